@@ -1,0 +1,172 @@
+import { availableParallelism } from "node:os";
+import { clockGHz, medianSeconds, type Benchmark, type Context, type Report } from "./harness.ts";
+import { OurEngine } from "./one-factor/feynkac.ts";
+import { referencePrices, type Mesh, type Problem } from "./one-factor/problem.ts";
+import { fastestAtError, ourLadder, quantLibPricer, type MeshCost } from "./one-factor/search.ts";
+import { openQuantLib, type QuantLib } from "./peers/quantlib.ts";
+
+/** The textbook put: 6.09037. */
+const put: Problem = {
+  type: "put",
+  exercise: "american",
+  spot: 100,
+  strike: 100,
+  rate: 0.05,
+  yield: 0,
+  vol: 0.2,
+  maturity: 1,
+};
+
+/** Timed on the same mesh as QuantLib. */
+interface Case {
+  readonly name: string;
+  readonly problem: Problem;
+  readonly mesh: Mesh;
+}
+const dividends = [
+  [0.2, 2],
+  [0.8, 2],
+] as const;
+const cases: readonly Case[] = [
+  { name: "American put", problem: put, mesh: { nodes: 201, steps: 96 } },
+  { name: "American put", problem: put, mesh: { nodes: 401, steps: 384 } },
+  { name: "European put", problem: { ...put, exercise: "european" }, mesh: { nodes: 201, steps: 96 } },
+  { name: "American put, two cash dividends", problem: { ...put, dividends }, mesh: { nodes: 201, steps: 96 } },
+  { name: "American put, local volatility", problem: { ...put, beta: 0.5 }, mesh: { nodes: 201, steps: 96 } },
+];
+
+/** Compared at equal error: one option, and the worst of six, since the error of one alone may cross zero by chance. */
+interface Goal {
+  readonly name: string;
+  readonly problems: readonly Problem[];
+}
+const goals: readonly Goal[] = [
+  { name: "American put at the money", problems: [put] },
+  { name: "the worst of six American puts", problems: [90, 95, 100, 105, 110, 120].map((spot) => ({ ...put, spot })) },
+];
+const targetError = 1e-3;
+
+/**
+ * The floor of one node and time step on a core, in cycles: one factorised implicit step reads u, the inverse pivot and
+ * the upper factor, then z, the lower factor, u and (American) the obstacle, and writes z and u. Two 16-byte loads a cycle
+ * bring 4 words of 8 bytes; the writes and the 10 flops fit beside them. Every array is taken to be in the L1 cache.
+ */
+const floorCycles = { american: 7 / 4, european: 6 / 4 };
+
+interface Setting {
+  readonly context: Context;
+  readonly quantLib: QuantLib | undefined;
+  readonly gigahertz: number;
+  /** QuantLib's own fastest mesh within the target error, for each goal. */
+  readonly peerAtGoal: ReadonlyMap<Goal, MeshCost>;
+}
+
+async function run(context: Context): Promise<void> {
+  const gigahertz = clockGHz();
+  context.note(`${context.cpu}; clock now ${gigahertz.toFixed(2)} GHz`);
+  const quantLib = openQuantLib((text) => {
+    context.note(text);
+  });
+  const peerAtGoal = quantLib === undefined ? new Map<Goal, MeshCost>() : await peerSearch(quantLib, context);
+  const setting: Setting = { context, quantLib, gigahertz, peerAtGoal };
+  for (const threads of new Set([1, availableParallelism()])) await runOurs(setting, threads);
+}
+
+async function peerSearch(quantLib: QuantLib, context: Context): Promise<Map<Goal, MeshCost>> {
+  const found = new Map<Goal, MeshCost>();
+  for (const goal of goals) {
+    const expected = referencePrices(quantLib, goal.problems);
+    const pricer = quantLibPricer(quantLib, goal.problems, context.quick ? 3 : 9);
+    const best = await fastestAtError(targetError, expected, pricer);
+    const answer = best === undefined ? "not reached" : `${describeMesh(best.mesh)}, ${milliseconds(best.seconds)}`;
+    context.note(`QuantLib at an error of ${targetError}, ${goal.name}: ${answer}`);
+    if (best !== undefined) found.set(goal, best);
+  }
+  return found;
+}
+
+async function runOurs(setting: Setting, threads: number): Promise<void> {
+  using engine = await OurEngine.open(threads);
+  for (const each of cases) await sameMesh(setting, engine, each);
+  for (const goal of goals) await equalError(setting, engine, goal);
+}
+
+async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEngine, { name, problem, mesh }: Case) {
+  const batch = Array.from({ length: engine.batch }, (_, i) => neighbour(problem, i));
+  const repetitions = context.quick ? 3 : 9;
+  const lanes = engine.prepare(batch, mesh);
+  const solving = (await medianSeconds(repetitions, () => engine.solve(lanes))) / batch.length;
+  const seconds = (await medianSeconds(repetitions, () => engine.price(batch, mesh))) / batch.length;
+  const peer = quantLib && (await quantLibPricer(quantLib, [problem], context.quick ? 5 : 25).seconds(mesh));
+  const common = {
+    case: `${name}, ${describeMesh(mesh)}, ${describeThreads(engine)}`,
+    device: context.cpu,
+    precision: "f64" as const,
+    ...errorOf((await engine.price([problem], mesh))[0], referencePrices(quantLib, [problem])[0]),
+  };
+  // Rannacher's half steps are work like any other; QuantLib takes exactly the steps it is told.
+  // ns per node-step: packing, time loop and reading back; options/s: the building of meshes and coefficients, too.
+  const nodeSteps = mesh.nodes * engine.stepsOf(problem, mesh);
+  context.report({
+    ...common,
+    figure: (solving * 1e9) / nodeSteps,
+    unit: "ns per node-step",
+    floor: floorCycles[problem.exercise] / gigahertz / engine.threads,
+    ...peersOf("QuantLib, 1 thread", peer && (peer * 1e9) / (mesh.nodes * mesh.steps)),
+  });
+  context.report({
+    ...common,
+    figure: 1 / seconds,
+    unit: "options/s",
+    ...peersOf("QuantLib, 1 thread", peer && 1 / peer),
+  });
+}
+
+/** Neighbouring options, so that a batch is not one option many times; the first is the problem itself. */
+function neighbour(problem: Problem, i: number): Problem {
+  return { ...problem, strike: problem.strike * (1 + (i % 41) / 400), vol: problem.vol * (1 + (i % 7) / 20) };
+}
+
+async function equalError({ context, quantLib, peerAtGoal }: Setting, engine: OurEngine, goal: Goal): Promise<void> {
+  if (quantLib === undefined) return; // no reference
+  const batch = Array.from({ length: engine.batch }, (_, i) => goal.problems[i % goal.problems.length]);
+  const repetitions = context.quick ? 3 : 9;
+  const ours = await fastestAtError(targetError, referencePrices(quantLib, goal.problems), {
+    ladder: ourLadder,
+    price: (mesh) => engine.priceExtrapolated(goal.problems, mesh),
+    seconds: async (mesh) =>
+      (await medianSeconds(repetitions, () => engine.priceExtrapolated(batch, mesh))) / batch.length,
+  });
+  if (ours === undefined) {
+    context.note(`our solver: no mesh tried reaches ${targetError}`);
+    return;
+  }
+  const peer = peerAtGoal.get(goal);
+  context.report({
+    case: `${goal.name}, error ≤ ${targetError}: ${describeMesh(ours.mesh)} extrapolated, ${describeThreads(engine)}`,
+    device: context.cpu,
+    precision: "f64",
+    figure: 1 / ours.seconds,
+    unit: "options/s",
+    error: ours.error,
+    ...(peer && peersOf(`QuantLib ${describeMesh(peer.mesh)}, 1 thread`, 1 / peer.seconds)),
+  });
+}
+
+const describeMesh = ({ nodes, steps }: Mesh): string => `${nodes} nodes × ${steps} steps`;
+const describeThreads = ({ threads }: OurEngine): string => (threads === 1 ? "1 thread" : `${threads} threads`);
+const milliseconds = (seconds: number): string => `${(seconds * 1e3).toPrecision(3)} ms an option`;
+
+function errorOf(price: number, expected: number): Pick<Report, "error"> {
+  return Number.isNaN(expected) ? {} : { error: Math.abs(price - expected) };
+}
+
+function peersOf(name: string, figure: number | undefined): Pick<Report, "peers"> {
+  return figure === undefined ? {} : { peers: { [name]: figure } };
+}
+
+export const benchmark: Benchmark = {
+  name: "one-factor",
+  description: "the one-factor finite-difference solver against QuantLib's, on the same mesh and at equal error",
+  run,
+};

@@ -1,0 +1,104 @@
+import { openDevice, type Device } from "../../src/device/index.ts";
+import {
+  Arena,
+  grids,
+  lane,
+  LaneSolver,
+  pointValue,
+  type Diffusion,
+  type Lane,
+  type LaneValues,
+  type OneFactorProblem,
+} from "../../src/fdm/index.ts";
+import { constant } from "../../src/market/index.ts";
+import { vanillaPayoff } from "../../src/products/index.ts";
+import type { Mesh, Problem } from "./problem.ts";
+
+/** Options that a batch has for each thread: enough that starting it does not count. */
+const batchPerThread = 2048;
+
+/** Our one-factor solver on the CPU in f64. */
+export class OurEngine implements Disposable {
+  readonly threads: number;
+  readonly batch: number;
+  private readonly device: Device;
+  private readonly solver: LaneSolver;
+
+  private constructor(device: Device, threads: number) {
+    this.device = device;
+    this.threads = threads;
+    this.batch = batchPerThread * threads;
+    this.solver = new LaneSolver(device, "f64");
+  }
+
+  static async open(threads: number): Promise<OurEngine> {
+    return new OurEngine(await openDevice({ backend: "cpu", precision: "f64", threads }), threads);
+  }
+
+  [Symbol.dispose](): void {
+    this.solver[Symbol.dispose]();
+    this.device[Symbol.dispose]();
+  }
+
+  /** On the mesh alone; everything that depends on the options. */
+  async price(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
+    const lanes = this.prepare(problems, mesh);
+    const values = await this.solve(lanes);
+    return Float64Array.from(lanes, (_, i) => valueOf(lanes, values, i));
+  }
+
+  /** As a book is priced: on the mesh and a coarser one of half the nodes and steps, extrapolated. */
+  async priceExtrapolated(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
+    const arena = new Arena();
+    const lanes = problems
+      .map((problem) => grids(oneFactor(problem), mesh, arena))
+      .flatMap(([fine, coarse]) => [lane(fine, fine.problem, arena), lane(coarse, coarse.problem, arena)]);
+    const values = await this.solve(lanes);
+    return Float64Array.from(problems, (_, i) => {
+      const [fine, coarse] = [valueOf(lanes, values, 2 * i), valueOf(lanes, values, 2 * i + 1)];
+      return fine + (fine - coarse) / 3;
+    });
+  }
+
+  /** Meshes, payoffs on the nodes, coefficients. */
+  prepare(problems: readonly Problem[], mesh: Mesh): Lane[] {
+    const arena = new Arena();
+    return problems.map((problem) => {
+      const [fine] = grids(oneFactor(problem), mesh, arena);
+      return lane(fine, fine.problem, arena);
+    });
+  }
+
+  /** Packing, the time loop, reading back. */
+  solve(lanes: readonly Lane[]): Promise<LaneValues[]> {
+    return this.solver.solve(lanes);
+  }
+
+  /** Time steps that a mesh really takes, Rannacher's half steps included. */
+  stepsOf(problem: Problem, mesh: Mesh): number {
+    return grids(oneFactor(problem), mesh)[0].time.steps.length;
+  }
+}
+
+function valueOf(lanes: readonly Lane[], values: readonly LaneValues[], i: number): number {
+  return pointValue(lanes[i].grid, values[i], 0, 1e-13).value;
+}
+
+function oneFactor(problem: Problem): OneFactorProblem {
+  const { spot, maturity, type, strike, exercise, rate, dividends = [] } = problem;
+  return {
+    spots: [spot],
+    expiry: maturity,
+    payoff: vanillaPayoff(type, strike),
+    american: exercise === "american",
+    rates: constant(rate),
+    dividendYield: problem.yield,
+    dividends: dividends.map(([time, cash]) => ({ time, cash, proportional: 0 })),
+    diffusion: diffusionOf(problem),
+  };
+}
+
+function diffusionOf({ vol, beta, spot }: Problem): Diffusion {
+  if (beta === undefined) return { kind: "deterministic", sigma: constant(vol) };
+  return { kind: "local", sigma: (s) => vol * (s / spot) ** (beta - 1), shift: 0 };
+}

@@ -1,0 +1,47 @@
+import type { QuantLib } from "../peers/quantlib.ts";
+
+/** One vanilla option under one-factor dynamics: what both sides price. */
+export interface Problem {
+  readonly type: "call" | "put";
+  readonly exercise: "american" | "european";
+  readonly spot: number;
+  readonly strike: number;
+  readonly rate: number;
+  readonly yield: number;
+  readonly vol: number;
+  /** Whole days over 365. */
+  readonly maturity: number;
+  /** Cash dividends; the spot falls by them. */
+  readonly dividends?: readonly (readonly [time: number, cash: number])[];
+  /** Local volatility vol·(S/spot)^(beta − 1) when given. */
+  readonly beta?: number;
+}
+
+export interface Mesh {
+  /** Ours: 4k + 1. */
+  readonly nodes: number;
+  /** Ours: even. */
+  readonly steps: number;
+}
+
+/**
+ * Independent prices by QuantLib's own best: the closed form; the integral equation of Andersen, Lake & Offengenden, to
+ * about 1e-10; and for what neither covers a fine mesh, extrapolated linearly in the time step, to about 1e-4.
+ * NaN without QuantLib.
+ */
+export function referencePrices(quantLib: QuantLib | undefined, problems: readonly Problem[]): number[] {
+  return problems.map((problem) => (quantLib === undefined ? Number.NaN : referencePrice(quantLib, problem)));
+}
+
+function referencePrice(quantLib: QuantLib, problem: Problem): number {
+  if (problem.dividends === undefined && problem.beta === undefined) {
+    const engine = problem.exercise === "american" ? "qdfp" : "analytic";
+    return quantLib.price([{ engine, ...problem }])[0].price;
+  }
+  const fine = { engine: "fd", xgrid: 1600, ...problem } as const;
+  const [coarse, finer] = quantLib.price([
+    { ...fine, tgrid: 800 },
+    { ...fine, tgrid: 1600 },
+  ]);
+  return 2 * finer.price - coarse.price;
+}

@@ -1,0 +1,96 @@
+import type { QuantLib } from "../peers/quantlib.ts";
+import type { Mesh, Problem } from "./problem.ts";
+
+/** One way to price a set of options on a mesh of one's choice. */
+export interface Pricer {
+  readonly ladder: Ladder;
+  price(mesh: Mesh): Promise<ArrayLike<number>>;
+  /** Seconds for one option. */
+  seconds(mesh: Mesh): Promise<number>;
+}
+
+export interface MeshCost {
+  readonly mesh: Mesh;
+  /** Largest absolute error over the options. */
+  readonly error: number;
+  readonly seconds: number;
+}
+
+/** Numbers of nodes and of time steps to choose from, each in increasing order. */
+export interface Ladder {
+  readonly nodes: readonly number[];
+  readonly steps: readonly number[];
+}
+
+const geometric = (from: number, to: number, ratio: number): number[] =>
+  Array.from({ length: Math.floor(Math.log(to / from) / Math.log(ratio)) + 1 }, (_, i) => from * ratio ** i);
+
+const quantLibLadder: Ladder = {
+  nodes: geometric(50, 800, Math.SQRT2).map(Math.round),
+  steps: geometric(10, 2600, 2 ** (1 / 8)).map(Math.round),
+};
+
+/** Ours are restricted: nodes 4k + 1, steps even. */
+export const ourLadder: Ladder = {
+  nodes: [25, 33, 41, 49, 57, 65, 81, 97, 129, 161, 193, 257, 385, 513],
+  steps: [...new Set(geometric(8, 800, 2 ** (1 / 4)).map((steps) => 2 * Math.round(steps / 2)))],
+};
+
+/**
+ * The fastest mesh on which every option is within `target` of `expected`: for each number of nodes the fewest time steps
+ * that do, found by bisection on a fine ladder, and the quickest of these meshes by the clock.
+ */
+export async function fastestAtError(
+  target: number,
+  expected: readonly number[],
+  pricer: Pricer,
+): Promise<MeshCost | undefined> {
+  let best: MeshCost | undefined;
+  for (const nodes of pricer.ladder.nodes) {
+    const found = await fewestSteps(nodes, target, expected, pricer);
+    if (found === undefined) continue;
+    if (best !== undefined && nodes * found.mesh.steps > 2 * best.mesh.nodes * best.mesh.steps) continue; // cannot win
+    const seconds = await pricer.seconds(found.mesh);
+    if (best === undefined || seconds < best.seconds) best = { ...found, seconds };
+  }
+  return best;
+}
+
+/** The error falls with the steps, down to that of the nodes alone; where it does not, a finer mesh is returned. */
+async function fewestSteps(nodes: number, target: number, expected: readonly number[], pricer: Pricer) {
+  const { steps } = pricer.ladder;
+  let low = 0;
+  let high = steps.length;
+  let found: Omit<MeshCost, "seconds"> | undefined;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const mesh = { nodes, steps: steps[middle] };
+    const prices = await pricer.price(mesh);
+    const error = Math.max(...expected.map((value, i) => Math.abs(prices[i] - value)));
+    if (error <= target) {
+      high = middle;
+      found = { mesh, error };
+    } else low = middle + 1;
+  }
+  return found;
+}
+
+/** QuantLib's finite differences, with its default scheme and settings. */
+export function quantLibPricer(quantLib: QuantLib, problems: readonly Problem[], repetitions: number): Pricer {
+  const answers = (mesh: Mesh, times: number) =>
+    quantLib.price(
+      problems.map((problem) => ({
+        engine: "fd" as const,
+        ...problem,
+        tgrid: mesh.steps,
+        xgrid: mesh.nodes,
+        repetitions: times,
+      })),
+    );
+  return {
+    ladder: quantLibLadder,
+    price: (mesh) => Promise.resolve(answers(mesh, 1).map(({ price }) => price)),
+    seconds: (mesh) =>
+      Promise.resolve(answers(mesh, repetitions).reduce((sum, { seconds }) => sum + seconds, 0) / problems.length),
+  };
+}

@@ -1,0 +1,196 @@
+// The peer of bench/one-factor: QuantLib prices vanilla options, one job a line of standard input, one answer a line.
+//
+//   engine=fd type=put exercise=american spot=100 strike=100 rate=0.05 yield=0 vol=0.2 maturity=1 beta=1
+//   tgrid=200 xgrid=400 damping=0 scheme=douglas repetitions=25 dividends=0.5:7,0.75:3
+//
+//   → price seconds years          median seconds of one pricing; the maturity in whole days that QuantLib used
+//   → error message                for a job it cannot price
+//
+// engine: fd (FdBlackScholesVanillaEngine), analytic (AnalyticEuropeanEngine), qdfp (QdFpAmericanEngine, high precision:
+// the American price to about 1e-10). scheme: douglas (the default; Crank–Nicolson in one dimension), crank-nicolson,
+// implicit-euler, tr-bdf2. beta ≠ 1: local volatility vol·(S/spot)^(beta−1).
+//
+// Timed is NPV() after a reset of the instrument: the mesh, the operators and the time loop, not the construction of
+// market data, instrument and engine. The work is done inside Debian's libQuantLib, so the flags of this file matter little.
+//
+// Build: g++ -O3 -march=native -std=c++17 quantlib.cpp -lQuantLib      (bench/peers/quantlib.ts does it)
+#include <ql/exercise.hpp>
+#include <ql/instruments/dividendvanillaoption.hpp>
+#include <ql/instruments/vanillaoption.hpp>
+#include <ql/pricingengines/vanilla/analyticeuropeanengine.hpp>
+#include <ql/pricingengines/vanilla/fdblackscholesvanillaengine.hpp>
+#include <ql/pricingengines/vanilla/qdfpamericanengine.hpp>
+#include <ql/processes/blackscholesprocess.hpp>
+#include <ql/quotes/simplequote.hpp>
+#include <ql/settings.hpp>
+#include <ql/termstructures/volatility/equityfx/blackconstantvol.hpp>
+#include <ql/termstructures/volatility/equityfx/localvoltermstructure.hpp>
+#include <ql/termstructures/yield/flatforward.hpp>
+#include <ql/time/calendars/nullcalendar.hpp>
+#include <ql/time/daycounters/actual365fixed.hpp>
+#include <ql/version.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace QuantLib;
+
+namespace {
+
+using Job = std::map<std::string, std::string>;
+
+Job parse(const std::string& line) {
+  Job job;
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos) throw std::invalid_argument("expected key=value, got " + word);
+    job[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return job;
+}
+
+std::string text(const Job& job, const std::string& key, const std::string& fallback) {
+  const auto found = job.find(key);
+  return found == job.end() ? fallback : found->second;
+}
+
+double number(const Job& job, const std::string& key, double fallback) {
+  const auto found = job.find(key);
+  return found == job.end() ? fallback : std::stod(found->second);
+}
+
+std::vector<std::pair<double, double>> dividendsOf(const Job& job) {
+  std::vector<std::pair<double, double>> dividends;
+  std::istringstream list(text(job, "dividends", ""));
+  for (std::string item; std::getline(list, item, ',');) {
+    const auto colon = item.find(':');
+    dividends.emplace_back(std::stod(item.substr(0, colon)), std::stod(item.substr(colon + 1)));
+  }
+  return dividends;
+}
+
+Date after(const Date& start, double years) { return start + static_cast<Integer>(std::lround(years * 365.0)); }
+
+// σ(S) = sigma·(S/scale)^(beta−1): as cheap to evaluate as a local volatility can be.
+class PowerLocalVol : public LocalVolTermStructure {
+ public:
+  PowerLocalVol(const Date& date, double sigma, double scale, double beta)
+      : LocalVolTermStructure(date, NullCalendar(), Following, Actual365Fixed()),
+        sigma_(sigma), scale_(scale), power_(beta - 1.0) {}
+  Date maxDate() const override { return Date::maxDate(); }
+  Real minStrike() const override { return 0.0; }
+  Real maxStrike() const override { return QL_MAX_REAL; }
+
+ protected:
+  Volatility localVolImpl(Time, Real level) const override { return sigma_ * std::pow(level / scale_, power_); }
+
+ private:
+  double sigma_, scale_, power_;
+};
+
+FdmSchemeDesc schemeOf(const std::string& name) {
+  if (name == "douglas") return FdmSchemeDesc::Douglas();
+  if (name == "crank-nicolson") return FdmSchemeDesc::CrankNicolson();
+  if (name == "implicit-euler") return FdmSchemeDesc::ImplicitEuler();
+  if (name == "tr-bdf2") return FdmSchemeDesc::TrBDF2();
+  throw std::invalid_argument("unknown scheme " + name);
+}
+
+ext::shared_ptr<GeneralizedBlackScholesProcess> processOf(const Job& job, const Date& today) {
+  const Actual365Fixed days;
+  const double spot = number(job, "spot", 100), sigma = number(job, "vol", 0.2), beta = number(job, "beta", 1);
+  const auto flat = [&](double rate) {
+    return Handle<YieldTermStructure>(ext::make_shared<FlatForward>(today, rate, days));
+  };
+  const Handle<Quote> quote(ext::make_shared<SimpleQuote>(spot));
+  const Handle<BlackVolTermStructure> black(ext::make_shared<BlackConstantVol>(today, NullCalendar(), sigma, days));
+  const auto yield = flat(number(job, "yield", 0)), rate = flat(number(job, "rate", 0.05));
+  if (beta == 1.0) return ext::make_shared<GeneralizedBlackScholesProcess>(quote, yield, rate, black);
+  const Handle<LocalVolTermStructure> local(ext::make_shared<PowerLocalVol>(today, sigma, spot, beta));
+  return ext::make_shared<GeneralizedBlackScholesProcess>(quote, yield, rate, black, local);
+}
+
+ext::shared_ptr<PricingEngine> engineOf(const Job& job, const Date& today) {
+  const auto process = processOf(job, today);
+  const std::string name = text(job, "engine", "fd");
+  if (name == "analytic") return ext::make_shared<AnalyticEuropeanEngine>(process);
+  if (name == "qdfp")
+    return ext::make_shared<QdFpAmericanEngine>(process, QdFpAmericanEngine::highPrecisionScheme());
+  if (name != "fd") throw std::invalid_argument("unknown engine " + name);
+  return ext::make_shared<FdBlackScholesVanillaEngine>(
+      process, static_cast<Size>(number(job, "tgrid", 100)), static_cast<Size>(number(job, "xgrid", 200)),
+      static_cast<Size>(number(job, "damping", 0)), schemeOf(text(job, "scheme", "douglas")),
+      number(job, "beta", 1) != 1.0);
+}
+
+ext::shared_ptr<OneAssetOption> optionOf(const Job& job, const Date& today, const Date& maturity) {
+  const auto type = text(job, "type", "put") == "call" ? Option::Call : Option::Put;
+  const auto payoff = ext::make_shared<PlainVanillaPayoff>(type, number(job, "strike", 100));
+  ext::shared_ptr<Exercise> exercise;
+  if (text(job, "exercise", "american") == "american")
+    exercise = ext::make_shared<AmericanExercise>(today, maturity);
+  else
+    exercise = ext::make_shared<EuropeanExercise>(maturity);
+  // The finite-difference engine takes dividend options only; the other two take plain ones.
+  if (text(job, "engine", "fd") != "fd") return ext::make_shared<VanillaOption>(payoff, exercise);
+  std::vector<Date> dates;
+  std::vector<Real> amounts;
+  for (const auto& [time, cash] : dividendsOf(job)) {
+    dates.push_back(after(today, time));
+    amounts.push_back(cash);
+  }
+  return ext::make_shared<DividendVanillaOption>(payoff, exercise, dates, amounts);
+}
+
+double medianSeconds(OneAssetOption& option, int repetitions) {
+  std::vector<double> seconds;
+  for (int i = 0; i < repetitions; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    option.recalculate();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+void answer(const Job& job) {
+  const Date today(20, November, 2026);
+  Settings::instance().evaluationDate() = today;
+  const Date maturity = after(today, number(job, "maturity", 1));
+  const auto option = optionOf(job, today, maturity);
+  option->setPricingEngine(engineOf(job, today));
+  const double price = option->NPV(); // warms up, too
+  const double seconds = medianSeconds(*option, std::max(1, static_cast<int>(number(job, "repetitions", 1))));
+  std::cout << std::setprecision(17) << price << ' ' << std::setprecision(6) << seconds << ' '
+            << std::setprecision(17) << (maturity - today) / 365.0 << '\n';
+}
+
+} // namespace
+
+int main(int argc, char**) {
+  if (argc > 1) {
+    std::cout << "QuantLib " << QL_VERSION << '\n';
+    return 0;
+  }
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line.empty()) continue;
+    try {
+      answer(parse(line));
+    } catch (const std::exception& error) {
+      std::string message = error.what();
+      std::replace(message.begin(), message.end(), '\n', ' ');
+      std::cout << "error " << message << '\n';
+    }
+    std::cout.flush();
+  }
+}

@@ -1,0 +1,83 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** One pricing by QuantLib. The finite-difference engine takes `tgrid` time steps and `xgrid` nodes. */
+export interface Job {
+  readonly engine: "fd" | "analytic" | "qdfp";
+  readonly type: "call" | "put";
+  readonly exercise: "american" | "european";
+  readonly spot: number;
+  readonly strike: number;
+  readonly rate: number;
+  readonly yield: number;
+  readonly vol: number;
+  /** Years; QuantLib rounds it to whole days. */
+  readonly maturity: number;
+  readonly tgrid?: number;
+  readonly xgrid?: number;
+  readonly damping?: number;
+  readonly scheme?: "douglas" | "crank-nicolson" | "implicit-euler" | "tr-bdf2";
+  /** Exponent of a local volatility vol·(S/spot)^(beta − 1); 1 by default. */
+  readonly beta?: number;
+  readonly dividends?: readonly (readonly [time: number, cash: number])[];
+  readonly repetitions?: number;
+}
+
+export interface Answer {
+  readonly price: number;
+  /** Median seconds of one pricing. */
+  readonly seconds: number;
+}
+
+const cache = join(import.meta.dirname, "../../.cache/peers");
+const source = join(import.meta.dirname, "quantlib.cpp");
+const program = join(cache, "quantlib");
+const flags = ["-O3", "-march=native", "-std=c++17"];
+
+/** QuantLib as a peer, built on first use; undefined, with the reason noted, where it is not installed. */
+export function openQuantLib(note: (text: string) => void): QuantLib | undefined {
+  if (!existsSync("/usr/include/ql/quantlib.hpp") && spawnSync("quantlib-config", ["--version"]).status !== 0) {
+    note("no QuantLib here (Debian: apt-get install libquantlib0-dev): no peer is measured");
+    return undefined;
+  }
+  if (!existsSync(program) || statSync(program).mtimeMs < statSync(source).mtimeMs) {
+    mkdirSync(cache, { recursive: true });
+    const { status, stderr } = spawnSync("g++", [...flags, source, "-o", program, "-lQuantLib"], { encoding: "utf8" });
+    if (status !== 0) {
+      note(`QuantLib's program does not build: ${stderr.slice(0, 500)}`);
+      return undefined;
+    }
+  }
+  const quantLib = new QuantLib();
+  note(
+    `${quantLib.version}, the distribution's library; our calls to it built with g++ ${flags.join(" ")}; one thread`,
+  );
+  return quantLib;
+}
+
+export class QuantLib {
+  readonly version = execFileSync(program, ["--version"], { encoding: "utf8" }).trim();
+
+  /** Prices all jobs, in order, in one process. @throws Error with QuantLib's message */
+  price(jobs: readonly Job[]): Answer[] {
+    const input = jobs.map(lineOf).join("\n");
+    const lines = execFileSync(program, { input, encoding: "utf8" }).trim().split("\n");
+    return lines.map((line, i) => answerOf(line, jobs[i]));
+  }
+}
+
+function lineOf(job: Job): string {
+  return Object.entries(job)
+    .map(
+      ([key, value]) =>
+        `${key}=${Array.isArray(value) ? value.map((pair: number[]) => pair.join(":")).join(",") : value}`,
+    )
+    .join(" ");
+}
+
+function answerOf(line: string, job: Job): Answer {
+  if (line.startsWith("error")) throw new Error(`QuantLib: ${line.slice(6)} (${lineOf(job)})`);
+  const [price, seconds] = line.split(" ").map(Number);
+  return { price, seconds };
+}

@@ -1,0 +1,61 @@
+// npm run bench [-- NAME…] [--quick] [--save] [--list]
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { commitName, cpuName, resultFileName, table, type Benchmark, type Measurement } from "./harness.ts";
+
+const here = import.meta.dirname;
+
+async function loadAll(): Promise<Benchmark[]> {
+  const files = readdirSync(here).filter((name) => name.endsWith(".bench.ts"));
+  const modules = await Promise.all(
+    files.map((name) => import(pathToFileURL(join(here, name)).href) as Promise<{ benchmark: Benchmark }>),
+  );
+  return modules.map(({ benchmark }) => benchmark);
+}
+
+async function measure(benchmark: Benchmark, quick: boolean): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  const stamp = { commit: commitName(), date: new Date().toISOString().slice(0, 10) };
+  console.log(`\n${benchmark.name}: ${benchmark.description}`);
+  await benchmark.run({
+    quick,
+    cpu: cpuName(),
+    report: (measurement) => {
+      measurements.push({ benchmark: benchmark.name, ...measurement, ...stamp });
+    },
+    note: (text) => {
+      console.log(`  ${text}`);
+    },
+  });
+  if (measurements.length > 0) console.log(`\n${table(measurements)}`);
+  return measurements;
+}
+
+function save(measurements: readonly Measurement[]): void {
+  for (const device of new Set(measurements.map((m) => m.device))) {
+    const mine = measurements.filter((m) => m.device === device);
+    const file = join(here, "results", resultFileName(mine[0].benchmark, device));
+    writeFileSync(file, `${JSON.stringify(mine, null, 2)}\n`);
+    console.log(`saved ${file}`);
+  }
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean" }, save: { type: "boolean" }, list: { type: "boolean" } },
+});
+const all = await loadAll();
+const unknown = positionals.filter((name) => !all.some((benchmark) => benchmark.name === name));
+if (values.list === true || unknown.length > 0) {
+  for (const name of unknown) console.error(`no benchmark "${name}"`);
+  for (const { name, description } of all) console.log(`${name}: ${description}`);
+  process.exitCode = unknown.length > 0 ? 2 : 0;
+} else {
+  const chosen = positionals.length === 0 ? all : all.filter(({ name }) => positionals.includes(name));
+  for (const benchmark of chosen) {
+    const measurements = await measure(benchmark, values.quick ?? false);
+    if (values.save ?? false) save(measurements);
+  }
+}

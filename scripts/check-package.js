@@ -1,0 +1,43 @@
+// Packs the package as it would be published and looks at the tarball the way its users meet it: publint and
+// are-the-types-wrong, then an install into an empty folder, a script that prices with it, and a strict type check.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bin = (name) => join(root, "node_modules", ".bin", name);
+const temporary = mkdtempSync(join(tmpdir(), "feynkac-package-"));
+
+/** Runs a command with its output shown; throws when it fails. */
+function run(title, command, args, cwd = root) {
+  console.log(`\n— ${title}`);
+  // npm hands its own settings down in the environment; the consumer's npm must not see this project's.
+  const environment = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("npm_package_")),
+  );
+  const { status, error } = spawnSync(command, args, { cwd, stdio: "inherit", env: environment });
+  if (error !== undefined || status !== 0) throw new Error(`${title}: exit ${status}`, { cause: error });
+}
+
+try {
+  run("npm pack", "npm", ["pack", "--silent", "--pack-destination", temporary]);
+  const tarball = join(temporary, readdirSync(temporary).find((name) => name.endsWith(".tgz")) ?? "");
+  run("publint", bin("publint"), ["run", tarball, "--strict"]);
+  run("are the types wrong", bin("attw"), [tarball, "--profile", "esm-only", "--no-emoji", "--format", "ascii"]);
+
+  const consumer = join(temporary, "consumer");
+  mkdirSync(consumer);
+  writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  for (const name of readdirSync(join(root, ".ci/consumer"))) {
+    copyFileSync(join(root, ".ci/consumer", name), join(consumer, name));
+  }
+  run("npm install the tarball", "npm", ["install", "--no-audit", "--no-fund", "--silent", tarball], consumer);
+  run("use it from a script", process.execPath, ["smoke.mjs"], consumer);
+  run("use its command", join(consumer, "node_modules/.bin/feynkac"), ["--version"], consumer);
+  run("use its types", bin("tsc"), ["-p", "tsconfig.json"], consumer);
+  console.log("\npackage: ok");
+} finally {
+  rmSync(temporary, { recursive: true, force: true });
+}

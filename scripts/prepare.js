@@ -1,0 +1,21 @@
+// Builds `dist` after an install in a checkout. An installed package has `dist` and no sources; an install without
+// development dependencies has no compiler: both are left alone, so that this never breaks somebody's `npm install`.
+import { spawnSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
+
+if (!existsSync(`${root}/src/index.ts`)) {
+  console.error("prepare: no sources here, nothing to build");
+} else if (!existsSync(compiler)) {
+  console.error("prepare: TypeScript is not installed (npm ci --omit=dev?), dist is not built");
+} else {
+  rmSync(`${root}/dist`, { recursive: true, force: true }); // what a deleted source left behind must not be packed
+  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  process.exitCode = status ?? 1;
+}

@@ -1,0 +1,57 @@
+import { BookError } from "../errors.ts";
+import { inside, type Place } from "./place.ts";
+import type { BarrierSpec } from "./schema/index.ts";
+import { type AsOf, yearsFrom } from "./time.ts";
+import type { Barrier } from "./types.ts";
+
+/** Fills in what a barrier leaves out. @throws BookError a window or a monitoring date outside the trade's life; a rebate date that cannot be */
+export function resolveBarriers(specs: readonly BarrierSpec[], expiry: number, asOf: AsOf, place: Place): Barrier[] {
+  return specs.map((spec, i) => resolveBarrier(spec, expiry, asOf, inside(place, i)));
+}
+
+function resolveBarrier(spec: BarrierSpec, expiry: number, asOf: AsOf, place: Place): Barrier {
+  const { from, to } = resolveWindow(spec, expiry, asOf, place);
+  const { type, level, rebate = 0 } = spec;
+  return {
+    type,
+    level,
+    rebate,
+    rebateAt: resolveRebateAt(spec, place),
+    monitoring: resolveMonitoring(spec, { from, to }, asOf, place),
+    from,
+    to,
+  };
+}
+
+function resolveWindow(spec: BarrierSpec, expiry: number, asOf: AsOf, place: Place): { from: number; to: number } {
+  const from = spec.from === undefined ? 0 : yearsFrom(asOf, spec.from);
+  const to = spec.to === undefined ? expiry : yearsFrom(asOf, spec.to);
+  if (from < 0 || from > expiry) throw new BookError(place("from"), "expected a date from asOf to expiry");
+  if (to < 0 || to > expiry) throw new BookError(place("to"), "expected a date from asOf to expiry");
+  if (from > to) throw new BookError(place("from"), "expected a window that begins before it ends");
+  return { from, to };
+}
+
+/** Whether a knock-in was never hit is known at expiry only, so that is when its rebate is paid. */
+function resolveRebateAt({ type, rebateAt }: BarrierSpec, place: Place): "hit" | "expiry" {
+  const knockIn = type.endsWith("-in");
+  if (knockIn && rebateAt === "hit")
+    throw new BookError(place("rebateAt"), 'expected "expiry" for a knock-in, got "hit"');
+  return rebateAt ?? (knockIn ? "expiry" : "hit");
+}
+
+function resolveMonitoring(
+  { monitoring }: BarrierSpec,
+  window: { from: number; to: number },
+  asOf: AsOf,
+  place: Place,
+): Barrier["monitoring"] {
+  if (monitoring === undefined || monitoring === "continuous") return { kind: "continuous" };
+  const times = monitoring.map((time, i) => {
+    const years = yearsFrom(asOf, time);
+    if (years < window.from || years > window.to)
+      throw new BookError(place("monitoring", i), "expected a date inside the barrier's window");
+    return years;
+  });
+  return { kind: "discrete", times: [...new Set(times)].sort((a, b) => a - b) };
+}

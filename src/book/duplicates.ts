@@ -1,0 +1,68 @@
+/** Ids remembered, at most: 16 bytes each. */
+const MOST_IDS = 1 << 22;
+
+/**
+ * Remembers 64-bit hashes of ids, so that ten million of them need no ten million strings. Two different ids among the
+ * first four million are taken for the same with a probability of 5e-7; beyond those, repeats go unnoticed.
+ */
+export class SeenIds {
+  #count = 0;
+  /** Pairs of 32-bit hashes, open addressing with linear probing; the pair (0, 0) is an empty place. */
+  #slots = new Uint32Array(2 * 1024);
+
+  /** True when the id was seen before; remembers it otherwise. */
+  seenBefore(id: string): boolean {
+    const [first, second] = hash(id);
+    const slot = this.#find(first, second);
+    if (this.#slots[slot + 1] !== 0) return true;
+    if (this.#count >= MOST_IDS) return false;
+    this.#put(slot, first, second);
+    if (++this.#count * 4 > this.#slots.length) this.#grow();
+    return false;
+  }
+
+  /** The pair's place, or the empty place where it belongs. */
+  #find(first: number, second: number): number {
+    const mask = this.#slots.length / 2 - 1;
+    let place = first & mask;
+    while (
+      this.#slots[2 * place + 1] !== 0 &&
+      (this.#slots[2 * place] !== first || this.#slots[2 * place + 1] !== second)
+    ) {
+      place = (place + 1) & mask;
+    }
+    return 2 * place;
+  }
+
+  #put(slot: number, first: number, second: number): void {
+    this.#slots[slot] = first;
+    this.#slots[slot + 1] = second;
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    this.#slots = new Uint32Array(2 * old.length);
+    for (let i = 0; i < old.length; i += 2) {
+      if (old[i + 1] !== 0) this.#put(this.#find(old[i], old[i + 1]), old[i], old[i + 1]);
+    }
+  }
+}
+
+/** Two multiplicative hashes over the UTF-16 units, mixed at the end so that low bits depend on all; the second is never 0. */
+function hash(text: string): [number, number] {
+  let a = 0x811c9dc5;
+  let b = 0x9e3779b9;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x01000193);
+    b = Math.imul(b ^ unit, 0x85ebca6b) ^ (b >>> 15);
+  }
+  return [mix(a), mix(b) || 1];
+}
+
+function mix(value: number): number {
+  let x = value ^ (value >>> 16);
+  x = Math.imul(x, 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
+  return (x ^ (x >>> 16)) >>> 0;
+}

@@ -1,0 +1,81 @@
+/** What trades need before the first of them can be read: the moment, the market, the scenarios. */
+import { BookError } from "../errors.ts";
+import { SeenIds } from "./duplicates.ts";
+import { type ResolvedMarket, resolveMarket } from "./market.ts";
+import { didYouMean, quote, show } from "./names.ts";
+import { accept, inBook, inside, onLine, type Place } from "./place.ts";
+import { isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
+import { type AsOf, isoInstant, parseAsOf } from "./time.ts";
+import { readTrade } from "./trade.ts";
+import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
+
+const FIELDS = ["asOf", "market", "trades", "scenarios"];
+
+/** A book without its trades, ready to read them one by one. */
+export interface BookHeader extends BookContext {
+  readonly market: ResolvedMarket;
+  /** The entries that came with the header, as written; not read yet. */
+  readonly trades: readonly unknown[];
+  /** Reads trade number `index` (from 0) of the book's list. */
+  readonly readEntry: (value: unknown, index: number) => ParsedTrade;
+  /** Reads trade number `index`, which stands on a line of its own. */
+  readonly readLine: (value: unknown, index: number, line: number) => ParsedTrade;
+}
+
+/** @throws BookError no object, unknown fields, no usable asOf, market or scenarios */
+export function readHeader(value: unknown): BookHeader {
+  if (!isPlainObject(value))
+    throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
+  for (const field of Object.keys(value)) {
+    if (!FIELDS.includes(field))
+      throw new BookError(field, `unknown field${didYouMean(field, FIELDS) || `; known are ${FIELDS.join(", ")}`}`);
+  }
+  const asOf = readAsOf(value.asOf);
+  if (value.market === undefined)
+    throw new BookError("market", "expected an object with rates and underlyings, got nothing");
+  const place = inBook("market");
+  const market = resolveMarket(accept(marketSchema, value.market, place), asOf, place);
+  const scenarios =
+    value.scenarios === undefined
+      ? undefined
+      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")));
+  return { asOf: isoInstant(asOf), market, scenarios, trades: readList(value.trades), ...readers(asOf, market) };
+}
+
+function readAsOf(value: unknown): AsOf {
+  const asOf = typeof value === "string" ? parseAsOf(value) : undefined;
+  if (asOf === undefined)
+    throw new BookError("asOf", `expected an ISO date or instant ("2026-11-20T16:00:00Z"), got ${show(value)}`);
+  return asOf;
+}
+
+function readList(trades: unknown): readonly unknown[] {
+  if (trades === undefined) return [];
+  if (!Array.isArray(trades)) throw new BookError("trades", `expected a list of trades, got ${show(trades)}`);
+  return trades;
+}
+
+function completeScenarios({ spot = [0], volatility = [0], rate = [0] }: ScenariosSpec): Scenarios {
+  return { spot, volatility, rate };
+}
+
+function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readLine"> {
+  const seen = new SeenIds();
+  const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
+  const read = (value: unknown, index: number, place: Place): ParsedTrade => readTrade(value, index, place, reader);
+  return {
+    readEntry: (value, index) => read(value, index, inside(inBook("trades"), index)),
+    readLine: (value, index, line) => read(value, index, onLine(line)),
+  };
+}
+
+/** A header that must come without trades: the market beside a stream or a table. */
+export function readMarketFile(value: unknown): BookHeader {
+  const header = readHeader(value);
+  if (header.trades.length > 0)
+    throw new BookError(
+      "trades",
+      `expected none in a market file, got ${show(header.trades)}; ${quote("trades")} come from the other file`,
+    );
+  return header;
+}

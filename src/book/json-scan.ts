@@ -1,0 +1,112 @@
+/**
+ * Finds where text stops being JSON. Engines word their own messages differently, leave the position out of some, and give
+ * it as an offset; this scan runs only when `JSON.parse` has failed. It keeps its own stack, so nesting cannot exhaust ours.
+ */
+export interface JsonProblem {
+  readonly offset: number;
+  readonly expected: string;
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+// oxlint-disable-next-line no-control-regex -- a control character ends the run: JSON strings cannot hold one
+const STRING_RUN = /[^"\\\u0000-\u001f]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const SPACE = /[ \t\r\n]*/y;
+const WORD = /true|false|null/y;
+
+/** What may come next, inside the innermost open bracket. */
+type State = "value" | "value or ]" | "name or }" | "name" | ":" | ", or ]" | ", or }" | "end";
+
+const WORDING: Readonly<Record<State, string>> = {
+  value: "a value",
+  "value or ]": "a value or ']'",
+  "name or }": "a name in double quotes or '}'",
+  name: "a name in double quotes",
+  ":": "':' after the name",
+  ", or ]": "',' or ']'",
+  ", or }": "',' or '}'",
+  end: "the end",
+};
+
+/** The first place at which `text` is not JSON, and what should have been there; undefined if it is JSON throughout. */
+export function findJsonProblem(text: string): JsonProblem | undefined {
+  const open: ("[" | "{")[] = [];
+  let state: State = "value";
+  let offset = skip(SPACE, text, 0);
+  const afterValue = (): State => (open.length === 0 ? "end" : open.at(-1) === "[" ? ", or ]" : ", or }");
+  while (offset < text.length) {
+    const step = advance(text, offset, state);
+    if (typeof step === "object") return step;
+    const char = text[offset];
+    if (step === "opened") {
+      open.push(char as "[" | "{");
+      state = char === "[" ? "value or ]" : "name or }";
+    } else if (step === "closed") {
+      open.pop();
+      state = afterValue();
+    } else {
+      state = step === "valued" ? afterValue() : step;
+    }
+    offset = skip(SPACE, text, step === "valued" || step === ":" ? tokenEnd(text, offset) : offset + 1);
+  }
+  return state === "end" ? undefined : { offset, expected: WORDING[state] };
+}
+
+type Step = "opened" | "closed" | "valued" | State;
+
+/** Checks the token at `offset` against what may stand there. */
+function advance(text: string, offset: number, state: State): Step | JsonProblem {
+  const char = text[offset];
+  const wrong: JsonProblem = { offset, expected: WORDING[state] };
+  switch (state) {
+    case "value":
+    case "value or ]":
+      if (char === "]" && state === "value or ]") return "closed";
+      if (char === "[" || char === "{") return "opened";
+      return scalarProblem(text, offset, wrong) ?? "valued";
+    case "name":
+    case "name or }":
+      if (char === "}" && state === "name or }") return "closed";
+      return char === '"' ? (stringProblem(text, offset) ?? ":") : wrong;
+    case ":":
+      return char === ":" ? "value" : wrong;
+    case ", or ]":
+      return char === "]" ? "closed" : char === "," ? "value" : wrong;
+    case ", or }":
+      return char === "}" ? "closed" : char === "," ? "name" : wrong;
+    case "end":
+      return wrong;
+    default:
+      return state satisfies never;
+  }
+}
+
+function scalarProblem(text: string, offset: number, wrong: JsonProblem): JsonProblem | undefined {
+  if (text[offset] === '"') return stringProblem(text, offset);
+  return skip(WORD, text, offset) > offset || skip(NUMBER, text, offset) > offset ? undefined : wrong;
+}
+
+function stringProblem(text: string, start: number): JsonProblem | undefined {
+  let offset = start + 1;
+  for (;;) {
+    offset = skip(STRING_RUN, text, offset);
+    if (text[offset] === '"') return undefined;
+    if (text[offset] !== "\\") return { offset, expected: "the closing '\"' of a string" };
+    const next = skip(ESCAPE, text, offset);
+    if (next === offset) return { offset, expected: "a known escape (\\n, \\u00e9, …)" };
+    offset = next;
+  }
+}
+
+/** Just after the string, word or number at `offset`, which has been checked. */
+function tokenEnd(text: string, offset: number): number {
+  if (text[offset] !== '"') return Math.max(skip(WORD, text, offset), skip(NUMBER, text, offset));
+  let end = offset + 1;
+  while (text[end] !== '"') end = text[end] === "\\" ? end + 2 : skip(STRING_RUN, text, end);
+  return end + 1;
+}
+
+function skip(pattern: RegExp, text: string, offset: number): number {
+  pattern.lastIndex = offset;
+  return pattern.test(text) ? pattern.lastIndex : offset;
+}

@@ -1,0 +1,77 @@
+/** The items of the batches, one by one. */
+export async function* flatten<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T, undefined> {
+  for await (const batch of batches) yield* batch;
+}
+
+/** Nothing but white space. */
+export function isBlank({ text }: Line): boolean {
+  return text !== undefined && text.trim() === "";
+}
+
+/** One line of a text, counted from 1, without its line break. */
+export type Line =
+  | { readonly number: number; readonly text: string }
+  /** Longer than the limit: passed over, never held in memory. */
+  | { readonly number: number; readonly text: undefined };
+
+/** Longest line that holds a trade, and longest first line, which may hold a whole market. Characters. */
+export const MOST_LINE = 1 << 20;
+export const MOST_FIRST_LINE = 1 << 26;
+
+/**
+ * Text as lines, in bounded memory whatever the input: one batch for each chunk that completes a line. Lines end with LF or
+ * CRLF.
+ */
+export async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
+  const splitter = new LineSplitter();
+  for await (const chunk of chunks) {
+    const lines = splitter.push(chunk);
+    if (lines.length > 0) yield lines;
+  }
+  const last = splitter.end();
+  if (last.length > 0) yield last;
+}
+
+class LineSplitter {
+  /** Pieces of the line that is not complete yet; joined once, so that a long line costs linear time. */
+  #pieces: string[] = [];
+  #length = 0;
+  #tooLong = false;
+  #number = 1;
+
+  push(chunk: string): Line[] {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf("\n"); end >= 0; end = chunk.indexOf("\n", start)) {
+      this.#add(chunk.slice(start, end));
+      this.#finish(lines);
+      start = end + 1;
+    }
+    this.#add(chunk.slice(start));
+    return lines;
+  }
+
+  end(): Line[] {
+    const lines: Line[] = [];
+    if (this.#length > 0 || this.#tooLong) this.#finish(lines);
+    return lines;
+  }
+
+  #add(piece: string): void {
+    if (this.#tooLong || piece === "") return;
+    this.#length += piece.length;
+    this.#tooLong = this.#length > (this.#number === 1 ? MOST_FIRST_LINE : MOST_LINE);
+    if (this.#tooLong) this.#pieces = [];
+    else this.#pieces.push(piece);
+  }
+
+  #finish(lines: Line[]): void {
+    const text = this.#pieces.length === 1 ? this.#pieces[0] : this.#pieces.join("");
+    if (this.#tooLong) lines.push({ number: this.#number, text: undefined });
+    else lines.push({ number: this.#number, text: text.endsWith("\r") ? text.slice(0, -1) : text });
+    this.#pieces = [];
+    this.#length = 0;
+    this.#tooLong = false;
+    this.#number++;
+  }
+}

@@ -1,0 +1,113 @@
+/** From a market as written to market data: dates become years, nodes become piecewise-constant functions. */
+import { BookError } from "../errors.ts";
+import {
+  type Correlation,
+  type Dividends,
+  dividendSchedule,
+  flatCurve,
+  type ForwardCurve,
+  noDividends,
+  type Underlying,
+  zeroCurve,
+} from "../market/index.ts";
+import { didYouMean, quote } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import type { MarketSpec, RateSpec, UnderlyingSpec } from "./schema/index.ts";
+import { type AsOf, yearsFrom } from "./time.ts";
+import type { Market } from "./types.ts";
+import { increasingYears, NOT_YET, resolveVolatility } from "./volatility.ts";
+
+/** An underlying, and what keeps trades from using it or its volatility, if anything does. */
+export interface UnderlyingEntry {
+  readonly underlying: Underlying | undefined;
+  readonly problem: string | undefined;
+  readonly volatilityProblem: string | undefined;
+}
+
+export interface ResolvedMarket extends Market {
+  readonly entries: ReadonlyMap<string, UnderlyingEntry>;
+}
+
+/** @throws BookError where numbers contradict each other: dates out of order, total variance that falls */
+export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): ResolvedMarket {
+  const rates = new Map(
+    [...spec.rates].map(([currency, rate]) => [currency, resolveRate(rate, asOf, inside(place, "rates", currency))]),
+  );
+  const entries = new Map<string, UnderlyingEntry>();
+  const underlyings = new Map<string, Underlying>();
+  for (const [name, underlying] of spec.underlyings) {
+    const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
+    entries.set(name, entry);
+    if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
+  }
+  return { entries, underlyings, correlations: resolveCorrelations(spec, place) };
+}
+
+function resolveRate(spec: RateSpec, asOf: AsOf, place: Place): ForwardCurve {
+  if (spec.kind === "flat") return flatCurve(spec.rate);
+  const times = increasingYears(
+    spec.nodes.map(({ date }) => date),
+    asOf,
+    (i) => place(i, "date"),
+  );
+  return zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero })));
+}
+
+function resolveUnderlying(
+  name: string,
+  spec: UnderlyingSpec,
+  rates: ReadonlyMap<string, ForwardCurve>,
+  asOf: AsOf,
+  place: Place,
+): UnderlyingEntry {
+  const dividends = resolveDividends(spec.dividends, asOf);
+  const volatility = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
+  const volatilityProblem =
+    volatility === undefined
+      ? `${quote(name)} has no volatility; give it one, or give one to the trade`
+      : volatility === "quotes"
+        ? `${quote(name)} has its volatility as quotes: ${NOT_YET}`
+        : undefined;
+  const curve = rates.get(spec.currency);
+  if (curve === undefined) {
+    const known = didYouMean(spec.currency, rates.keys());
+    return {
+      underlying: undefined,
+      problem: `${quote(name)} is in ${quote(spec.currency)}, which market.rates does not have${known}`,
+      volatilityProblem,
+    };
+  }
+  const own = volatility === "quotes" ? undefined : volatility;
+  const underlying: Underlying = {
+    name,
+    spot: spec.spot,
+    currency: spec.currency,
+    rates: curve,
+    dividends,
+    volatility: own,
+  };
+  return { underlying, problem: undefined, volatilityProblem };
+}
+
+function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Dividends {
+  if (spec === undefined) return noDividends;
+  const discrete = (spec.discrete ?? []).map(({ date, cash = 0, proportional = 0 }) => ({
+    time: yearsFrom(asOf, date),
+    cash,
+    proportional,
+  }));
+  return dividendSchedule(spec.yield ?? 0, discrete);
+}
+
+function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
+  return (spec.correlations ?? []).map(([first, second, value], i) => {
+    for (const [position, name] of [first, second].entries()) {
+      if (spec.underlyings.has(name)) continue;
+      throw new BookError(
+        place("correlations", i, position),
+        `unknown underlying ${quote(name)}${didYouMean(name, spec.underlyings.keys())}`,
+      );
+    }
+    return { first, second, value };
+  });
+}

@@ -1,0 +1,65 @@
+/** The words of messages: how a value is shown, which name was probably meant, how a path is written. */
+
+/** A value as messages show it: short, on one line, and never walked into (hostile nesting could exhaust the stack). */
+export function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "string") return quote(value);
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
+  if (typeof value === "object" && value !== null) return "an object";
+  return typeof value === "number" || typeof value === "boolean" || value === null
+    ? String(value)
+    : `a ${typeof value}`;
+}
+
+/** Quoted and escaped as in JSON, cut after 40 characters. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
+/** `["trades", 3, "strike"]` → `trades[3].strike`; a name that is no identifier is quoted: `rates["a b"]`. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  let text = "";
+  for (const key of path) {
+    if (typeof key === "number") text += `[${key}]`;
+    else if (/^[A-Za-z_$][\w$-]*$/.test(String(key))) text += text === "" ? String(key) : `.${String(key)}`;
+    else text += `[${quote(String(key))}]`;
+  }
+  return text;
+}
+
+/** ` (did you mean "strike"?)` for the known name nearest to `name`, or nothing when none is near. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? "" : ` (did you mean ${quote(nearest)}?)`;
+}
+
+/** The known name within an edit distance of a third of the length (at least 1), letter case aside; the first among equals. */
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > 100) return undefined;
+  const wanted = name.toLowerCase();
+  let best = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let nearest: string | undefined;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= best) continue;
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance < best) [best, nearest] = [distance, candidate];
+  }
+  return nearest;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours from one text to the other (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitute = last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row[j] = Math.min(substitute, last[j] + 1, row[j - 1] + 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) row[j] = Math.min(row[j], beforeLast[j - 2] + 1);
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length];
+}

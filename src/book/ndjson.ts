@@ -1,0 +1,70 @@
+/** Books as NDJSON: one JSON object a line, read as a stream. */
+import { BookError } from "../errors.ts";
+import { readTrades } from "./book.ts";
+import { type BookHeader, readHeader } from "./header.ts";
+import { parseJson } from "./json.ts";
+import { flatten, isBlank, type Line, MOST_LINE, readLines } from "./lines.ts";
+import { isPlainObject } from "./schema/index.ts";
+import { failedTrade } from "./trade.ts";
+import type { BookContext, ParsedTrade } from "./types.ts";
+
+/** A book whose trades come one after another. */
+export interface BookStream extends BookContext {
+  readonly trades: AsyncIterable<ParsedTrade>;
+}
+
+/**
+ * A book from NDJSON. Without `market` the first line is the book without its trades (`asOf`, `market`, `scenarios`); with
+ * it, the market stands beside and every line is a trade. A line that is no trade becomes that trade's error, named by its
+ * line; blank lines are passed over. Memory is bounded by the longest line allowed: 64 Mi characters for the first one, 1 Mi for the others.
+ *
+ * @throws BookError an unusable header; here, before any trade is read
+ */
+export async function readNdjson(chunks: AsyncIterable<string>, market?: BookHeader): Promise<BookStream> {
+  const lines = notBlank(flatten(readLines(chunks)));
+  const header = market ?? (await readFirstLine(lines));
+  return { asOf: header.asOf, scenarios: header.scenarios, trades: tradesOf(header, lines) };
+}
+
+async function* notBlank(lines: AsyncIterable<Line>): AsyncGenerator<Line, undefined> {
+  for await (const line of lines) if (!isBlank(line)) yield line;
+}
+
+async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<BookHeader> {
+  const first = (await lines.next()).value;
+  if (first === undefined) throw new BookError("", "expected a book, got an empty input");
+  if (first.text === undefined)
+    throw new BookError(`line ${first.number}`, "the book's first line is longer than 64 Mi characters");
+  const value = parseJson(first.text, `line ${first.number}`);
+  if (!isPlainObject(value) || !("asOf" in value || "market" in value)) {
+    throw new BookError(
+      `line ${first.number}`,
+      "expected the book without its trades (asOf, market) on the first line; or give the market in a file of its own: --market MARKET.json",
+    );
+  }
+  return readHeader(value);
+}
+
+async function* tradesOf(header: BookHeader, lines: AsyncIterable<Line>): AsyncGenerator<ParsedTrade> {
+  yield* readTrades(header);
+  let index = header.trades.length;
+  for await (const line of lines) yield readLine(line, index++, header);
+}
+
+function readLine({ number, text }: Line, index: number, header: BookHeader): ParsedTrade {
+  const where = `line ${number}`;
+  if (text === undefined)
+    return failedTrade(
+      undefined,
+      index,
+      new BookError(where, `longer than ${MOST_LINE} characters; one trade a line is expected`),
+    );
+  let value: unknown;
+  try {
+    value = parseJson(text, where);
+  } catch (error) {
+    if (error instanceof BookError) return failedTrade(undefined, index, error);
+    throw error;
+  }
+  return header.readLine(value, index, number);
+}

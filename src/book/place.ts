@@ -1,0 +1,42 @@
+import type { z } from "zod";
+import { BookError } from "../errors.ts";
+import { formatPath } from "./names.ts";
+import { pathOf, type Schema } from "./schema/index.ts";
+
+/** Says where in the input a value stands, from its path inside the part that is being read. */
+export type Place = (...path: PropertyKey[]) => string;
+
+/** A part of a JSON book: `trades[3]`, and `trades[3].strike` inside it. */
+export function inBook(...prefix: PropertyKey[]): Place {
+  return (...path) => formatPath([...prefix, ...path]);
+}
+
+/** A line of a stream or a table: `line 17`, and `line 17: strike` inside it. */
+export function onLine(line: number): Place {
+  return (...path) => (path.length === 0 ? `line ${line}` : `line ${line}: ${formatPath(path)}`);
+}
+
+/** The same place, one part further in. */
+export function inside(place: Place, ...prefix: PropertyKey[]): Place {
+  return (...path) => place(...prefix, ...path);
+}
+
+/** The value as the schema has it. @throws BookError with the first problem's path, and all problems in the message */
+export function accept<T>(schema: Schema<T>, value: unknown, place: Place): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw asBookError(result.error, place);
+}
+
+/** Problems listed in one message; the rest are counted. */
+const MOST_PROBLEMS = 5;
+
+function asBookError(error: z.ZodError, place: Place): BookError {
+  const [first, ...others] = error.issues;
+  const listed = others.slice(0, MOST_PROBLEMS - 1).map((issue) => `; ${place(...pathOf(issue))}: ${issue.message}`);
+  const left = others.length - listed.length;
+  return new BookError(
+    place(...pathOf(first)),
+    first.message + listed.join("") + (left > 0 ? `; and ${left} more` : ""),
+  );
+}

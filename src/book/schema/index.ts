@@ -1,0 +1,4 @@
+export { type MarketSpec, marketSchema, type RateSpec, type UnderlyingSpec, type VolatilitySpec } from "./market.ts";
+export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
+export { type BarrierSpec, type ExerciseSpec, type PayoffSpec, tradeSchema, type TradeSpec } from "./trade.ts";
+export { isPlainObject, pathOf, type Schema } from "./values.ts";

@@ -1,0 +1,106 @@
+/** The market of a book, as written. */
+import { z } from "zod";
+import type { TimeSpec } from "../time.ts";
+import {
+  choose,
+  correlation,
+  finite,
+  formula,
+  fraction,
+  list,
+  mapOf,
+  name,
+  notNegative,
+  object,
+  positive,
+  rate,
+  type Schema,
+  time,
+  volatility,
+} from "./values.ts";
+
+export interface ZeroNodeSpec {
+  readonly date: TimeSpec;
+  readonly zero: number;
+}
+
+/** One rate, or zero rates by date. */
+export type RateSpec =
+  | { readonly kind: "flat"; readonly rate: number }
+  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] };
+
+const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", "zero" }, at least one', 1);
+
+const flatRate = rate.transform((flat): RateSpec => ({ kind: "flat", rate: flat }));
+const zeroRates = zeroNodes.transform((nodes): RateSpec => ({ kind: "zeros", nodes }));
+
+const rateSchema = choose<RateSpec>('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
+
+export interface QuotesSpec {
+  readonly expiries: readonly TimeSpec[];
+  readonly strikes: readonly number[];
+  /** implied[expiry][strike] */
+  readonly implied: readonly (readonly number[])[];
+}
+
+export type VolatilitySpec =
+  | { readonly kind: "flat"; readonly volatility: number }
+  | {
+      readonly kind: "termStructure";
+      readonly nodes: readonly { readonly date: TimeSpec; readonly volatility: number }[];
+    }
+  | { readonly kind: "cev"; readonly sigma: number; readonly beta: number }
+  | { readonly kind: "local"; readonly expression: string }
+  | { readonly kind: "quotes"; readonly quotes: QuotesSpec };
+
+const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
+
+const volatilityForms: Readonly<Record<string, Schema<VolatilitySpec>>> = {
+  termStructure: object({
+    termStructure: list(object({ date: time, volatility }), 'a list of { "date", "volatility" }, at least one', 1),
+  }).transform(({ termStructure }): VolatilitySpec => ({ kind: "termStructure", nodes: termStructure })),
+  cev: object({ cev: object({ sigma: notNegative, beta: finite }) }).transform(({ cev }): VolatilitySpec => ({
+    kind: "cev",
+    ...cev,
+  })),
+  local: object({ local: formula }).transform(({ local }): VolatilitySpec => ({ kind: "local", expression: local })),
+  quotes: object({
+    quotes: object({
+      expiries: list(time, "a list of dates, at least one", 1),
+      strikes: list(positive, "a list of strikes, at least one", 1),
+      implied: list(
+        list(volatility, "a list of volatilities"),
+        "a list (by expiry) of lists (by strike) of volatilities",
+      ),
+    }),
+  }).transform(({ quotes }): VolatilitySpec => ({ kind: "quotes", quotes })),
+};
+
+const VOLATILITY_FORMS = 'a volatility, { "termStructure" }, { "cev" }, { "local" } or { "quotes" }';
+
+export const volatilitySchema = choose<VolatilitySpec>(VOLATILITY_FORMS, {
+  number: flatVolatilitySchema,
+  marked: volatilityForms,
+});
+
+const dividendSchema = object({ date: time, cash: notNegative.optional(), proportional: fraction.optional() });
+
+const underlyingSchema = object({
+  spot: positive,
+  currency: name,
+  dividends: object({
+    yield: rate.optional(),
+    discrete: list(dividendSchema, 'a list of { "date", "cash", "proportional" }').optional(),
+  }).optional(),
+  volatility: volatilitySchema.optional(),
+});
+
+export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
+
+export const marketSchema = object({
+  rates: mapOf(rateSchema, "an object of rates by currency"),
+  underlyings: mapOf<UnderlyingSpec>(underlyingSchema, "an object of underlyings by name"),
+  correlations: list(z.tuple([name, name, correlation]), 'a list of ["FIRST", "SECOND", correlation]').optional(),
+});
+
+export type MarketSpec = z.infer<typeof marketSchema>;

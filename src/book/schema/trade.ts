@@ -1,0 +1,106 @@
+/** One trade, as written. */
+import type { BarrierType } from "../types.ts";
+import type { TimeSpec } from "../time.ts";
+import { type VolatilitySpec, volatilitySchema } from "./market.ts";
+import {
+  choose,
+  finite,
+  formula,
+  list,
+  name,
+  notNegative,
+  object,
+  positive,
+  type Schema,
+  time,
+  word,
+} from "./values.ts";
+
+export type PayoffSpec =
+  | { readonly kind: "vanilla"; readonly right: "call" | "put" }
+  | { readonly kind: "digital"; readonly right: "call" | "put"; readonly cash: number }
+  | { readonly kind: "expression"; readonly expression: string; readonly kinks: readonly number[] };
+
+const right = word("call", "put");
+const vanilla = right.transform((side): PayoffSpec => ({ kind: "vanilla", right: side }));
+
+const payoffForms: Readonly<Record<string, Schema<PayoffSpec>>> = {
+  digital: object({ digital: right, cash: finite.optional() }).transform(({ digital, cash = 1 }): PayoffSpec => ({
+    kind: "digital",
+    right: digital,
+    cash,
+  })),
+  expression: object({ expression: formula, kinks: list(positive, "a list of positive numbers").optional() }).transform(
+    ({ expression, kinks = [] }): PayoffSpec => ({ kind: "expression", expression, kinks }),
+  ),
+};
+
+const payoffSchema = choose<PayoffSpec>('"call", "put", { "digital" } or { "expression" }', {
+  string: vanilla,
+  marked: payoffForms,
+});
+
+export type ExerciseSpec =
+  | { readonly kind: "european" }
+  | { readonly kind: "american" }
+  | { readonly kind: "bermudan"; readonly times: readonly TimeSpec[] };
+
+const exerciseWord = word("european", "american").transform((kind): ExerciseSpec => ({ kind }));
+const exerciseDates = list(time, "a list of dates, at least one", 1).transform((times): ExerciseSpec => ({
+  kind: "bermudan",
+  times,
+}));
+
+const exerciseSchema = choose<ExerciseSpec>('"european", "american" or a list of dates', {
+  string: exerciseWord,
+  list: exerciseDates,
+});
+
+export interface BarrierSpec {
+  readonly type: BarrierType;
+  readonly level: number;
+  readonly rebate?: number | undefined;
+  readonly rebateAt?: "hit" | "expiry" | undefined;
+  readonly monitoring?: "continuous" | readonly TimeSpec[] | undefined;
+  readonly from?: TimeSpec | undefined;
+  readonly to?: TimeSpec | undefined;
+}
+
+const monitoringSchema = choose<"continuous" | TimeSpec[]>('"continuous" or a list of dates', {
+  string: word("continuous"),
+  list: list(time, "a list of dates, at least one", 1),
+});
+
+const barrierSchema: Schema<BarrierSpec> = object({
+  type: word("up-and-out", "up-and-in", "down-and-out", "down-and-in"),
+  level: positive,
+  rebate: notNegative.optional(),
+  rebateAt: word("hit", "expiry").optional(),
+  monitoring: monitoringSchema.optional(),
+  from: time.optional(),
+  to: time.optional(),
+});
+
+export interface TradeSpec {
+  readonly id: string;
+  readonly underlying: string;
+  readonly payoff: PayoffSpec;
+  readonly strike?: number | undefined;
+  readonly expiry: TimeSpec;
+  readonly exercise?: ExerciseSpec | undefined;
+  readonly quantity?: number | undefined;
+  readonly barriers?: readonly BarrierSpec[] | undefined;
+  readonly volatility?: VolatilitySpec | undefined;
+}
+
+export const tradeSchema: Schema<TradeSpec> = object({
+  id: name,
+  underlying: name,
+  payoff: payoffSchema,
+  strike: positive.optional(),
+  expiry: time,
+  exercise: exerciseSchema.optional(),
+  quantity: finite.optional(),
+  barriers: list(barrierSchema, "a list of barriers").optional(),
+  volatility: volatilitySchema.optional(),
+});

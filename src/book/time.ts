@@ -1,0 +1,104 @@
+/** Dates of a book: ISO 8601 text to years from `asOf`, Act/365F. */
+
+const MS_PER_DAY = 86_400_000;
+export const MS_PER_YEAR = 365 * MS_PER_DAY;
+
+/** The moment a book is valued at. */
+export interface AsOf {
+  /** Milliseconds since 1970, UTC. */
+  readonly instant: number;
+  /** What is to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`. */
+  readonly timeOfDay: number;
+}
+
+/** A time as written: a number of years, or a date that still has to be related to `asOf`. */
+export type TimeSpec =
+  | { readonly kind: "years"; readonly years: number }
+  | { readonly kind: "instant"; readonly instant: number }
+  /** Midnight UTC of the day; the time of day is asOf's. */
+  | { readonly kind: "day"; readonly midnight: number };
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d:?\d\d)?)?$/;
+
+interface IsoMoment {
+  readonly midnight: number;
+  /** undefined for a plain date; else ms after `midnight`, the offset to UTC taken into account. */
+  readonly time: number | undefined;
+  /** ms after the midnight of the day as written, offset not taken into account. */
+  readonly localTime: number;
+}
+
+/**
+ * Reads `YYYY-MM-DD`, alone or with `Thh:mm[:ss[.fff]]` and `Z` or `±hh:mm`; UTC without an offset. Calendar and clock are
+ * checked, so 2026-02-30 is nothing. Returns undefined for anything else.
+ */
+function parseIso(text: string): IsoMoment | undefined {
+  const match = ISO.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction, offset] = match;
+  const midnight = utcMidnight(Number(year), Number(month), Number(day));
+  if (midnight === undefined) return undefined;
+  if (hour === undefined) return { midnight, time: undefined, localTime: 0 };
+  const localTime = clock(Number(hour), Number(minute), Number(second ?? 0), Number(`0.${fraction ?? "0"}`));
+  const shift = offsetMs(offset);
+  if (localTime === undefined || shift === undefined) return undefined;
+  return { midnight, time: localTime - shift, localTime };
+}
+
+function utcMidnight(year: number, month: number, day: number): number | undefined {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const same = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return same ? date.getTime() : undefined;
+}
+
+function clock(hour: number, minute: number, second: number, fraction: number): number | undefined {
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  return ((hour * 60 + minute) * 60 + second) * 1000 + Math.floor(fraction * 1000);
+}
+
+function offsetMs(offset: string | undefined): number | undefined {
+  if (offset === undefined || offset === "Z" || offset === "z") return 0;
+  const hours = Number(offset.slice(1, 3));
+  const minutes = Number(offset.slice(-2));
+  if (hours > 23 || minutes > 59) return undefined;
+  return (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}
+
+/** `asOf` from its text; undefined if that is not an ISO date or instant. A plain date means midnight UTC. */
+export function parseAsOf(text: string): AsOf | undefined {
+  const iso = parseIso(text);
+  if (iso === undefined) return undefined;
+  return { instant: iso.midnight + (iso.time ?? 0), timeOfDay: iso.time ?? 0 };
+}
+
+/** A time from its text; undefined if that is not an ISO date or instant. */
+export function parseTime(text: string): TimeSpec | undefined {
+  const iso = parseIso(text);
+  if (iso === undefined) return undefined;
+  return iso.time === undefined
+    ? { kind: "day", midnight: iso.midnight }
+    : { kind: "instant", instant: iso.midnight + iso.time };
+}
+
+/**
+ * Years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a whole number of
+ * days away, whatever the hour the book was made at.
+ */
+export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
+  switch (time.kind) {
+    case "years":
+      return time.years;
+    case "instant":
+      return (time.instant - asOf.instant) / MS_PER_YEAR;
+    case "day":
+      return (time.midnight + asOf.timeOfDay - asOf.instant) / MS_PER_YEAR;
+    default:
+      return time satisfies never;
+  }
+}
+
+/** The ISO instant, in UTC, as results carry it. */
+export function isoInstant(asOf: AsOf): string {
+  return new Date(asOf.instant).toISOString();
+}

@@ -1,0 +1,64 @@
+import type { CurrencyTotals, ScenarioValues, Trade, TradeResult } from "./types.ts";
+
+const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
+
+type Sums = { -readonly [K in keyof CurrencyTotals]: CurrencyTotals[K] };
+
+/**
+ * Adds results up by currency, times quantity. Delta and gamma of different underlyings are added as they are: the totals
+ * of a book with several underlyings say what a move of 1 in each of them does.
+ */
+export class Totals {
+  priced = 0;
+  failed = 0;
+  readonly #byCurrency = new Map<string, Sums>();
+
+  /** `trade` is undefined where the parser found none. */
+  add(trade: Trade | undefined, result: TradeResult): void {
+    if (result.status === "error" || trade === undefined) {
+      this.failed++;
+      return;
+    }
+    this.priced++;
+    const { quantity, underlying } = trade;
+    const sums = this.#sumsOf(underlying.currency);
+    sums.trades++;
+    sums.value += quantity * result.value;
+    sums.errorEstimate += Math.abs(quantity) * result.errorEstimate;
+    for (const name of SENSITIVITIES) sums[name] = plus(sums[name], quantity, result[name]);
+    if (result.scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, quantity, result.scenarios);
+  }
+
+  get totals(): readonly CurrencyTotals[] {
+    return [...this.#byCurrency.values()];
+  }
+
+  #sumsOf(currency: string): Sums {
+    const known = this.#byCurrency.get(currency);
+    if (known !== undefined) return known;
+    const zero: Sums = {
+      currency,
+      trades: 0,
+      value: 0,
+      delta: 0,
+      gamma: 0,
+      theta: 0,
+      vega: 0,
+      rho: 0,
+      errorEstimate: 0,
+    };
+    this.#byCurrency.set(currency, zero);
+    return zero;
+  }
+}
+
+/** sum + quantity·value; null when either is not known. */
+function plus(sum: number | null, quantity: number, value: number | null): number | null {
+  return sum === null || value === null ? null : sum + quantity * value;
+}
+
+function addScenarios(sum: ScenarioValues | undefined, quantity: number, values: ScenarioValues): ScenarioValues {
+  return values.map((plane, i) =>
+    plane.map((row, j) => row.map((value, k) => plus(sum === undefined ? 0 : sum[i][j][k], quantity, value))),
+  );
+}

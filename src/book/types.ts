@@ -1,0 +1,173 @@
+/**
+ * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F), rates
+ * continuously compounded per year, volatilities per √year, all as decimals.
+ */
+import type { BackendName } from "../device/index.ts";
+import type { BookError } from "../errors.ts";
+import type { Precision } from "../kernel/index.ts";
+import type { Correlation, Underlying, Volatility } from "../market/index.ts";
+
+/** What is paid when a trade is exercised or expires, per unit of quantity. */
+export type Payoff =
+  /** max(S − strike, 0) or max(strike − S, 0). */
+  | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
+  /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
+  | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
+  /** A formula string in `S`; `kinks` (increasing, > 0) names where it bends or jumps. */
+  | { readonly kind: "expression"; readonly expression: string; readonly kinks: readonly number[] };
+
+export type Exercise =
+  | { readonly kind: "european" }
+  | { readonly kind: "american" }
+  /** Times in years, increasing, the last one at or before expiry; expiry itself is always an exercise date. */
+  | { readonly kind: "bermudan"; readonly times: readonly number[] };
+
+export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
+
+export interface Barrier {
+  readonly type: BarrierType;
+  /** > 0. */
+  readonly level: number;
+  /** Paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
+  readonly rebate: number;
+  readonly rebateAt: "hit" | "expiry";
+  readonly monitoring:
+    | { readonly kind: "continuous" }
+    | { readonly kind: "discrete"; readonly times: readonly number[] };
+  /** The window in which the barrier is live, years; 0 … expiry by default. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One trade, complete and valid: everything that its price depends on can be reached from here. */
+export interface Trade {
+  readonly id: string;
+  /** Shared by reference among the trades of one underlying. */
+  readonly underlying: Underlying;
+  /** The trade's own volatility where it gave one, else the underlying's. */
+  readonly volatility: Volatility;
+  readonly payoff: Payoff;
+  /** Years, ≥ 0; at 0 the trade is worth its payoff. */
+  readonly expiry: number;
+  readonly exercise: Exercise;
+  /** Not yet priced: empty in every trade that the parser lets through. */
+  readonly barriers: readonly Barrier[];
+  /** Results are per unit; totals multiply by this. Negative when sold. */
+  readonly quantity: number;
+}
+
+/** A trade, or why there is none. The order of the book is kept: `index` counts from 0. */
+export type ParsedTrade =
+  | { readonly ok: true; readonly trade: Trade }
+  | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
+
+/**
+ * Shifts to reprice under, as the full product of the three axes: relative shifts of spot (S·(1 + x), x > −1), absolute
+ * ones of volatility and of rates. Axes have at least one entry; `[0]` where the book says nothing.
+ */
+export interface Scenarios {
+  readonly spot: readonly number[];
+  readonly volatility: readonly number[];
+  readonly rate: readonly number[];
+}
+
+export interface Market {
+  readonly underlyings: ReadonlyMap<string, Underlying>;
+  readonly correlations: readonly Correlation[];
+}
+
+/** What all trades of a book share. */
+export interface BookContext {
+  /** ISO instant in UTC. */
+  readonly asOf: string;
+  readonly scenarios: Scenarios | undefined;
+}
+
+export interface Book extends BookContext {
+  readonly market: Market;
+  readonly trades: readonly ParsedTrade[];
+}
+
+/** Why a trade has no result, as plain data. */
+export interface TradeError {
+  /** A `FeynkacError`'s code, or `INTERNAL`. */
+  readonly code: string;
+  /** Where in the book, when the book is at fault: `trades[3].strike`. */
+  readonly path?: string;
+  /** The whole message, path included. */
+  readonly message: string;
+}
+
+/** values[spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be priced. */
+export type ScenarioValues = readonly (readonly (readonly (number | null)[])[])[];
+
+/**
+ * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho per
+ * 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is null.
+ */
+export interface PricedTrade {
+  readonly id: string;
+  readonly status: "ok";
+  readonly value: number;
+  readonly delta: number | null;
+  readonly gamma: number | null;
+  readonly theta: number | null;
+  readonly vega: number | null;
+  readonly rho: number | null;
+  /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
+  readonly errorEstimate: number;
+  /** How it was priced: "fdm", "black-scholes", … */
+  readonly method: string;
+  readonly precision: Precision;
+  readonly backend: BackendName;
+  readonly warnings: readonly string[];
+  readonly scenarios?: ScenarioValues;
+}
+
+export interface FailedTrade {
+  /** null when the trade did not say. */
+  readonly id: string | null;
+  readonly status: "error";
+  readonly value: null;
+  readonly delta: null;
+  readonly gamma: null;
+  readonly theta: null;
+  readonly vega: null;
+  readonly rho: null;
+  readonly errorEstimate: null;
+  readonly method: null;
+  readonly precision: null;
+  readonly backend: null;
+  readonly warnings: readonly string[];
+  readonly error: TradeError;
+}
+
+export type TradeResult = PricedTrade | FailedTrade;
+
+/** Sums of quantity × result over the priced trades of one currency. A sum of which any part is null is null. */
+export interface CurrencyTotals {
+  readonly currency: string;
+  readonly trades: number;
+  readonly value: number;
+  readonly delta: number | null;
+  readonly gamma: number | null;
+  readonly theta: number | null;
+  readonly vega: number | null;
+  readonly rho: number | null;
+  /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
+  readonly errorEstimate: number;
+  readonly scenarios?: ScenarioValues;
+}
+
+export interface BookReport {
+  readonly asOf: string;
+  readonly device: { readonly backend: BackendName; readonly name: string };
+  readonly priced: number;
+  readonly failed: number;
+  /** One entry a currency, in the order of their first trades. */
+  readonly totals: readonly CurrencyTotals[];
+  /** The axes that every `scenarios` of the results refers to. */
+  readonly scenarios?: Scenarios;
+  /** In the order of the book. */
+  readonly results: readonly TradeResult[];
+}

@@ -1,0 +1,57 @@
+import { type ParsedTrade, readBook } from "../../book/index.ts";
+import type { EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
+import { EXIT } from "../failure.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface BenchOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
+  readonly trades: number;
+}
+
+/**
+ * `feynkac bench`: how fast this machine prices American puts with Greeks. The first run, which compiles, is not counted;
+ * the fastest of the next three is.
+ */
+export async function bench(
+  options: BenchOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+  openEngine: OpenEngine,
+): Promise<number> {
+  await using engine = await openEngine(options);
+  const book = benchBook(options.trades);
+  const { precision, greeks, accuracy } = options;
+  const runOptions: RunOptions = { precision, greeks, accuracy, signal, onProgress: () => {} };
+  const once = async (): Promise<number> => {
+    const start = performance.now();
+    for await (const results of engine.priceTrades(inTurn(book.trades), book, runOptions)) {
+      for (const result of results) if (result.status === "error") throw new Error(result.error.message);
+    }
+    return (performance.now() - start) / 1000;
+  };
+  const first = await once();
+  const best = Math.min(await once(), await once(), await once());
+  const rate = Math.round(options.trades / best).toLocaleString("en-US");
+  terminal.stdout.write(
+    `${options.trades.toLocaleString("en-US")} American puts, ${precision}, greeks ${greeks}, on ${engine.device.name}\n` +
+      `${rate} options a second (${best.toFixed(3)} s; the first run, with compiling, ${first.toFixed(3)} s)\n`,
+  );
+  return EXIT.ok;
+}
+
+async function* inTurn(trades: readonly ParsedTrade[]): AsyncGenerator<ParsedTrade> {
+  yield* trades;
+}
+
+/** Strikes from 70 to 130, expiries from a month to two years, at the default accuracy. */
+function benchBook(count: number): ReturnType<typeof readBook> {
+  const trades = Array.from({ length: count }, (_, i) => ({
+    id: `P${i}`,
+    underlying: "X",
+    payoff: "put",
+    strike: 70 + ((i * 7) % 61),
+    expiry: (1 + (i % 24)) / 12,
+    exercise: "american",
+  }));
+  const underlyings = { X: { spot: 100, currency: "EUR", dividends: { yield: 0.01 }, volatility: 0.25 } };
+  return readBook({ asOf: "2026-01-01", market: { rates: { EUR: 0.03 }, underlyings }, trades });
+}

@@ -1,0 +1,127 @@
+import { availableParallelism, cpus, totalmem } from "node:os";
+import { EXIT } from "../failure.ts";
+import type { EngineOptions } from "../engine.ts";
+import type { Terminal } from "../terminal.ts";
+import { packageVersion } from "../version.ts";
+
+/** One line of the report. `remedy` says how to get what is missing. */
+export interface Finding {
+  readonly what: string;
+  readonly state: "ok" | "missing" | "broken";
+  readonly detail: string;
+  readonly remedy?: string;
+}
+
+/** Opens a device for a moment, and says its name. */
+export type Probe = (backend: EngineOptions["backend"]) => Promise<string>;
+
+/**
+ * `feynkac doctor`: what is there to compute with, what is missing, and how to get it.
+ * @returns 0 when books can be priced here, on the CPU at least
+ */
+export async function doctor(terminal: Terminal, probe: Probe = probeDevice): Promise<number> {
+  const findings = [...host(), await cpuFinding(probe), await webgpuFinding(probe)];
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  terminal.stdout.write(findings.map((finding) => lineOf(finding, width)).join(""));
+  return findings.some(({ state }) => state === "broken") ? EXIT.failedTrades : EXIT.ok;
+}
+
+function lineOf({ what, state, detail, remedy }: Finding, width: number): string {
+  const mark = { ok: "ok  ", missing: "–   ", broken: "FAIL" }[state];
+  const indent = " ".repeat(width + 8);
+  const help =
+    remedy === undefined
+      ? ""
+      : remedy
+          .split("\n")
+          .map((line) => `${indent}${line}\n`)
+          .join("");
+  return `${mark}  ${what.padEnd(width)}  ${detail}\n${help}`;
+}
+
+function host(): Finding[] {
+  const cores = availableParallelism();
+  const [cpu] = cpus();
+  const shared = typeof SharedArrayBuffer === "function";
+  const simd = WebAssembly.validate(SIMD_MODULE);
+  return [
+    { what: "feynkac", state: "ok", detail: packageVersion() },
+    { what: "node", state: "ok", detail: `${process.version} on ${process.platform}-${process.arch}` },
+    {
+      what: "processor",
+      state: "ok",
+      detail: `${cpu?.model.trim() ?? "unknown"}, ${cores} ${cores === 1 ? "thread" : "threads"}, ${(totalmem() / 2 ** 30).toFixed(1)} GiB of memory`,
+    },
+    shared
+      ? { what: "SharedArrayBuffer", state: "ok", detail: "the CPU back end uses every core" }
+      : {
+          what: "SharedArrayBuffer",
+          state: "missing",
+          detail: "the CPU back end uses one core",
+          remedy: "Start Node without --no-harmony-sharedarraybuffer.",
+        },
+    simd
+      ? { what: "WebAssembly SIMD", state: "ok", detail: "two f64 or four f32 lanes" }
+      : {
+          what: "WebAssembly SIMD",
+          state: "broken",
+          detail: "this Node cannot run it",
+          remedy: "Use an official build of Node 20 or later on a processor with SIMD.",
+        },
+  ];
+}
+
+/** (module (func (result v128) (v128.const 0))): valid only where there is SIMD. */
+const SIMD_MODULE = Buffer.from(
+  ["0061736d01000000", "0105016000017b", "03020100", "0a16011400fd0c", "00".repeat(16), "0b"].join(""),
+  "hex",
+);
+
+async function cpuFinding(probe: Probe): Promise<Finding> {
+  try {
+    return { what: "CPU back end", state: "ok", detail: `${await probe("cpu")}; f64, f32` };
+  } catch (error) {
+    return { what: "CPU back end", state: "broken", detail: messageOf(error) };
+  }
+}
+
+async function webgpuFinding(probe: Probe): Promise<Finding> {
+  const what = "WebGPU back end";
+  if (!webgpuInstalled()) {
+    return {
+      what,
+      state: "missing",
+      detail: "the webgpu package is not installed",
+      remedy: "To price on a GPU, in f32: npm install webgpu (132 MB)",
+    };
+  }
+  try {
+    return { what, state: "ok", detail: `${await probe("webgpu")}; f32` };
+  } catch (error) {
+    return {
+      what,
+      state: "missing",
+      detail: "the webgpu package is installed, but it cannot be used",
+      remedy: messageOf(error),
+    };
+  }
+}
+
+function webgpuInstalled(): boolean {
+  try {
+    import.meta.resolve("webgpu");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function probeDevice(backend: EngineOptions["backend"]): Promise<string> {
+  const { openDevice } = await import("../../device/index.ts");
+  using device = await openDevice({ backend });
+  return device.name;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,150 @@
+import type { ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
+import { Totals } from "../../book/index.ts";
+import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
+import { EXIT } from "../failure.ts";
+import { csvFormat } from "../format/csv.ts";
+import { jsonFormat, ndjsonFormat } from "../format/json.ts";
+import { tableFormat } from "../format/table.ts";
+import type { PricedRow, ResultFormat } from "../format/writer.ts";
+import { type InputFormat, type OpenInput, openInput } from "../input.ts";
+import { type Output, outputTo, outputToFile } from "../output.ts";
+import { ProgressBar } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+
+export type OutputFormat = "table" | "json" | "ndjson" | "csv";
+
+export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
+  readonly market: string | undefined;
+  readonly inputFormat: InputFormat | undefined;
+  readonly format: OutputFormat | undefined;
+  readonly output: string | undefined;
+  readonly all: boolean;
+}
+
+/**
+ * `feynkac price`: reads, prices and writes as a stream, so that memory depends on the batch, not on the book.
+ * @returns the exit status
+ * @throws CliError | BookError input that cannot be used; DeviceUnavailableError; AbortError when interrupted
+ */
+export async function price(
+  path: string,
+  options: PriceOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+  openEngine: OpenEngine,
+): Promise<number> {
+  const request = { path, marketPath: options.market, format: options.inputFormat, stdin: terminal.stdin, signal };
+  const input = await openInput(request);
+  try {
+    await using engine = await openEngine(options);
+    const output =
+      options.output === undefined || options.output === "-"
+        ? outputTo(terminal.stdout)
+        : await outputToFile(options.output);
+    try {
+      return await run({ input, engine, output, options, terminal, signal });
+    } catch (error) {
+      await output.discard();
+      throw error;
+    }
+  } finally {
+    input.close();
+  }
+}
+
+interface Run {
+  readonly input: OpenInput;
+  readonly engine: Engine;
+  readonly output: Output;
+  readonly options: PriceOptions;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+async function run({ input, engine, output, options, terminal, signal }: Run): Promise<number> {
+  const format = formatFor(options, output);
+  const totals = new Totals();
+  const bar = new ProgressBar(terminal.stderr);
+  const started = performance.now();
+  const trades = new Pairing(input.trades);
+  const onProgress: RunOptions["onProgress"] = ({ done, total = input.total }) =>
+    bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
+  try {
+    await output.write(format.begin({ asOf: input.asOf, device: engine.device, scenarios: input.scenarios }));
+    const { precision, greeks, accuracy } = options;
+    for await (const results of engine.priceTrades(trades, input, {
+      precision,
+      greeks,
+      accuracy,
+      signal,
+      onProgress,
+    })) {
+      signal.throwIfAborted();
+      const rows = trades.pair(results);
+      for (const { trade, result } of rows) totals.add(trade, result);
+      const text = format.rows(rows);
+      if (text === "") continue;
+      bar.clear();
+      await output.write(text);
+    }
+    bar.clear();
+    await output.write(format.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals }));
+  } finally {
+    bar.clear();
+  }
+  await output.commit();
+  terminal.stderr.write(summary(totals, engine, options.precision, (performance.now() - started) / 1000));
+  return totals.failed > 0 ? EXIT.failedTrades : EXIT.ok;
+}
+
+/** Hands trades on, and remembers those whose results are still to come: results arrive in the trades' order. */
+class Pairing implements AsyncIterable<ParsedTrade> {
+  readonly #trades: AsyncIterable<ParsedTrade>;
+  #waiting: (Trade | undefined)[] = [];
+
+  constructor(trades: AsyncIterable<ParsedTrade>) {
+    this.#trades = trades;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ParsedTrade> {
+    for await (const parsed of this.#trades) {
+      this.#waiting.push(parsed.ok ? parsed.trade : undefined);
+      yield parsed;
+    }
+  }
+
+  pair(results: readonly TradeResult[]): PricedRow[] {
+    const trades = this.#waiting.splice(0, results.length);
+    return results.map((result, i) => ({ trade: trades[i], result }));
+  }
+}
+
+/** The format asked for; else what the output's name says; else a table. A table for people is cut, one for a pipe is not. */
+function formatFor({ format, output: path, all }: PriceOptions, { sink }: Output): ResultFormat {
+  switch (format ?? formatOfName(path)) {
+    case "json":
+      return jsonFormat();
+    case "ndjson":
+      return ndjsonFormat;
+    case "csv":
+      return csvFormat();
+    default:
+      return tableFormat({
+        all: all || sink.isTTY !== true,
+        // Some terminals say that they have 0 columns.
+        columns: sink.isTTY === true && sink.columns ? sink.columns : undefined,
+      });
+  }
+}
+
+function formatOfName(path: string | undefined): OutputFormat | undefined {
+  const extension = path?.match(/\.(json|ndjson|csv)$/i)?.[1].toLowerCase();
+  return extension as OutputFormat | undefined;
+}
+
+function summary({ priced, failed }: Totals, { device }: Engine, precision: string, seconds: number): string {
+  const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
+  const rate = priced > 0 ? ` (${Math.round(priced / seconds).toLocaleString("en-US")} a second)` : "";
+  const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
+  return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}\n`;
+}

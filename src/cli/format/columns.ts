@@ -1,0 +1,36 @@
+/** Text in columns. */
+export interface TextColumn {
+  readonly title: string;
+  readonly align: "left" | "right";
+}
+
+/**
+ * Lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of the left-aligned columns are cut
+ * at `most` characters, at the end, with an ellipsis.
+ */
+export function alignColumns(
+  columns: readonly TextColumn[],
+  rows: readonly (readonly string[])[],
+  widths: readonly number[],
+  most = 40,
+): string[] {
+  const cut = (text: string): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (columns[i].align === "left" ? cut(cell).padEnd(widths[i]) : cell.padStart(widths[i])))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[], most = 40): number[] {
+  return columns.map(({ title }, i) =>
+    rows.reduce((width, row) => Math.max(width, Math.min(row[i].length, most)), title.length),
+  );
+}
+
+/** Control characters in names from a file must not reach a terminal, where they are commands. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "�");
+}

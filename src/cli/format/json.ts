@@ -1,0 +1,29 @@
+import type { ResultFormat, RunEnd } from "./writer.ts";
+
+/** One result a line, with the fields of `TradeResult`. */
+export const ndjsonFormat: ResultFormat = {
+  begin: () => "",
+  rows: (rows) => rows.map(({ result }) => `${JSON.stringify(result)}\n`).join(""),
+  end: () => "",
+};
+
+/** One object, a `BookReport`, written as the results come; one result a line, so that it can be read and compared. */
+export function jsonFormat(): ResultFormat {
+  let first = true;
+  return {
+    begin: ({ asOf, device, scenarios }) => {
+      const head = [["asOf", asOf], ["device", device], ...(scenarios === undefined ? [] : [["scenarios", scenarios]])];
+      return `{\n${head.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`).join("")}  "results": [`;
+    },
+    rows: (rows) =>
+      rows
+        .map(({ result }) => {
+          const separator = first ? "\n" : ",\n";
+          first = false;
+          return `${separator}    ${JSON.stringify(result)}`;
+        })
+        .join(""),
+    end: ({ priced, failed, totals }: RunEnd) =>
+      `${first ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n  "totals": ${JSON.stringify(totals)}\n}\n`,
+  };
+}

@@ -1,0 +1,23 @@
+/** Numbers for people: a column has one number of decimals, so that its points stand under each other. */
+
+/** Decimals that give the largest of the values `digits` significant ones; 0 … 8. */
+export function decimalsFor(values: readonly (number | null)[], digits: number): number {
+  const largest = values.reduce<number>((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
+  if (largest === 0 || !Number.isFinite(largest)) return 2;
+  return Math.min(Math.max(digits - 1 - Math.floor(Math.log10(largest)), 0), 8);
+}
+
+/** `12,345.67`; a number too large for its column, or not finite, in the shortest form that is right. */
+export function fixed(value: number | null, decimals: number): string {
+  if (value === null) return "–";
+  if (!Number.isFinite(value) || Math.abs(value) >= 1e15) return String(value);
+  const shown = value.toFixed(decimals);
+  const text = Number(shown) === 0 ? shown.replace("-", "") : shown;
+  return text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
+}
+
+/** Two significant digits: `3.1e-5`, the size of an error. */
+export function magnitude(value: number | null): string {
+  if (value === null) return "–";
+  return value === 0 ? "0" : value.toExponential(1);
+}

@@ -1,0 +1,22 @@
+import type { BookReport, Scenarios, Trade, TradeResult } from "../../book/index.ts";
+
+/** A result together with the trade it belongs to; there is no trade where the parser found none. */
+export interface PricedRow {
+  readonly trade: Trade | undefined;
+  readonly result: TradeResult;
+}
+
+/** What is known before the first result, and after the last. */
+export interface RunStart {
+  readonly asOf: string;
+  readonly device: BookReport["device"];
+  readonly scenarios: Scenarios | undefined;
+}
+export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals">;
+
+/** One output format. The texts, one after another, are the whole output; none of them keeps the results it has seen. */
+export interface ResultFormat {
+  begin(start: RunStart): string;
+  rows(rows: readonly PricedRow[]): string;
+  end(end: RunEnd): string;
+}

@@ -1,0 +1,174 @@
+/** Opens what is to be priced: finds out which format it is, and gives its trades one after another. */
+import { createReadStream, type ReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { addAbortSignal, type Readable } from "node:stream";
+import {
+  type BookHeader,
+  type BookStream,
+  decodeText,
+  parseJson,
+  readCsv,
+  readMarketFile,
+  readNdjson,
+  readTrades,
+  readWholeBook,
+  readWholeText,
+} from "../book/index.ts";
+import { CliError } from "./failure.ts";
+
+export type InputFormat = "json" | "ndjson" | "csv";
+
+export interface InputRequest {
+  /** A path, or `-` for standard input. */
+  readonly path: string;
+  readonly marketPath: string | undefined;
+  readonly format: InputFormat | undefined;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly signal: AbortSignal;
+}
+
+export interface OpenInput extends BookStream {
+  /** Trades, where that is known before they are read. */
+  readonly total: number | undefined;
+  /** The part of the input that has been read, 0 … 1, where its size is known. */
+  readonly fractionRead: () => number | undefined;
+  /** Lets go of the file. */
+  readonly close: () => void;
+}
+
+/** @throws CliError | BookError when there is nothing to price with */
+export async function openInput(request: InputRequest): Promise<OpenInput> {
+  const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
+  const source = await openBytes(request.path, request);
+  try {
+    const text = decodeText(source.bytes);
+    const { format, chunks } = await sniff(text, request);
+    const book = await readAs(format, chunks, market);
+    return { ...book, fractionRead: source.fractionRead, close: source.close };
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
+
+async function readMarket(path: string, request: InputRequest): Promise<BookHeader> {
+  if (path === "-" && request.path === "-")
+    throw new CliError("the trades and the market cannot both come from standard input");
+  const { bytes } = await openBytes(path, request);
+  return readMarketFile(parseJson(await readWholeText(decodeText(bytes))));
+}
+
+async function readAs(
+  format: InputFormat,
+  chunks: AsyncIterable<string>,
+  market: BookHeader | undefined,
+): Promise<BookStream & { total: number | undefined }> {
+  switch (format) {
+    case "ndjson":
+      return { ...(await readNdjson(chunks, market)), total: undefined };
+    case "csv":
+      if (market === undefined) throw new CliError("a table of trades needs a market beside it: --market MARKET.json");
+      return { ...(await readCsv(chunks, market)), total: undefined };
+    case "json":
+      return wholeBook(parseJson(await readWholeText(chunks)), market);
+    default:
+      return format satisfies never;
+  }
+}
+
+function wholeBook(value: unknown, market: BookHeader | undefined): BookStream & { total: number } {
+  if (market !== undefined)
+    throw new CliError("--market goes with NDJSON or CSV trades; a JSON book has its own market");
+  const header = readWholeBook(value);
+  const { asOf, scenarios } = header;
+  return { asOf, scenarios, trades: inTurn(readTrades(header)), total: header.trades.length };
+}
+
+async function* inTurn<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items;
+}
+
+interface Bytes {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly fractionRead: () => number | undefined;
+  readonly close: () => void;
+}
+
+async function openBytes(path: string, { stdin, signal }: InputRequest): Promise<Bytes> {
+  if (path === "-") {
+    // Aborting has to end a read that waits for somebody to type.
+    const bytes = addAbortSignal(signal, stdin as Readable) as AsyncIterable<Uint8Array>;
+    return { bytes, fractionRead: () => undefined, close: () => {} };
+  }
+  const size = await sizeOf(path);
+  const stream: ReadStream = createReadStream(path, { highWaterMark: 1 << 18, signal });
+  const fractionRead = (): number | undefined =>
+    size === undefined || size === 0 ? undefined : stream.bytesRead / size;
+  return { bytes: stream, fractionRead, close: () => stream.destroy() };
+}
+
+/** Bytes, of an ordinary file. @throws CliError no such file, a directory, no right to read it */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    const stats = await stat(path);
+    if (stats.isDirectory()) throw new CliError(`cannot read ${path}: it is a directory`);
+    return stats.isFile() ? stats.size : undefined;
+  } catch (cause) {
+    if (cause instanceof CliError) throw cause;
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : (cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
+  [/\.json$/i, "json"],
+  [/\.(ndjson|jsonl)$/i, "ndjson"],
+  [/\.csv$/i, "csv"],
+];
+
+/** Text looked at, at most, to tell formats apart. */
+const MOST_SNIFFED = 1 << 26;
+
+/** The format that was asked for, or that the name or else the first line says. The chunks are the text from its start. */
+async function sniff(
+  text: AsyncGenerator<string>,
+  { path, format }: InputRequest,
+): Promise<{ format: InputFormat; chunks: AsyncIterable<string> }> {
+  const known = format ?? BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
+  if (known !== undefined) return { format: known, chunks: text };
+  const head: string[] = [];
+  let length = 0;
+  let next = await text.next();
+  while (next.done !== true) {
+    head.push(next.value);
+    length += next.value.length;
+    if (next.value.includes("\n") || length > MOST_SNIFFED) break;
+    next = await text.next();
+  }
+  return { format: formatOf(head.join("")), chunks: prepend(head, text) };
+}
+
+async function* prepend(head: readonly string[], rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield* head;
+  yield* rest;
+}
+
+/** JSON over several lines has a first line that is no JSON by itself; NDJSON has one that is. */
+function formatOf(head: string): InputFormat {
+  const start = head.trimStart();
+  if (start === "") return "json";
+  // oxlint-disable-next-line no-control-regex -- no text has it
+  if (/[\u0000\ufffd]/.test(start))
+    throw new CliError("expected JSON or a table of trades, got bytes that are no text");
+  if (/^(?:null|true|false|["\d-].*)\s*$/.test(start) && !start.includes(",")) return "json";
+  if (!/^[{[]/.test(start)) return "csv";
+  const [line, rest] = start.split("\n", 2);
+  try {
+    const value = JSON.parse(line) as object;
+    return rest === undefined && Object.hasOwn(value, "trades") ? "json" : "ndjson";
+  } catch {
+    return "json";
+  }
+}

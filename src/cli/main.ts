@@ -1,0 +1,153 @@
+/** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { OutputFormat, PriceOptions } from "./commands/price.ts";
+import { type OpenEngine, openEngine } from "./engine.ts";
+import { EXIT, Interruption } from "./failure.ts";
+import type { InputFormat } from "./input.ts";
+import { reportFailure } from "./report-failure.ts";
+import type { Terminal } from "./terminal.ts";
+import { packageVersion } from "./version.ts";
+
+/** Runs the process's own command line, and sets its exit status. */
+export async function runFromShell(engine: OpenEngine = openEngine): Promise<void> {
+  const controller = new AbortController();
+  // Once: a second Ctrl-C ends the process the ordinary way, should it be stuck.
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(new Interruption(name)));
+  // `feynkac … | head` closes the pipe early, which is no failure.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") controller.abort(error);
+    else throw error;
+  });
+  process.exitCode = await main(process.argv.slice(2), process, controller.signal, engine);
+}
+
+/** @returns the exit status; never throws */
+export async function main(
+  args: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+  engine: OpenEngine = openEngine,
+): Promise<number> {
+  const running: { status: number } = { status: EXIT.ok };
+  const program = describe({ terminal, signal, engine, done: (status) => (running.status = status) });
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return running.status;
+  } catch (error) {
+    // Commander has said what is wrong already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.unusable;
+    return reportFailure(error, terminal, signal);
+  }
+}
+
+interface Context {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  readonly engine: OpenEngine;
+  readonly done: (status: number) => void;
+}
+
+function describe(context: Context): Command {
+  const program = new Command("feynkac")
+    .description("Prices and risks derivatives on every core and any GPU.")
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.terminal.stdout.write(text),
+      writeErr: (text) => void context.terminal.stderr.write(text),
+    });
+  describePrice(program, context);
+  program
+    .command("doctor")
+    .description("say what there is to compute with, what is missing, and how to get it")
+    .action(async () => context.done(await (await import("./commands/doctor.ts")).doctor(context.terminal)));
+  describeBench(program, context);
+  return program;
+}
+
+const withDevice = (command: Command): Command =>
+  command
+    .addOption(new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu"]).default("auto"))
+    .addOption(new Option("--precision <name>", "of the arithmetic (f32 on webgpu)").choices(["f64", "f32"]))
+    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
+    .addOption(
+      new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
+        .choices(["all", "grid", "none"])
+        .default("all"),
+    )
+    .option("--accuracy <part>", "error aimed at, as a part of the spot: 1e-6 to 1e-3", accuracyGoal, 1e-5);
+
+/** What commander makes of the options. */
+interface Flags {
+  readonly accuracy: number;
+  readonly backend: PriceOptions["backend"];
+  readonly precision?: "f64" | "f32";
+  readonly threads?: number;
+  readonly greeks: PriceOptions["greeks"];
+  readonly market?: string;
+  readonly inputFormat?: InputFormat;
+  readonly format?: OutputFormat;
+  readonly output?: string;
+  readonly all?: boolean;
+}
+
+function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
+  const command = program
+    .command("price")
+    .description("price a book: value, Greeks and error estimate of every trade")
+    .argument("<book>", "BOOK.json, BOOK.ndjson or TRADES.csv; - reads standard input")
+    .option("--market <file>", "market of an NDJSON or CSV file of trades: asOf, market and scenarios as JSON")
+    .addOption(
+      new Option("--input-format <name>", "of the book; else its name or first line tells").choices([
+        "json",
+        "ndjson",
+        "csv",
+      ]),
+    )
+    .addOption(
+      new Option("--format <name>", "of the results; else the output's name tells, or table").choices([
+        "table",
+        "json",
+        "ndjson",
+        "csv",
+      ]),
+    )
+    .option("-o, --output <file>", "where results go; the file appears when it is complete")
+    .option("--all", "every row of the table, on a terminal too")
+    .addHelpText(
+      "after",
+      "\nExit status: 0 all trades priced, 1 some were not, 2 input that cannot be used, 130 interrupted.",
+    );
+  withDevice(command).action(async (path: string, flags: Flags) => {
+    const { price } = await import("./commands/price.ts");
+    done(await price(path, priceOptions(flags), terminal, signal, engine));
+  });
+}
+
+function describeBench(program: Command, { terminal, signal, engine, done }: Context): void {
+  const command = program
+    .command("bench")
+    .description("measure how fast this machine prices American puts")
+    .option("--trades <n>", "how many", wholeNumber, 2000);
+  withDevice(command).action(async (flags: Flags & { trades: number }) => {
+    const { bench } = await import("./commands/bench.ts");
+    done(await bench({ ...priceOptions(flags), trades: flags.trades }, terminal, signal, engine));
+  });
+}
+
+function priceOptions({ market, inputFormat, format, output, threads, all = false, ...flags }: Flags): PriceOptions {
+  const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
+  return { ...flags, precision, market, inputFormat, format, output, threads, all };
+}
+
+function accuracyGoal(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1e-6 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-6 to 1e-3.");
+  return value;
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a whole number from 1 on.");
+  return value;
+}

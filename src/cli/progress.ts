@@ -1,0 +1,62 @@
+import type { Sink } from "./terminal.ts";
+
+/** Nothing is shown before this, so that quick runs stay quiet; then at most ten times a second. Milliseconds. */
+const QUIET = 300;
+const INTERVAL = 100;
+const BAR = 30;
+
+/** How far a run is: trades done, and the part of the work that they are, where that is known. */
+export interface Advance {
+  readonly done: number;
+  /** 0 … 1. */
+  readonly fraction: number | undefined;
+}
+
+/** A progress bar with the time left, on one line that is written over. Only a terminal gets to see it. */
+export class ProgressBar {
+  readonly #sink: Sink;
+  readonly #now: () => number;
+  readonly #start: number;
+  #last = 0;
+  #shown = false;
+
+  constructor(sink: Sink, now: () => number = () => performance.now()) {
+    this.#sink = sink;
+    this.#now = now;
+    this.#start = now();
+  }
+
+  update(advance: Advance): void {
+    const elapsed = this.#now() - this.#start;
+    if (this.#sink.isTTY !== true || elapsed < QUIET || elapsed - this.#last < INTERVAL) return;
+    this.#last = elapsed;
+    this.#shown = true;
+    const line = progressLine(advance, elapsed / 1000);
+    // Some terminals say that they have 0 columns.
+    this.#sink.write(`\r\u001b[K${line.slice(0, (this.#sink.columns || 80) - 1)}`);
+  }
+
+  /** Takes the bar away; before anything else is written to the terminal, and at the end. */
+  clear(): void {
+    if (this.#shown) this.#sink.write("\r\u001b[K");
+    this.#shown = false;
+  }
+}
+
+export function progressLine({ done, fraction }: Advance, seconds: number): string {
+  const rate = done / seconds;
+  const count = `${done.toLocaleString("en-US")} trades, ${Math.round(rate).toLocaleString("en-US")}/s`;
+  if (fraction === undefined || fraction <= 0) return count;
+  const part = Math.min(fraction, 1);
+  const filled = Math.round(BAR * part);
+  const left = duration(seconds * (1 / part - 1));
+  return `[${"=".repeat(filled)}${" ".repeat(BAR - filled)}] ${Math.floor(100 * part)} %, ${count}, ${left} left`;
+}
+
+/** 0:42, 12:05, 3:00:00. */
+export function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const shown = parts[0] > 0 ? parts : parts.slice(1);
+  return shown.map((part, i) => (i === 0 ? String(part) : String(part).padStart(2, "0"))).join(":");
+}

@@ -1,0 +1,27 @@
+import { FeynkacError } from "../errors.ts";
+import { CliError, EXIT, Interruption } from "./failure.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Errors that another input, or another option, would mend; the rest (a device lost, memory at its end) are ours or the machine's. */
+const ASKED_WRONGLY: ReadonlySet<string> = new Set(["BOOK", "SPEC", "PRECISION", "DEVICE_UNAVAILABLE"]);
+
+/** Says on standard error why a command ended early; the exit status tells which kind of reason it was. */
+export function reportFailure(error: unknown, { stderr }: Terminal, signal: AbortSignal): number {
+  if (isBrokenPipe(error) || isBrokenPipe(signal.reason)) return EXIT.ok;
+  if (signal.aborted) {
+    stderr.write("feynkac: interrupted\n");
+    const terminated = signal.reason instanceof Interruption && signal.reason.signal === "SIGTERM";
+    return terminated ? EXIT.terminated : EXIT.interrupted;
+  }
+  if (error instanceof CliError || error instanceof FeynkacError) {
+    stderr.write(`feynkac: ${error.message}\n`);
+    return error instanceof CliError || ASKED_WRONGLY.has(error.code) ? EXIT.unusable : EXIT.internal;
+  }
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  stderr.write(`feynkac: this is a mistake of the program, please report it: ${trace}\n`);
+  return EXIT.internal;
+}
+
+function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === "EPIPE";
+}

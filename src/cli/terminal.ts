@@ -1,0 +1,32 @@
+/** The surroundings of a command, so that tests can stand in for them. */
+export interface Terminal {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+}
+
+/** Where text goes. */
+export interface Sink {
+  write(text: string): boolean;
+  once(event: "drain" | "error" | "close", listener: (error?: Error) => void): unknown;
+  off(event: "drain" | "error" | "close", listener: (error?: Error) => void): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** Writes, and waits while the other side is slow, so that results never pile up in memory. */
+export async function writeTo(sink: Sink, text: string): Promise<void> {
+  if (sink.write(text)) return;
+  await new Promise<void>((resolve, reject) => {
+    const settle = (error?: Error): void => {
+      sink.off("drain", settle);
+      sink.off("close", settle);
+      sink.off("error", settle);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    sink.once("drain", settle);
+    sink.once("close", settle);
+    sink.once("error", settle);
+  });
+}

@@ -1,0 +1,108 @@
+/** What a launch is given, checked against what its kernel declares; the same rules and words on every device. */
+import { ShapeError } from "../errors.ts";
+import type { KernelIR, ScalarType } from "../kernel/index.ts";
+import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
+
+/** Items and groups are counted in i32; a chunk beyond the last must not wrap. */
+const MOST_ITEMS = 2 ** 31 - 65_536;
+
+/** Items, or groups of a cooperative kernel. @throws ShapeError (the wrong unit, or no whole number) */
+export function launchCount({ name, groupSize, cooperative }: KernelIR, size: LaunchSize): number {
+  const unit = cooperative ? "groups" : "items";
+  const count = (size as Partial<Record<string, number>>)[unit];
+  const got = JSON.stringify(size);
+  if (count === undefined) {
+    const why = cooperative ? "its items work together in groups" : "it has no barriers or shared arrays";
+    throw new ShapeError(`${name}: launched with ${got}, expected { ${unit} }, because ${why}`);
+  }
+  const most = cooperative ? Math.floor(MOST_ITEMS / groupSize) : MOST_ITEMS;
+  if (!Number.isInteger(count) || count < 0 || count > most) {
+    throw new ShapeError(`${name}: launched with ${got}, expected a whole number of ${unit} from 0 to ${most}`);
+  }
+  return count;
+}
+
+/** A device's own buffers. */
+export interface UsableBuffer extends DeviceBuffer {
+  /** @throws DisposedError */
+  assertUsable(who: string): void;
+}
+
+/**
+ * The buffers of a launch in the order that the kernel declares them.
+ * @throws ShapeError | DisposedError
+ */
+export function launchBuffers<B extends UsableBuffer>(
+  device: Device,
+  kind: abstract new (...args: never[]) => B,
+  ir: KernelIR,
+  args: LaunchArguments,
+): B[] {
+  const buffers = ir.buffers.map((declared) => {
+    const buffer: unknown = args[declared.name];
+    const who = `${ir.name}: argument ${declared.name}`;
+    if (!(buffer instanceof kind))
+      throw new ShapeError(`${who}: got ${shown(buffer)}, expected a buffer of this device`);
+    if (buffer.device !== device) throw new ShapeError(`${who}: a buffer of another device`);
+    const element = declared.element === "real" ? ir.precision : declared.element;
+    if (buffer.element !== element) throw new ShapeError(`${who}: a buffer of ${buffer.element}, expected ${element}`);
+    buffer.assertUsable(who);
+    return buffer;
+  });
+  rejectAliases(ir, buffers);
+  return buffers;
+}
+
+/** WebGPU forbids it, so that no kernel can come to rely on it elsewhere. */
+function rejectAliases(ir: KernelIR, buffers: readonly DeviceBuffer[]): void {
+  for (const [i, buffer] of buffers.entries()) {
+    const j = buffers.indexOf(buffer);
+    const writes = [ir.buffers[i], ir.buffers[j]].some(({ access }) => access === "write");
+    if (i === j || !writes) continue;
+    const [a, b] = [ir.buffers[j].name, ir.buffers[i].name];
+    throw new ShapeError(
+      `${ir.name}: ${a} and ${b} are the same buffer, and one is written; pass one argument for both, or a copy`,
+    );
+  }
+}
+
+/** @throws ShapeError for arguments that the kernel does not declare; to be asked after the others, which miss none */
+export function rejectUnknown(ir: KernelIR, args: LaunchArguments): void {
+  const given = Object.keys(args);
+  // None is missing, as the other checks have found; so an equal number means the same names.
+  if (given.length === ir.scalars.length + ir.buffers.length) return;
+  const known = [...ir.scalars, ...ir.buffers].map(({ name }) => name);
+  const unknown = given.find((name) => !known.includes(name));
+  throw new ShapeError(`${ir.name}: unknown argument ${unknown}, expected ${known.join(", ") || "none"}`);
+}
+
+const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
+
+/** Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1. @throws ShapeError */
+export function setScalar(
+  view: DataView,
+  at: number,
+  ir: KernelIR,
+  { name, type }: { readonly name: string; readonly type: ScalarType },
+  args: LaunchArguments,
+): void {
+  const value = args[name];
+  const wanted = type === "bool" ? "boolean" : "number";
+  const bad = (expected: string): ShapeError =>
+    new ShapeError(`${ir.name}: argument ${name}: got ${shown(value)}, expected ${expected}`);
+  if (typeof value !== wanted) throw bad(`a ${wanted}`);
+  const number = Number(value);
+  if (type === "bool") return view.setInt32(at, number, true);
+  if (type === "real")
+    return ir.precision === "f64" ? view.setFloat64(at, number, true) : view.setFloat32(at, number, true);
+  const [least, most] = RANGES[type];
+  if (!Number.isInteger(number) || number < least || number > most)
+    throw bad(`a whole number from ${least} to ${most}`);
+  view.setUint32(at, number, true); // modulo 2³², which for a negative i32 is its bits
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : `a value of type ${typeof value}`;
+}

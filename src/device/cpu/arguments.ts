@@ -1,0 +1,26 @@
+/** A launch's arguments as the block that `run` reads. */
+import type { KernelIR } from "../../kernel/index.ts";
+import type { ArgumentLayout } from "../../kernel/emit/wasm/index.ts";
+import { launchBuffers, rejectUnknown, setScalar } from "../arguments.ts";
+import type { Device, LaunchArguments } from "../device.ts";
+import { CpuBuffer } from "./buffer.ts";
+
+/** @throws ShapeError | DisposedError */
+export function argumentBlock(
+  device: Device,
+  ir: KernelIR,
+  layout: ArgumentLayout,
+  args: LaunchArguments,
+  count: number,
+): ArrayBuffer {
+  const block = new ArrayBuffer(layout.bytes);
+  const view = new DataView(block);
+  view.setInt32(layout.groupCount, ir.cooperative ? count : 0, true);
+  launchBuffers(device, CpuBuffer, ir, args).forEach((buffer, i) => {
+    view.setUint32(layout.buffers[i], buffer.address, true);
+    view.setInt32(layout.buffers[i] + 4, buffer.length, true);
+  });
+  ir.scalars.forEach((declared, i) => setScalar(view, layout.scalars[i], ir, declared, args));
+  rejectUnknown(ir, args);
+  return block;
+}

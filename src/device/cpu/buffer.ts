@@ -1,0 +1,40 @@
+import { DisposedError } from "../../errors.ts";
+import type { BufferElement, Device, DeviceBuffer, HostArrays } from "../device.ts";
+
+export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
+
+export class CpuBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
+  readonly device: Device;
+  readonly element: E;
+  readonly length: number;
+  readonly address: number;
+  #disposed = false;
+  readonly #release: (buffer: CpuBuffer) => void;
+
+  constructor(device: Device, element: E, length: number, address: number, release: (buffer: CpuBuffer) => void) {
+    this.device = device;
+    this.element = element;
+    this.length = length;
+    this.address = address;
+    this.#release = release;
+  }
+
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  assertUsable(who: string): void {
+    if (this.#disposed) throw new DisposedError(`${who}: the buffer has been disposed`);
+  }
+
+  /** The buffer's elements where they are. */
+  view(memory: WebAssembly.Memory): HostArrays[E] {
+    return new ARRAY_TYPES[this.element](memory.buffer, this.address, this.length) as HostArrays[E];
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#release(this);
+  }
+}

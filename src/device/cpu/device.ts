@@ -1,0 +1,285 @@
+import {
+  DeviceLostError,
+  DisposedError,
+  KernelRuntimeError,
+  OutOfMemoryError,
+  ShapeError,
+  SpecError,
+} from "../../errors.ts";
+import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
+import { emitWasm } from "../../kernel/emit/wasm/index.ts";
+import type {
+  BufferElement,
+  CompiledKernel,
+  Device,
+  DeviceBuffer,
+  DeviceLimits,
+  HostArray,
+  HostArrays,
+} from "../device.ts";
+import type { LaunchArguments, LaunchSize } from "../device.ts";
+import { launchCount } from "../arguments.ts";
+import { argumentBlock } from "./arguments.ts";
+import { ARRAY_TYPES, CpuBuffer } from "./buffer.ts";
+import { compileModule } from "./compile.ts";
+import { checkLimits, limitsOf } from "./limits.ts";
+import { CpuMemory } from "./memory.ts";
+import { CpuKernel, Program } from "./program.ts";
+import { Stream, type StreamSettings } from "./stream.ts";
+
+const IMPORT_PAGES = 65_536;
+
+export interface CpuDeviceSettings extends StreamSettings {
+  readonly shared: boolean;
+  /** Vectors interleaved in generated code. */
+  readonly vectors: number | undefined;
+}
+
+interface CachedProgram {
+  readonly ir: KernelIR;
+  /** Canonical, made when first compared. */
+  text: string | undefined;
+  readonly program: Promise<Program>;
+}
+
+export class CpuDevice implements Device {
+  readonly backend = "cpu";
+  readonly name: string;
+  readonly precisions = ["f64", "f32"] as const;
+  readonly limits: DeviceLimits;
+  readonly parallelism: number;
+  readonly lost: Promise<string>;
+  readonly threads: number;
+  readonly #memory: CpuMemory;
+  readonly #stream: Stream;
+  readonly #vectors: number | undefined;
+  readonly #programs = new Map<string, CachedProgram[]>();
+  readonly #byKernel = new WeakMap<Kernel, Map<Precision, Promise<Program>>>();
+  readonly #buffers = new Set<CpuBuffer>();
+  /** Addresses of disposed buffers that work under way may still touch. */
+  #retired: number[] = [];
+  readonly #rejections = new Set<(error: Error) => void>();
+  #programCount = 0;
+  /** Of work recorded since somebody last waited. */
+  #failure: Error | undefined;
+  #lostBecause: string | undefined;
+  #announceLoss: (reason: string) => void = () => {};
+  #disposed = false;
+
+  constructor(settings: CpuDeviceSettings) {
+    const { threads, shared, vectors } = settings;
+    this.threads = threads;
+    this.#vectors = vectors;
+    this.#memory = new CpuMemory(shared);
+    this.limits = limitsOf(this.#memory.capacity);
+    this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
+    this.parallelism = threads * 16;
+    this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
+    this.#stream = new Stream(this.#memory, settings, {
+      trap: (kernel, text) =>
+        this.#fail(new KernelRuntimeError(`${kernel}: ${text}; run it in the interpreter to find out where`)),
+      failed: (error) => this.#fail(error instanceof Error ? error : new Error(String(error))),
+      died: (reason) => this.#lose(reason),
+    });
+  }
+
+  get liveBuffers(): number {
+    return this.#buffers.size;
+  }
+
+  createBuffer<E extends BufferElement>(element: E, length: number): CpuBuffer<E> {
+    this.#assertUsable();
+    const bytes = this.#bytesOf(element, length);
+    this.#reclaim();
+    const address = this.#memory.allocate(bytes);
+    const buffer = new CpuBuffer<E>(this, element, length, address, (released) => this.#release(released));
+    this.#buffers.add(buffer);
+    return buffer;
+  }
+
+  async compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
+    this.#assertUsable();
+    const known = this.#byKernel.get(kernel)?.get(precision);
+    if (known !== undefined) return new CpuKernel(kernel, await known, 0);
+    const start = performance.now();
+    const ir = lower(kernel, precision);
+    const compiled = this.#programOf(ir);
+    const versions = this.#byKernel.get(kernel) ?? new Map<Precision, Promise<Program>>();
+    this.#byKernel.set(kernel, versions.set(precision, compiled.program));
+    const program = await compiled.program;
+    return new CpuKernel(kernel, program, compiled.cached ? 0 : performance.now() - start);
+  }
+
+  /** Compiles IR that has no kernel in the kernel language behind it. */
+  async compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel> {
+    this.#assertUsable();
+    const start = performance.now();
+    const { program, cached } = this.#programOf(ir);
+    return new CpuKernel(kernel, await program, cached ? 0 : performance.now() - start);
+  }
+
+  launch(kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize): void {
+    this.#assertUsable();
+    if (!(kernel instanceof CpuKernel)) throw new ShapeError(`${kernel.kernel.name}: compiled for another device`);
+    const { program } = kernel;
+    const count = launchCount(program.ir, size);
+    this.#stream.launch(program, argumentBlock(this, program.ir, program.wasm.arguments, args, count), count);
+  }
+
+  write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
+    this.#assertUsable();
+    const target = this.#ownBuffer(buffer, "write");
+    this.#checkRange(target, offset, values.length);
+    const store = (source: HostArray): void => target.view(this.#memory.memory).set(source, offset);
+    if (this.#stream.idle) store(values);
+    else {
+      const copy = values.slice();
+      this.#stream.host(() => store(copy));
+    }
+  }
+
+  read<E extends BufferElement>(
+    buffer: DeviceBuffer<E>,
+    offset = 0,
+    length = buffer.length - offset,
+  ): Promise<HostArrays[E]> {
+    return this.#after(() => {
+      const source = this.#ownBuffer(buffer, "read");
+      this.#checkRange(source, offset, length);
+      const Type = ARRAY_TYPES[buffer.element];
+      return () => new Type(source.view(this.#memory.memory).subarray(offset, offset + length)) as HostArrays[E];
+    });
+  }
+
+  finish(): Promise<void> {
+    return this.#after(() => () => {});
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#stream.terminate();
+    this.#rejectAll(new DisposedError(`${this.name}: disposed while work was under way`));
+  }
+
+  /** Checks now, runs what the check returns after everything recorded so far. */
+  async #after<T>(check: () => () => T): Promise<T> {
+    this.#assertUsable();
+    const action = check();
+    const { promise, resolve, reject } = deferred<T>();
+    this.#rejections.add(reject);
+    this.#stream.host(() => {
+      const failure = this.#failure;
+      this.#failure = undefined;
+      try {
+        if (failure === undefined) resolve(action());
+        else reject(failure);
+      } catch (error) {
+        reject(error as Error); // no room for the copy
+      }
+    });
+    try {
+      return await promise;
+    } finally {
+      this.#rejections.delete(reject);
+    }
+  }
+
+  /** Canonical texts cost a tenth of a compilation, so they are made only for kernels that may be the same. */
+  #programOf(ir: KernelIR): { program: Promise<Program>; cached: boolean } {
+    const outline = `${ir.name} ${ir.precision} ${ir.locals.length}`;
+    const alike = this.#programs.get(outline) ?? [];
+    if (alike.length > 0) {
+      const text = canonicalText(ir);
+      const known = alike.find((one) => (one.text ??= canonicalText(one.ir)) === text);
+      if (known !== undefined) return { program: known.program, cached: true };
+    }
+    const made: CachedProgram = { ir, text: undefined, program: this.#build(ir) };
+    made.program.catch(() => alike.splice(alike.indexOf(made), 1));
+    alike.push(made);
+    this.#programs.set(outline, alike);
+    return { program: made.program, cached: false };
+  }
+
+  async #build(ir: KernelIR): Promise<Program> {
+    checkLimits(ir, this.limits);
+    const memory = { shared: this.#memory.shared, maximumPages: IMPORT_PAGES };
+    const wasm = emitWasm(ir, this.#vectors === undefined ? { memory } : { memory, vectors: this.#vectors });
+    const module = await compileModule(wasm.bytes);
+    return new Program(this.#programCount++, ir, wasm, module);
+  }
+
+  #release(buffer: CpuBuffer): void {
+    this.#buffers.delete(buffer);
+    this.#retired.push(buffer.address);
+    this.#reclaim();
+  }
+
+  /** Frees what disposed buffers held once nothing under way can touch it. */
+  #reclaim(): void {
+    if (this.#retired.length === 0 || !this.#stream.idle) return;
+    for (const address of this.#retired) this.#memory.free(address);
+    this.#retired = [];
+  }
+
+  #bytesOf(element: BufferElement, length: number): number {
+    if (!Number.isInteger(length) || length < 0)
+      throw new SpecError(`buffer of ${element}: length ${length}, expected a whole number ≥ 0`);
+    const Type = ARRAY_TYPES[element];
+    if (Type === undefined) throw new SpecError(`buffer of ${element as string}: expected f64, f32, i32 or u32`);
+    const bytes = length * Type.BYTES_PER_ELEMENT;
+    if (bytes > this.limits.maxBufferBytes) {
+      throw new OutOfMemoryError(
+        `buffer of ${length} ${element}: ${bytes} bytes, at most ${this.limits.maxBufferBytes} on ${this.name}`,
+      );
+    }
+    return bytes;
+  }
+
+  #ownBuffer(buffer: DeviceBuffer, verb: string): CpuBuffer {
+    if (!(buffer instanceof CpuBuffer) || buffer.device !== this)
+      throw new ShapeError(`${verb}: a buffer of another device`);
+    buffer.assertUsable(verb);
+    return buffer;
+  }
+
+  #checkRange(buffer: CpuBuffer, offset: number, length: number): void {
+    const fits =
+      Number.isInteger(offset) &&
+      Number.isInteger(length) &&
+      offset >= 0 &&
+      length >= 0 &&
+      offset + length <= buffer.length;
+    if (!fits) throw new ShapeError(`elements ${offset} … ${offset + length} of a buffer of ${buffer.length}`);
+  }
+
+  #assertUsable(): void {
+    if (this.#disposed) throw new DisposedError(`${this.name}: the device has been disposed`);
+    if (this.#lostBecause !== undefined)
+      throw new DeviceLostError(`${this.name}: lost: ${this.#lostBecause}; open another`);
+  }
+
+  #lose(reason: string): void {
+    if (this.#disposed || this.#lostBecause !== undefined) return;
+    this.#lostBecause = reason;
+    this.#stream.terminate();
+    this.#rejectAll(new DeviceLostError(`${this.name}: lost: ${reason}; open another`));
+    this.#announceLoss(reason);
+  }
+
+  /** The first failure is the one that tells. */
+  #fail(error: Error): void {
+    this.#failure ??= error;
+  }
+
+  #rejectAll(error: Error): void {
+    for (const reject of this.#rejections) reject(error);
+  }
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: Error) => void } {
+  let resolve!: (value: T) => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<T>((yes, no) => ([resolve, reject] = [yes, no]));
+  return { promise, resolve, reject };
+}

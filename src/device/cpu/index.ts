@@ -1,0 +1,46 @@
+/** The CPU device: kernels as WebAssembly SIMD, on every core. */
+import { SpecError } from "../../errors.ts";
+import { CpuDevice } from "./device.ts";
+import { coreCount, startThread } from "./thread.ts";
+
+export { CpuDevice } from "./device.ts";
+
+export interface CpuDeviceOptions {
+  /** Worker threads; every core by default. One computes on the calling thread. */
+  readonly threads?: number;
+  /** Memory shared with workers; by default wherever there is SharedArrayBuffer. Without, there is one thread. */
+  readonly sharedMemory?: boolean;
+  /**
+   * When launches are shared out among the workers: when that is quicker (the default), so that short ones need not wait for
+   * workers to start; or always, for tests of threads.
+   */
+  readonly share?: "when-quicker" | "always";
+  /** Vectors interleaved in generated code: 1, 2, 4 or 8. */
+  readonly vectors?: number;
+}
+
+/** More than any machine has cores; a typing error beyond it would start thousands of workers. */
+const MOST_THREADS = 1024;
+
+/** @throws SpecError */
+export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
+  const shared = options.sharedMemory ?? canShareMemory();
+  const threads = options.threads ?? coreCount();
+  if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS)
+    throw new SpecError(`threads: got ${threads}, expected a whole number from 1 to ${MOST_THREADS}`);
+  const { vectors } = options;
+  if (vectors !== undefined && ![1, 2, 4, 8].includes(vectors))
+    throw new SpecError(`vectors: got ${vectors}, expected 1, 2, 4 or 8`);
+  return new CpuDevice({
+    threads: shared ? threads : 1,
+    shared,
+    vectors,
+    startThread,
+    alwaysShare: options.share === "always",
+  });
+}
+
+/** Pages need cross-origin isolation (two HTTP headers) to share memory with workers. */
+function canShareMemory(): boolean {
+  return typeof SharedArrayBuffer !== "undefined" && globalThis.crossOriginIsolated !== false;
+}

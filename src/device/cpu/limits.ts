@@ -1,0 +1,32 @@
+/** What a kernel may ask of the CPU device. */
+import { SpecError } from "../../errors.ts";
+import type { KernelIR } from "../../kernel/index.ts";
+import type { DeviceLimits } from "../device.ts";
+
+export function limitsOf(capacity: number): DeviceLimits {
+  return {
+    maxBufferBytes: capacity - 2 ** 20, // room for the argument and scratch areas
+    maxBuffers: 128,
+    maxGroupSize: 1024,
+    maxWorkgroupBytes: 2 ** 18,
+    maxPrivateBytes: 2 ** 20,
+  };
+}
+
+/** @throws SpecError */
+export function checkLimits(ir: KernelIR, limits: DeviceLimits): void {
+  const bytes = (arrays: KernelIR["privates"]): number =>
+    arrays.reduce(
+      (sum, { element, length }) => sum + length * (element === "real" && ir.precision === "f64" ? 8 : 4),
+      0,
+    );
+  const needs = [
+    ["buffers", ir.buffers.length, limits.maxBuffers],
+    ["items a workgroup", ir.groupSize, limits.maxGroupSize],
+    ["bytes of workgroup arrays", bytes(ir.workgroups), limits.maxWorkgroupBytes],
+    ["bytes of private arrays", bytes(ir.privates), limits.maxPrivateBytes],
+  ] as const;
+  for (const [what, got, most] of needs) {
+    if (got > most) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${most} on the CPU device`);
+  }
+}

@@ -1,0 +1,108 @@
+/** The device's one WebAssembly memory, and who has which part of it. */
+import { OutOfMemoryError } from "../../errors.ts";
+
+const PAGE = 65_536;
+const MOST_PAGES = 65_536;
+/** Cache lines apart, and more than any vector access may stray beyond the ends of an array. */
+const ALIGNMENT = 128;
+
+interface Block {
+  readonly start: number;
+  readonly end: number;
+}
+
+export class CpuMemory {
+  readonly memory: WebAssembly.Memory;
+  readonly shared: boolean;
+  /** Most bytes that there can ever be. */
+  readonly capacity: number;
+  /** Sorted by address, never adjacent. */
+  readonly #free: Block[] = [];
+  readonly #used = new Map<number, number>();
+  /** Memory from here on has never been used: it is zero, and belongs to nobody. */
+  #fresh = PAGE;
+
+  constructor(shared: boolean) {
+    const { memory, pages } = reserve(shared);
+    this.memory = memory;
+    this.shared = shared;
+    this.capacity = (pages - 1) * PAGE; // addresses just below 2³² would wrap
+  }
+
+  get bytesInUse(): number {
+    let total = 0;
+    for (const size of this.#used.values()) total += size;
+    return total;
+  }
+
+  /** Zeroed memory, padded on both sides. @throws OutOfMemoryError */
+  allocate(bytes: number): number {
+    const size = Math.ceil((bytes + ALIGNMENT) / ALIGNMENT) * ALIGNMENT;
+    const start = this.#reuse(size) ?? this.#extend(size);
+    this.#used.set(start, size);
+    return start;
+  }
+
+  free(start: number): void {
+    const size = this.#used.get(start);
+    if (size === undefined) throw new Error(`internal: address ${start} is not allocated`);
+    this.#used.delete(start);
+    const at = this.#free.findIndex((b) => b.start > start);
+    this.#free.splice(at < 0 ? this.#free.length : at, 0, { start, end: start + size });
+    this.#merge();
+  }
+
+  #reuse(size: number): number | undefined {
+    const i = this.#free.findIndex((b) => b.end - b.start >= size);
+    if (i < 0) return undefined;
+    const { start, end } = this.#free[i];
+    this.#free.splice(i, 1, ...(end - start > size ? [{ start: start + size, end }] : []));
+    new Uint8Array(this.memory.buffer, start, size).fill(0);
+    return start;
+  }
+
+  #extend(size: number): number {
+    const start = this.#fresh;
+    const end = start + size;
+    const missing = Math.ceil((end + PAGE - this.memory.buffer.byteLength) / PAGE);
+    if (end > this.capacity) throw this.#exhausted(size);
+    if (missing > 0) this.#grow(missing, size);
+    this.#fresh = end;
+    return start;
+  }
+
+  #grow(pages: number, size: number): void {
+    try {
+      this.memory.grow(pages);
+    } catch (cause) {
+      throw this.#exhausted(size, cause);
+    }
+  }
+
+  #exhausted(size: number, cause?: unknown): OutOfMemoryError {
+    const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+    return new OutOfMemoryError(
+      `CPU device: no room for ${mebibytes(size)}: ${mebibytes(this.bytesInUse)} of at most ${mebibytes(this.capacity)} in use; ` +
+        "dispose buffers, or work in smaller batches",
+      { cause },
+    );
+  }
+
+  #merge(): void {
+    for (let i = this.#free.length - 1; i > 0; i--) {
+      if (this.#free[i - 1].end !== this.#free[i].start) continue;
+      this.#free.splice(i - 1, 2, { start: this.#free[i - 1].start, end: this.#free[i].end });
+    }
+  }
+}
+
+/** Reserves address space, not memory; systems that forbid the most give less. */
+function reserve(shared: boolean): { memory: WebAssembly.Memory; pages: number } {
+  for (let pages = MOST_PAGES; ; pages /= 2) {
+    try {
+      return { memory: new WebAssembly.Memory({ initial: 2, maximum: pages, shared }), pages };
+    } catch (error) {
+      if (pages <= 1024) throw error;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+/** The worker threads of a device and what has been posted to them. */
+import type { CpuMemory } from "./memory.ts";
+import type { Program } from "./program.ts";
+import type { FromWorker, StartThread, Thread } from "./thread.ts";
+
+/** Launches that may be under way at once; each has its words in shared memory. */
+const SLOTS = 1024;
+const WORDS = 4;
+const [NEXT, REMAINING, DONE] = [0, 1, 2];
+/** The word after the slots: traps so far. */
+const TRAPS = SLOTS * WORDS;
+const ALL_WORDS = TRAPS + 1;
+
+export interface PoolEvents {
+  trap(kernel: string, text: string): void;
+  died(reason: string): void;
+  /** Something recorded could not be carried out. */
+  failed(error: unknown): void;
+}
+
+export interface Share {
+  readonly program: Program;
+  readonly args: ArrayBuffer;
+  readonly begin: number;
+  readonly end: number;
+  readonly step: number;
+}
+
+interface Fence {
+  readonly number: number;
+  /** Launches posted before it. */
+  readonly launches: number;
+  readonly resolve: () => void;
+  answers: number;
+  resolved: boolean;
+}
+
+export class Pool {
+  readonly #memory: CpuMemory;
+  readonly #events: PoolEvents;
+  readonly #threads: Thread[];
+  readonly #slots: number;
+  readonly #known = new Set<number>();
+  readonly #scratch: { address: number; bytes: number }[];
+  readonly #outgrown: { address: number; launches: number }[] = [];
+  #fences: Fence[] = [];
+  #fenceCount = 0;
+  #launches = 0;
+  #traps = 0;
+  /** Launches that every worker is known to have left behind: their slots may be used again. */
+  #passed = 0;
+
+  constructor(count: number, startThread: StartThread, memory: CpuMemory, events: PoolEvents) {
+    this.#memory = memory;
+    this.#events = events;
+    this.#slots = memory.allocate(ALL_WORDS * 4);
+    this.#scratch = Array.from({ length: count }, () => ({ address: 0, bytes: 0 }));
+    this.#threads = Array.from({ length: count }, () =>
+      startThread({ message: (m) => this.#receive(m), died: (reason) => events.died(reason) }),
+    );
+    this.#postAll({ kind: "memory", memory: memory.memory, slots: this.#slots, slotWords: ALL_WORDS });
+  }
+
+  get size(): number {
+    return this.#threads.length;
+  }
+
+  /** Whether everything posted is complete, and nothing is still to be heard about it. */
+  get idle(): boolean {
+    if (this.#launches === 0) return true;
+    return Atomics.load(this.#words(), this.#slotOf(this.#launches - 1) + DONE) === 1 && this.#told;
+  }
+
+  get #told(): boolean {
+    return this.#traps === Atomics.load(this.#words(), TRAPS);
+  }
+
+  /** Whether a launch can be posted now, or a fence has to be passed first. */
+  get full(): boolean {
+    return this.#launches - this.#passed >= SLOTS - 1;
+  }
+
+  /** Shares a launch out among the workers; it starts when those before it are complete. */
+  launch({ program, args, begin, end, step }: Share): void {
+    if (!this.#known.has(program.id)) {
+      this.#postAll({ kind: "program", id: program.id, module: program.module });
+      this.#known.add(program.id);
+    }
+    const scratches = this.#threads.map((_, i) => this.#scratchOf(i, program.wasm.scratchBytes));
+    const ranges = Math.ceil((end - begin) / step);
+    const slot = this.#slotOf(this.#launches++);
+    const words = this.#words();
+    Atomics.store(words, slot + NEXT, 0);
+    Atomics.store(words, slot + REMAINING, ranges);
+    Atomics.store(words, slot + DONE, 0);
+    this.#threads.forEach((thread, i) => {
+      thread.post({
+        kind: "launch",
+        kernel: program.ir.name,
+        program: program.id,
+        slot,
+        traps: TRAPS,
+        ranges,
+        begin,
+        end,
+        step,
+        scratch: scratches[i],
+        args,
+      });
+    });
+  }
+
+  /** Calls back once everything posted so far is complete; keeps the process alive until then. */
+  fence(resolve: () => void): void {
+    if (this.#fences.length === 0) for (const thread of this.#threads) thread.hold(true);
+    const number = this.#fenceCount++;
+    this.#fences.push({ number, launches: this.#launches, resolve, answers: 0, resolved: false });
+    this.#postAll({ kind: "fence", number });
+  }
+
+  terminate(): void {
+    for (const thread of this.#threads) thread.terminate();
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === "trap") {
+      this.#traps++;
+      return this.#events.trap(message.kernel, message.text);
+    }
+    const fence = this.#fences.find((f) => f.number === message.number);
+    if (fence === undefined) return;
+    fence.answers++;
+    if (fence.answers === this.size) this.#pass(fence);
+    this.#resolve(fence);
+  }
+
+  /**
+   * Any worker that reached the fence saw every launch before it complete; but what another one says of a trap may still be on
+   * its way, ahead of that worker's own answer.
+   */
+  #resolve(fence: Fence): void {
+    if (fence.resolved || (!this.#told && fence.answers < this.size)) return;
+    fence.resolved = true;
+    fence.resolve();
+  }
+
+  /** All workers are beyond the fence: what they might still have looked at is free. */
+  #pass(fence: Fence): void {
+    this.#fences = this.#fences.filter((f) => f !== fence);
+    this.#passed = Math.max(this.#passed, fence.launches);
+    for (const old of this.#outgrown.splice(0)) {
+      if (old.launches <= this.#passed) this.#memory.free(old.address);
+      else this.#outgrown.push(old);
+    }
+    if (this.#fences.length === 0) for (const thread of this.#threads) thread.hold(false);
+  }
+
+  #scratchOf(thread: number, bytes: number): number {
+    const have = this.#scratch[thread];
+    if (have.bytes >= bytes) return have.address;
+    const address = this.#memory.allocate(bytes);
+    if (have.bytes > 0) this.#outgrown.push({ address: have.address, launches: this.#launches });
+    this.#scratch[thread] = { address, bytes };
+    return address;
+  }
+
+  #slotOf(launch: number): number {
+    return (launch % SLOTS) * WORDS;
+  }
+
+  /** The memory may have grown, so that older views end too early. */
+  #words(): Int32Array {
+    return new Int32Array(this.#memory.memory.buffer, this.#slots, ALL_WORDS);
+  }
+
+  #postAll(message: Parameters<Thread["post"]>[0]): void {
+    for (const thread of this.#threads) thread.post(message);
+  }
+}

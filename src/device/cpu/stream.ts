@@ -1,0 +1,188 @@
+/**
+ * Runs what a device has recorded, in order: launches on the calling thread while they are short, on the workers otherwise;
+ * the host's own reads and writes once everything before them is complete.
+ */
+import { OutOfMemoryError } from "../../errors.ts";
+import type { CpuMemory } from "./memory.ts";
+import type { PoolEvents } from "./pool.ts";
+import { Pool } from "./pool.ts";
+import type { Program } from "./program.ts";
+import type { StartThread } from "./thread.ts";
+
+/** Launches expected to take longer than this, in nanoseconds, go to the workers: waking them takes some 0.1 ms. */
+const SHORT = 4e5;
+/**
+ * Workers start when that much work has been done or is in sight: starting them takes some 40 ms, and the pace of code that is
+ * not yet optimised makes work look three times as long. A page must not stand still so long.
+ */
+const STARTING = typeof document === "undefined" ? 1e8 : 1e7;
+/**
+ * Each launch given to the workers lowers the pace held for its kernel by this factor, so that a kernel that was slow once, for
+ * other arguments or before it was optimised, comes to be measured again.
+ */
+const FORGETTING = 0.95;
+/**
+ * Aim of one call into a kernel. V8 has no on-stack replacement for WebAssembly: code that is still unoptimised, three times
+ * slower, stays so until the call returns, so calls must return often; then the optimised code of a pricing kernel takes
+ * over after some 8 ms. (`--no-liftoff` would bring it at once, for 10 ms before the first call, but is a setting of the
+ * whole process.) Also what makes the last ranges of a launch end together.
+ */
+const RANGE = 3e5;
+/** Ranges for each worker at least, where there are items enough. */
+const RANGES_PER_THREAD = 8;
+
+type Command =
+  | { readonly kind: "launch"; readonly program: Program; readonly args: ArrayBuffer; readonly count: number }
+  | { readonly kind: "host"; readonly action: () => void };
+
+export interface StreamSettings {
+  readonly threads: number;
+  readonly startThread: StartThread;
+  /** Every launch goes to the workers, however short. */
+  readonly alwaysShare: boolean;
+}
+
+export class Stream {
+  readonly #memory: CpuMemory;
+  #threads: number;
+  readonly #startThread: StartThread;
+  readonly #alwaysShare: boolean;
+  readonly #events: PoolEvents;
+  #pool: Pool | undefined;
+  #scratch = { address: 0, bytes: 0 };
+  /** Nanoseconds of launches run on the calling thread. */
+  #spentHere = 0;
+  #waiting: Command[] = [];
+
+  constructor(memory: CpuMemory, { threads, startThread, alwaysShare }: StreamSettings, events: PoolEvents) {
+    this.#memory = memory;
+    this.#threads = threads;
+    this.#startThread = startThread;
+    this.#alwaysShare = alwaysShare;
+    this.#events = events;
+  }
+
+  launch(program: Program, args: ArrayBuffer, count: number): void {
+    this.#record({ kind: "launch", program, args, count });
+  }
+
+  /** Calls `action` when everything recorded before is complete: at once, if it is. */
+  host(action: () => void): void {
+    this.#record({ kind: "host", action });
+  }
+
+  /** Whether nothing is under way, so that memory may be reused. */
+  get idle(): boolean {
+    return this.#waiting.length === 0 && (this.#pool === undefined || this.#pool.idle);
+  }
+
+  terminate(): void {
+    this.#waiting = [];
+    this.#pool?.terminate();
+  }
+
+  #record(command: Command): void {
+    if (this.#waiting.length === 0 && this.#canStart(command)) this.#start(command);
+    else {
+      this.#waiting.push(command);
+      if (this.#waiting.length === 1) this.#resumeLater();
+    }
+  }
+
+  /** Commands wait only for the pool. */
+  #resumeLater(): void {
+    this.#pool?.fence(() => this.#resume());
+  }
+
+  #resume(): void {
+    for (let command = this.#waiting[0]; command !== undefined; command = this.#waiting[0]) {
+      if (!this.#canStart(command)) return this.#resumeLater();
+      this.#waiting.shift();
+      try {
+        this.#start(command);
+      } catch (error) {
+        this.#events.failed(error); // nobody is there to catch it: whoever waits next is told
+      }
+    }
+  }
+
+  #canStart(command: Command): boolean {
+    if (this.#pool === undefined) return true;
+    return command.kind === "host" ? this.#pool.idle : !this.#pool.full;
+  }
+
+  #start(command: Command): void {
+    if (command.kind === "host") command.action();
+    else this.#startLaunch(command.program, command.args, command.count);
+  }
+
+  #startLaunch(program: Program, args: ArrayBuffer, count: number): void {
+    if (count === 0) return;
+    const begin = this.#pool === undefined || this.#pool.idle ? this.#runHere(program, args, 0, count) : 0;
+    if (begin < count) this.#share(program, args, begin, count);
+  }
+
+  /** Whether the rest of a launch had better go to the workers. */
+  #worthSharing(pace: number | undefined, rest: number): boolean {
+    if (this.#threads === 1 || this.#alwaysShare) return this.#threads > 1;
+    if (pace === undefined || pace * rest < SHORT) return false;
+    return this.#pool !== undefined || this.#spentHere + pace * rest > STARTING;
+  }
+
+  #share(program: Program, args: ArrayBuffer, begin: number, end: number): void {
+    const pool = this.#startPool();
+    if (pool === undefined) return void this.#runHere(program, args, begin, end);
+    const step = this.#step(program, Math.ceil((end - begin) / (pool.size * RANGES_PER_THREAD)));
+    pool.launch({ program, args, begin, end, step });
+    if (program.pace !== undefined) program.pace *= FORGETTING;
+  }
+
+  /** Undefined where workers are forbidden (a page's security policy, Node's permissions): then there is this thread. */
+  #startPool(): Pool | undefined {
+    try {
+      this.#pool ??= new Pool(this.#threads, this.#startThread, this.#memory, this.#events);
+    } catch (error) {
+      if (error instanceof OutOfMemoryError) throw error;
+      this.#threads = 1;
+    }
+    return this.#pool;
+  }
+
+  /** Items of one call: some RANGE, at most `most`, whole chunks. */
+  #step({ pace, unit }: Program, most: number): number {
+    const aim = pace === undefined ? unit : Math.min(RANGE / pace, most);
+    return Math.max(unit, Math.floor(aim / unit) * unit);
+  }
+
+  /** Runs items from `begin` on this thread while that is the quicker way, and returns how far it came. */
+  #runHere(program: Program, args: ArrayBuffer, begin: number, count: number): number {
+    if (this.#worthSharing(program.pace, count - begin)) return begin;
+    const address = this.#ownScratch(program.wasm.scratchBytes);
+    new Uint8Array(this.#memory.memory.buffer, address, args.byteLength).set(new Uint8Array(args));
+    const run = program.run(this.#memory.memory);
+    let at = begin;
+    try {
+      do {
+        const end = Math.min(count, at + this.#step(program, count));
+        const start = performance.now();
+        run(at, end, address, address);
+        const elapsed = (performance.now() - start) * 1e6;
+        this.#spentHere += elapsed;
+        program.measured(end - at, elapsed);
+        at = end;
+      } while (at < count && !this.#worthSharing(program.pace, count - at));
+    } catch (error) {
+      this.#events.trap(program.ir.name, String(error));
+      return count;
+    }
+    return at;
+  }
+
+  #ownScratch(bytes: number): number {
+    if (this.#scratch.bytes >= bytes) return this.#scratch.address;
+    const address = this.#memory.allocate(bytes);
+    if (this.#scratch.bytes > 0) this.#memory.free(this.#scratch.address);
+    this.#scratch = { address, bytes };
+    return address;
+  }
+}

@@ -1,0 +1,89 @@
+/** One worker, in Node or in a browser. */
+import type * as WorkerThreads from "node:worker_threads";
+
+import { WORKER_SOURCE } from "./worker-source.ts";
+
+export type ToWorker =
+  | { readonly kind: "memory"; readonly memory: WebAssembly.Memory; readonly slots: number; readonly slotWords: number }
+  | { readonly kind: "program"; readonly id: number; readonly module: WebAssembly.Module }
+  | {
+      readonly kind: "launch";
+      readonly kernel: string;
+      readonly program: number;
+      readonly slot: number;
+      readonly traps: number;
+      readonly ranges: number;
+      readonly begin: number;
+      readonly end: number;
+      readonly step: number;
+      readonly scratch: number;
+      readonly args: ArrayBuffer;
+    }
+  | { readonly kind: "fence"; readonly number: number };
+
+export type FromWorker =
+  | { readonly kind: "trap"; readonly kernel: string; readonly text: string }
+  | { readonly kind: "fence"; readonly number: number };
+
+export interface Thread {
+  post(message: ToWorker): void;
+  /** Whether the worker keeps the process alive. */
+  hold(busy: boolean): void;
+  terminate(): void;
+}
+
+export interface ThreadEvents {
+  message(message: FromWorker): void;
+  died(reason: string): void;
+}
+
+export type StartThread = (events: ThreadEvents) => Thread;
+
+/** Node's own modules without an import that bundlers for browsers would trip over. */
+function nodeModule<T>(name: string): T | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
+  return process?.getBuiltinModule?.(name) as T | undefined;
+}
+
+export function coreCount(): number {
+  const os = nodeModule<{ availableParallelism(): number }>("node:os");
+  if (os !== undefined) return os.availableParallelism();
+  return typeof navigator === "undefined" ? 1 : navigator.hardwareConcurrency;
+}
+
+export function startThread(events: ThreadEvents): Thread {
+  const threads = nodeModule<typeof WorkerThreads>("node:worker_threads");
+  return threads === undefined ? startWebWorker(events) : startNodeWorker(threads, events);
+}
+
+function startNodeWorker({ Worker }: typeof WorkerThreads, events: ThreadEvents): Thread {
+  // Without the parent's flags: loaders (tsx, vitest) would cost more than the worker itself.
+  const worker = new Worker(WORKER_SOURCE, { eval: true, execArgv: [], name: "feynkac" });
+  worker.on("message", (message: FromWorker) => events.message(message));
+  worker.on("error", (error) => events.died(String(error)));
+  worker.on("exit", (code) => events.died(`worker exited with code ${code}`));
+  worker.unref();
+  return {
+    post: (message) => worker.postMessage(message),
+    hold: (busy) => {
+      if (busy) worker.ref();
+      else worker.unref();
+    },
+    terminate: () => void worker.terminate(),
+  };
+}
+
+function startWebWorker(events: ThreadEvents): Thread {
+  const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
+  const worker = new Worker(url, { name: "feynkac" });
+  worker.addEventListener("message", (event: MessageEvent<FromWorker>) => events.message(event.data));
+  worker.addEventListener("error", (event) => events.died(event.message));
+  return {
+    post: (message) => worker.postMessage(message),
+    hold: () => {},
+    terminate: () => {
+      worker.terminate();
+      URL.revokeObjectURL(url);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * What a worker thread runs: plain JavaScript in a string, because the same source must start in Node from `dist` and from
+ * TypeScript sources, and in browsers through any bundler. It knows nothing of kernels, only of ranges to run.
+ *
+ * Messages, in order: `memory`; `program` (a module); `launch`; `fence`. Launches share out their ranges by a counter in
+ * shared memory; nobody starts on a launch before the one before it is complete. Words of a launch's slot: the next range,
+ * ranges not yet complete, 1 once complete. One word more counts the traps of all launches.
+ */
+export const WORKER_SOURCE = `
+"use strict";
+const node = typeof self === "undefined";
+const port = node ? require("node:worker_threads").parentPort : self;
+const post = (message) => port.postMessage(message);
+const programs = new Map();
+let memory;
+let words;
+
+function instanceOf(id) {
+  const known = programs.get(id);
+  if (known.run === undefined) known.run = new WebAssembly.Instance(known.module, { env: { memory } }).exports.run;
+  return known.run;
+}
+
+function runRanges(m) {
+  const run = instanceOf(m.program);
+  new Uint8Array(memory.buffer, m.scratch, m.args.byteLength).set(new Uint8Array(m.args));
+  for (let i; (i = Atomics.add(words, m.slot, 1)) < m.ranges; ) {
+    const begin = m.begin + i * m.step;
+    try {
+      run(begin, Math.min(begin + m.step, m.end), m.scratch, m.scratch);
+    } catch (error) {
+      Atomics.add(words, m.traps, 1);
+      post({ kind: "trap", kernel: m.kernel, text: String(error) });
+    }
+    if (Atomics.sub(words, m.slot + 1, 1) === 1) {
+      Atomics.store(words, m.slot + 2, 1);
+      Atomics.notify(words, m.slot + 2);
+    }
+  }
+  Atomics.wait(words, m.slot + 2, 0);
+}
+
+const handlers = {
+  memory(m) {
+    memory = m.memory;
+    words = new Int32Array(memory.buffer, m.slots, m.slotWords);
+  },
+  program(m) {
+    programs.set(m.id, { module: m.module, run: undefined });
+  },
+  launch: runRanges,
+  fence(m) {
+    post({ kind: "fence", number: m.number });
+  },
+};
+const receive = (message) => handlers[message.kind](message);
+if (node) port.on("message", receive);
+else port.onmessage = (event) => receive(event.data);
+`;

@@ -1,0 +1,100 @@
+/**
+ * The one page that defines a back end. A `Device` owns buffers and compiled kernels; recording work (`launch`,
+ * `write`) is synchronous and in order, only `read` and `finish` wait.
+ */
+import type { Kernel, Precision } from "../kernel/index.ts";
+
+export type BackendName = "cpu" | "webgpu" | "cuda";
+
+/** The machine type of a buffer's elements. */
+export type BufferElement = "f64" | "f32" | "i32" | "u32";
+
+export type HostArray = Float64Array | Float32Array | Int32Array | Uint32Array;
+
+/** The array type that `read` returns and that `write` takes, for each element type. */
+export interface HostArrays {
+  readonly f64: Float64Array;
+  readonly f32: Float32Array;
+  readonly i32: Int32Array;
+  readonly u32: Uint32Array;
+}
+
+/** Memory on a device. One owner; arguments are borrowed; `using` disposes. Contents start as zeros. */
+export interface DeviceBuffer<E extends BufferElement = BufferElement> extends Disposable {
+  readonly device: Device;
+  readonly element: E;
+  readonly length: number;
+  readonly disposed: boolean;
+}
+
+/** Scalars by value, buffers by reference, by the names that the kernel declared. */
+export type LaunchArguments = Readonly<Record<string, number | boolean | DeviceBuffer>>;
+
+/**
+ * How much of a kernel to run: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative ones
+ * (barriers, workgroup arrays, subgroup operations).
+ */
+export type LaunchSize = { readonly items: number } | { readonly groups: number };
+
+/** A kernel compiled for one device in one precision. */
+export interface CompiledKernel {
+  readonly kernel: Kernel;
+  readonly precision: Precision;
+  /** Milliseconds spent from the kernel's source to something that can be launched; 0 on a cache hit. */
+  readonly compileMs: number;
+  /** The generated code, for reading: WGSL, CUDA, or a listing of the WebAssembly. */
+  readonly code: string;
+}
+
+export interface DeviceLimits {
+  /** Largest buffer, in bytes. */
+  readonly maxBufferBytes: number;
+  /** Most buffers one kernel may take. */
+  readonly maxBuffers: number;
+  /** Largest workgroup, in items, and the memory its arrays may take, in bytes. */
+  readonly maxGroupSize: number;
+  readonly maxWorkgroupBytes: number;
+  /** Most bytes of private arrays one work item may declare. */
+  readonly maxPrivateBytes: number;
+}
+
+export interface Device extends Disposable {
+  readonly backend: BackendName;
+  /** What a person calls it: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
+  readonly name: string;
+  readonly precisions: readonly Precision[];
+  readonly limits: DeviceLimits;
+  /** Work items that fill the device: batches smaller than this leave it partly idle. */
+  readonly parallelism: number;
+  /** Buffers created and not yet disposed; tests assert that it returns to zero. */
+  readonly liveBuffers: number;
+  /** Settles when the device is lost, with the reason; never settles otherwise. */
+  readonly lost: Promise<string>;
+
+  /**
+   * Zero-filled memory for `length` elements.
+   * @throws OutOfMemoryError | SpecError (length not a whole number ≥ 0, or beyond the limits) | PrecisionError (f64 where there is none)
+   */
+  createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
+
+  /**
+   * Compiles, or finds in the cache. Kernels are compared by their content, so compiling the same kernel twice is cheap.
+   * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits)
+   */
+  compile(kernel: Kernel, options: { readonly precision: Precision }): Promise<CompiledKernel>;
+
+  /**
+   * Records one launch; it runs after everything recorded before it.
+   * @throws ShapeError (an argument missing, unknown, of the wrong type, of another device; a size not a whole number) | DisposedError
+   */
+  launch(kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize): void;
+
+  /** Records a copy from the host; `values` may be reused at once. Numbers are converted to the buffer's element type. */
+  write(buffer: DeviceBuffer, values: HostArray, offset?: number): void;
+
+  /** Waits for everything recorded so far and returns a copy of the buffer's contents. */
+  read<E extends BufferElement>(buffer: DeviceBuffer<E>, offset?: number, length?: number): Promise<HostArrays[E]>;
+
+  /** Waits for everything recorded so far. @throws DeviceLostError */
+  finish(): Promise<void>;
+}

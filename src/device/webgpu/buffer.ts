@@ -1,0 +1,48 @@
+import { DisposedError, type OutOfMemoryError } from "../../errors.ts";
+import type { BufferElement, Device, DeviceBuffer } from "../device.ts";
+
+let created = 0;
+
+/** Memory on a WebGPU device; `gpuBuffer` holds at least one element, because bindings may not be empty. */
+export class WebGpuBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
+  readonly device: Device;
+  readonly element: E;
+  readonly length: number;
+  readonly gpuBuffer: GPUBuffer;
+  /** Never used twice, unlike addresses: part of the key of cached bind groups. */
+  readonly id = created++;
+  /** Set when the allocation, which WebGPU reports later, turns out to have failed. */
+  failure: OutOfMemoryError | undefined;
+  #disposed = false;
+  readonly #release: (buffer: WebGpuBuffer<any>) => void;
+
+  constructor(
+    device: Device,
+    element: E,
+    length: number,
+    gpuBuffer: GPUBuffer,
+    release: (buffer: WebGpuBuffer<any>) => void,
+  ) {
+    this.device = device;
+    this.element = element;
+    this.length = length;
+    this.gpuBuffer = gpuBuffer;
+    this.#release = release;
+  }
+
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** Throws unless the buffer may be used. */
+  assertUsable(who: string): void {
+    if (this.#disposed) throw new DisposedError(`${who}: the buffer has been disposed`);
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#release(this);
+  }
+}

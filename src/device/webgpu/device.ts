@@ -1,0 +1,225 @@
+import {
+  DeviceLostError,
+  DisposedError,
+  OutOfMemoryError,
+  PrecisionError,
+  ShapeError,
+  SpecError,
+} from "../../errors.ts";
+import { type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
+import type { BufferElement, Device, DeviceBuffer, DeviceLimits, HostArray, HostArrays } from "../device.ts";
+import type { CompiledKernel, LaunchArguments, LaunchSize } from "../device.ts";
+import { nameOf, type OpenedAdapter } from "./adapter.ts";
+import { launchBuffers, rejectUnknown } from "../arguments.ts";
+import { extentOf, wordsOf } from "./arguments.ts";
+import { WebGpuBuffer } from "./buffer.ts";
+import { bytesPerElement, transferBytes, usage } from "./constants.ts";
+import { Failures } from "./failures.ts";
+import { arrayTypes, bytesFor } from "./host.ts";
+import { Program, WebGpuKernel } from "./kernel.ts";
+import { limitsOf } from "./limits.ts";
+import { prepare, subgroupSizeOf } from "./lowering.ts";
+import { compileModule, createArgumentLayout } from "./pipeline.ts";
+import { readBytes } from "./staging.ts";
+import { Stream } from "./stream.ts";
+import { Waiters } from "./waiters.ts";
+
+/** WebGPU does not tell how wide a device is: enough for a large GPU, and what a software adapter's few cores like. */
+const parallelism = { gpu: 131_072, software: 1024 };
+
+export class WebGpuDevice implements Device {
+  readonly backend = "webgpu";
+  readonly name: string;
+  readonly precisions = ["f32"] as const;
+  readonly limits: DeviceLimits;
+  readonly parallelism: number;
+  /** Whether the adapter is emulated on the CPU. */
+  readonly software: boolean;
+  /** Items of a subgroup; undefined where the adapter has several sizes. */
+  readonly subgroupSize: number | undefined;
+  readonly lost: Promise<string>;
+  /** Held so that Dawn's Node binding keeps its instance. */
+  readonly opened: OpenedAdapter;
+  readonly #device: GPUDevice;
+  readonly #argumentLayout: GPUBindGroupLayout;
+  readonly #stream: Stream;
+  readonly #failures: Failures;
+  readonly #waiters = new Waiters();
+  readonly #programs = new Map<string, Promise<Program>>();
+  readonly #buffers = new Set<WebGpuBuffer<any>>();
+  #lostBecause: string | undefined;
+  #disposed = false;
+
+  constructor(opened: OpenedAdapter) {
+    const { adapter, device } = opened;
+    this.opened = opened;
+    this.#device = device;
+    this.name = `${nameOf(adapter)} (WebGPU)`;
+    this.limits = limitsOf(device);
+    this.software = adapter.info.isFallbackAdapter;
+    this.subgroupSize = subgroupSizeOf(opened);
+    this.parallelism = this.software ? parallelism.software : parallelism.gpu;
+    this.#failures = new Failures(device);
+    this.#argumentLayout = createArgumentLayout(device);
+    this.#stream = new Stream(device, this.#argumentLayout);
+    this.lost = this.#watchLoss();
+  }
+
+  get liveBuffers(): number {
+    return this.#buffers.size;
+  }
+
+  createBuffer<E extends BufferElement>(element: E, length: number): WebGpuBuffer<E> {
+    this.#assertUsable();
+    const size = this.#sizeOf(element, length);
+    this.#device.pushErrorScope("out-of-memory");
+    const gpuBuffer = this.#device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
+    const scope = this.#device.popErrorScope();
+    const buffer = new WebGpuBuffer<E>(this, element, length, gpuBuffer, (released) => this.#release(released));
+    this.#buffers.add(buffer);
+    // WebGPU learns of a failed allocation later: then whoever uses the buffer, or waits, is told.
+    scope.then((error) => error && this.#allocationFailed(buffer, size, error)).catch(() => {});
+    return buffer;
+  }
+
+  async compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
+    this.#assertUsable();
+    const start = performance.now();
+    if (precision !== "f32") {
+      throw new PrecisionError(
+        `${kernel.name}: compiled for ${precision}, but ${this.name} offers f32 only; the CPU offers f64`,
+      );
+    }
+    return this.compileIr(kernel, lower(kernel, precision), start);
+  }
+
+  /** The part of `compile` behind the front end. */
+  async compileIr(kernel: Kernel, ir: KernelIR, start = performance.now()): Promise<WebGpuKernel> {
+    const module = prepare(ir, this.limits, this.#device.features.has("subgroups"));
+    const { code } = module;
+    const known = this.#programs.get(code);
+    if (known !== undefined) return new WebGpuKernel(kernel, module.ir, await this.#waiters.race(known), 0);
+    const compiled = compileModule(this.#device, this.#argumentLayout, ir.name, module);
+    const program = compiled.then((made) => new Program(this.#device, made));
+    this.#programs.set(code, program);
+    program.catch(() => this.#programs.delete(code)); // a failure may be the device's, not the kernel's
+    return new WebGpuKernel(kernel, module.ir, await this.#waiters.race(program), performance.now() - start);
+  }
+
+  launch(kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize): void {
+    this.#assertUsable();
+    if (!(kernel instanceof WebGpuKernel) || kernel.program.device !== this.#device) {
+      throw new ShapeError(`${kernel.kernel.name}: compiled for another device than ${this.name}`);
+    }
+    const { ir, program } = kernel;
+    const extent = extentOf(ir, size);
+    const bound = launchBuffers(this, WebGpuBuffer, ir, args);
+    const words = wordsOf(kernel, args, bound, extent);
+    rejectUnknown(ir, args);
+    if (extent.groups === 0) return;
+    const buffers = program.bindGroup(bound);
+    const { pipeline } = program.compiled;
+    this.#stream.push({
+      kind: "dispatch",
+      pipeline,
+      pace: program.pace(words),
+      buffers,
+      words,
+      groups: extent.groups,
+      next: 0,
+    });
+  }
+
+  write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
+    const target = this.#own(buffer, offset, values.length);
+    if (values.length === 0) return;
+    const bytes = bytesFor(target.element, values);
+    for (let at = 0; at < bytes.byteLength; at += transferBytes) {
+      const piece = bytes.subarray(at, at + transferBytes);
+      this.#stream.push({
+        kind: "write",
+        target: target.gpuBuffer,
+        byteOffset: offset * bytesPerElement + at,
+        bytes: piece,
+      });
+    }
+  }
+
+  async read<E extends BufferElement>(
+    buffer: DeviceBuffer<E>,
+    offset = 0,
+    length = buffer.length - offset,
+  ): Promise<HostArrays[E]> {
+    const source = this.#own(buffer, offset, length);
+    const [from, size] = [offset * bytesPerElement, length * bytesPerElement];
+    const bytes = await this.#waiters.race(readBytes(this.#device, this.#stream, source.gpuBuffer, from, size));
+    this.#failures.rethrow();
+    source.assertUsable("read");
+    return new arrayTypes[buffer.element](bytes) as HostArrays[E];
+  }
+
+  async finish(): Promise<void> {
+    this.#assertUsable();
+    const submitted = new Promise<void>((resolve) => this.#stream.push({ kind: "mark", submitted: resolve }));
+    await this.#waiters.race(submitted.then(() => this.#device.queue.onSubmittedWorkDone()));
+    this.#failures.rethrow();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#stream.close();
+    this.#waiters.fail(new DisposedError(`${this.name}: disposed while work was under way`));
+    this.#device.destroy();
+  }
+
+  #assertUsable(): void {
+    if (this.#disposed) throw new DisposedError(`${this.name}: the device has been disposed`);
+    if (this.#lostBecause !== undefined) throw this.#lostError(this.#lostBecause);
+  }
+
+  #lostError(reason: string): DeviceLostError {
+    return new DeviceLostError(`${this.name}: lost: ${reason}; open the device again`);
+  }
+
+  /** Bytes to allocate; at least one element. @throws PrecisionError | SpecError */
+  #sizeOf(element: BufferElement, length: number): number {
+    if (element === "f64") throw new PrecisionError(`createBuffer: f64, but ${this.name} offers f32, i32 and u32 only`);
+    const most = Math.floor(this.limits.maxBufferBytes / bytesPerElement);
+    if (!Number.isInteger(length) || length < 0 || length > most) {
+      throw new SpecError(`createBuffer: length ${length}, expected a whole number from 0 to ${most} on ${this.name}`);
+    }
+    return Math.max(1, length) * bytesPerElement;
+  }
+
+  #allocationFailed(buffer: WebGpuBuffer<any>, size: number, cause: GPUError): void {
+    const message = `${this.name}: no memory for a buffer of ${size} bytes (${buffer.length} ${buffer.element}); dispose others first`;
+    buffer.failure = new OutOfMemoryError(message, { cause });
+    this.#failures.report(buffer.failure);
+  }
+
+  #release(buffer: WebGpuBuffer<any>): void {
+    this.#buffers.delete(buffer);
+    this.#stream.push({ kind: "destroy", buffer: buffer.gpuBuffer });
+  }
+
+  /** The buffer as one of this device, with the range checked. @throws ShapeError | DisposedError | OutOfMemoryError */
+  #own(buffer: DeviceBuffer, offset: number, length: number): WebGpuBuffer {
+    this.#assertUsable();
+    if (!(buffer instanceof WebGpuBuffer) || buffer.device !== this)
+      throw new ShapeError(`${this.name}: a buffer of another device`);
+    buffer.assertUsable(this.name);
+    const valid = [offset, length].every((n) => Number.isInteger(n) && n >= 0) && offset + length <= buffer.length;
+    if (!valid) throw new ShapeError(`elements ${offset} to ${offset + length} of a buffer of ${buffer.length}`);
+    return buffer;
+  }
+
+  async #watchLoss(): Promise<string> {
+    const { reason, message } = await this.#device.lost;
+    if (this.#disposed) return new Promise(() => {}); // destroyed on purpose: that never settles
+    this.#lostBecause = message || reason;
+    this.#stream.close();
+    this.#waiters.fail(this.#lostError(this.#lostBecause));
+    return this.#lostBecause;
+  }
+}

@@ -1,0 +1,11 @@
+/** The WebGPU back end: Dawn through the optional package `webgpu` in Node, `navigator.gpu` in a browser. f32 only. */
+import { type AdapterOptions, openAdapter } from "./adapter.ts";
+import { WebGpuDevice } from "./device.ts";
+
+export type WebGpuDeviceOptions = AdapterOptions;
+export type { WebGpuDevice } from "./device.ts";
+
+/** @throws DeviceUnavailableError saying what is missing and how to get it */
+export async function createWebGpuDevice(options: WebGpuDeviceOptions = {}): Promise<WebGpuDevice> {
+  return new WebGpuDevice(await openAdapter(options));
+}

@@ -1,0 +1,91 @@
+import type { Kernel, KernelIR } from "../../kernel/index.ts";
+import type { CompiledKernel } from "../device.ts";
+import type { WebGpuBuffer } from "./buffer.ts";
+import { Pace } from "./pace.ts";
+import type { ArgumentWord } from "./lowering.ts";
+import type { CompiledModule } from "./pipeline.ts";
+
+/** Bind groups kept per kernel; solvers alternate between a few sets of buffers. */
+const maxBindGroups = 64;
+
+const maxPaces = 256;
+
+const counts = (word: ArgumentWord): boolean =>
+  word.kind === "length" || (word.kind === "scalar" && word.type !== "real");
+
+/** Every second power of two makes a class of its own. */
+const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 - Math.clz32(word)) >> 1)) | 0;
+
+/** What one device shares between equal kernels: the pipeline, its paces, and its bind groups by buffers. */
+export class Program {
+  readonly #paces = new Map<number, Pace>();
+  readonly compiled: CompiledModule;
+  readonly device: GPUDevice;
+  readonly #bindGroups = new Map<string, GPUBindGroup>();
+
+  constructor(device: GPUDevice, compiled: CompiledModule) {
+    this.device = device;
+    this.compiled = compiled;
+  }
+
+  /**
+   * The pace of launches like this one. Whole numbers among the arguments, and lengths, are mostly counts of something to
+   * loop over, so launches are alike if all of those agree within a factor of four: a time loop that passes the number of
+   * its step meets only a few paces, and a launch with a hundred times the steps starts with a small piece again.
+   */
+  pace(words: Uint32Array): Pace {
+    const like = this.compiled.module.words.reduce((hash, word, i) => (counts(word) ? mix(hash, words[i]) : hash), 0);
+    let pace = this.#paces.get(like);
+    if (pace === undefined) {
+      if (this.#paces.size >= maxPaces) this.#paces.clear();
+      this.#paces.set(like, (pace = new Pace()));
+    }
+    return pace;
+  }
+
+  bindGroup(buffers: readonly WebGpuBuffer[]): GPUBindGroup {
+    const key = buffers.map(({ id }) => id).join();
+    let group = this.#bindGroups.get(key);
+    if (group === undefined) {
+      group = this.#createBindGroup(buffers);
+      this.#evict();
+    } else {
+      this.#bindGroups.delete(key); // and set again: the map's order is that of last use
+    }
+    this.#bindGroups.set(key, group);
+    return group;
+  }
+
+  #createBindGroup(buffers: readonly WebGpuBuffer[]): GPUBindGroup {
+    const entries = buffers.map(({ gpuBuffer }, binding) => ({ binding, resource: { buffer: gpuBuffer } }));
+    return this.device.createBindGroup({ layout: this.compiled.bufferLayout, entries });
+  }
+
+  #evict(): void {
+    if (this.#bindGroups.size < maxBindGroups) return;
+    for (const oldest of this.#bindGroups.keys()) return void this.#bindGroups.delete(oldest);
+  }
+}
+
+export class WebGpuKernel implements CompiledKernel {
+  readonly kernel: Kernel;
+  readonly precision = "f32";
+  readonly compileMs: number;
+  readonly ir: KernelIR;
+  readonly program: Program;
+
+  constructor(kernel: Kernel, ir: KernelIR, program: Program, compileMs: number) {
+    this.kernel = kernel;
+    this.ir = ir;
+    this.program = program;
+    this.compileMs = compileMs;
+  }
+
+  get code(): string {
+    return this.program.compiled.module.code;
+  }
+
+  get pipeline(): GPUComputePipeline {
+    return this.program.compiled.pipeline;
+  }
+}

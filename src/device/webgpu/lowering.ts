@@ -1,0 +1,24 @@
+import { emitWgsl, type WgslModule } from "../../kernel/emit/wgsl/index.ts";
+import type { KernelIR } from "../../kernel/index.ts";
+import type { DeviceLimits } from "../device.ts";
+import type { OpenedAdapter } from "./adapter.ts";
+import { assertWithin } from "./limits.ts";
+
+export type { ArgumentWord, WgslModule } from "../../kernel/emit/wgsl/index.ts";
+
+/** Without subgroups, runs of so many items exchange values through workgroup memory; a reduction reads this many words. */
+const emulatedSubgroup = 8;
+
+/** The size that every subgroup has, if the adapter has only one. */
+export function subgroupSizeOf({ adapter, device }: OpenedAdapter): number | undefined {
+  if (!device.features.has("subgroups")) return emulatedSubgroup;
+  const { subgroupMinSize, subgroupMaxSize } = adapter.info;
+  return subgroupMinSize === subgroupMaxSize ? subgroupMinSize : undefined;
+}
+
+/** @throws SpecError (the kernel needs more than the device's limits) */
+export function prepare(ir: KernelIR, limits: DeviceLimits, subgroups: boolean): WgslModule {
+  const module = emitWgsl(ir, subgroups ? {} : { emulatedSubgroup });
+  assertWithin(limits, module.ir);
+  return module;
+}

@@ -1,0 +1,75 @@
+/**
+ * How long one workgroup of a kernel takes, learned from the submissions it was part of. A submission that runs for
+ * seconds freezes a browser's screen and is killed by some drivers, so launches are cut by these estimates.
+ */
+
+/** What a submission is planned to take, in ms: half of the 100 ms allowed, because estimates err. */
+export const budgetMs = 50;
+
+/** The first piece of a kernel never measured, in workgroups. */
+const firstPiece = 64;
+
+/** How much larger than anything measured a piece may be; work may be distributed unevenly over the groups. */
+const growth = 16;
+
+/**
+ * A measured time, in ms. That work is done is only noticed when the event loop turns, so a program that goes on
+ * recording for a while after a submission learns no more than two bounds.
+ */
+export interface Measurement {
+  readonly atLeast: number;
+  readonly atMost: number;
+}
+
+export class Pace {
+  #msPerGroup: number | undefined;
+  #largest = 0;
+
+  get measured(): boolean {
+    return this.#msPerGroup !== undefined;
+  }
+
+  /** Predicted time of so many groups; an unknown one counts as nothing, since it is submitted alone. */
+  predict(groups: number): number {
+    return groups * (this.#msPerGroup ?? 0);
+  }
+
+  /** The largest piece that experience covers; what is beyond has to wait until a piece of this size is measured. */
+  get trusted(): number {
+    return this.#msPerGroup === undefined ? firstPiece : growth * this.#largest;
+  }
+
+  /** How many groups fit into `ms`. */
+  within(ms: number): number {
+    return this.#msPerGroup === undefined ? firstPiece : Math.floor(ms / this.#msPerGroup);
+  }
+
+  /** Takes up a slower measurement at once, a faster one by halves. */
+  observe({ atLeast, atMost }: Measurement, groups: number): void {
+    const [low, high] = [atLeast / groups, atMost / groups];
+    // `trusted` bounds the damage of taking the lower bound for the truth.
+    const old = this.#msPerGroup ?? low;
+    this.#msPerGroup = Math.max(1e-9, low > old ? low : high < old ? (old + high) / 2 : old);
+    this.#largest = Math.max(this.#largest, groups);
+  }
+}
+
+/** The kernels of one submission and what it was predicted to take. */
+export class Tally {
+  readonly #groups = new Map<Pace, number>();
+  predicted = 0;
+
+  add(pace: Pace, groups: number): void {
+    this.#groups.set(pace, (this.#groups.get(pace) ?? 0) + groups);
+    this.predicted += pace.predict(groups);
+  }
+
+  /** Shares out the measured time in proportion to the predictions. */
+  observe(measured: Measurement): void {
+    const { predicted } = this;
+    for (const [pace, groups] of this.#groups) {
+      const share = this.#groups.size === 1 || predicted === 0 ? 1 : pace.predict(groups) / predicted;
+      pace.observe({ atLeast: share * measured.atLeast, atMost: share * measured.atMost }, groups);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { KernelError } from "../../errors.ts";
+import { argumentBytes, stageCompute } from "./constants.ts";
+import type { WgslModule } from "./lowering.ts";
+
+export interface CompiledModule {
+  readonly module: WgslModule;
+  readonly pipeline: GPUComputePipeline;
+  readonly bufferLayout: GPUBindGroupLayout;
+}
+
+/** Group 0 of every kernel: one uniform block at a dynamic offset. */
+export function createArgumentLayout(device: GPUDevice): GPUBindGroupLayout {
+  const buffer: GPUBufferBindingLayout = { type: "uniform", hasDynamicOffset: true, minBindingSize: argumentBytes };
+  return device.createBindGroupLayout({ entries: [{ binding: 0, visibility: stageCompute, buffer }] });
+}
+
+/** @throws KernelError with the messages of the WGSL compiler or of the driver */
+export async function compileModule(
+  device: GPUDevice,
+  argumentLayout: GPUBindGroupLayout,
+  name: string,
+  module: WgslModule,
+): Promise<CompiledModule> {
+  // The scope keeps a failure out of the device's general error event; the message comes from the compilation info.
+  device.pushErrorScope("validation");
+  const shader = device.createShaderModule({ label: name, code: module.code });
+  const failed = device.popErrorScope();
+  const { messages } = await shader.getCompilationInfo();
+  const errors = messages.filter(({ type }) => type === "error");
+  if (errors.length > 0 || (await failed) !== null) throw rejected(name, module.code, errors, (await failed)?.message);
+
+  const bufferLayout = device.createBindGroupLayout({
+    entries: module.bindings.map((type, binding) => ({ binding, visibility: stageCompute, buffer: { type } })),
+  });
+  const layout = device.createPipelineLayout({ bindGroupLayouts: [argumentLayout, bufferLayout] });
+  try {
+    const compute = { module: shader, entryPoint: module.entryPoint };
+    const pipeline = await device.createComputePipelineAsync({ label: name, layout, compute });
+    return { module, pipeline, bufferLayout };
+  } catch (cause) {
+    throw new KernelError(`${name}: WebGPU cannot build the pipeline: ${(cause as Error).message}`, undefined, {
+      cause,
+    });
+  }
+}
+
+/** The generated line under each message: the comment above that line in the code names the kernel's own. */
+function rejected(name: string, code: string, errors: readonly GPUCompilationMessage[], other = ""): KernelError {
+  const lines = code.split("\n");
+  const quoted = errors.map(({ lineNum, linePos, message }) => {
+    const origin = lines.slice(0, lineNum).findLast((line) => line.trimStart().startsWith("// "));
+    return [`WGSL ${lineNum}:${linePos}: ${message}`, origin?.trim(), lines[lineNum - 1]].filter(Boolean).join("\n  ");
+  });
+  return new KernelError(`${name}: the WGSL compiler rejects the generated code\n${quoted.join("\n") || other}`);
+}

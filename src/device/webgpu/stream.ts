@@ -1,0 +1,161 @@
+import type { Command, Copy, Dispatch, Write } from "./commands.ts";
+import { transferBytes } from "./constants.ts";
+import { budgetMs } from "./pace.ts";
+import { ArgumentPage, Submission } from "./submission.ts";
+
+/** Submissions on their way; more only cost the driver memory. */
+const maxInFlight = 32;
+
+/** With an idle GPU, start work after this many launches rather than when a submission is full. */
+const launchesToStart = 32;
+
+/**
+ * The ordered stream of a device's commands. They are encoded and submitted as they come, except while a kernel's pace
+ * has to be measured before more of it may be submitted: then they wait here, and follow when the measurement is in.
+ */
+export class Stream {
+  readonly #device: GPUDevice;
+  readonly #page: ArgumentPage;
+  #commands: Command[] = [];
+  #submission: Submission | undefined;
+  #garbage: GPUBuffer[] = [];
+  #inFlight = 0;
+  /** What must happen before the stream moves on: any submission finishing, or all of them. */
+  #waitingFor: "any" | "all" | undefined;
+  #closed = false;
+  #lastDone = 0;
+  #lastPush = 0;
+
+  constructor(device: GPUDevice, layout: GPUBindGroupLayout) {
+    this.#device = device;
+    this.#page = new ArgumentPage(device, layout);
+  }
+
+  push(command: Command): void {
+    if (this.#closed) return;
+    this.#commands.push(command);
+    this.#lastPush = performance.now();
+    this.#drain();
+    // The caller may change its array as soon as this returns.
+    if (command.kind === "write" && this.#commands.length > 0) command.bytes = command.bytes.slice();
+  }
+
+  /** Forgets what has not been submitted. */
+  close(): void {
+    this.#closed = true;
+    this.#commands = [];
+    this.#submission = undefined;
+    this.#page.destroy();
+  }
+
+  #drain(): void {
+    let done = 0;
+    while (done < this.#commands.length && this.#waitingFor === undefined && this.#execute(this.#commands[done]))
+      done++;
+    this.#commands.splice(0, done);
+  }
+
+  /** Carries out one command; false while it, or the rest of it, has to wait. */
+  #execute(command: Command): boolean {
+    switch (command.kind) {
+      case "dispatch":
+        return this.#dispatch(command);
+      case "write":
+        return this.#write(command);
+      case "copy":
+        return this.#copy(command);
+      case "mark":
+        this.#flush();
+        command.submitted();
+        return true;
+      case "destroy":
+        this.#garbage.push(command.buffer);
+        if (this.#submission === undefined) this.#collect();
+        return true;
+      default:
+        return command satisfies never;
+    }
+  }
+
+  #write({ target, byteOffset, bytes }: Write): boolean {
+    this.#flush();
+    const { queue } = this.#device;
+    queue.writeBuffer(target, byteOffset, bytes as Uint8Array<ArrayBuffer>);
+    if (bytes.byteLength === transferBytes) queue.submit([]); // lets the driver reuse its staging memory
+    return true;
+  }
+
+  #copy(command: Copy): boolean {
+    this.#open().copy(command);
+    return true;
+  }
+
+  #dispatch(launch: Dispatch): boolean {
+    const { pace } = launch;
+    while (launch.next < launch.groups && this.#waitingFor === undefined) {
+      const remaining = launch.groups - launch.next;
+      const room = budgetMs - (this.#submission?.tally.predicted ?? 0);
+      const whole = pace.measured && remaining <= pace.trusted;
+      if (whole && remaining <= pace.within(room)) this.#encode(launch, remaining);
+      else if (whole && remaining <= pace.within(budgetMs) && this.#submission !== undefined) this.#flush();
+      else this.#piece(launch, remaining);
+    }
+    return launch.next === launch.groups;
+  }
+
+  /** A submission of its own; and a pause to measure it, unless experience covers what is left. */
+  #piece(launch: Dispatch, remaining: number): void {
+    const { pace } = launch;
+    this.#flush();
+    const mustMeasure = !pace.measured || remaining > pace.trusted;
+    this.#encode(launch, Math.max(1, Math.min(remaining, pace.trusted, pace.within(budgetMs))));
+    this.#flush();
+    if (mustMeasure) this.#waitingFor = "all";
+  }
+
+  #encode(launch: Dispatch, groups: number): void {
+    if (this.#submission !== undefined && !this.#page.hasRoom(launch.words)) this.#flush();
+    const submission = this.#open();
+    submission.dispatch(launch, groups);
+    if (this.#inFlight === 0 && submission.launches >= launchesToStart) this.#flush();
+  }
+
+  #open(): Submission {
+    return (this.#submission ??= new Submission(this.#device, this.#page));
+  }
+
+  #flush(): void {
+    const submission = this.#submission;
+    if (submission === undefined) return;
+    this.#submission = undefined;
+    submission.submit(this.#device.queue);
+    this.#collect();
+    this.#watch(submission, performance.now());
+  }
+
+  /** Buffers may be destroyed as soon as the work that uses them is with the queue. */
+  #collect(): void {
+    for (const buffer of this.#garbage) buffer.destroy();
+    this.#garbage = [];
+  }
+
+  #watch(submission: Submission, start: number): void {
+    this.#inFlight++;
+    if (this.#inFlight >= maxInFlight) this.#waitingFor ??= "any";
+    // Rejects only when the device is lost, and then the device closes this stream.
+    this.#device.queue.onSubmittedWorkDone().then(
+      () => this.#settle(submission, start),
+      () => {},
+    );
+  }
+
+  #settle(submission: Submission, start: number): void {
+    const now = performance.now();
+    const atMost = now - Math.max(start, this.#lastDone);
+    submission.tally.observe({ atMost, atLeast: Math.min(atMost, now - this.#lastPush) });
+    this.#lastDone = now;
+    this.#inFlight--;
+    if (this.#waitingFor === "any" || this.#inFlight === 0) this.#waitingFor = undefined;
+    if (!this.#closed) this.#drain();
+  }
+}

@@ -1,0 +1,171 @@
+import type { CompiledKernel, Device } from "../device/index.ts";
+import { SpecError } from "../errors.ts";
+import type { Precision } from "../kernel/index.ts";
+import { Arena } from "./arena.ts";
+import type { Lane } from "./lane.ts";
+import { Launch, type LaneValues } from "./launch.ts";
+import { LaunchMemory } from "./launch-memory.ts";
+import { solverKernel, type SolverVariant, workgroupKernel } from "./solver/index.ts";
+import { preferredSplit, type Split, workgroupCapacity } from "./split.ts";
+
+/** Node capacities that kernels are compiled for: few, since each is a compilation. */
+const CAPACITIES = [161, 257, 513];
+/** Private arrays of the solver, by exercise scheme. */
+const PRIVATE_ARRAYS = { none: 5, "brennan-schwartz": 6, policy: 8 } as const;
+/** Bytes of one launch's tables; bounds memory whatever the batch. */
+const LAUNCH_BYTES = 128 * 2 ** 20;
+
+/** Most nodes a lane may have on a device. */
+export function largestNodes(device: Device, precision: Precision, scheme: SolverVariant["exercise"]): number {
+  return Math.min(
+    CAPACITIES[CAPACITIES.length - 1],
+    Math.floor(device.limits.maxPrivateBytes / (PRIVATE_ARRAYS[scheme] * bytesOf(precision))),
+  );
+}
+
+/**
+ * Solves lanes on a device, those of one pattern together. Keeps compiled kernels and buffers for the next call; the device is
+ * borrowed.
+ */
+export class LaneSolver implements Disposable {
+  private readonly device: Device;
+  private readonly precision: Precision;
+  private readonly split: Split | "auto";
+  private readonly kernels = new Map<unknown, Promise<CompiledKernel>>();
+  private readonly memory: LaunchMemory;
+  /** For the grids and lanes that will be solved here. */
+  readonly arena = new Arena();
+
+  /** `split`: chosen launch by launch unless it is said; see `preferredSplit`. */
+  constructor(device: Device, precision: Precision, split: Split | "auto" = "auto") {
+    this.device = device;
+    this.precision = precision;
+    this.split = split;
+    this.memory = new LaunchMemory(device, precision);
+  }
+
+  /**
+   * In the order of `lanes`. While the device works on one launch the next one is packed.
+   * @throws the signal's reason, between launches; what the device throws
+   */
+  async solve(lanes: readonly Lane[], signal?: AbortSignal): Promise<LaneValues[]> {
+    const results = new Array<LaneValues>(lanes.length);
+    let running: Promise<void> = Promise.resolve();
+    for (const members of grouped(lanes)) {
+      const split = this.splitOf(lanes[members[0]], members.length);
+      const kernel = await this.compiled(lanes[members[0]], split);
+      for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
+        signal?.throwIfAborted();
+        const launch = new Launch(
+          this.memory,
+          kernel,
+          split,
+          part.map((index) => lanes[index]),
+        );
+        await running;
+        launch.start();
+        running = launch.finish().then((values) => part.forEach((index, i) => (results[index] = values[i])));
+        // Without a handler a failure would be unhandled while the next launch is packed; it is thrown above, or below.
+        running.catch(() => undefined);
+      }
+    }
+    await running;
+    return results;
+  }
+
+  [Symbol.dispose](): void {
+    this.memory[Symbol.dispose]();
+  }
+
+  private splitOf({ grid }: Lane, lanes: number): Split {
+    const wanted = this.split === "auto" ? preferredSplit(this.device, lanes) : this.split;
+    if (wanted === "item") return wanted;
+    return workgroupCapacity(this.device, this.precision, grid.nodes.length) === undefined ? "item" : "workgroup";
+  }
+
+  private compiled(lane: Lane, split: Split): Promise<CompiledKernel> {
+    const variant = this.variant(lane, split);
+    const compile = (): Promise<CompiledKernel> => {
+      const kernel = split === "item" ? solverKernel(variant) : workgroupKernel(variant);
+      return this.device.compile(kernel, { precision: this.precision });
+    };
+    // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by content.
+    if (variant.volatility !== undefined) return compile();
+    const name = `${split} ${variant.exercise} ${variant.shape} ${variant.dividends} ${variant.capacity}`;
+    let compiled = this.kernels.get(name);
+    if (compiled === undefined) this.kernels.set(name, (compiled = compile()));
+    return compiled;
+  }
+
+  private variant(lane: Lane, split: Split): SolverVariant {
+    const { grid, formula } = lane;
+    return {
+      exercise: grid.scheme,
+      shape: shapeOf(lane),
+      dividends: grid.time.dividends > 0,
+      capacity: this.capacity(grid, split),
+      ...(formula === undefined ? {} : { volatility: formula }),
+    };
+  }
+
+  /** @throws SpecError the mesh is larger than the device allows, whichever the split */
+  private capacity({ nodes, scheme }: Lane["grid"], split: Split): number {
+    const needed = nodes.length;
+    const most = largestNodes(this.device, this.precision, scheme);
+    if (needed > most)
+      throw new SpecError(
+        `mesh: ${needed} nodes, at most ${most} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
+      );
+    const grouped = split === "workgroup" ? workgroupCapacity(this.device, this.precision, needed) : undefined;
+    return grouped ?? Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, most);
+  }
+
+  /**
+   * Enough lanes to fill the device, few enough that a launch's tables stay in a CPU's caches: their rows are one launch wide,
+   * and wide rows cost a TLB miss each.
+   */
+  private launchLanes({ grid }: Lane): number {
+    const bytes = grid.nodes.length * 4 * bytesOf(this.precision);
+    return Math.max(1, Math.min(Math.max(512, 2 * this.device.parallelism), Math.floor(LAUNCH_BYTES / bytes)));
+  }
+}
+
+function shapeOf({ variance, formula }: Lane): SolverVariant["shape"] {
+  return variance !== undefined ? "table" : formula !== undefined ? "formula" : "lognormal";
+}
+
+function bytesOf(precision: Precision): number {
+  return precision === "f64" ? 8 : 4;
+}
+
+/** Indices of the lanes that can share a launch. */
+function grouped(lanes: readonly Lane[]): number[][] {
+  // By time grid first: most lanes share that very string, so that finding it costs no comparison.
+  const byTime = new Map<string, Map<string, number[]>>();
+  const formulas = new Map<unknown, number>();
+  for (let index = 0; index < lanes.length; index++) {
+    const { grid, formula } = lanes[index];
+    let groups = byTime.get(grid.time.key);
+    if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
+    let key = grid.key;
+    if (formula !== undefined) {
+      if (!formulas.has(formula)) formulas.set(formula, formulas.size);
+      key += ` ${formulas.get(formula)} ${grid.problem.spots[0]}`;
+    }
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [index]);
+    else members.push(index);
+  }
+  const all = [...byTime.values()].flatMap((groups) => [...groups.values()]);
+  for (const members of all) if (!lanes[members[0]].grid.time.homogeneous) sortByExpiry(members, lanes);
+  return all;
+}
+
+/** Neighbours then change their rates and volatilities at the same steps, and share factorisations. */
+function sortByExpiry(members: number[], lanes: readonly Lane[]): void {
+  members.sort((a, b) => lanes[a].grid.problem.expiry - lanes[b].grid.problem.expiry || a - b);
+}
+
+function* parts(members: readonly number[], size: number): Generator<readonly number[]> {
+  for (let i = 0; i < members.length; i += size) yield members.slice(i, i + size);
+}

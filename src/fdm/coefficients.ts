@@ -1,0 +1,58 @@
+import { integrate, type PiecewiseConstant } from "../market/index.ts";
+import type { Arena } from "./arena.ts";
+import type { OneFactorProblem } from "./problem.ts";
+import { DIVIDEND, REFACTOR } from "./solver/index.ts";
+import type { TimeGrid } from "./time-grid.ts";
+
+/**
+ * A lane's rows of coefficients, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
+ * rates and of σ² over the step, and what a dividend leaves of the spot.
+ */
+export function coefficientRows(time: TimeGrid, problem: OneFactorProblem, arena: Arena): Float64Array {
+  const { rates, diffusion, dividendYield, dividends } = problem;
+  const { steps, flags, dates } = time;
+  const isFormula = diffusion.kind === "formula";
+  const rows = arena.take(time.factorisations * (isFormula ? 6 : 4) + 2 * time.dividends);
+  let row = 0;
+  let h = 0;
+  for (let i = 0; i < steps.length; i++) {
+    const step = steps[i];
+    const { segment } = step;
+    if ((flags[i] & REFACTOR) !== 0) {
+      const start = dates[segment];
+      const length = dates[segment + 1] - start;
+      const from = start + step.from * length;
+      const to = step.to === 1 ? dates[segment + 1] : start + step.to * length;
+      // Steps of one length get the very same h, so that a factorisation made again is the same bit for bit.
+      const exact = (step.crankNicolson ? 0.5 : 1) * (step.to - step.from) * length;
+      if (Math.abs(exact - h) > 1e-9 * exact) h = exact;
+      const rate = h * mean(rates, from, to, false);
+      rows[row++] = h;
+      rows[row++] = diffusion.kind === "deterministic" ? h * mean(diffusion.sigma, from, to, true) : h;
+      rows[row++] = rate - h * dividendYield;
+      rows[row++] = rate;
+      if (isFormula) {
+        rows[row++] = 0.5 * (from + to);
+        rows[row++] = diffusion.shift;
+      }
+    }
+    if ((flags[i] & DIVIDEND) !== 0) {
+      const { proportional, cash } = dividends[segment - 1];
+      rows[row++] = 1 - proportional;
+      rows[row++] = cash / problem.spots[0];
+    }
+  }
+  return rows;
+}
+
+const square = (x: number): number => x * x;
+
+/** The mean of f, or of f², over (from, to): exactly a piece's own value where that lies in one piece. */
+function mean(f: PiecewiseConstant, from: number, to: number, squared: boolean): number {
+  const { times, values } = f;
+  let piece = 0;
+  while (piece < times.length && times[piece] < to) piece++;
+  if (piece === 0 || times[piece - 1] <= from) return squared ? square(values[piece]) : values[piece];
+  const g = squared ? square : undefined;
+  return (integrate(f, to, g) - integrate(f, from, g)) / (to - from);
+}

@@ -1,0 +1,149 @@
+import type { OneFactorProblem } from "./problem.ts";
+import { totalDrift, totalVariance, volatilityAt } from "./problem.ts";
+import type { MeshSpec } from "./mesh.ts";
+
+/** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
+const REACH = 5;
+/** Standard deviations beyond the spot at which early exercise is worth less than 1e-6 of it. */
+const EARLY_REACH = 4;
+/**
+ * Half-width of the dense part of the mesh, in standard deviations; 0.5 … 3 differ little. Wider by the cash dividends, which move
+ * the kink, and by a drift that does.
+ */
+const DENSITY = 0.6;
+/** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
+const LEAST_DEVIATION = 1e-4;
+
+export interface Domain extends MeshSpec {
+  /** Whether the first node is certain to be exercised: the mesh was cut off there. */
+  readonly fixed: boolean;
+}
+
+/** Where the nodes of a problem go. */
+export function domain(problem: OneFactorProblem, count: number): Domain {
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+  const cash = problem.dividends.reduce((sum, dividend) => sum + dividend.cash, 0);
+  const linear = problem.diffusion.kind !== "deterministic";
+  const kinks = problem.payoff.kinks.length > 0 ? problem.payoff.kinks : [problem.spots[0]];
+  const { lowest, highest, fixed } = ends(problem, kinks, deviation, cash);
+  const centre = kinks[kinks.length >> 1];
+  return {
+    count,
+    coordinate: linear ? "linear" : "log",
+    lowest: linear ? 0 : lowest,
+    highest,
+    kinks,
+    width:
+      (DENSITY * deviation + Math.max(0, Math.abs(totalDrift(problem)) - 2 * deviation)) * (linear ? centre : 1) +
+      (linear ? cash : cash / centre),
+    zero: !linear && cash > 0,
+    descending: problem.payoff.exerciseSide === "high",
+    fixed,
+  };
+}
+
+function ends(
+  problem: OneFactorProblem,
+  kinks: readonly number[],
+  deviation: number,
+  cash: number,
+): Pick<Domain, "lowest" | "highest" | "fixed"> {
+  const drift = totalDrift(problem);
+  // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
+  const margin = Math.exp(0.5 * deviation + (Math.abs(drift) > 2 * deviation ? 0.5 * Math.abs(drift) : 0));
+  const reach = Math.exp(REACH * deviation);
+  // Backward in time a kink moves against the drift, and up by the cash dividends; the spot moves with the drift.
+  let lowest = (kinks[0] * Math.exp(Math.min(0, -drift))) / reach;
+  let highest = reachAbove(problem, (kinks[kinks.length - 1] + cash) * Math.exp(Math.max(0, -drift)), reach);
+  // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the mesh.
+  const { american, payoff } = problem;
+  const early = Math.max(margin, Math.exp(EARLY_REACH * deviation));
+  const marginBelow = american && payoff.exerciseSide !== "high" ? early : margin;
+  const marginAbove = american && payoff.exerciseSide !== "low" ? early : margin;
+  lowest = Math.min(lowest, (Math.min(...problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
+  highest = Math.max(highest, Math.max(...problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
+  const exercised = certainExercise(problem, deviation);
+  if (exercised === undefined) return { lowest, highest, fixed: false };
+  if (problem.payoff.exerciseSide === "low")
+    return { lowest: Math.max(lowest, exercised), highest, fixed: exercised >= lowest };
+  return { lowest, highest: Math.min(highest, exercised), fixed: exercised <= highest };
+}
+
+/**
+ * The price `REACH` standard deviations above `start`: for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's transform undone
+ * (for CEV with β < 1 far below the lognormal's e^{nσ√T}).
+ */
+function reachAbove(problem: OneFactorProblem, start: number, lognormal: number): number {
+  const { diffusion, expiry } = problem;
+  if (diffusion.kind === "deterministic") return start * lognormal;
+  const steps = 8 * REACH;
+  const root = Math.sqrt(expiry) / 8;
+  let x = Math.log(start);
+  for (let i = 0; i < steps; i++) {
+    const halfway = x + 0.5 * root * volatilityAt(diffusion, Math.exp(x), 0);
+    x += Math.min(root * volatilityAt(diffusion, Math.exp(halfway), 0.5 * expiry), 2);
+  }
+  return Math.exp(x);
+}
+
+/**
+ * A price beyond which exercise is optimal at all times, a little past the exercise boundary of the perpetual option
+ *
+ *   S* = K·β/(β − 1),   ½σ²β(β − 1) + (r − q)β − r = 0
+ *
+ * (β < 0 for puts, β > 1 for calls; McKean 1965), with the largest σ and the least favourable rates of the life; undefined
+ * if there is none. A digital is exercised as soon as it is in the money. The solution there is the payoff, so the mesh
+ * need not go on: half of its nodes would be spent on it.
+ */
+export function certainExercise(problem: OneFactorProblem, deviation: number): number | undefined {
+  const { american, payoff, diffusion, dividends, expiry } = problem;
+  if (
+    !american ||
+    payoff.exerciseSide === "unknown" ||
+    dividends.some(({ cash, proportional }) => cash > 0 || proportional > 0) ||
+    diffusion.kind !== "deterministic"
+  )
+    return undefined;
+  const put = payoff.exerciseSide === "low";
+  const rates = inLife(problem.rates, expiry);
+  const rate = Math.min(...rates);
+  if (payoff.jumps) return rate >= 0 ? payoff.kinks[0] : undefined;
+  const yieldRate = problem.dividendYield;
+  if ((put ? rate : yieldRate) < 1e-4 || rate < 0) return undefined;
+  const sigma = Math.max(...inLife(diffusion.sigma, expiry), 1e-8);
+  // A call's boundary rises with r, a put's falls as r does: the cautious rate is the highest, and the lowest.
+  const r = put ? rate : Math.max(...rates);
+  const m = (r - yieldRate) / (sigma * sigma) - 0.5;
+  const beta = -m + (put ? -1 : 1) * Math.sqrt(m * m + (2 * r) / (sigma * sigma));
+  return payoff.kinks[0] * (beta / (beta - 1)) * Math.exp((put ? -0.1 : 0.1) * deviation);
+}
+
+function inLife(
+  { times, values }: { times: readonly number[]; values: readonly number[] },
+  expiry: number,
+): readonly number[] {
+  const end = times.findIndex((time) => time >= expiry);
+  return end < 0 ? values : values.slice(0, end + 1);
+}
+
+/**
+ * Whether drift comes near to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h > ½σ²S²: the
+ * scheme then adds diffusion of its own, here or a little further out, and is of first order.
+ */
+export function driftDominates({
+  nodes,
+  problem,
+}: {
+  readonly nodes: Float64Array;
+  readonly problem: OneFactorProblem;
+}): boolean {
+  const drift = Math.abs(totalDrift(problem));
+  if (drift === 0) return false;
+  const variance = totalVariance(problem);
+  return [problem.spots[0], ...problem.payoff.kinks].some((price) => {
+    const ascending = nodes[1] > nodes[0];
+    let i = 1;
+    while (i < nodes.length - 1 && nodes[i] < price === ascending) i++;
+    return 2 * drift * Math.abs(nodes[i] - nodes[i - 1]) > variance * price;
+  });
+}

@@ -1,0 +1,18 @@
+/** Finite differences for one-factor problems: meshes, time grids, the solver kernel, batches of lanes on a device. */
+export { Arena } from "./arena.ts";
+export { LaneSolver, largestNodes } from "./batch.ts";
+export type { LaneValues } from "./launch.ts";
+export { type Grid, grids, lane, type Lane, type Resolution } from "./lane.ts";
+export { driftDominates } from "./domain.ts";
+export {
+  type Diffusion,
+  isTimeHomogeneous,
+  type OneFactorProblem,
+  type Shift,
+  shiftedProblem,
+  totalDrift,
+  totalVariance,
+  volatilityAt,
+} from "./problem.ts";
+export { type PointValue, pointValue } from "./solution.ts";
+export { solverKernel, type SolverVariant } from "./solver/index.ts";

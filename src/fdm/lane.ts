@@ -1,0 +1,201 @@
+import { SpecError } from "../errors.ts";
+import type { PayoffProfile } from "../products/index.ts";
+import { Arena } from "./arena.ts";
+import { coefficientRows } from "./coefficients.ts";
+import { domain } from "./domain.ts";
+import { stencil, type Stencil } from "./interpolation.ts";
+import { coarser, mesh } from "./mesh.ts";
+import { isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
+import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
+import { type TimeGrid, timeGrid } from "./time-grid.ts";
+
+/** How finely to solve. */
+export interface Resolution {
+  /** Nodes, 4k + 1. */
+  readonly nodes: number;
+  /** Time steps, even. */
+  readonly steps: number;
+}
+
+/** A mesh with everything that does not depend on a shift of volatility or rates. */
+export interface Grid {
+  readonly problem: OneFactorProblem;
+  readonly nodes: Float64Array;
+  /** Whether the first node is certain to be exercised. */
+  readonly fixed: boolean;
+  /** V(S, T), averaged over cells that hold a kink. */
+  readonly initial: Float64Array;
+  readonly obstacle: Float64Array | undefined;
+  readonly scheme: ExerciseScheme;
+  readonly time: TimeGrid;
+  /** One for each of the problem's spots; undefined where the spot is beyond the mesh, in the exercise region. */
+  readonly stencils: readonly (Stencil | undefined)[];
+  /** Lanes of one key and one time grid run in one launch. */
+  readonly key: string;
+}
+
+/** One work item: a grid, and the coefficients of its time steps. */
+export interface Lane {
+  readonly grid: Grid;
+  /** Rows as the solver reads them. */
+  readonly coefficients: Float64Array;
+  /** σ²S² by node, for the shape "table". */
+  readonly variance: Float64Array | undefined;
+  readonly formula: SolverVariant["volatility"];
+}
+
+/** The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps. */
+export function grids(
+  problem: OneFactorProblem,
+  resolution: Resolution,
+  arena = new Arena(4096),
+): readonly [Grid, Grid] {
+  const spec = domain(problem, resolution.nodes);
+  const fine = mesh(spec, arena);
+  const steps = resolution.steps / 2;
+  return [
+    grid(problem, fine, steps, 2, spec.fixed, arena),
+    grid(problem, coarser(fine, arena), steps, 1, spec.fixed, arena),
+  ];
+}
+
+/** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
+function phasesOf(steps: number): number {
+  return Math.max(3, 6 + Math.round(Math.log2(steps / 24)));
+}
+
+function grid(
+  problem: OneFactorProblem,
+  nodes: Float64Array,
+  coarsestSteps: number,
+  refinement: number,
+  fixed: boolean,
+  arena: Arena,
+): Grid {
+  const { payoff, american } = problem;
+  const timeSpec = {
+    expiry: problem.expiry,
+    dividendTimes: problem.dividends.length === 0 ? NONE : problem.dividends.map(({ time }) => time),
+    steps: coarsestSteps,
+    refinement,
+    phases: american ? phasesOf(coarsestSteps) : 1,
+    rannacherSteps: 2,
+    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
+    damped: american,
+  };
+  const time = timeGrid(timeSpec, isTimeHomogeneous(problem));
+  const scheme = exerciseScheme(problem);
+  const initial = averagedPayoff(payoff, nodes, arena);
+  // A continuous payoff with its kinks on nodes is its own average.
+  const obstacle = !american
+    ? undefined
+    : payoff.exercised === payoff.value
+      ? initial
+      : nodes.map((spot) => payoff.exercised(spot));
+  if (obstacle !== undefined && obstacle !== initial)
+    for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
+  return {
+    problem,
+    nodes,
+    fixed,
+    initial,
+    obstacle,
+    scheme,
+    time,
+    stencils: problem.spots.map((spot) => (beyond(nodes, spot) ? undefined : stencil(nodes, spot))),
+    key: keyOf(scheme, shapeOf(problem), nodes.length, fixed, obstacle === initial, problem.spots.length),
+  };
+}
+
+const NONE: readonly number[] = [];
+
+const SCHEMES = ["none", "brennan-schwartz", "policy"] as const satisfies readonly ExerciseScheme[];
+const SHAPES = ["lognormal", "table", "formula"] as const satisfies readonly SolverVariant["shape"][];
+/** Strings by number: made once for all grids alike, and then compared by address. A pure function's memory. */
+const keys = new Map<number, string>();
+const MOST_KEYS = 4096;
+
+function keyOf(
+  scheme: ExerciseScheme,
+  shape: SolverVariant["shape"],
+  nodes: number,
+  fixed: boolean,
+  sameObstacle: boolean,
+  spots: number,
+): string {
+  const kinds =
+    ((SCHEMES.indexOf(scheme) * 3 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 2 + (sameObstacle ? 1 : 0);
+  const code = (spots * 65_536 + nodes) * 36 + kinds;
+  let key = keys.get(code);
+  if (key === undefined) {
+    if (keys.size >= MOST_KEYS) keys.clear();
+    keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${sameObstacle} ${spots}`));
+  }
+  return key;
+}
+
+/** Only a mesh cut off at the perpetual exercise boundary leaves a spot outside. */
+function beyond(nodes: Float64Array, spot: number): boolean {
+  return (spot - nodes[0]) * (spot - nodes[nodes.length - 1]) > 0;
+}
+
+/**
+ * The payoff on the nodes; cells that hold a kink get the payoff's mean over the cell, unless the node is the kink and the
+ * payoff continuous: then its values already have the second difference of the true kink (Pooley, Vetzal & Forsyth 2003).
+ * A payoff that names no kinks may have some: all its cells are averaged.
+ * @throws SpecError a value that is not a number
+ */
+function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena): Float64Array {
+  const { kinks, jumps } = payoff;
+  const last = nodes.length - 1;
+  const values = arena.take(nodes.length);
+  let left = nodes[0];
+  for (let i = 0; i <= last; i++) {
+    const node = nodes[i];
+    const right = i === last ? node : 0.5 * (node + nodes[i + 1]);
+    let averaged = kinks.length === 0;
+    for (let k = 0; k < kinks.length; k++)
+      if ((kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
+    values[i] = averaged ? payoff.average(Math.min(left, right), Math.max(left, right)) : payoff.value(node);
+    left = right;
+    if (!Number.isFinite(values[i]))
+      throw new SpecError(
+        `payoff: ${values[i]} at S = ${node}; expected a finite number at every price the mesh reaches`,
+      );
+  }
+  return values;
+}
+
+/**
+ * Brennan and Schwartz' elimination is exact if the exercise region is one interval at the mesh's first nodes. Negative rates
+ * (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
+ */
+function exerciseScheme({ american, payoff, rates, dividendYield }: OneFactorProblem): ExerciseScheme {
+  if (!american) return "none";
+  if (payoff.exerciseSide === "unknown") return "policy";
+  const leastRate = Math.min(...rates.values);
+  if (payoff.exerciseSide === "low" || payoff.jumps) return leastRate >= 0 ? "brennan-schwartz" : "policy";
+  return dividendYield >= 0 ? "brennan-schwartz" : "policy";
+}
+
+function shapeOf({ diffusion }: OneFactorProblem): SolverVariant["shape"] {
+  return diffusion.kind === "deterministic" ? "lognormal" : diffusion.kind === "local" ? "table" : "formula";
+}
+
+/** The lane that solves `problem`, which may be a shift of the grid's own, on the grid. */
+export function lane(grid: Grid, problem: OneFactorProblem = grid.problem, arena = new Arena(512)): Lane {
+  const { diffusion } = problem;
+  return {
+    grid,
+    coefficients: coefficientRows(grid.time, problem, arena),
+    variance: diffusion.kind === "local" ? grid.nodes.map((spot) => localVariance(problem, spot)) : undefined,
+    formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
+  };
+}
+
+/** σ(S)²S²; none at S = 0, where the spot stays. */
+function localVariance({ diffusion }: OneFactorProblem, spot: number): number {
+  if (spot <= 0) return 0;
+  const deviation = volatilityAt(diffusion, spot, 0) * spot;
+  return deviation * deviation;
+}

@@ -1,0 +1,197 @@
+import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../device/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import type { LaunchMemory, Packed } from "./launch-memory.ts";
+import { WINDOW } from "./interpolation.ts";
+import type { Lane } from "./lane.ts";
+import { DIVIDEND, REFACTOR } from "./solver/index.ts";
+import type { Split } from "./split.ts";
+
+/** Values in the six nodes of each of a lane's windows, in the currency: `[window·6 + k]`; without meaning where there is no stencil. */
+export type LaneValues = readonly number[];
+
+/** One launch: packs when made, records in `start`, reads back and returns its buffers in `finish`. */
+export class Launch {
+  private readonly memory: LaunchMemory;
+  private readonly kernel: CompiledKernel;
+  private readonly split: Split;
+  private readonly lanes: readonly Lane[];
+  private readonly pitch: number;
+  private readonly windows: number;
+  private readonly flags: Int32Array;
+  private readonly packed: Packed;
+  private readonly buffers: DeviceBuffer[] = [];
+  private out: DeviceBuffer<Precision> | undefined;
+
+  /** `kernel` as `split` wants it. */
+  constructor(memory: LaunchMemory, kernel: CompiledKernel, split: Split, lanes: readonly Lane[]) {
+    this.memory = memory;
+    this.kernel = kernel;
+    this.split = split;
+    this.lanes = lanes;
+    // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
+    this.pitch = ((lanes.length + 63) & ~63) + 8;
+    this.windows = lanes[0].grid.stencils.length;
+    this.flags = neededFlags(lanes);
+    this.packed = memory.pack();
+    this.packTable();
+    this.packCoefficients();
+    this.packStarts();
+  }
+
+  /** After the launch before it has finished: host arrays are then copied to the device without another copy between. */
+  start(): void {
+    const { grid, formula } = this.lanes[0];
+    const { table, coefficients, starts } = this.packed;
+    const { device, precision } = this.memory;
+    this.out = this.buffer(precision, this.windows * WINDOW * this.pitch);
+    device.launch(
+      this.kernel,
+      {
+        lanes: this.lanes.length,
+        pitch: this.pitch,
+        nodes: grid.nodes.length,
+        steps: grid.time.steps.length,
+        windows: this.windows,
+        obstacleColumn: hasObstacle(grid) ? 2 : 1,
+        fixed: grid.fixed,
+        scale: formula === undefined ? 1 : grid.problem.spots[0],
+        table: this.filled(precision, table.used()),
+        coefficients: this.filled(precision, coefficients.used()),
+        flags: this.filled("i32", this.flags),
+        start: this.filled("i32", starts.used()),
+        out: this.out,
+      },
+      this.split === "item" ? { items: this.lanes.length } : { groups: this.lanes.length },
+    );
+  }
+
+  async finish(): Promise<LaneValues[]> {
+    if (this.out === undefined) return [];
+    const values = await this.memory.device.read(this.out, 0, this.windows * WINDOW * this.pitch);
+    this.memory.give(this.buffers);
+    return this.lanes.map((lane, l) => this.windowsOf(values, l, lane.grid.problem.spots[0]));
+  }
+
+  private windowsOf(values: Float64Array | Float32Array, l: number, scale: number): LaneValues {
+    const mine = new Array<number>(this.windows * WINDOW);
+    for (let k = 0; k < mine.length; k++) mine[k] = values[k * this.pitch + l] * scale;
+    return mine;
+  }
+
+  /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
+  private packTable(): void {
+    const { grid, variance } = this.lanes[0];
+    const columns = 2 + (hasObstacle(grid) ? 1 : 0) + (variance === undefined ? 0 : 1);
+    const table = this.packed.table.take(columns * grid.nodes.length * this.pitch);
+    for (let first = 0; first < this.lanes.length;) {
+      const { grid: shared } = this.lanes[first];
+      let end = first + 1;
+      while (end < this.lanes.length && this.lanes[end].grid === shared) end++;
+      this.packGrid(table, shared, first, end);
+      first = end;
+    }
+    if (variance === undefined) return;
+    const row = (columns - 1) * grid.nodes.length;
+    this.lanes.forEach((lane, l) =>
+      this.column(table, lane.variance as Float64Array, l, l + 1, row, lane.grid.problem.spots[0] ** -2),
+    );
+  }
+
+  /** The columns that lanes `first` … `end` − 1 share: a trade's bumps stand side by side, on one grid. */
+  private packGrid(table: Float64Array | Float32Array, grid: Lane["grid"], first: number, end: number): void {
+    const scale = 1 / grid.problem.spots[0];
+    let row = this.column(table, grid.nodes, first, end, 0, scale);
+    row = this.column(table, grid.initial, first, end, row, scale);
+    if (hasObstacle(grid)) this.column(table, grid.obstacle as Float64Array, first, end, row, scale);
+  }
+
+  private packCoefficients(): void {
+    const rows = keptRows(this.lanes[0], this.flags);
+    const packed = this.packed.coefficients.take(rows.length * this.pitch);
+    this.lanes.forEach(({ coefficients }, l) => {
+      for (let i = 0, at = l; i < rows.length; i++, at += this.pitch) packed[at] = coefficients[rows[i]];
+    });
+  }
+
+  private packStarts(): void {
+    const packed = this.packed.starts.take(this.windows * this.pitch);
+    this.lanes.forEach(({ grid }, l) =>
+      grid.stencils.forEach((stencil, w) => (packed[w * this.pitch + l] = stencil?.first ?? 0)),
+    );
+  }
+
+  private column(
+    into: Float64Array | Float32Array,
+    values: Float64Array,
+    first: number,
+    end: number,
+    row: number,
+    scale: number,
+  ): number {
+    let at = row * this.pitch + first;
+    const count = end - first;
+    for (let i = 0; i < values.length; i++, at += this.pitch) {
+      const value = values[i] * scale;
+      for (let l = 0; l < count; l++) into[at + l] = value;
+    }
+    return row + values.length;
+  }
+
+  private filled(element: BufferElement, values: HostArray): DeviceBuffer {
+    const buffer = this.buffer(element, values.length);
+    this.memory.device.write(buffer, values);
+    return buffer;
+  }
+
+  private buffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E> {
+    const buffer = this.memory.take(element, length);
+    this.buffers.push(buffer);
+    return buffer;
+  }
+}
+
+function hasObstacle({ obstacle, initial }: Lane["grid"]): boolean {
+  return obstacle !== undefined && obstacle !== initial;
+}
+
+/** Rows of coefficients a step has, by what its flag says. */
+function rowsOf(flag: number, perFactorisation: number): number {
+  return ((flag & REFACTOR) !== 0 ? perFactorisation : 0) + ((flag & DIVIDEND) !== 0 ? 2 : 0);
+}
+
+function perFactorisation({ grid }: Lane): number {
+  return grid.problem.diffusion.kind === "formula" ? 6 : 4;
+}
+
+/** The flags without the factorisations that would repeat the one before in every lane. */
+function neededFlags(lanes: readonly Lane[]): Int32Array {
+  const { time } = lanes[0].grid;
+  const rows = perFactorisation(lanes[0]);
+  if (time.homogeneous || rows === 6) return time.flags;
+  let [row, before] = [0, -1];
+  return time.flags.map((flag) => {
+    const repeats = before >= 0 && lanes.every(({ coefficients }) => sameRows(coefficients, before, row));
+    before = row;
+    row += rowsOf(flag, rows);
+    return repeats ? flag & ~REFACTOR : flag;
+  });
+}
+
+function sameRows(coefficients: Float64Array, before: number, row: number): boolean {
+  for (let k = 0; k < 4; k++) if (coefficients[before + k] !== coefficients[row + k]) return false;
+  return true;
+}
+
+/** Which of a lane's rows of coefficients a launch with these flags reads. */
+function keptRows(lane: Lane, flags: Int32Array): number[] {
+  const all = lane.grid.time.flags;
+  const kept: number[] = [];
+  let row = 0;
+  all.forEach((flag, step) => {
+    const dropped = (flag & REFACTOR) !== 0 && (flags[step] & REFACTOR) === 0 ? perFactorisation(lane) : 0;
+    const count = rowsOf(flag, perFactorisation(lane));
+    for (let k = dropped; k < count; k++) kept.push(row + k);
+    row += count;
+  });
+  return kept;
+}

@@ -1,0 +1,191 @@
+import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { payDividend } from "./dividend.ts";
+import { matrixRow } from "./matrix.ts";
+import { policyStep } from "./policy.ts";
+import { projectedStep } from "./step.ts";
+
+/** How early exercise is treated; see `solverKernel`. */
+export type ExerciseScheme = "none" | "brennan-schwartz" | "policy";
+
+/** Where σ² comes from: flat in S, a column of the table, or a formula in S and t evaluated in the kernel. */
+export type DiffusionShape = "lognormal" | "table" | "formula";
+
+export interface SolverVariant {
+  readonly exercise: ExerciseScheme;
+  readonly shape: DiffusionShape;
+  /** Whether any step ends at a dividend; without them a third of the code goes. */
+  readonly dividends: boolean;
+  /** Most nodes a lane may have. */
+  readonly capacity: number;
+  /** σ(S, t), for the shape "formula". */
+  readonly volatility?: KernelFunction<any, number>;
+}
+
+/** Bits of `flags`, one word a time step. */
+export const REFACTOR = 1;
+export const CRANK_NICOLSON = 2;
+export const DIVIDEND = 4;
+
+/**
+ * The whole backward time loop of a batch of one-factor problems, one lane each:
+ *
+ *   ∂V/∂t + ½σ(S,t)²S² ∂²V/∂S² + (r−q)S ∂V/∂S − rV = 0,   V(S, T) = payoff,   V ≥ obstacle if exercise is early.
+ *
+ * A step solves (I − hL)·y = u and sets u ← y (implicit Euler, h = Δt) or u ← 2y − u (Crank–Nicolson, h = Δt/2), so that L is
+ * never applied (`step.ts`). L is the three-point operator on a nonuniform mesh (`matrix.ts`). V = obstacle at the first node where
+ * it is `fixed`, being certain to be exercised.
+ *
+ * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are good to a few
+ * ulp even in f32. `brennan-schwartz` needs the exercise region at the first nodes; `policy` (`policy.ts`) makes no such assumption and
+ * costs some six times as much.
+ *
+ * Layout: value i of lane l stands at [i·pitch + l].
+ *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table")
+ *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; per dividend: keep, cash
+ *   flags         one word a step, the same for all lanes
+ *   start         first node of each window of six that is read at the end
+ *   out           [window·6 + k]
+ * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
+ */
+export function solverKernel(variant: SolverVariant): Kernel {
+  if (variant.volatility !== undefined) return makeKernel(variant);
+  const name = `${variant.exercise} ${variant.shape} ${variant.dividends} ${variant.capacity}`;
+  let made = kernels.get(name);
+  if (made === undefined) kernels.set(name, (made = makeKernel(variant)));
+  return made;
+}
+
+/** One kernel a variant, few in all, so that devices know them by identity. A pure function's memory. */
+const kernels = new Map<string, Kernel>();
+
+/** What both splits of the solver are launched with; the layouts are `solverKernel`'s. */
+export const solverParams = {
+  lanes: i32,
+  pitch: i32,
+  nodes: i32,
+  steps: i32,
+  windows: i32,
+  obstacleColumn: i32,
+  scale: real,
+  fixed: bool,
+  table: read(real),
+  coefficients: read(real),
+  flags: read(i32),
+  start: read(i32),
+  out: write(real),
+} as const;
+
+function makeKernel(variant: SolverVariant): Kernel {
+  const { exercise, shape, dividends, capacity, volatility } = variant;
+  const early = exercise !== "none";
+  return kernel({
+    name: `fdm-${exercise}-${shape}${dividends ? "-dividends" : ""}-${capacity}`,
+    params: solverParams,
+    env: {
+      early,
+      shape,
+      dividends,
+      capacity,
+      policy: exercise === "policy",
+      earlyCapacity: early ? capacity : 1,
+      policyCapacity: exercise === "policy" ? capacity : 1,
+      matrixRow,
+      policyStep,
+      projectedStep: projectedStep(early),
+      payDividend,
+      ...(volatility === undefined ? {} : { volatility }),
+    },
+    body(
+      { lanes, pitch, nodes, steps, windows, obstacleColumn, scale, fixed, table, coefficients, flags, start, out },
+      gpu,
+      env: any,
+    ) {
+      const lane = gpu.globalId();
+      if (lane >= lanes) return;
+      const u = gpu.privateReal(env.capacity); // the solution
+      const z = gpu.privateReal(env.capacity); // the right-hand side after elimination
+      const inverse = gpu.privateReal(env.capacity); // 1 / pivot ("policy": not used)
+      const lower = gpu.privateReal(env.capacity); // a / pivot ("policy": a)
+      const upper = gpu.privateReal(env.capacity); // c / pivot ("policy": c)
+      const obstacle = gpu.privateReal(env.earlyCapacity);
+      const active = gpu.privateReal(env.policyCapacity); // 1 where exercised
+      const factor = gpu.privateReal(env.policyCapacity); // a / pivot of the current policy
+      const last = nodes - 1;
+      for (let i = 0; i < nodes; i++) {
+        u[i] = table[(nodes + i) * pitch + lane];
+        if (env.early) obstacle[i] = table[(obstacleColumn * nodes + i) * pitch + lane];
+        if (env.policy) active[i] = 0;
+      }
+      let row = 0;
+      let hRate = 0.0;
+      for (let step = 0; step < steps; step++) {
+        const flag = flags[step];
+        if ((flag & 1) !== 0) {
+          const h = coefficients[row * pitch + lane];
+          const hVariance = coefficients[(row + 1) * pitch + lane];
+          const hDrift = coefficients[(row + 2) * pitch + lane];
+          hRate = coefficients[(row + 3) * pitch + lane];
+          let time = 0.0;
+          let shift = 0.0;
+          if (env.shape === "formula") {
+            time = coefficients[(row + 4) * pitch + lane];
+            shift = coefficients[(row + 5) * pitch + lane];
+            row += 2;
+          }
+          row += 4;
+          let excess = 1.0; // 1 − lower[i + 1]
+          let x = table[last * pitch + lane];
+          let below = table[(last - 1) * pitch + lane];
+          let hUp = x - below;
+          for (let i = last; i >= 0; i--) {
+            const hDown = x - below;
+            const drift = hDrift * x;
+            let variance = hVariance * x * x;
+            if (env.shape === "table") variance = hVariance * table[((obstacleColumn + 1) * nodes + i) * pitch + lane];
+            if (env.shape === "formula" && x > 0) {
+              const sigma = Math.max(env.volatility(x * scale, time) + shift, 0);
+              variance = h * sigma * sigma * x * x;
+            }
+            const { a, c } = env.matrixRow(drift, variance, hDown, hUp, i === 0, i === last, fixed);
+            if (env.policy) {
+              lower[i] = a;
+              upper[i] = c;
+            } else {
+              const rest = 1 + hRate + c * excess;
+              const pivot = 1 / (rest + a);
+              excess = rest * pivot;
+              inverse[i] = pivot;
+              lower[i] = a * pivot;
+              upper[i] = c * pivot;
+            }
+            hUp = hDown;
+            x = below;
+            below = table[Math.max(i - 2, 0) * pitch + lane];
+          }
+        }
+
+        const crankNicolson = (flag & 2) !== 0;
+        if (env.policy) {
+          env.policyStep(u, z, lower, upper, obstacle, active, factor, nodes, hRate, crankNicolson);
+        } else {
+          env.projectedStep(u, z, inverse, lower, upper, obstacle, nodes, crankNicolson);
+        }
+
+        if (env.dividends && (flag & 4) !== 0) {
+          const keep = coefficients[row * pitch + lane];
+          const cash = coefficients[(row + 1) * pitch + lane];
+          row += 2;
+          env.payDividend(table, u, z, nodes, pitch, lane, keep, cash);
+          for (let i = 0; i < nodes; i++) {
+            u[i] = z[i];
+            if (env.early) u[i] = Math.max(u[i], obstacle[i]);
+          }
+        }
+      }
+      for (let window = 0; window < windows; window++) {
+        const first = start[window * pitch + lane];
+        for (let k = 0; k < 6; k++) out[(window * 6 + k) * pitch + lane] = u[first + k];
+      }
+    },
+  });
+}

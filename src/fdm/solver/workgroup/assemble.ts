@@ -1,0 +1,61 @@
+import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { matrixRow } from "../matrix.ts";
+
+/** What the matrix depends on at compile time. */
+export interface Assembly {
+  readonly rows: number;
+  readonly shape: string;
+  readonly volatility?: KernelFunction<any, number>;
+}
+
+/**
+ * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x; 0 beyond the last node. `variance` is
+ * where σ²S² starts in the table (shape "table").
+ */
+export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
+  const { rows, shape, volatility } = assembly;
+  return fn({
+    name: "assembleRuns",
+    params: [
+      read(real),
+      read(real),
+      write(real),
+      write(real),
+      i32,
+      i32,
+      i32,
+      bool,
+      real,
+      real,
+      real,
+      real,
+      real,
+      real,
+      i32,
+    ],
+    env: { rows, shape, matrixRow, ...(volatility === undefined ? {} : { volatility }) },
+    body(
+      [x, table, a, c, nodes, pitch, lane, fixed, h, hVariance, hDrift, time, shift, scale, varianceRow],
+      gpu,
+      env: any,
+    ) {
+      const first = gpu.localId() * env.rows;
+      const last = nodes - 1;
+      for (let k = 0; k < env.rows; k++) {
+        const i = Math.min(first + k, last);
+        const here = x[i];
+        const hDown = here - x[Math.max(i - 1, 0)];
+        const hUp = x[Math.min(i + 1, last)] - here;
+        let variance = hVariance * here * here;
+        if (env.shape === "table") variance = hVariance * table[(varianceRow + i) * pitch + lane];
+        if (env.shape === "formula" && here > 0) {
+          const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
+          variance = h * sigma * sigma * here * here;
+        }
+        const row = env.matrixRow(hDrift * here, variance, hDown, hUp, i === 0, i === last, fixed);
+        a[k] = first + k <= last ? row.a : 0.0;
+        c[k] = first + k <= last ? row.c : 0.0;
+      }
+    },
+  });
+}

@@ -1,0 +1,184 @@
+import { type Kernel, kernel } from "../../../kernel/index.ts";
+import { solverParams, type SolverVariant } from "../kernel.ts";
+import { assembleRuns } from "./assemble.ts";
+import { payRuns } from "./dividend.ts";
+import { factorRuns } from "./factor.ts";
+import { policyRuns } from "./policy.ts";
+import { GROUP, LEVELS, SCRATCH } from "./scan.ts";
+import { stepRuns } from "./step.ts";
+
+/**
+ * The same time loop, tables and results as `solverKernel`, split the other way: one workgroup an option, launched with as many groups
+ * as lanes. Each of its 64 items has a run of capacity/64 consecutive nodes, in private arrays short enough for registers.
+ *
+ * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
+ * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
+ * algorithm, and its results differ by rounding only.
+ *
+ * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops, 28 (40) words of workgroup
+ * memory and 14 barriers beside, that is 11 (16) words a node of 161 and 3.5 (5) of 513. Policy iteration: see `policyRuns`, a round.
+ * Workgroup memory: `workgroupWords`.
+ */
+export function workgroupKernel(variant: SolverVariant): Kernel {
+  if (variant.volatility !== undefined) return makeKernel(variant);
+  const name = `${variant.exercise} ${variant.shape} ${variant.dividends} ${variant.capacity}`;
+  let made = kernels.get(name);
+  if (made === undefined) kernels.set(name, (made = makeKernel(variant)));
+  return made;
+}
+
+/** One kernel a variant, as for the other split. A pure function's memory. */
+const kernels = new Map<string, Kernel>();
+
+/** Items of a workgroup. */
+export const WORKGROUP_ITEMS = GROUP;
+
+/** Words of workgroup memory: the nodes, their values, what scans pass on, two counters. */
+export function workgroupWords(capacity: number): number {
+  return 2 * capacity + SCRATCH + 2;
+}
+
+function makeKernel(variant: SolverVariant): Kernel {
+  const { exercise, shape, dividends, capacity, volatility } = variant;
+  const rows = Math.ceil(capacity / GROUP);
+  const early = exercise !== "none";
+  const policy = exercise === "policy";
+  return kernel({
+    name: `fdm-workgroup-${exercise}-${shape}${dividends ? "-dividends" : ""}-${capacity}`,
+    groupSize: GROUP,
+    params: solverParams,
+    env: {
+      early,
+      shape,
+      dividends,
+      policy,
+      capacity,
+      rows,
+      GROUP,
+      LEVELS,
+      SCRATCH,
+      policyRows: policy ? rows : 1,
+      assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
+      payRuns: payRuns(rows),
+      factorRuns: factorRuns(rows, false),
+      stepRuns: stepRuns(rows, early),
+      policyRuns: policyRuns(rows),
+    },
+    *body(
+      { lanes, pitch, nodes, steps, windows, obstacleColumn, scale, fixed, table, coefficients, flags, start, out },
+      gpu,
+      env: any,
+    ) {
+      const lane = gpu.groupId();
+      if (lane >= lanes) return;
+      const item = gpu.localId();
+      const x = gpu.sharedReal(env.capacity); // the nodes
+      const values = gpu.sharedReal(env.capacity); // the solution, where items need more than their own
+      const scratch = gpu.sharedReal(env.SCRATCH);
+      const count = gpu.sharedI32(1);
+      const sum = gpu.sharedI32(1);
+      const u = gpu.privateReal(env.rows); // the solution
+      const z = gpu.privateReal(env.rows); // after elimination
+      const a = gpu.privateReal(env.rows);
+      const c = gpu.privateReal(env.rows);
+      const inverse = gpu.privateReal(env.rows); // 1 / pivot
+      const lower = gpu.privateReal(env.rows); // a / pivot
+      const upper = gpu.privateReal(env.rows); // c / pivot
+      const obstacle = gpu.privateReal(env.rows);
+      const active = gpu.privateReal(env.policyRows); // 1 where exercised
+      const rhs = gpu.privateReal(env.policyRows);
+      const above = gpu.privateReal(env.LEVELS); // multipliers of the scans
+      const below = gpu.privateReal(env.LEVELS);
+      const first = item * env.rows;
+      for (let i = item; i < nodes; i += env.GROUP) x[i] = table[i * pitch + lane];
+      for (let k = 0; k < env.rows; k++) {
+        const i = first + k;
+        u[k] = i < nodes ? table[(nodes + Math.min(i, nodes - 1)) * pitch + lane] : 0.0;
+        obstacle[k] = 0.0;
+        if (env.early && i < nodes) obstacle[k] = table[(obstacleColumn * nodes + i) * pitch + lane];
+        if (env.policy) active[k] = 0.0;
+      }
+      yield;
+      let row = 0;
+      let hRate = 0.0;
+      for (let step = 0; step < steps; step++) {
+        const flag = flags[step];
+        if ((flag & 1) !== 0) {
+          const h = coefficients[row * pitch + lane];
+          const hVariance = coefficients[(row + 1) * pitch + lane];
+          const hDrift = coefficients[(row + 2) * pitch + lane];
+          hRate = coefficients[(row + 3) * pitch + lane];
+          let time = 0.0;
+          let shift = 0.0;
+          if (env.shape === "formula") {
+            time = coefficients[(row + 4) * pitch + lane];
+            shift = coefficients[(row + 5) * pitch + lane];
+            row += 2;
+          }
+          row += 4;
+          const varianceRow = (obstacleColumn + 1) * nodes;
+          env.assembleRuns(
+            x,
+            table,
+            a,
+            c,
+            nodes,
+            pitch,
+            lane,
+            fixed,
+            h,
+            hVariance,
+            hDrift,
+            time,
+            shift,
+            scale,
+            varianceRow,
+          );
+          if (!env.policy) yield* env.factorRuns(a, c, active, inverse, lower, upper, above, below, scratch, hRate);
+        }
+
+        const crankNicolson = (flag & 2) !== 0;
+        if (env.policy) {
+          yield* env.policyRuns(
+            u,
+            z,
+            a,
+            c,
+            obstacle,
+            active,
+            rhs,
+            inverse,
+            lower,
+            upper,
+            above,
+            below,
+            scratch,
+            count,
+            sum,
+            hRate,
+            crankNicolson,
+          );
+        } else {
+          yield* env.stepRuns(u, z, inverse, lower, upper, obstacle, above, below, scratch, crankNicolson);
+        }
+
+        if (env.dividends && (flag & 4) !== 0) {
+          const keep = coefficients[row * pitch + lane];
+          const cash = coefficients[(row + 1) * pitch + lane];
+          row += 2;
+          for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
+          yield;
+          env.payRuns(x, values, u, nodes, keep, cash);
+          if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
+          yield;
+        }
+      }
+      for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
+      yield;
+      for (let k = item; k < windows * 6; k += env.GROUP) {
+        const window = (k / 6) | 0;
+        out[k * pitch + lane] = values[start[window * pitch + lane] + k - window * 6];
+      }
+    },
+  });
+}

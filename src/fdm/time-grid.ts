@@ -1,0 +1,154 @@
+import { CRANK_NICOLSON, DIVIDEND, REFACTOR } from "./solver/index.ts";
+
+/**
+ * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
+ *
+ * Crank–Nicolson steps, with each segment's first steps replaced by two implicit Euler half steps (Rannacher 1984): both
+ * need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dividend dates, where
+ * the solution is rough again. For early exercise Δt doubles from phase to phase: the boundary moves like √τ near expiry
+ * and a uniform grid would be of first order there.
+ */
+export interface TimeStep {
+  /** Which segment between dividend dates it is in, 0 the one that starts today. */
+  readonly segment: number;
+  /** The step's ends as parts of its segment; `from` < `to`. */
+  readonly from: number;
+  readonly to: number;
+  /** Crank–Nicolson, else implicit Euler. */
+  readonly crankNicolson: boolean;
+}
+
+export interface TimeGridSpec {
+  readonly expiry: number;
+  /** Dates inside (0, expiry), increasing, at which the grid has a node. */
+  readonly dividendTimes: readonly number[];
+  /** Steps of the coarsest grid, if there are no dividends. */
+  readonly steps: number;
+  /** Every step of the coarsest grid becomes this many: grids that differ in it alone are nested, as Richardson's extrapolation wants. */
+  readonly refinement: number;
+  /** Steps doubled in length, phase by phase; 1 for a uniform grid. */
+  readonly phases: number;
+  /** Steps replaced by pairs of Euler half steps, in each segment. */
+  readonly rannacherSteps: number;
+  /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
+  readonly damped: boolean;
+}
+
+/** Everything about a grid but its dates: few in a book, since segments have steps in round numbers. */
+interface Pattern {
+  readonly steps: readonly TimeStep[];
+  /**
+   * One word a step, see `solverKernel`. Where coefficients depend on time every step is marked for a new factorisation, and a
+   * launch takes away the marks that none of its lanes needs.
+   */
+  readonly flags: Int32Array;
+  /** Equal for grids with equal flags. */
+  readonly key: string;
+  readonly homogeneous: boolean;
+  /** How often the solver factors, and how often a dividend is paid. */
+  readonly factorisations: number;
+  readonly dividends: number;
+}
+
+export interface TimeGrid extends Pattern {
+  /** Today, the dividend dates, expiry: segment i runs from dates[i] to dates[i + 1]. */
+  readonly dates: readonly number[];
+}
+
+/** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
+const patterns = new Map<string | number, Pattern>();
+const MOST_PATTERNS = 512;
+
+/** `homogeneous`: coefficients do not depend on time, so that a factorisation lasts as long as Δt does. */
+export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
+  const dates = [0, ...spec.dividendTimes, spec.expiry];
+  const counts: number[] = [];
+  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, dates[i + 1] - dates[i]));
+  // A number where there is one segment, which is nearly always and which a string would make slow.
+  const scheme =
+    ((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4 +
+    (spec.damped ? 2 : 0) +
+    (homogeneous ? 1 : 0);
+  const name = counts.length === 1 ? counts[0] * 65_536 + scheme : `${counts.join()} ${scheme}`;
+  let pattern = patterns.get(name);
+  if (pattern === undefined) {
+    if (patterns.size >= MOST_PATTERNS) patterns.clear();
+    patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
+  }
+  const { steps, flags, key, factorisations, dividends } = pattern;
+  return { steps, flags, key, homogeneous, factorisations, dividends, dates };
+}
+
+/** Calendar times of a step's ends, years from today. */
+export function stepTimes({ dates }: TimeGrid, { segment, from, to }: TimeStep): { from: number; to: number } {
+  const start = dates[segment];
+  const length = dates[segment + 1] - start;
+  return { from: start + from * length, to: to === 1 ? dates[segment + 1] : start + to * length };
+}
+
+/** h of I − hL as a part of the segment: Δt for implicit Euler, Δt/2 for Crank–Nicolson. */
+function implicitPart({ from, to, crankNicolson }: TimeStep): number {
+  return crankNicolson ? 0.5 * (to - from) : to - from;
+}
+
+function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous: boolean): Pattern {
+  const steps: TimeStep[] = [];
+  for (let segment = counts.length - 1; segment >= 0; segment--) {
+    const phases = segment === counts.length - 1 ? spec.phases : Math.min(spec.phases, 3);
+    steps.push(...segmentSteps(spec, segment, stepSizes(counts[segment], phases)));
+  }
+  const flags = Int32Array.from(steps, (step, i) => {
+    const before = steps[i - 1];
+    const same = homogeneous && before?.segment === step.segment && near(implicitPart(step), implicitPart(before));
+    const ends = step.segment > 0 && step.from === 0;
+    return (same ? 0 : REFACTOR) | (step.crankNicolson ? CRANK_NICOLSON : 0) | (ends ? DIVIDEND : 0);
+  });
+  const factorisations = flags.filter((flag) => (flag & REFACTOR) !== 0).length;
+  return { steps, flags, homogeneous, key: flags.join(""), factorisations, dividends: counts.length - 1 };
+}
+
+const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
+
+function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly number[]): TimeStep[] {
+  const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
+  // As a part of the steps before it small enough that its first order does not show.
+  const damped = spec.damped && segment === 0;
+  if (damped) sizes.push(sizes[sizes.length - 1] / 4);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const steps: TimeStep[] = [];
+  let left = total; // in whole and half units: exact, so that equal steps have equal lengths
+  const push = (size: number, crankNicolson: boolean): void => {
+    const to = left / total;
+    left -= size;
+    steps.push({ segment, from: left / total, to, crankNicolson });
+  };
+  sizes.forEach((size, i) => {
+    if (i >= spec.rannacherSteps && !(damped && i === sizes.length - 1)) push(size, true);
+    else {
+      push(size / 2, false);
+      push(size / 2, false);
+    }
+  });
+  return steps;
+}
+
+/** Steps of a segment: as the square root of its share of the life, in units of a twelfth, so that patterns recur among trades. */
+function segmentCount(spec: TimeGridSpec, length: number): number {
+  if (spec.dividendTimes.length === 0) return spec.steps;
+  const share = Math.sqrt(length / spec.expiry);
+  const unit = Math.max(2, Math.round(spec.steps / 12));
+  return Math.max(unit, unit * Math.round((spec.steps * share) / unit));
+}
+
+/** Relative lengths of `count` steps that double phase by phase, as equal in number as possible, later phases first. */
+function stepSizes(count: number, phases: number): number[] {
+  const used = Math.max(1, Math.min(phases, count >> 1));
+  const base = Math.floor(count / used);
+  const rest = count - base * used;
+  const sizes: number[] = [];
+  for (let phase = 0; phase < used; phase++) {
+    const length = base + (used - 1 - phase < rest ? 1 : 0);
+    for (let i = 0; i < length; i++) sizes.push(2 ** phase);
+  }
+  return sizes;
+}

@@ -1,0 +1,36 @@
+/**
+ * Feynkac: pricing and risk of derivatives on every core and any GPU.
+ *
+ * `parseBook` reads a book, `openDevice` opens what it is priced on, `priceBook` prices it. The kernel language stands at
+ * "feynkac/kernel", the devices at "feynkac/device".
+ */
+export * from "./errors.ts";
+export { parseBook, readBook, readTrades, Totals } from "./book/index.ts";
+export type {
+  Barrier,
+  Book,
+  BookContext,
+  BookReport,
+  CurrencyTotals,
+  Exercise,
+  FailedTrade,
+  Market,
+  ParsedTrade,
+  Payoff,
+  PricedTrade,
+  Scenarios,
+  ScenarioValues,
+  Trade,
+  TradeError,
+  TradeResult,
+} from "./book/index.ts";
+export { openDevice } from "./device/index.ts";
+export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";
+export {
+  priceBook,
+  priceTrades,
+  type Greeks,
+  type Method,
+  type PricingOptions,
+  type Progress,
+} from "./pricing/index.ts";

@@ -1,0 +1,35 @@
+import type { ArrayRef, KernelIR } from "../../ir.ts";
+
+/**
+ * Names of generated code. Each is the source's name with the number of the thing it names, so that names are unique,
+ * stay readable, and can never be a reserved word of any target (no reserved word ends in `_` and a number).
+ */
+export interface Names {
+  local(id: number): string;
+  scalar(id: number): string;
+  array(array: ArrayRef): string;
+  /** A fresh name for a temporary. */
+  temporary(): string;
+}
+
+const suffixOfSpace = { buffer: "b", private: "p", workgroup: "w" } as const;
+
+/** What is left of a source name when only letters, digits and inner underscores are allowed. */
+export function sanitised(name: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9_]/g, "_")
+    .replace(/_{2,}/g, "_")
+    .replace(/^_+|_+$/g, "");
+  return /^[A-Za-z]/.test(plain) ? plain : `v${plain}`;
+}
+
+export function namesOf(ir: KernelIR): Names {
+  const arraysOf = { buffer: ir.buffers, private: ir.privates, workgroup: ir.workgroups } as const;
+  let temporaries = 0;
+  return {
+    local: (id) => `${sanitised(ir.locals[id].name)}_${id}`,
+    scalar: (id) => `${sanitised(ir.scalars[id].name)}_s${id}`,
+    array: ({ space, id }) => `${sanitised(arraysOf[space][id].name)}_${suffixOfSpace[space]}${id}`,
+    temporary: () => `fk_t${temporaries++}`,
+  };
+}

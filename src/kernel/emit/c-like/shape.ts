@@ -1,0 +1,29 @@
+import type { Expr } from "../../ir.ts";
+import { children } from "../../visit.ts";
+
+interface Shape {
+  readonly height: number;
+  readonly size: number;
+  readonly loads: boolean;
+}
+
+const shapes = new WeakMap<Expr, Shape>();
+
+function shapeOf(e: Expr): Shape {
+  const known = shapes.get(e);
+  if (known !== undefined) return known;
+  const inner = children(e).map(shapeOf);
+  const shape = {
+    height: inner.reduce((height, child) => Math.max(height, child.height + 1), 0),
+    size: inner.reduce((size, child) => size + child.size, 1),
+    loads: e.kind === "load" || inner.some(({ loads }) => loads),
+  };
+  shapes.set(e, shape);
+  return shape;
+}
+
+/** Operations on the longest path from `e` down to a leaf. */
+export const heightOf = (e: Expr): number => shapeOf(e).height;
+/** Nodes of `e`. */
+export const sizeOf = (e: Expr): number => shapeOf(e).size;
+export const makesLoads = (e: Expr): boolean => shapeOf(e).loads;

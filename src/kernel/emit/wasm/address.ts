@@ -1,0 +1,142 @@
+/** Addresses of array elements. Each function pushes an i32 and returns the constant to add as the instruction's offset. */
+import type { ArrayRef, Expr } from "../../ir.ts";
+import type { Emitter } from "./emitter.ts";
+import { elementBytes, FOLDABLE } from "./plan.ts";
+import { offset, scalar } from "./scalar.ts";
+
+export interface Access {
+  readonly array: ArrayRef;
+  readonly index: Expr;
+}
+
+export function elementOf(e: Emitter, array: ArrayRef): "real" | "i32" | "u32" {
+  return arrays(e, array)[array.id].element;
+}
+
+function arrays(e: Emitter, array: ArrayRef): readonly { readonly element: "real" | "i32" | "u32" }[] {
+  if (array.space === "buffer") return e.ir.buffers;
+  return array.space === "private" ? e.ir.privates : e.ir.workgroups;
+}
+
+export function elementSize(e: Emitter, array: ArrayRef): number {
+  return elementBytes(elementOf(e, array), e.plan.wide);
+}
+
+/** Pushes the highest index that is safe to read; 0 for an empty buffer, whose padding may be read. */
+export function pushLastIndex(e: Emitter, array: ArrayRef): void {
+  if (array.space === "private") e.code.i32(e.ir.privates[array.id].length - 1);
+  else if (array.space === "workgroup") e.code.i32(e.ir.workgroups[array.id].length - 1);
+  else {
+    const length = e.bufferLength[array.id];
+    e.code.get(length).i32(1).op("i32.sub").i32(0).get(length).op("select");
+  }
+}
+
+/** Where element 0 is; the part known at compile time is returned. */
+export function pushBase(e: Emitter, array: ArrayRef): number {
+  if (array.space === "buffer") {
+    e.code.get(e.bufferBase[array.id]);
+    return 0;
+  }
+  if (array.space === "workgroup") {
+    e.code.get(e.scratch);
+    return e.plan.workgroups[array.id];
+  }
+  e.code.get(e.privateBase);
+  return e.plan.privates[array.id];
+}
+
+/** Bytes from one index to the next: a whole set of vectors in private arrays. */
+export function strideShift(e: Emitter, array: ArrayRef): number {
+  const bytes = array.space === "private" ? e.plan.vectors * 16 : elementSize(e, array);
+  return Math.log2(bytes);
+}
+
+/** Address of a uniform index. */
+export function uniformAddress(e: Emitter, access: Access): number {
+  const shift = strideShift(e, access.array);
+  if (e.guarded && !safeConstant(e, access)) {
+    const fixed = pushBase(e, access.array);
+    clampUnsigned(e, () => scalar(e, access.index), access.array);
+    e.code.i32(shift).op("i32.shl").op("i32.add");
+    return fixed;
+  }
+  const { rest, constant } = splitConstant(access.index, access.array.space === "private" ? -FOLDABLE : 0);
+  const fixed = pushBase(e, access.array);
+  if (rest !== null) {
+    scalar(e, rest);
+    e.code.i32(shift).op("i32.shl").op("i32.add");
+  }
+  return fixed + constant * 2 ** shift;
+}
+
+/** Address of the chunk's first item at a contiguous index. */
+export function contiguousAddress(e: Emitter, access: Access): number {
+  const { array } = access;
+  const shift = strideShift(e, array);
+  if (e.guarded) {
+    const fixed = pushBase(e, array);
+    clampContiguous(e, access);
+    e.code.i32(shift).op("i32.shl").op("i32.add");
+    return fixed;
+  }
+  const { rest, constant } = splitConstant(access.index, 0);
+  const fixed = pushChunkBase(e, array);
+  offset(e, rest ?? access.index);
+  e.code.i32(shift).op("i32.shl").op("i32.add");
+  return fixed + (rest === null ? 0 : constant * 2 ** shift);
+}
+
+function pushChunkBase(e: Emitter, array: ArrayRef): number {
+  if (array.space === "buffer") {
+    e.code.get(e.bufferChunk[array.id]);
+    return 0;
+  }
+  e.code.get(elementSize(e, array) === 8 ? e.scratch8 : e.scratch4);
+  return e.plan.workgroups[array.id];
+}
+
+/** Some lane inside the array means that lane 0 is less than a chunk outside: anything farther is nobody's. */
+function clampContiguous(e: Emitter, access: Access): void {
+  const index = e.take("i32");
+  const bound = e.take("i32");
+  offset(e, access.index);
+  e.code.get(e.first).op("i32.add").set(index);
+  pushLastIndex(e, access.array);
+  e.code.set(bound);
+  e.code.get(index).get(bound).get(index).get(bound).op("i32.lt_s").op("select").set(index);
+  e.code.i32(-e.plan.chunk).set(bound);
+  e.code.get(index).get(bound).get(index).get(bound).op("i32.gt_s").op("select");
+}
+
+function clampUnsigned(e: Emitter, push: () => void, array: ArrayRef): void {
+  const index = e.take("i32");
+  const last = e.take("i32");
+  push();
+  e.code.set(index);
+  pushLastIndex(e, array);
+  e.code.set(last);
+  e.code.get(index).get(last).get(index).get(last).op("i32.lt_u").op("select");
+}
+
+function safeConstant(e: Emitter, { array, index }: Access): boolean {
+  if (index.kind !== "const" || array.space === "buffer") return false;
+  const length = array.space === "private" ? e.ir.privates[array.id].length : e.ir.workgroups[array.id].length;
+  return Number(index.value) >= 0 && Number(index.value) < length;
+}
+
+/** index = rest + constant, the constant small enough for an instruction's offset. */
+function splitConstant(index: Expr, lowest: number): { rest: Expr | null; constant: number } {
+  const fits = (c: number): boolean => c >= lowest && c <= FOLDABLE;
+  if (index.kind === "const" && Number(index.value) >= lowest && Number(index.value) < 1 << 20) {
+    return { rest: null, constant: Number(index.value) };
+  }
+  if (index.kind === "binary" && (index.op === "add" || index.op === "sub")) {
+    const sign = index.op === "add" ? 1 : -1;
+    if (index.b.kind === "const" && fits(sign * Number(index.b.value)))
+      return { rest: index.a, constant: sign * Number(index.b.value) };
+    if (sign > 0 && index.a.kind === "const" && fits(Number(index.a.value)))
+      return { rest: index.b, constant: Number(index.a.value) };
+  }
+  return { rest: index, constant: 0 };
+}

@@ -1,0 +1,207 @@
+/** Statements. Where items part company, masks say which lanes run; code under a mask runs only if some lane does. */
+import type { Expr, Stmt } from "../../ir.ts";
+import { operands, someExpr, someLeave, someStmt, weight } from "../../visit.ts";
+import { emitAtomic } from "./atomic.ts";
+import type { Emitter } from "./emitter.ts";
+import { emitLoop, leave } from "./loops.ts";
+import { allLanesOf, anyLane, complement } from "./masks.ts";
+import { prepare } from "./prepare.ts";
+import { offset, scalar } from "./scalar.ts";
+import { emitStore } from "./store.ts";
+import { vector } from "./vector.ts";
+
+type If = Stmt & { readonly kind: "if" };
+
+/** Bodies up to this many nodes run under their mask without asking whether any lane is in it. */
+const SMALL = 24;
+/** Bodies up to this many nodes get an unmasked copy for the case that all lanes take them. */
+const COPYABLE = 4000;
+const MAX_COPIES = 2;
+
+export function emitList(e: Emitter, list: readonly Stmt[]): void {
+  for (let i = 0; i < list.length; i++) {
+    statement(e, list[i]);
+    if (!repeatable(list[i])) e.restart = null;
+    if (list[i].kind === "break" || list[i].kind === "continue") return; // what follows is never reached
+    if (!mayPart(e, list[i])) continue;
+    narrow(e);
+    const rest = list.slice(i + 1);
+    if (rest.length === 0) return;
+    anyLane(e, e.mask);
+    e.code.if();
+    emitList(e, rest);
+    e.code.end();
+    return;
+  }
+}
+
+/** Whether some of the lanes, not all, may have left the loop or the iteration in `s`. */
+function mayPart(e: Emitter, s: Stmt): boolean {
+  const loop = e.loops.at(-1);
+  return loop !== undefined && loop.live !== null && s.kind === "if" && someLeave([s], () => true);
+}
+
+/** Takes lanes that have left the iteration out of the current mask. */
+function narrow(e: Emitter): void {
+  const live = e.loops.at(-1)?.live ?? null;
+  if (live === null || e.mask === null || e.mask === live) return;
+  for (const j of e.each)
+    e.code
+      .get(e.mask + j)
+      .get(live + j)
+      .op("v128.and")
+      .set(e.mask + j);
+}
+
+export function statement(e: Emitter, s: Stmt): void {
+  e.code.mark(`${s.place.source}:${s.place.line}`);
+  e.scope(() => {
+    emitStatement(e, s);
+    e.clearPrepared();
+  });
+}
+
+function emitStatement(e: Emitter, s: Stmt): void {
+  switch (s.kind) {
+    case "assign":
+      return assign(e, s.local, s.value);
+    case "store":
+      return emitStore(e, s);
+    case "atomic":
+      return emitAtomic(e, s);
+    case "if":
+      return emitIf(e, s);
+    case "loop":
+      return emitLoop(e, s);
+    case "break":
+    case "continue":
+      return leave(e, s.kind);
+    case "barrier":
+    case "subgroup":
+      throw new Error(`internal: ${s.kind} inside a region`);
+    default:
+      s satisfies never;
+  }
+}
+
+function assign(e: Emitter, local: number, value: Expr): void {
+  const shape = e.flow.locals[local];
+  if (shape !== "varying") {
+    (shape === "uniform" ? scalar : offset)(e, value);
+    return void e.code.set(e.scalars[local]);
+  }
+  prepare(e, value);
+  for (const j of e.each) {
+    e.scope(() => {
+      vector(e, value, j);
+      setVector(e, local, j);
+    });
+  }
+}
+
+/** Pops vector j of a varying local; lanes that do not run keep theirs, if anyone could tell. */
+export function setVector(e: Emitter, local: number, j: number): void {
+  const target = e.vectors[local] + j;
+  if (e.mask !== null && !e.flow.unmasked[local])
+    e.code
+      .get(target)
+      .get(e.mask + j)
+      .op("v128.bitselect");
+  e.code.set(target);
+}
+
+function emitIf(e: Emitter, s: If): void {
+  if (e.flow.shape(s.condition) !== "uniform") return emitVaryingIf(e, s);
+  scalar(e, s.condition);
+  e.clearPrepared();
+  e.code.if();
+  emitList(e, s.then);
+  if (s.else.length > 0) {
+    e.code.else();
+    emitList(e, s.else);
+  }
+  e.code.end();
+}
+
+function emitVaryingIf(e: Emitter, s: If): void {
+  const taken = e.takeVectors();
+  prepare(e, s.condition);
+  for (const j of e.each) {
+    e.scope(() => {
+      vector(e, s.condition, j);
+      if (e.mask !== null) e.code.get(e.mask + j).op("v128.and");
+      e.code.set(taken + j);
+    });
+  }
+  e.clearPrepared();
+  // The other side's mask comes first: the condition may change under this one.
+  if (e.restart !== null && e.mask === null && restartable(e, s, taken, e.restart)) return e.giveVectors(taken);
+  const others = s.else.length > 0 ? complement(e, taken) : null;
+  if (s.then.length > 0) branch(e, taken, s.then);
+  if (others !== null) {
+    branch(e, others, s.else);
+    e.giveVectors(others);
+  }
+  e.giveVectors(taken);
+}
+
+/**
+ * For a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without masks;
+ * otherwise the chunk starts again under masks. Saves a third copy of the body.
+ */
+function restartable(e: Emitter, s: If, taken: number, restart: number): boolean {
+  if (2 * weight([s]) < weight(e.ir.body) || [s.then, s.else].every(harmless)) return false;
+  const { code } = e;
+  allLanesOf(e, taken);
+  code.if();
+  emitList(e, s.then);
+  code.else();
+  anyLane(e, taken);
+  code.brIf(restart);
+  e.restart = restart;
+  emitList(e, s.else);
+  code.end();
+  e.restart = null;
+  return true;
+}
+
+/** Statements after which a chunk may still start again: cheap ones that nobody else sees. */
+function repeatable(s: Stmt): boolean {
+  return s.kind === "assign" || (s.kind === "store" && s.array.space === "private");
+}
+
+function branch(e: Emitter, mask: number, body: readonly Stmt[]): void {
+  if (harmless(body)) return e.withMask(mask, () => emitList(e, body));
+  if (e.mask === null && worthCopy(e, body)) return branchTwice(e, mask, body);
+  anyLane(e, mask);
+  e.code.if();
+  e.withMask(mask, () => emitList(e, body));
+  e.code.end();
+}
+
+/** All lanes, some, or none. */
+function branchTwice(e: Emitter, mask: number, body: readonly Stmt[]): void {
+  e.copies++;
+  allLanesOf(e, mask);
+  e.code.if();
+  emitList(e, body);
+  e.code.else();
+  anyLane(e, mask);
+  e.code.if();
+  e.withMask(mask, () => emitList(e, body));
+  e.code.end().end();
+  e.copies--;
+}
+
+function worthCopy(e: Emitter, body: readonly Stmt[]): boolean {
+  if (e.copies >= MAX_COPIES || weight(body) > COPYABLE) return false;
+  return e.copies === 0 || someStmt(body, (s) => s.kind === "loop");
+}
+
+/** A few assignments without loads: cheaper to run under an empty mask than to branch around. */
+function harmless(body: readonly Stmt[]): boolean {
+  return (
+    weight(body) <= SMALL &&
+    body.every((s) => s.kind === "assign" && operands(s).every((x) => !someExpr(x, (y) => y.kind === "load")))
+  );
+}

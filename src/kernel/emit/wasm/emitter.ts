@@ -1,0 +1,188 @@
+/** What the emitting functions share: the code so far, where each local lives, and which lanes run. */
+import type { Expr, KernelIR } from "../../ir.ts";
+import type { Uniformity } from "../../uniform.ts";
+import { Code } from "./code.ts";
+import type { Label } from "./code.ts";
+import type { ValueType } from "./opcodes.ts";
+import type { Plan } from "./plan.ts";
+import { valueType } from "./plan.ts";
+
+/** The first of one v128 local a vector, all ones in lanes that run; null: statically all lanes. */
+export type Mask = number | null;
+
+/** A loop being emitted. */
+export interface LoopScope {
+  readonly exit: Label;
+  readonly next: Label;
+  /** Lanes still in the loop; null where all leave together. */
+  readonly active: Mask;
+  /** Lanes still in this iteration; `active` itself unless some may skip the rest of an iteration alone. */
+  readonly live: Mask;
+}
+
+export interface NamedFunction {
+  readonly name: string;
+  readonly code: Code;
+}
+
+/** A helper function of the module: emitted once, on first use. */
+export interface HelperFunction {
+  readonly name: string;
+  build(): Code;
+}
+
+/** A kernel and what is known of it before any of it is emitted. */
+export interface Analysed {
+  readonly ir: KernelIR;
+  readonly plan: Plan;
+  readonly flow: Uniformity;
+  readonly sharedMemory: boolean;
+}
+
+export class Emitter {
+  readonly code = new Code(["i32", "i32", "i32", "i32"], []);
+  readonly ir: KernelIR;
+  readonly plan: Plan;
+  readonly flow: Uniformity;
+  readonly sharedMemory: boolean;
+  /** The vector numbers, to emit something once for each. */
+  readonly each: readonly number[];
+  /** Uniform and contiguous locals: one scalar; a contiguous one holds its value at lane-number zero. */
+  readonly scalars: readonly number[];
+  /** Varying locals: the first of `plan.vectors` v128 locals. */
+  readonly vectors: readonly number[];
+  readonly params: readonly number[];
+  readonly bufferBase: readonly number[];
+  readonly bufferLength: readonly number[];
+  /** Buffer addresses advanced to the chunk's first item, for contiguous accesses. */
+  readonly bufferChunk: readonly number[];
+  readonly groupCount: number;
+  readonly groupId: number;
+  /** Number of the chunk's first item: in the launch, or in its workgroup for cooperative kernels. */
+  readonly first: number;
+  readonly scratch4: number;
+  readonly scratch8: number;
+  readonly privateBase: number;
+  mask: Mask = null;
+  /** Evaluating something that some lanes, or all, may not have asked for: loads must stay inside their arrays. */
+  guarded = false;
+  /** How many times the code around has been doubled by an unmasked copy. */
+  copies = 0;
+  readonly loops: LoopScope[] = [];
+  /** Values computed before the vectors of a statement: uniform ones, and addresses. */
+  readonly prepared = new Map<Expr, number>();
+  /** What instructions add to a prepared address. */
+  readonly fixedOffsets = new Map<Expr, number>();
+  /** Values that all vectors of a statement had better compute together: the first of their locals. */
+  readonly preparedVectors = new Map<Expr, number>();
+  /** The module's functions so far, in the order of their indexes; `run` first. */
+  readonly functions: NamedFunction[];
+  /**
+   * While all lanes run and nothing but locals and private arrays has changed: where to go to run the chunk from its start
+   * under masks instead.
+   */
+  restart: Label | null = null;
+  private readonly free = new Map<ValueType, number[]>();
+  private readonly taken: { type: ValueType; local: number }[] = [];
+
+  constructor(name: string, functions: NamedFunction[], { ir, plan, flow, sharedMemory }: Analysed) {
+    functions.push({ name, code: this.code });
+    this.functions = functions;
+    this.ir = ir;
+    this.plan = plan;
+    this.flow = flow;
+    this.sharedMemory = sharedMemory;
+    this.each = Array.from({ length: plan.vectors }, (_, j) => j);
+    const i32 = (): number => this.code.addLocal("i32");
+    this.params = ir.scalars.map((p) => this.code.addLocal(valueType(p.type, plan)));
+    this.bufferBase = ir.buffers.map(i32);
+    this.bufferLength = ir.buffers.map(i32);
+    this.bufferChunk = ir.buffers.map(i32);
+    [this.groupCount, this.groupId, this.first, this.scratch4, this.scratch8, this.privateBase] = [
+      i32(),
+      i32(),
+      i32(),
+      i32(),
+      i32(),
+      i32(),
+    ];
+    this.scalars = ir.locals.map((l, id) =>
+      flow.locals[id] === "varying" ? -1 : this.code.addLocal(valueType(l.type, plan)),
+    );
+    this.vectors = ir.locals.map((_, id) => (flow.locals[id] === "varying" ? this.addVectors() : -1));
+  }
+
+  /** The function's own parameters. */
+  readonly begin = 0;
+  readonly end = 1;
+  readonly argumentBlock = 2;
+  readonly scratch = 3;
+
+  get simd(): "f64x2" | "f32x4" {
+    return this.plan.wide ? "f64x2" : "f32x4";
+  }
+
+  /** The 32-bit words of a vector that hold the lanes' integers. */
+  get words(): readonly number[] {
+    return this.plan.wide ? [0, 2] : [0, 1, 2, 3];
+  }
+
+  addVectors(): number {
+    const first = this.code.addLocal("v128");
+    for (let j = 1; j < this.plan.vectors; j++) this.code.addLocal("v128");
+    return first;
+  }
+
+  take(type: ValueType): number {
+    const local = this.free.get(type)?.pop() ?? this.code.addLocal(type);
+    this.taken.push({ type, local });
+    return local;
+  }
+
+  /** Runs `emit` and gives back every temporary that it took. */
+  scope(emit: () => void): void {
+    const before = this.taken.length;
+    emit();
+    for (const { type, local } of this.taken.splice(before)) {
+      const list = this.free.get(type);
+      if (list === undefined) this.free.set(type, [local]);
+      else list.push(local);
+    }
+  }
+
+  /** Temporaries for a set of vectors; given back by hand, since they are neighbours. */
+  private readonly freeVectors: number[] = [];
+  takeVectors(): number {
+    return this.freeVectors.pop() ?? this.addVectors();
+  }
+  giveVectors(first: number): void {
+    this.freeVectors.push(first);
+  }
+
+  /** Forgets what was prepared: a new statement, or what was prepared may have changed. */
+  clearPrepared(): void {
+    for (const first of this.preparedVectors.values()) this.giveVectors(first);
+    this.preparedVectors.clear();
+    this.prepared.clear();
+    this.fixedOffsets.clear();
+  }
+
+  withGuard(emit: () => void): void {
+    const before = this.guarded;
+    this.guarded = true;
+    emit();
+    this.guarded = before;
+  }
+
+  withMask(mask: Mask, emit: () => void): void {
+    const before = this.mask;
+    this.mask = mask;
+    emit();
+    this.mask = before;
+  }
+
+  helper(f: HelperFunction): number {
+    const index = this.functions.findIndex((h) => h.name === f.name);
+    return index >= 0 ? index : this.functions.push({ name: f.name, code: f.build() }) - 1;
+  }
+}

@@ -1,0 +1,116 @@
+/** Functions that a module carries when its kernel needs them: too long, or too rare, to emit in place. */
+import { Code } from "./code.ts";
+import type { HelperFunction } from "./emitter.ts";
+
+/**
+ * The exact remainder of two f64: subtracts |b|·2ᵏ for falling k, each subtraction exact because the operands lie within a
+ * factor of two (Sterbenz). As many turns as the exponents differ.
+ */
+export const REMAINDER: HelperFunction = {
+  name: "remainder",
+  build() {
+    const c = new Code(["f64", "f64"], ["f64"]);
+    const [a, b, rest, part] = [0, 1, c.addLocal("f64"), c.addLocal("f64")];
+    c.get(a).op("f64.abs").set(rest);
+    c.get(b).op("f64.abs").tee(b).set(part);
+    // Not (|a| < ∞ and |b| > 0): NaN.
+    c.get(rest).f64(Infinity).op("f64.lt").get(b).f64(0).op("f64.gt").op("i32.and").op("i32.eqz");
+    c.if();
+    c.f64(NaN).op("return");
+    c.end();
+    doubleUp(c, rest, part);
+    subtractDown(c, rest, part, b);
+    c.get(rest).get(a).op("f64.copysign");
+    return c;
+  },
+};
+
+/** part *= 2 while part ≤ rest − part. */
+function doubleUp(c: Code, rest: number, part: number): void {
+  const done = c.block();
+  const again = c.loop();
+  c.get(part).get(rest).get(part).op("f64.sub").op("f64.le").op("i32.eqz").brIf(done);
+  c.get(part).get(part).op("f64.add").set(part);
+  c.br(again);
+  c.end().end();
+}
+
+function subtractDown(c: Code, rest: number, part: number, b: number): void {
+  const done = c.block();
+  const again = c.loop();
+  c.get(rest).get(part).op("f64.ge").if();
+  c.get(rest).get(part).op("f64.sub").set(rest);
+  c.end();
+  c.get(part).get(b).op("f64.le").brIf(done);
+  c.get(part).f64(0.5).op("f64.mul").set(part);
+  c.br(again);
+  c.end().end();
+}
+
+interface Scaling {
+  readonly name: string;
+  readonly simd: "f64x2" | "f32x4";
+  readonly int: "i64x2" | "i32x4";
+  readonly bits: number;
+  readonly bias: number;
+  /** Steps down are shorter than the exponent range, so that only the last of them can round (as in fdlibm's scalbn). */
+  readonly down: number;
+  readonly steps: number;
+}
+
+export const LDEXP_F64 = scaling({
+  name: "ldexp.f64",
+  simd: "f64x2",
+  int: "i64x2",
+  bits: 52,
+  bias: 1023,
+  down: 969,
+  steps: 2,
+});
+export const LDEXP_F32 = scaling({
+  name: "ldexp.f32",
+  simd: "f32x4",
+  int: "i32x4",
+  bits: 23,
+  bias: 127,
+  down: 102,
+  steps: 20,
+});
+
+/** (x, n) → x·2ⁿ: takes 2^−down or 2^bias away from n until what is left is a normal power of two. */
+function scaling(s: Scaling): HelperFunction {
+  return { name: s.name, build: () => buildScaling(s) };
+}
+
+function buildScaling(s: Scaling): Code {
+  const c = new Code(["v128", "v128"], ["v128"]);
+  const [x, n, part] = [0, 1, c.addLocal("v128")];
+  const constant = (value: number): Code => c.v128([value, value, value, value]);
+  const power = (): void => {
+    constant(s.bias).op("i32x4.add").i32(s.bits).op(`${s.int}.shl`);
+    c.op(`${s.simd}.mul`).set(x);
+  };
+  const count = c.addLocal("i32");
+  c.i32(s.steps).set(count);
+  const again = c.loop();
+  // part = n > bias ? bias : n ≤ −bias ? −down : 0
+  constant(s.bias).get(n);
+  constant(s.bias).op("i32x4.gt_s").op("v128.and");
+  constant(-s.down).get(n);
+  constant(1 - s.bias)
+    .op("i32x4.lt_s")
+    .op("v128.and")
+    .op("v128.or")
+    .set(part);
+  c.get(n).get(part).op("i32x4.sub").set(n);
+  c.get(x).get(part);
+  power();
+  c.get(count).i32(1).op("i32.sub").tee(count).brIf(again);
+  c.end();
+  c.get(x).get(n);
+  constant(1 - s.bias).op("i32x4.max_s");
+  constant(s.bias).op("i32x4.min_s");
+  power();
+  c.get(x);
+  return c;
+}

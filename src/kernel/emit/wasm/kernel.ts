@@ -1,0 +1,162 @@
+/** The function around a kernel's body: arguments, the loop over chunks of items, the chunk that is not full. */
+import type { KernelIR } from "../../ir.ts";
+import { analyseUniformity } from "../../uniform.ts";
+import { lowerSubgroups } from "../../lower-subgroups.ts";
+import { emitList } from "./control.ts";
+import type { Analysed, NamedFunction } from "./emitter.ts";
+import { Emitter } from "./emitter.ts";
+import { emitGroups } from "./group.ts";
+import type { MemoryImport } from "./module.ts";
+import { moduleBytes } from "./module.ts";
+import type { ArgumentLayout } from "./plan.ts";
+import { chunkSize, planKernel } from "./plan.ts";
+import type { GroupProgram } from "./regions.ts";
+import { groupProgram } from "./regions.ts";
+import { scalariseArrays } from "./scalarise.ts";
+import { itemNumbers } from "./vector.ts";
+import { keepLow } from "./vector-int.ts";
+import { listing } from "./listing.ts";
+
+export interface WasmOptions {
+  readonly memory: MemoryImport;
+  /** Vectors interleaved: 1, 2, 4 or 8. */
+  readonly vectors?: number;
+}
+
+/**
+ * A kernel as a WebAssembly binary. It imports `env.memory` and exports `run(begin, end, arguments, scratch)`, which runs
+ * items (or workgroups) begin … end − 1; `begin` is a multiple of `chunk`.
+ */
+export interface WasmKernel {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly arguments: ArgumentLayout;
+  readonly chunk: number;
+  /** Bytes that a thread needs at `scratch`. */
+  readonly scratchBytes: number;
+  /** The instructions with the source lines they come from. */
+  listing(): string;
+}
+
+/** Four vectors of two f64 hide the latency of a division chain and still leave most values in registers. */
+const DEFAULT_VECTORS = 4;
+/** Items of a subgroup: they share a chunk, which runs in lock step, so their exchanges need no barriers. */
+const SUBGROUP = 4;
+
+export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
+  const vectors = options.vectors ?? DEFAULT_VECTORS;
+  const chunk = chunkSize(source, vectors);
+  const ir = scalariseArrays(lowerSubgroups(source, { size: Math.min(SUBGROUP, chunk), barriers: false }));
+  const flow = analyseUniformity(ir, { writable: "uniform" });
+  const program = ir.cooperative ? groupProgram(ir, flow) : null;
+  const plan = planKernel(ir, vectors, program?.slotCount ?? 0);
+  const analysed = { ir, plan, flow, sharedMemory: options.memory.shared };
+  const functions: NamedFunction[] = [];
+  if (program !== null) emitCooperative(functions, analysed, program);
+  else emitIndependent(functions, analysed);
+  return {
+    bytes: moduleBytes(
+      functions.map((f) => f.code),
+      options.memory,
+    ),
+    arguments: plan.arguments,
+    chunk: plan.chunk,
+    scratchBytes: plan.scratchBytes,
+    listing: () => listing(ir, plan, functions),
+  };
+}
+
+function emitCooperative(functions: NamedFunction[], analysed: Analysed, program: GroupProgram): void {
+  const e = new Emitter("run", functions, analysed);
+  loadArguments(e);
+  emitGroups(e, program);
+}
+
+/**
+ * Two functions, so that the second is compiled only if it is needed: chunks of which all items do the same, and one chunk
+ * under masks, for the rest.
+ */
+function emitIndependent(functions: NamedFunction[], analysed: Analysed): void {
+  const together = new Emitter("run", functions, analysed);
+  const masked = new Emitter("one chunk under masks", functions, analysed);
+  emitChunks(
+    together,
+    functions.findIndex((f) => f.code === masked.code),
+  );
+  emitMaskedChunk(masked);
+}
+
+function loadArguments(e: Emitter): void {
+  const { code, plan } = e;
+  const load = (op: "i32.load" | "f64.load" | "f32.load", at: number, local: number): void =>
+    void code.get(e.argumentBlock).memory(op, at).set(local);
+  load("i32.load", plan.arguments.groupCount, e.groupCount);
+  e.ir.buffers.forEach((_, i) => {
+    load("i32.load", plan.arguments.buffers[i], e.bufferBase[i]);
+    load("i32.load", plan.arguments.buffers[i] + 4, e.bufferLength[i]);
+  });
+  e.ir.scalars.forEach((p, i) => {
+    load(p.type === "real" ? `${plan.real}.load` : "i32.load", plan.arguments.scalars[i], e.params[i]);
+  });
+  code.get(e.scratch).set(e.privateBase);
+}
+
+/** Advances the bases of contiguous accesses to the chunk's first item. */
+export function enterChunk(e: Emitter): void {
+  const { code } = e;
+  e.ir.buffers.forEach((b, i) => {
+    const size = b.element === "real" && e.plan.wide ? 3 : 2;
+    code.get(e.bufferBase[i]).get(e.first).i32(size).op("i32.shl").op("i32.add").set(e.bufferChunk[i]);
+  });
+  code.get(e.scratch).get(e.first).i32(2).op("i32.shl").op("i32.add").set(e.scratch4);
+  code.get(e.scratch).get(e.first).i32(3).op("i32.shl").op("i32.add").set(e.scratch8);
+}
+
+/**
+ * This loop tests at its end: V8 moves constants out of a loop only from blocks that every way out passes through, and
+ * rebuilding a vector of constants takes three instructions. (The kernel's own loops became no faster that way.)
+ */
+function emitChunks(e: Emitter, masked: number): void {
+  const { code, plan } = e;
+  const runMasked = (): void => void code.get(e.first).get(e.end).get(e.argumentBlock).get(e.scratch).call(masked);
+  const pushWhole = (): void => void code.get(e.end).get(e.first).op("i32.sub").i32(plan.chunk).op("i32.ge_s");
+  loadArguments(e);
+  code.get(e.begin).set(e.first);
+  pushWhole();
+  code.if();
+  const again = code.loop();
+  const next = code.block();
+  e.restart = code.block();
+  enterChunk(e);
+  emitList(e, e.ir.body);
+  code.br(next);
+  code.end();
+  runMasked(); // reached only if something restarts
+  code.end();
+  code.get(e.first).i32(plan.chunk).op("i32.add").set(e.first);
+  pushWhole();
+  code.brIf(again);
+  code.end().end();
+  code.get(e.first).get(e.end).op("i32.lt_s").if();
+  runMasked();
+  code.end();
+}
+
+function emitMaskedChunk(e: Emitter): void {
+  loadArguments(e);
+  e.code.get(e.begin).set(e.first);
+  enterChunk(e);
+  const mask = e.takeVectors();
+  itemsBelow(e, mask, () => void e.code.get(e.end).get(e.first).op("i32.sub"));
+  e.withMask(mask, () => emitList(e, e.ir.body));
+}
+
+/** Sets a mask to the chunk's items below a count. */
+export function itemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
+  for (const j of e.each) {
+    itemNumbers(e, j);
+    pushCount();
+    e.code.op("i32x4.splat").op("i32x4.lt_s");
+    keepLow(e);
+    e.code.set(mask + j);
+  }
+}

@@ -1,0 +1,76 @@
+/** Loads into lanes: whole vectors where the index follows the items, lane by lane otherwise. */
+import type { Expr } from "../../ir.ts";
+import type { Access } from "./address.ts";
+import { contiguousAddress, elementSize, pushBase, pushLastIndex, strideShift, uniformAddress } from "./address.ts";
+import type { Emitter } from "./emitter.ts";
+import { vector } from "./vector.ts";
+
+type Load = Expr & { readonly kind: "load" };
+
+/** Loads of one vector an access: the address is computed once for all vectors of the chunk, by `prepare`. */
+export function isRow(e: Emitter, { array, index }: Access): boolean {
+  const shape = e.flow.shape(index);
+  return array.space === "private" ? shape === "uniform" : shape === "contiguous";
+}
+
+/** Pushes the address of a row's first vector and returns the offset beyond it. */
+export function rowAddress(e: Emitter, access: Access): number {
+  return access.array.space === "private" ? uniformAddress(e, access) : contiguousAddress(e, access);
+}
+
+export function loadVector(e: Emitter, x: Load, j: number): void {
+  if (!isRow(e, x)) return gather(e, x, j);
+  const address = e.prepared.get(x);
+  if (address === undefined) return loadRow(e, x, rowAddress(e, x), j);
+  e.code.get(address);
+  loadRow(e, x, e.fixedOffsets.get(x) ?? 0, j);
+}
+
+/** Pushes vector j of the row whose address is on the stack. */
+export function loadRow(e: Emitter, { array }: Access, fixed: number, j: number): void {
+  if (halfWidth(e, array)) e.code.memory("v128.load32x2_s", fixed + j * 8);
+  else e.code.memory("v128.load", fixed + j * 16);
+}
+
+/** Integers outside private arrays keep their four bytes, half a 64-bit lane. */
+export function halfWidth(e: Emitter, array: Access["array"]): boolean {
+  return e.plan.wide && array.space !== "private" && elementSize(e, array) === 4;
+}
+
+function gather(e: Emitter, x: Load, j: number): void {
+  const offsets = e.take("v128");
+  laneOffsets(e, x, j);
+  e.code.set(offsets);
+  const result = e.take("v128");
+  const bits = laneBits(e, x.array);
+  for (let lane = 0; lane < e.plan.lanes; lane++) {
+    const word = e.words[lane];
+    const fixed = laneAddress(e, x, offsets, lane, j);
+    if (lane === 0) e.code.memory(`v128.load${bits}_zero`, fixed);
+    else e.code.get(result).memoryLane(`v128.load${bits}_lane`, fixed, bits === 64 ? lane : word);
+    e.code.set(result);
+  }
+  e.code.get(result);
+}
+
+export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
+  return e.plan.wide && !halfWidth(e, array) ? 64 : 32;
+}
+
+/** Pushes the byte offsets of vector j's elements; inside the array for lanes that do not run. */
+export function laneOffsets(e: Emitter, { array, index }: Access, j: number): void {
+  vector(e, index, j);
+  if (e.guarded || e.mask !== null) {
+    pushLastIndex(e, array);
+    e.code.op("i32x4.splat").op("i32x4.min_u");
+  }
+  e.code.i32(strideShift(e, array)).op("i32x4.shl");
+}
+
+/** Pushes one lane's address, given its offset, and returns the constant beyond it. */
+export function laneAddress(e: Emitter, { array }: Access, offsets: number, lane: number, j: number): number {
+  const fixed = pushBase(e, array);
+  e.code.get(offsets).lane("i32x4.extract_lane", e.words[lane]).op("i32.add");
+  if (array.space !== "private") return fixed;
+  return fixed + j * 16 + lane * (16 / e.plan.lanes);
+}

@@ -1,0 +1,43 @@
+/** Masks: one v128 local a vector, all ones in the lanes that run. */
+import type { Emitter, Mask } from "./emitter.ts";
+
+/** The lanes that run now but are not in `taken`; the caller gives the locals back. */
+export function complement(e: Emitter, taken: number): number {
+  const others = e.takeVectors();
+  for (const j of e.each) {
+    if (e.mask === null) e.code.get(taken + j).op("v128.not");
+    else
+      e.code
+        .get(e.mask + j)
+        .get(taken + j)
+        .op("v128.andnot");
+    e.code.set(others + j);
+  }
+  return others;
+}
+
+/** Pushes whether any lane of a mask runs. */
+export function anyLane(e: Emitter, mask: Mask): void {
+  if (mask === null) return void e.code.i32(1);
+  combine(e, mask, "v128.or");
+  e.code.op("v128.any_true");
+}
+
+/** Pushes whether all lanes of a mask run. */
+export function allLanesOf(e: Emitter, mask: number): void {
+  combine(e, mask, "v128.and");
+  e.code.op(e.plan.wide ? "i64x2.all_true" : "i32x4.all_true");
+}
+
+function combine(e: Emitter, mask: number, op: "v128.or" | "v128.and"): void {
+  e.code.get(mask);
+  for (const j of e.each.slice(1)) e.code.get(mask + j).op(op);
+}
+
+export function copyMask(e: Emitter, from: Mask, to: number): void {
+  for (const j of e.each) {
+    if (from === null) e.code.v128([-1, -1, -1, -1]);
+    else e.code.get(from + j);
+    e.code.set(to + j);
+  }
+}

@@ -1,0 +1,113 @@
+/** Where everything lives: lanes, the argument block, the scratch area of a thread. */
+import type { FixedArray, KernelIR, ScalarType } from "../../ir.ts";
+import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
+import type { ValueType } from "./opcodes.ts";
+
+/** Below the first scratch array, so that small negative constants in an index fold into an instruction's offset. */
+const SCRATCH_MARGIN = 4096;
+/** Constants in an index up to this size fold into the offset; SCRATCH_MARGIN / the widest stride (8 vectors of 16 bytes). */
+export const FOLDABLE = 16;
+
+/** Byte offsets in the block that `run` gets as its third argument: groupCount first, then eight bytes for each. */
+export interface ArgumentLayout {
+  readonly groupCount: number;
+  /** Address at the offset, length four bytes on. */
+  readonly buffers: readonly number[];
+  readonly scalars: readonly number[];
+  readonly bytes: number;
+}
+
+export interface Plan {
+  /** 64-bit lanes, two a vector; otherwise 32-bit lanes, four. */
+  readonly wide: boolean;
+  readonly lanes: number;
+  /** Vectors interleaved, to keep several chains of dependent operations in flight. */
+  readonly vectors: number;
+  /** Items that run together: lanes × vectors. */
+  readonly chunk: number;
+  /** Chunks of a workgroup; 1 for kernels without. */
+  readonly chunks: number;
+  readonly real: "f64" | "f32";
+  readonly arguments: ArgumentLayout;
+  /** Offsets in the scratch area. */
+  readonly workgroups: readonly number[];
+  readonly privates: readonly number[];
+  /** Locals of a workgroup's items that outlive a barrier, one vector set each. */
+  readonly spills: number;
+  /** Bytes from one chunk's private area to the next one's. */
+  readonly chunkBytes: number;
+  readonly scratchBytes: number;
+}
+
+export function planKernel(ir: KernelIR, vectors: number, spillCount: number): Plan {
+  const wide = ir.precision === "f64" && usesReals(ir);
+  const lanes = wide ? 2 : 4;
+  const chunk = lanes * vectors;
+  const chunks = ir.cooperative ? Math.ceil(ir.groupSize / chunk) : 1;
+  const workgroups = place(ir.workgroups, SCRATCH_MARGIN, (a) => a.length * elementBytes(a.element, wide));
+  // A ramp store at the end of a workgroup array may overrun it by less than a chunk.
+  const spills = align(workgroups.end + chunk * 8);
+  const privates = place(ir.privates, spills + spillCount * vectors * 16, (a) => a.length * vectors * 16);
+  const chunkBytes = privates.end - spills;
+  return {
+    wide,
+    lanes,
+    vectors,
+    chunk,
+    chunks,
+    real: wide ? "f64" : "f32",
+    arguments: argumentLayout(ir),
+    workgroups: workgroups.offsets,
+    privates: privates.offsets,
+    spills,
+    chunkBytes,
+    scratchBytes: spills + chunkBytes * chunks + SCRATCH_MARGIN,
+  };
+}
+
+/** Items that run together, before anything else is known. */
+export function chunkSize(ir: KernelIR, vectors: number): number {
+  return vectors * (ir.precision === "f64" && usesReals(ir) ? 2 : 4);
+}
+
+export function elementBytes(type: ScalarType, wide: boolean): number {
+  return type === "real" && wide ? 8 : 4;
+}
+
+export function valueType(type: ScalarType, plan: Plan): ValueType {
+  return type === "real" ? plan.real : "i32";
+}
+
+function argumentLayout(ir: KernelIR): ArgumentLayout {
+  const buffers = ir.buffers.map((_, i) => 8 + 8 * i);
+  const scalars = ir.scalars.map((_, i) => 8 + 8 * (ir.buffers.length + i));
+  return { groupCount: 0, buffers, scalars, bytes: 8 * (1 + ir.buffers.length + ir.scalars.length) };
+}
+
+function place(
+  arrays: readonly FixedArray[],
+  start: number,
+  size: (a: FixedArray) => number,
+): { offsets: number[]; end: number } {
+  let end = align(start);
+  const offsets = arrays.map((array) => {
+    const offset = end;
+    end = align(end + size(array));
+    return offset;
+  });
+  return { offsets, end };
+}
+
+function align(offset: number): number {
+  return Math.ceil(offset / 128) * 128;
+}
+
+function usesReals(ir: KernelIR): boolean {
+  const elements = [...ir.buffers, ...ir.privates, ...ir.workgroups].map((a) => a.element);
+  if (elements.includes("real") || [...ir.locals, ...ir.scalars].some((v) => v.type === "real")) return true;
+  let found = false;
+  forEachStmt(ir.body, (s) => {
+    for (const e of operands(s)) forEachExpr(e, (x) => (found ||= x.type === "real"));
+  });
+  return found;
+}

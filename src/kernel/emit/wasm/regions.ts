@@ -1,0 +1,161 @@
+/**
+ * How one thread runs a whole workgroup: statements with barriers run once for the group (their control flow is uniform);
+ * each longest run of statements without becomes a region, a loop over the group's chunks. Locals that outlive a region
+ * are spilled to memory, one slot a chunk. The transformation is that of pocl (Jääskeläinen et al., 2015).
+ */
+import type { Expr, KernelIR, Stmt } from "../../ir.ts";
+import type { Uniformity } from "../../uniform.ts";
+import { assigned, forEachExpr, forEachStmt, operands, someLeave, someStmt } from "../../visit.ts";
+
+export interface Region {
+  readonly kind: "region";
+  readonly list: readonly Stmt[];
+  readonly inLoop: boolean;
+}
+
+export type GroupNode =
+  | Region
+  | { readonly kind: "once"; readonly stmt: Stmt } // a uniform assignment
+  | {
+      readonly kind: "if";
+      readonly condition: Expr;
+      readonly then: readonly GroupNode[];
+      readonly else: readonly GroupNode[];
+    }
+  | {
+      readonly kind: "loop";
+      readonly init: readonly GroupNode[];
+      readonly test: Expr | null;
+      readonly body: readonly GroupNode[];
+      readonly update: readonly GroupNode[];
+    }
+  | { readonly kind: "break" | "continue" };
+
+export interface GroupProgram {
+  readonly nodes: readonly GroupNode[];
+  /** Spill slot of each local, −1 for most. */
+  readonly slots: readonly number[];
+  readonly slotCount: number;
+}
+
+export function groupProgram(ir: KernelIR, flow: Uniformity): GroupProgram {
+  const nodes = partition(ir.body, flow, false);
+  const regions: Region[] = [];
+  collect(nodes, regions);
+  const slots = ir.locals.map(() => -1);
+  let slotCount = 0;
+  for (const local of outliving(ir, flow, regions)) slots[local] = slotCount++;
+  return { nodes, slots, slotCount };
+}
+
+function partition(list: readonly Stmt[], flow: Uniformity, inLoop: boolean): GroupNode[] {
+  const nodes: GroupNode[] = [];
+  let run: Stmt[] = [];
+  const flush = (): void => {
+    nodes.push(...peel(run, flow, inLoop));
+    run = [];
+  };
+  for (const s of list) {
+    if (!isGroupLevel(s, inLoop)) run.push(s);
+    else {
+      flush();
+      if (s.kind !== "barrier") nodes.push(groupNode(s, flow, inLoop));
+    }
+  }
+  flush();
+  return nodes;
+}
+
+/** Holds a barrier, or leaves a loop that does. */
+function isGroupLevel(s: Stmt, inLoop: boolean): boolean {
+  return someStmt([s], (x) => x.kind === "barrier") || (inLoop && someLeave([s], () => true));
+}
+
+function groupNode(s: Stmt, flow: Uniformity, inLoop: boolean): GroupNode {
+  const part = (list: readonly Stmt[], loop: boolean): GroupNode[] => partition(list, flow, loop);
+  if (s.kind === "break" || s.kind === "continue") return { kind: s.kind };
+  if (s.kind === "if" && flow.shape(s.condition) === "uniform") {
+    return { kind: "if", condition: s.condition, then: part(s.then, inLoop), else: part(s.else, inLoop) };
+  }
+  if (s.kind === "loop" && (s.test === null || flow.shape(s.test) === "uniform")) {
+    return {
+      kind: "loop",
+      test: s.test,
+      init: part(s.init, true),
+      body: part(s.body, true),
+      update: part(s.update, true),
+    };
+  }
+  throw new Error(`internal: a barrier in divergent control flow (line ${s.place.line})`);
+}
+
+/** Uniform assignments at a run's ends need not run once a chunk. */
+function peel(run: readonly Stmt[], flow: Uniformity, inLoop: boolean): GroupNode[] {
+  const uniform = (s: Stmt): boolean => s.kind === "assign" && flow.locals[s.local] === "uniform";
+  let start = 0;
+  let end = run.length;
+  while (start < end && uniform(run[start])) start++;
+  while (end > start && uniform(run[end - 1])) end--;
+  const once = (s: Stmt): GroupNode => ({ kind: "once", stmt: s });
+  const middle: GroupNode[] = start < end ? [{ kind: "region", list: run.slice(start, end), inLoop }] : [];
+  return [...run.slice(0, start).map(once), ...middle, ...run.slice(end).map(once)];
+}
+
+function collect(nodes: readonly GroupNode[], regions: Region[]): void {
+  for (const node of nodes) {
+    if (node.kind === "region") regions.push(node);
+    if (node.kind === "if") for (const list of [node.then, node.else]) collect(list, regions);
+    if (node.kind === "loop") for (const list of [node.init, node.body, node.update]) collect(list, regions);
+  }
+}
+
+/** Varying locals of more than one region, and those that a region in a loop may read before it writes them. */
+function outliving(ir: KernelIR, flow: Uniformity, regions: readonly Region[]): number[] {
+  const mentions = regions.map(mentionsOf);
+  return [...ir.locals.keys()].filter((local) => {
+    if (flow.locals[local] !== "varying") return false;
+    const places = regions.filter((_, i) => mentions[i].all.has(local));
+    return places.length > 1 || (places.length === 1 && places[0].inLoop && !writesFirst(places[0].list, local));
+  });
+}
+
+export interface Mentions {
+  readonly all: ReadonlySet<number>;
+  readonly written: ReadonlySet<number>;
+}
+
+export function mentionsOf(region: Region): Mentions {
+  const all = new Set<number>();
+  const written = new Set<number>();
+  forEachStmt(region.list, (s) => {
+    const local = assigned(s);
+    if (local !== null) {
+      all.add(local);
+      written.add(local);
+    }
+    for (const e of operands(s)) forEachExpr(e, (x) => x.kind === "local" && all.add(x.id));
+  });
+  return { all, written };
+}
+
+/** Whether the list's first mention of a local is a statement of its own that assigns it. */
+function writesFirst(list: readonly Stmt[], local: number): boolean {
+  const mentioned = (s: Stmt): boolean => someStmt([s], (x) => assigned(x) === local || reads(x, local));
+  const first = list.find(mentioned);
+  if (first === undefined) return true;
+  if (assigned(first) === local) return !reads(first, local);
+  // Declared inside a block: the front end gives such locals a value where they are declared.
+  return first.kind === "if" || first.kind === "loop" ? declaredInside(first, local) : false;
+}
+
+function reads(s: Stmt, local: number): boolean {
+  let found = false;
+  for (const e of operands(s)) forEachExpr(e, (x) => (found ||= x.kind === "local" && x.id === local));
+  return found;
+}
+
+function declaredInside(s: Stmt & { kind: "if" | "loop" }, local: number): boolean {
+  if (reads(s, local)) return false;
+  const lists = s.kind === "if" ? [s.then, s.else] : [[...s.init, ...s.body, ...s.update]];
+  return lists.every((list) => writesFirst(list, local));
+}

@@ -1,0 +1,233 @@
+/** Uniform values: one wasm scalar for all items. */
+import type { Expr } from "../../ir.ts";
+import { elementOf, uniformAddress } from "./address.ts";
+import type { Emitter } from "./emitter.ts";
+import { REMAINDER } from "./helpers.ts";
+import { valueType } from "./plan.ts";
+import { intrinsicVector } from "./vector-intrinsics.ts";
+import { binaryVector } from "./vector.ts";
+
+/** Pushes a uniform value: f64 or f32 for reals, i32 otherwise, booleans as 0 or 1. */
+export function scalar(e: Emitter, x: Expr): void {
+  const prepared = e.prepared.get(x);
+  if (prepared !== undefined) e.code.get(prepared);
+  else emitScalar(e, x);
+}
+
+function emitScalar(e: Emitter, x: Expr): void {
+  switch (x.kind) {
+    case "const":
+      return constant(e, x);
+    case "local":
+      return void e.code.get(e.scalars[x.id]);
+    case "param":
+      return void e.code.get(e.params[x.id]);
+    case "length":
+      return void e.code.get(e.bufferLength[x.array.id]);
+    case "index":
+      return indexValue(e, x);
+    case "load":
+      return load(e, x);
+    case "unary":
+      return unary(e, x);
+    case "binary":
+      return binary(e, x);
+    case "compare":
+      return compare(e, x);
+    case "logical":
+      return logical(e, x);
+    case "select":
+      return select(e, x, valueType(x.type, e.plan), scalar);
+    case "convert":
+      return convert(e, x);
+    case "intrinsic":
+      return intrinsic(e, x);
+    default:
+      x satisfies never;
+  }
+}
+
+/** Pushes a contiguous value less the number of the chunk's first item. */
+export function offset(e: Emitter, x: Expr): void {
+  const prepared = e.prepared.get(x);
+  if (prepared !== undefined) e.code.get(prepared);
+  else if (x.kind === "local") e.code.get(e.scalars[x.id]);
+  else if (x.kind === "index") firstItem(e, x.op === "globalId");
+  else if (x.kind === "convert") offset(e, x.a);
+  else if (x.kind === "select") select(e, x, "i32", offset);
+  else if (x.kind === "binary") {
+    const leading = e.flow.shape(x.a) === "contiguous";
+    (leading ? offset : scalar)(e, x.a);
+    (leading ? scalar : offset)(e, x.b);
+    e.code.op(x.op === "add" ? "i32.add" : "i32.sub");
+  } else throw new Error(`internal: ${x.kind} is never contiguous`);
+}
+
+function firstItem(e: Emitter, global: boolean): void {
+  if (global && e.ir.cooperative) e.code.get(e.groupId).i32(e.ir.groupSize).op("i32.mul");
+  else e.code.i32(0);
+}
+
+function constant(e: Emitter, x: Expr & { kind: "const" }): void {
+  if (x.type !== "real") e.code.i32(Number(x.value));
+  else if (e.plan.real === "f64") e.code.f64(Number(x.value));
+  else e.code.f32(Number(x.value));
+}
+
+function indexValue(e: Emitter, x: Expr & { kind: "index" }): void {
+  if (x.op === "groupId") e.code.get(e.groupId);
+  else if (x.op === "groupCount") e.code.get(e.groupCount);
+  else throw new Error(`internal: ${x.op} is not uniform`);
+}
+
+function load(e: Emitter, x: Expr & { kind: "load" }): void {
+  const at = uniformAddress(e, x);
+  const real = elementOf(e, x.array) === "real";
+  e.code.memory(real ? `${e.plan.real}.load` : "i32.load", at);
+}
+
+function unary(e: Emitter, x: Expr & { kind: "unary" }): void {
+  if (x.op === "neg" && x.type !== "real") e.code.i32(0);
+  scalar(e, x.a);
+  if (x.op === "not") e.code.op("i32.eqz");
+  else if (x.op === "bitnot") e.code.i32(-1).op("i32.xor");
+  else if (x.type === "real") e.code.op(`${e.plan.real}.neg`);
+  else e.code.op("i32.sub");
+}
+
+function binary(e: Emitter, x: Expr & { kind: "binary" }): void {
+  if (x.type === "real") return realBinary(e, x);
+  if (x.op === "div" || x.op === "rem") return throughVector(e, x, () => binaryVector(e, x, 0));
+  if (x.op === "min" || x.op === "max") return extreme(e, x);
+  scalar(e, x.a);
+  scalar(e, x.b);
+  if (x.op === "shr") e.code.op(x.type === "i32" ? "i32.shr_s" : "i32.shr_u");
+  else e.code.op(`i32.${x.op}`);
+}
+
+function realBinary(e: Emitter, x: Expr & { kind: "binary" }): void {
+  if (x.op === "rem")
+    return realRemainder(
+      e,
+      () => scalar(e, x.a),
+      () => scalar(e, x.b),
+    );
+  scalar(e, x.a);
+  scalar(e, x.b);
+  e.code.op(`${e.plan.real}.${x.op as "add" | "sub" | "mul" | "div" | "min" | "max"}`);
+}
+
+/** Pushes the remainder of two scalars, which is exact: of two f32, it is itself an f32. */
+export function realRemainder(e: Emitter, pushA: () => void, pushB: () => void): void {
+  const narrow = e.plan.real === "f32";
+  for (const push of [pushA, pushB]) {
+    push();
+    if (narrow) e.code.op("f64.promote_f32");
+  }
+  e.code.call(e.helper(REMAINDER));
+  if (narrow) e.code.op("f32.demote_f64");
+}
+
+function extreme(e: Emitter, x: Expr & { kind: "binary" }): void {
+  const a = e.take("i32");
+  const b = e.take("i32");
+  scalar(e, x.a);
+  e.code.set(a);
+  scalar(e, x.b);
+  e.code.set(b);
+  const sign = x.type === "u32" ? "u" : "s";
+  e.code
+    .get(a)
+    .get(b)
+    .get(a)
+    .get(b)
+    .op(x.op === "min" ? `i32.lt_${sign}` : `i32.gt_${sign}`)
+    .op("select");
+}
+
+function compare(e: Emitter, x: Expr & { kind: "compare" }): void {
+  scalar(e, x.a);
+  scalar(e, x.b);
+  if (x.a.type === "real") e.code.op(`${e.plan.real}.${x.op}`);
+  else if (x.op === "eq" || x.op === "ne") e.code.op(`i32.${x.op}`);
+  else e.code.op(`i32.${x.op}_${x.a.type === "u32" ? "u" : "s"}`);
+}
+
+function logical(e: Emitter, x: Expr & { kind: "logical" }): void {
+  scalar(e, x.a);
+  e.code.if("i32");
+  if (x.op === "and") scalar(e, x.b);
+  else e.code.i32(1);
+  e.code.else();
+  if (x.op === "and") e.code.i32(0);
+  else scalar(e, x.b);
+  e.code.end();
+}
+
+function select(
+  e: Emitter,
+  x: Expr & { kind: "select" },
+  type: "f64" | "f32" | "i32" | "i64" | "v128",
+  push: (e: Emitter, x: Expr) => void,
+): void {
+  scalar(e, x.condition);
+  e.code.if(type);
+  push(e, x.a);
+  e.code.else();
+  push(e, x.b);
+  e.code.end();
+}
+
+function convert(e: Emitter, x: Expr & { kind: "convert" }): void {
+  scalar(e, x.a);
+  const { real } = e.plan;
+  const from = x.a.type;
+  if (x.type === from) return;
+  if (x.type === "real") e.code.op(from === "u32" ? `${real}.convert_i32_u` : `${real}.convert_i32_s`);
+  else if (x.type === "bool") nonZero(e, from === "real");
+  else if (from === "real") e.code.op(x.type === "u32" ? `i32.trunc_sat_${real}_u` : `i32.trunc_sat_${real}_s`);
+}
+
+/** JavaScript's truth of a number: NaN is false. */
+function nonZero(e: Emitter, isReal: boolean): void {
+  const { real } = e.plan;
+  if (!isReal) return void e.code.i32(0).op("i32.ne");
+  e.code.op(`${real}.abs`);
+  (real === "f64" ? e.code.f64(0) : e.code.f32(0)).op(`${real}.gt`);
+}
+
+function intrinsic(e: Emitter, x: Expr & { kind: "intrinsic" }): void {
+  const [a, b] = x.args;
+  const { real } = e.plan;
+  if (x.op === "abs" && x.type === "real") {
+    scalar(e, a);
+    return void e.code.op(`${real}.abs`);
+  }
+  switch (x.op) {
+    case "sqrt":
+    case "floor":
+    case "ceil":
+    case "trunc":
+    case "nearest":
+      scalar(e, a);
+      return void e.code.op(`${real}.${x.op}`);
+    case "copysign":
+      scalar(e, a);
+      scalar(e, b);
+      return void e.code.op(`${real}.copysign`);
+    case "clz":
+    case "popcount":
+      scalar(e, a);
+      return void e.code.op(x.op === "clz" ? "i32.clz" : "i32.popcnt");
+    default:
+      return throughVector(e, x, () => intrinsicVector(e, x, 0));
+  }
+}
+
+/** Rare operations on uniform values take the vector's way, lane 0. */
+function throughVector(e: Emitter, x: Expr, push: () => void): void {
+  push();
+  if (x.type === "real") e.code.lane(`${e.simd}.extract_lane`, 0);
+  else e.code.lane("i32x4.extract_lane", 0);
+  if (x.type === "bool") e.code.i32(1).op("i32.and");
+}

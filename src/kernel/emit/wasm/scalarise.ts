@@ -1,0 +1,71 @@
+/** Turns small private arrays that are only ever indexed by constants into locals, which live in registers. */
+import type { Expr, KernelIR, Local, Stmt } from "../../ir.ts";
+import { forEachExpr, forEachStmt, mapChildren, operands } from "../../visit.ts";
+
+const LONGEST = 32;
+
+export function scalariseArrays(ir: KernelIR): KernelIR {
+  const candidates = new Set(ir.privates.keys());
+  const consider = (space: string, id: number, index: Expr): void => {
+    if (space !== "private") return;
+    const value = index.kind === "const" ? Number(index.value) : -1;
+    if (ir.privates[id].length > LONGEST || value < 0 || value >= ir.privates[id].length) candidates.delete(id);
+  };
+  forEachStmt(ir.body, (s) => {
+    if (s.kind === "store") consider(s.array.space, s.array.id, s.index);
+    for (const e of operands(s))
+      forEachExpr(e, (x) => x.kind === "load" && consider(x.array.space, x.array.id, x.index));
+  });
+  return candidates.size === 0 ? ir : replaceArrays(ir, candidates);
+}
+
+function replaceArrays(ir: KernelIR, chosen: ReadonlySet<number>): KernelIR {
+  const locals: Local[] = [...ir.locals];
+  const firstLocal = new Map<number, number>();
+  for (const id of chosen) {
+    const { name, element, length } = ir.privates[id];
+    firstLocal.set(id, locals.length);
+    for (let i = 0; i < length; i++) locals.push({ name: `${name}_${i}`, type: element });
+  }
+  const localOf = (space: string, id: number, index: Expr): number | undefined => {
+    const first = space === "private" ? firstLocal.get(id) : undefined;
+    return first === undefined || index.kind !== "const" ? undefined : first + Number(index.value);
+  };
+  const rewrite = (e: Expr): Expr => {
+    const local = e.kind === "load" ? localOf(e.array.space, e.array.id, e.index) : undefined;
+    return local === undefined ? mapChildren(e, rewrite) : { kind: "local", type: e.type, id: local };
+  };
+  const body = mapStmts(ir.body, rewrite, (s) => {
+    const local = s.kind === "store" ? localOf(s.array.space, s.array.id, s.index) : undefined;
+    return s.kind === "store" && local !== undefined ? { kind: "assign", local, value: s.value, place: s.place } : s;
+  });
+  return { ...ir, locals, body };
+}
+
+/** Rebuilds statements: `change` sees each one after its expressions went through `rewrite`. */
+function mapStmts(list: readonly Stmt[], rewrite: (e: Expr) => Expr, change: (s: Stmt) => Stmt): Stmt[] {
+  const all = (body: readonly Stmt[]): Stmt[] => mapStmts(body, rewrite, change);
+  const maybe = (e: Expr | null): Expr | null => (e === null ? null : rewrite(e));
+  return list.map((s): Stmt => {
+    switch (s.kind) {
+      case "assign":
+        return change({ ...s, value: rewrite(s.value) });
+      case "store":
+        return change({ ...s, index: rewrite(s.index), value: rewrite(s.value) });
+      case "if":
+        return change({ ...s, condition: rewrite(s.condition), then: all(s.then), else: all(s.else) });
+      case "loop":
+        return change({ ...s, init: all(s.init), test: maybe(s.test), body: all(s.body), update: all(s.update) });
+      case "break":
+      case "continue":
+      case "barrier":
+        return change(s);
+      case "atomic":
+        return change({ ...s, index: rewrite(s.index), value: maybe(s.value), expected: maybe(s.expected) });
+      case "subgroup":
+        return change({ ...s, value: rewrite(s.value), operand: maybe(s.operand) });
+      default:
+        return s satisfies never;
+    }
+  });
+}

@@ -1,0 +1,147 @@
+/** Varying values: vector `j` of a chunk. Booleans are masks over whole lanes. */
+import type { Expr, ScalarType } from "../../ir.ts";
+import { someExpr } from "../../visit.ts";
+import type { Emitter } from "./emitter.ts";
+import { loadVector } from "./load.ts";
+import { offset, realRemainder, scalar } from "./scalar.ts";
+import { convertVector } from "./vector-convert.ts";
+import { divideVector, intBinary, keepLow } from "./vector-int.ts";
+import { intrinsicVector } from "./vector-intrinsics.ts";
+
+/** Pushes vector `j` of any value. Upper halves of integers in 64-bit lanes are unspecified. */
+export function vector(e: Emitter, x: Expr, j: number): void {
+  const shape = e.flow.shape(x);
+  if (shape === "uniform") return splat(e, x);
+  if (shape === "contiguous") return ramp(e, x, j);
+  switch (x.kind) {
+    case "local":
+      return void e.code.get(e.vectors[x.id] + j);
+    case "load":
+      return loadVector(e, x, j);
+    case "unary":
+      return unary(e, x, j);
+    case "binary":
+      return binaryVector(e, x, j);
+    case "compare":
+      return compare(e, x, j);
+    case "logical":
+      return logical(e, x, j);
+    case "select":
+      return select(e, x, j);
+    case "convert":
+      return convertVector(e, x, j);
+    case "intrinsic":
+      return intrinsicVector(e, x, j);
+    default:
+      throw new Error(`internal: ${x.kind} never varies`);
+  }
+}
+
+function splat(e: Emitter, x: Expr): void {
+  if (x.kind === "const" && x.type !== "real") {
+    const word = x.type === "bool" ? -Number(x.value) : Number(x.value);
+    return void e.code.v128([word, word, word, word]);
+  }
+  if (x.type === "bool") e.code.i32(0);
+  scalar(e, x);
+  if (x.type === "bool") e.code.op("i32.sub");
+  e.code.op(x.type === "real" ? `${e.simd}.splat` : "i32x4.splat");
+}
+
+/** A uniform number plus the numbers of the items. */
+function ramp(e: Emitter, x: Expr, j: number): void {
+  offset(e, x);
+  e.code.get(e.first).op("i32.add").op("i32x4.splat");
+  itemNumbers(e, j);
+  e.code.op("i32x4.add");
+}
+
+/** Pushes the numbers of vector j's items within the chunk. */
+export function itemNumbers(e: Emitter, j: number): void {
+  const at = j * e.plan.lanes;
+  e.code.v128(e.plan.wide ? [at, 0, at + 1, 0] : [at, at + 1, at + 2, at + 3]);
+}
+
+function unary(e: Emitter, x: Expr & { kind: "unary" }, j: number): void {
+  vector(e, x.a, j);
+  if (x.op !== "neg") e.code.op("v128.not");
+  else e.code.op(x.type === "real" ? `${e.simd}.neg` : "i32x4.neg");
+}
+
+export function binaryVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
+  if (x.type !== "real") return x.op === "div" || x.op === "rem" ? divideVector(e, x, j) : intBinary(e, x, j);
+  if (x.op === "rem") return remainder(e, x, j);
+  vector(e, x.a, j);
+  vector(e, x.b, j);
+  const op = x.op as "add" | "sub" | "mul" | "div" | "min" | "max";
+  // One instruction on every machine; the IR leaves NaN and signed zeros open.
+  if (op === "min" || op === "max") e.code.op(`${e.simd}.p${op}`);
+  else e.code.op(`${e.simd}.${op}`);
+}
+
+/** Lane by lane: an exact remainder takes a loop. */
+function remainder(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
+  const a = e.take("v128");
+  const b = e.take("v128");
+  vector(e, x.a, j);
+  e.code.set(a);
+  vector(e, x.b, j);
+  e.code.set(b);
+  e.code.get(a);
+  for (let lane = 0; lane < e.plan.lanes; lane++) {
+    const pick = (v: number) => () => void e.code.get(v).lane(`${e.simd}.extract_lane`, lane);
+    realRemainder(e, pick(a), pick(b));
+    e.code.lane(`${e.simd}.replace_lane`, lane);
+  }
+}
+
+function compare(e: Emitter, x: Expr & { kind: "compare" }, j: number): void {
+  vector(e, x.a, j);
+  vector(e, x.b, j);
+  if (x.a.type === "real") e.code.op(`${e.simd}.${x.op}`);
+  else if (x.a.type === "bool") {
+    e.code.op("v128.xor");
+    if (x.op === "eq") e.code.op("v128.not");
+  } else {
+    if (x.op === "eq" || x.op === "ne") e.code.op(`i32x4.${x.op}`);
+    else e.code.op(`i32x4.${x.op}_${x.a.type === "u32" ? "u" : "s"}`);
+    keepLow(e);
+  }
+}
+
+/** Both sides are evaluated; the guard keeps the loads of lanes that would not have asked inside their arrays. */
+function logical(e: Emitter, x: Expr & { kind: "logical" }, j: number): void {
+  vector(e, x.a, j);
+  e.withGuard(() => vector(e, x.b, j));
+  e.code.op(`v128.${x.op}`);
+}
+
+function select(e: Emitter, x: Expr & { kind: "select" }, j: number): void {
+  if (e.flow.shape(x.condition) === "uniform" && (loads(x.a) || loads(x.b))) return branch(e, x, j);
+  e.withGuard(() => {
+    vector(e, x.a, j);
+    vector(e, x.b, j);
+  });
+  vector(e, x.condition, j);
+  e.code.op("v128.bitselect");
+}
+
+function branch(e: Emitter, x: Expr & { kind: "select" }, j: number): void {
+  scalar(e, x.condition);
+  e.code.if("v128");
+  e.withGuard(() => vector(e, x.a, j));
+  e.code.else();
+  e.withGuard(() => vector(e, x.b, j));
+  e.code.end();
+}
+
+function loads(x: Expr): boolean {
+  return someExpr(x, (y) => y.kind === "load");
+}
+
+/** Pushes a constant in every lane. */
+export function splatNumber(e: Emitter, type: ScalarType, value: number): void {
+  if (type !== "real") e.code.v128([value, value, value, value]);
+  else if (e.plan.wide) e.code.f64(value).op("f64x2.splat");
+  else e.code.f32(value).op("f32x4.splat");
+}

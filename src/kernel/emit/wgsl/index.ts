@@ -1,0 +1,138 @@
+/** KernelIR in f32 to WGSL. Nothing here needs a device: text in, text out. */
+import { PrecisionError } from "../../../errors.ts";
+import type { FixedArray, KernelIR } from "../../ir.ts";
+import { lowerSubgroups } from "../../lower-subgroups.ts";
+import type { Dialect } from "../c-like/dialect.ts";
+import { Lines } from "../c-like/lines.ts";
+import { namesOf, type Names } from "../c-like/names.ts";
+import { StatementPrinter } from "../c-like/statements.ts";
+import { Helpers } from "./helpers.ts";
+import { argumentWords, memberOf, type ArgumentWord } from "./layout.ts";
+import { typeNames } from "./literals.ts";
+import { WgslMemory } from "./memory.ts";
+import { WgslOperators } from "./operators.ts";
+import { WgslStatements } from "./statements.ts";
+import { usesIndex, usesSubgroups } from "./usage.ts";
+
+export type { ArgumentWord } from "./layout.ts";
+
+export interface WgslOptions {
+  /** For adapters without subgroups: runs of so many items (a power of two) exchange values through workgroup memory. */
+  readonly emulatedSubgroup?: number;
+}
+
+export interface WgslModule {
+  /** What the code was printed from: as given, or with its subgroup operations lowered. */
+  readonly ir: KernelIR;
+  readonly code: string;
+  readonly entryPoint: "main";
+  /** What the uniform block at group 0, binding 0 holds, word by word. */
+  readonly words: readonly ArgumentWord[];
+  /** Access of the storage buffer at group 1, binding i. */
+  readonly bindings: readonly ("read-only-storage" | "storage")[];
+  /** Whether the device needs the feature "subgroups". */
+  readonly subgroups: boolean;
+}
+
+/**
+ * Prints a kernel as one WGSL module. Workgroups are numbered along x and, because a dispatch is limited to 65,535 of
+ * them an axis, folded into y; `firstGroup` lets a device run a launch in pieces.
+ *
+ * Accuracy: division and square root are WGSL's (2.5 ulp, and that of 1/inverseSqrt; SwiftShader rounds both correctly, and
+ * without a fused multiply-add everywhere a residual step would not improve them); the remainder is exact. The language lets
+ * implementations contract a·b + c, and more. Seen in SwiftShader, which runs SPIRV-Tools' optimiser: (a·c₁)·c₂ becomes
+ * a·(c₁c₂) and (a + c₁) + c₂ becomes a + (c₁+c₂) for constants c₁ and c₂, a/c becomes a·(1/c), a·b + b·c becomes b·(a + c);
+ * (a + b) − a stays. Arithmetic that has to survive this passes its intermediate results through bits (`fk_hide`).
+ * @throws PrecisionError (the IR was not lowered for f32)
+ */
+export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {}): WgslModule {
+  const ir =
+    emulatedSubgroup === undefined ? source : lowerSubgroups(source, { size: emulatedSubgroup, barriers: true });
+  if (ir.precision !== "f32")
+    throw new PrecisionError(`${ir.name}: WGSL has no ${ir.precision}; lower the kernel for f32`);
+  const names = namesOf(ir);
+  const helpers = new Helpers();
+  const memory = new WgslMemory(ir, names);
+  const statements = new WgslStatements(ir, names, memory);
+  const body = printBody(ir, names, { operators: new WgslOperators(helpers), memory, statements });
+  const words = argumentWords(ir);
+  const sections = [
+    directives(ir),
+    argsStruct(ir, names, words),
+    buffers(ir, names),
+    workgroupArrays(ir, names, statements.broadcasts),
+    ...helpers.definitions(),
+    entryPoint(ir, body),
+  ];
+  return {
+    ir,
+    code: `${sections.filter((section) => section !== "").join("\n\n")}\n`,
+    entryPoint: "main",
+    words,
+    bindings: ir.buffers.map((buffer) => (accessOf(buffer) === "read" ? "read-only-storage" : "storage")),
+    subgroups: usesSubgroups(ir),
+  };
+}
+
+function directives(ir: KernelIR): string {
+  // Whole workgroups reach every subgroup operation (the front end has checked); WGSL's own proof is too weak.
+  return usesSubgroups(ir) ? "enable subgroups;\ndiagnostic(off, subgroup_uniformity);" : "";
+}
+
+function argsStruct(ir: KernelIR, names: Names, words: readonly ArgumentWord[]): string {
+  const members = words.map((word) => `  ${memberOf(ir, names, word)},`);
+  return ["struct Args {", ...members, "}", "@group(0) @binding(0) var<uniform> args: Args;"].join("\n");
+}
+
+/** Atomic accesses need a writable binding, also where the kernel only loads. */
+const accessOf = ({ access, atomic }: KernelIR["buffers"][number]): "read" | "read_write" =>
+  access === "write" || atomic ? "read_write" : "read";
+
+const elementOf = ({ element, atomic }: Pick<FixedArray, "element" | "atomic">): string =>
+  atomic ? `atomic<${typeNames[element]}>` : typeNames[element];
+
+function buffers(ir: KernelIR, names: Names): string {
+  return ir.buffers
+    .map((buffer, id) => {
+      const name = names.array({ space: "buffer", id });
+      return `@group(1) @binding(${id}) var<storage, ${accessOf(buffer)}> ${name}: array<${elementOf(buffer)}>;`;
+    })
+    .join("\n");
+}
+
+function workgroupArrays(ir: KernelIR, names: Names, broadcasts: boolean): string {
+  const arrays = ir.workgroups.map(
+    (array, id) =>
+      `var<workgroup> ${names.array({ space: "workgroup", id })}: array<${elementOf(array)}, ${array.length}>;`,
+  );
+  return [...arrays, ...(broadcasts ? ["var<workgroup> fk_flag: u32;"] : [])].join("\n");
+}
+
+function printBody(ir: KernelIR, names: Names, dialect: Dialect): Lines {
+  const out = new Lines(1);
+  ir.privates.forEach((array, id) =>
+    out.add(`var ${names.array({ space: "private", id })}: array<${typeNames[array.element]}, ${array.length}>;`),
+  );
+  ir.locals.forEach(({ type }, id) => out.add(dialect.statements.declare(type, names.local(id))));
+  new StatementPrinter(ir, dialect, names).printAll(ir.body, out);
+  return out;
+}
+
+function entryPoint(ir: KernelIR, body: Lines): string {
+  const subgroups = usesSubgroups(ir);
+  const out = new Lines();
+  out.add(`@compute @workgroup_size(${ir.groupSize})`, "fn main(");
+  out.add("  @builtin(workgroup_id) fk_workgroup: vec3u,", "  @builtin(num_workgroups) fk_dispatched: vec3u,");
+  out.add("  @builtin(local_invocation_index) fk_local: u32,");
+  if (subgroups)
+    out.add("  @builtin(subgroup_invocation_id) fk_lane: u32,", "  @builtin(subgroup_size) fk_subgroup_size: u32,");
+  out.add(") {", "  let fk_group = args.first_group + fk_workgroup.x + fk_workgroup.y * fk_dispatched.x;");
+  if (ir.cooperative) out.add("  if (fk_group >= args.groups) { return; }");
+  if (!ir.cooperative || usesIndex(ir, "globalId"))
+    out.add(`  let fk_global = fk_group * ${ir.groupSize}u + fk_local;`);
+  if (!ir.cooperative) out.add("  if (fk_global >= args.items) { return; }");
+  if (subgroups) out.add("  let fk_lanes = subgroupAdd(1u);"); // the last subgroup may be a partial one
+  out.append(body);
+  out.add("}");
+  return out.toString();
+}

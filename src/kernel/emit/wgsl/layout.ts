@@ -1,0 +1,44 @@
+import type { KernelIR, ScalarType } from "../../ir.ts";
+import { type Names, sanitised } from "../c-like/names.ts";
+
+/** One 32-bit word of the uniform block; a device fills it at each launch. */
+export type ArgumentWord =
+  | { readonly kind: "items" } // work items in all; those beyond never run
+  | { readonly kind: "groups" } // workgroups in all
+  | { readonly kind: "firstGroup" } // where this piece of a launch starts
+  | { readonly kind: "zero" } // 0, unknown to the compiler
+  | { readonly kind: "length"; readonly buffer: number }
+  | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType };
+
+/** Words in the order of the struct `Args`. All are 32 bits, so that the uniform layout has no padding. */
+export function argumentWords(ir: KernelIR): ArgumentWord[] {
+  return [
+    { kind: "items" },
+    { kind: "groups" },
+    { kind: "firstGroup" },
+    { kind: "zero" },
+    ...ir.buffers.map((_, buffer) => ({ kind: "length" as const, buffer })),
+    ...ir.scalars.map(({ type }, scalar) => ({ kind: "scalar" as const, scalar, type })),
+  ];
+}
+
+export const lengthName = (ir: KernelIR, buffer: number): string =>
+  `${sanitised(ir.buffers[buffer].name)}_length_b${buffer}`;
+
+/** The struct's member for a word, with its type. Booleans have no place in uniform memory: they travel as u32. */
+export function memberOf(ir: KernelIR, names: Names, word: ArgumentWord): string {
+  switch (word.kind) {
+    case "items":
+    case "groups":
+    case "zero":
+      return `${word.kind}: u32`;
+    case "firstGroup":
+      return "first_group: u32";
+    case "length":
+      return `${lengthName(ir, word.buffer)}: i32`;
+    case "scalar":
+      return `${names.scalar(word.scalar)}: ${{ real: "f32", i32: "i32", u32: "u32", bool: "u32" }[word.type]}`;
+    default:
+      return word satisfies never;
+  }
+}

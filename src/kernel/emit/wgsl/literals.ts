@@ -1,0 +1,48 @@
+import type { ScalarType } from "../../ir.ts";
+
+export const typeNames = { real: "f32", i32: "i32", u32: "u32", bool: "bool" } as const satisfies Record<
+  ScalarType,
+  string
+>;
+
+const word = new DataView(new ArrayBuffer(4));
+
+/** The bits of the f32 nearest to `value`. */
+export function bitsOf(value: number): number {
+  word.setFloat32(0, value);
+  return word.getUint32(0);
+}
+
+const largest = 2 ** 128 - 2 ** 104;
+
+/** The shortest decimal that reads back as the f32 `value`. WGSL rejects one beyond the largest f32, even if it rounds to it. */
+function shortest(value: number): string {
+  if (Math.abs(value) === largest) return String(value);
+  for (let digits = 1; digits < 9; digits++) {
+    const text = value.toPrecision(digits);
+    if (Math.fround(Number(text)) === value) return String(Number(text));
+  }
+  return String(Number(value.toPrecision(9)));
+}
+
+const smallestNormal = 2 ** -126;
+
+/**
+ * A literal of `type`. WGSL has none for infinities and NaN, does not promise to keep a subnormal or the sign of zero, and
+ * refuses to bitcast constants to NaN: those are made of bits that the compiler cannot know.
+ */
+export function literal(type: ScalarType, value: number | boolean): string {
+  if (typeof value === "boolean" || type === "bool") return String(Boolean(value));
+  if (type === "real") return realLiteral(Math.fround(value));
+  if (type === "u32") return `${value >>> 0}u`;
+  const n = value | 0;
+  if (n === -(2 ** 31)) return "(-2147483647i - 1i)"; // the digits of INT_MIN alone are out of range
+  return n < 0 ? `(${n}i)` : `${n}i`;
+}
+
+function realLiteral(value: number): string {
+  const unsafe = !Number.isFinite(value) || Math.abs(value) < smallestNormal;
+  if (unsafe && !Object.is(value, 0))
+    return `bitcast<f32>(0x${bitsOf(value).toString(16).padStart(8, "0")}u ^ args.zero)`;
+  return value < 0 ? `(${shortest(value)}f)` : `${shortest(value)}f`;
+}

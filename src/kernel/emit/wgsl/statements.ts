@@ -1,0 +1,124 @@
+import type { AtomicOp, Expr, KernelIR, ScalarType, SubgroupOp } from "../../ir.ts";
+import type { LoopParts, Operand, Statements, StmtOf } from "../c-like/dialect.ts";
+import type { Lines } from "../c-like/lines.ts";
+import type { Names } from "../c-like/names.ts";
+import { typeNames } from "./literals.ts";
+import type { WgslMemory } from "./memory.ts";
+import { conditionsToBroadcast } from "./uniformity.ts";
+
+const atomics = {
+  add: "atomicAdd",
+  min: "atomicMin",
+  max: "atomicMax",
+  and: "atomicAnd",
+  or: "atomicOr",
+  xor: "atomicXor",
+  exchange: "atomicExchange",
+} as const satisfies Partial<Record<AtomicOp, string>>;
+
+const reductions = { add: "subgroupAdd", min: "subgroupMin", max: "subgroupMax" } as const satisfies Partial<
+  Record<SubgroupOp, string>
+>;
+
+type Print = (expression: Expr) => Operand;
+
+export class WgslStatements implements Statements {
+  readonly #names: Names;
+  readonly #memory: WgslMemory;
+  readonly #toBroadcast: ReadonlySet<StmtOf<"if"> | StmtOf<"loop">>;
+  readonly #writesBuffers: boolean;
+
+  constructor(ir: KernelIR, names: Names, memory: WgslMemory) {
+    this.#names = names;
+    this.#memory = memory;
+    this.#toBroadcast = conditionsToBroadcast(ir);
+    this.#writesBuffers = ir.buffers.some(({ access, atomic }) => access === "write" || atomic);
+  }
+
+  /** Whether `condition` has used the workgroup variable `fk_flag`. */
+  get broadcasts(): boolean {
+    return this.#toBroadcast.size > 0;
+  }
+
+  declare(type: ScalarType, name: string, value?: string): string {
+    return `var ${name}: ${typeNames[type]}${value === undefined ? "" : ` = ${value}`};`;
+  }
+
+  assign(name: string, value: string): string {
+    return `${name} = ${value};`;
+  }
+
+  loop(out: Lines, { test, body, update }: LoopParts): void {
+    out.block("loop {", () => {
+      if (test !== null) out.add(`if (!${test(out)}) { break; }`);
+      body(out);
+      if (update !== null) out.block("continuing {", () => update(out));
+    });
+  }
+
+  barrier(out: Lines): void {
+    out.add("workgroupBarrier();");
+    if (this.#writesBuffers) out.add("storageBarrier();");
+  }
+
+  atomic(s: StmtOf<"atomic">, print: Print, out: Lines): void {
+    const element = `&${this.#memory.element(s.array, print(s.index))}`;
+    const value = s.value === null ? "" : print(s.value).text;
+    const result = s.result === null ? "" : `${this.#names.local(s.result)} = `;
+    switch (s.op) {
+      case "load":
+        return out.add(`${result === "" ? "_ = " : result}atomicLoad(${element});`);
+      case "store":
+        return out.add(`atomicStore(${element}, ${value});`);
+      case "compareExchange":
+        return this.#compareExchange(element, print(s.expected!).text, value, result, out);
+      default:
+        return out.add(`${result}${atomics[s.op]}(${element}, ${value});`);
+    }
+  }
+
+  /** WGSL has only the weak form, which may fail although the values agree; then it is tried again. */
+  #compareExchange(element: string, expected: string, value: string, result: string, out: Lines): void {
+    const [wanted, tried] = [this.#names.temporary(), this.#names.temporary()];
+    out.block("loop {", () => {
+      out.add(`let ${wanted} = ${expected};`);
+      out.add(`let ${tried} = atomicCompareExchangeWeak(${element}, ${wanted}, ${value});`);
+      if (result !== "") out.add(`${result}${tried}.old_value;`);
+      out.add(`if (${tried}.exchanged || ${tried}.old_value != ${wanted}) { break; }`);
+    });
+  }
+
+  subgroup(s: StmtOf<"subgroup">, print: Print, out: Lines): void {
+    const value = print(s.value).text;
+    const result = this.#names.local(s.result);
+    if (s.op === "add" || s.op === "min" || s.op === "max")
+      return out.add(`${result} = ${reductions[s.op]}(${value});`);
+    // Beyond the subgroup's last item each reads itself; a lane below 0 is a huge u32.
+    const source = this.#names.temporary();
+    out.add(`let ${source} = ${sourceLane(s.op, print(s.operand!).text)};`);
+    out.add(`${result} = subgroupShuffle(${value}, select(fk_lane, ${source}, ${source} < fk_lanes));`);
+  }
+
+  condition(s: StmtOf<"if"> | StmtOf<"loop">, text: string, out: Lines): string {
+    if (!this.#toBroadcast.has(s)) return text;
+    out.add(`if (fk_local == 0u) { fk_flag = u32(${text}); }`);
+    return "(workgroupUniformLoad(&fk_flag) != 0u)";
+  }
+}
+
+function sourceLane(op: Exclude<SubgroupOp, keyof typeof reductions>, operand: string): string {
+  const lane = `bitcast<u32>(${operand})`;
+  switch (op) {
+    case "shuffle":
+    case "broadcast":
+      return lane;
+    case "shuffleUp":
+      return `(fk_lane - ${lane})`;
+    case "shuffleDown":
+      return `(fk_lane + ${lane})`;
+    case "shuffleXor":
+      return `(fk_lane ^ ${lane})`;
+    default:
+      return op satisfies never;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Expr, KernelIR, Stmt } from "../../ir.ts";
+import type { StmtOf } from "../c-like/dialect.ts";
+import { bodies, children, someLeave, someStmt } from "../../visit.ts";
+
+type Conditional = StmtOf<"if"> | StmtOf<"loop">;
+
+/**
+ * WGSL accepts a barrier only where it can prove by its own rules that all items of the workgroup arrive. The front end
+ * has already established that they do, by rules that know more. This finds the conditions that decide whether a barrier
+ * is reached and that WGSL could not prove uniform; the emitter broadcasts those from the first item.
+ *
+ * The analysis here ignores the order of assignments, so it never calls something uniform that WGSL's finer one does not.
+ */
+export function conditionsToBroadcast(ir: KernelIR): ReadonlySet<Conditional> {
+  const found = new Set<Conditional>();
+  if (!ir.cooperative) return found;
+  const analysis = new Analysis(ir);
+  while (analysis.pass()); // each pass only adds varying locals, so this ends
+  for (const s of analysis.decisive) if (!analysis.isUniform(conditionOf(s))) found.add(s);
+  return found;
+}
+
+const literalTrue: Expr = { kind: "const", type: "bool", value: true };
+const conditionOf = (s: Conditional): Expr => (s.kind === "if" ? s.condition : (s.test ?? literalTrue));
+const bodyOf = (s: Conditional): readonly Stmt[] => bodies(s).flat();
+
+class Analysis {
+  /** The conditions on which a barrier depends. */
+  readonly decisive = new Set<Conditional>();
+  readonly #ir: KernelIR;
+  readonly #varying = new Set<number>();
+  #changed = false;
+
+  constructor(ir: KernelIR) {
+    this.#ir = ir;
+    this.#findDecisive(ir.body, false);
+  }
+
+  /** Marks the locals that become varying by what is known so far; says whether there were any. */
+  pass(): boolean {
+    this.#changed = false;
+    this.#visitAll(this.#ir.body, true);
+    return this.#changed;
+  }
+
+  isUniform(e: Expr): boolean {
+    switch (e.kind) {
+      case "local":
+        return !this.#varying.has(e.id);
+      case "index":
+        return e.op === "groupId" || e.op === "groupCount";
+      case "load":
+        return this.#isReadOnly(e) && this.isUniform(e.index);
+      default:
+        return children(e).every((child) => this.isUniform(child));
+    }
+  }
+
+  #isReadOnly({ array }: Extract<Expr, { kind: "load" }>): boolean {
+    if (array.space !== "buffer") return false;
+    const { access, atomic } = this.#ir.buffers[array.id];
+    return access === "read" && !atomic;
+  }
+
+  /** An `if` around a barrier; a loop around one; and any `if` that leaves such a loop. */
+  #findDecisive(statements: readonly Stmt[], inDecisiveLoop: boolean): void {
+    for (const s of statements) {
+      if (s.kind !== "if" && s.kind !== "loop") continue;
+      const inner = bodyOf(s);
+      const meets = containsCollective(inner);
+      if (meets || (s.kind === "if" && inDecisiveLoop && leavesLoop(inner))) this.decisive.add(s);
+      this.#findDecisive(inner, s.kind === "loop" ? meets : inDecisiveLoop);
+    }
+  }
+
+  #visitAll(statements: readonly Stmt[], uniformFlow: boolean): void {
+    for (const s of statements) this.#visit(s, uniformFlow);
+  }
+
+  #visit(s: Stmt, uniformFlow: boolean): void {
+    if (s.kind === "assign" && !(uniformFlow && this.isUniform(s.value))) this.#vary(s.local);
+    if ((s.kind === "atomic" || s.kind === "subgroup") && s.result !== null) this.#vary(s.result);
+    if (s.kind !== "if" && s.kind !== "loop") return;
+    const together = this.decisive.has(s) || (this.isUniform(conditionOf(s)) && !this.#diverges(s));
+    this.#visitAll(bodyOf(s), uniformFlow && together);
+  }
+
+  /** Whether some items may leave this loop, or an iteration of it, before others. */
+  #diverges(s: Conditional): boolean {
+    return s.kind === "loop" && this.#leavesApart(s.body);
+  }
+
+  #leavesApart(statements: readonly Stmt[]): boolean {
+    return statements.some(
+      (s) =>
+        s.kind === "if" && ((leavesLoop(bodyOf(s)) && !this.isUniform(s.condition)) || this.#leavesApart(bodyOf(s))),
+    );
+  }
+
+  #vary(local: number): void {
+    if (this.#varying.has(local)) return;
+    this.#varying.add(local);
+    this.#changed = true;
+  }
+}
+
+const containsCollective = (list: readonly Stmt[]): boolean =>
+  someStmt(list, ({ kind }) => kind === "barrier" || kind === "subgroup");
+
+/** Whether a break or continue in here belongs to a loop around. */
+const leavesLoop = (list: readonly Stmt[]): boolean => someLeave(list, () => true);

@@ -1,0 +1,95 @@
+/** Names, literals, members and elements of arrays. */
+import type { Expression, MemberExpression, Node } from "acorn";
+import { type ArrayValue, type Context, i32Type, type Scope, type Value } from "./context.ts";
+import type { Draft, DraftStatement } from "./draft.ts";
+import { lowerScalar, lowerValue, scalar } from "./expressions.ts";
+import { INTEGER, typeVariable } from "./types.ts";
+
+const MATH_CONSTANTS = ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2", "SQRT1_2"] as const;
+
+export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: Scope): Value {
+  const found = scope.find(name);
+  if (found?.kind === "early") throw ctx.fail(node, `${name} is used before it is declared`, "declare it first");
+  if (found) return found;
+  if (name === "Math" || name === "Number") return { kind: "namespace", name };
+  if (name === "Infinity") return { kind: "constant", value: Infinity };
+  if (name === "NaN") return { kind: "constant", value: NaN };
+  if (name === "undefined") return { kind: "nothing" };
+  throw ctx.fail(
+    node,
+    `${name} is not declared: a kernel's body cannot use variables of the code around it`,
+    `declare it: a run-time value in params, a constant or a kernel function in env, and destructure it in the body's arguments`,
+  );
+}
+
+export function lowerLiteral(ctx: Context, node: Node, value: unknown): Value {
+  if (typeof value === "number" || typeof value === "boolean") return { kind: "constant", value };
+  if (typeof value === "string") return { kind: "text", value };
+  throw ctx.fail(
+    node,
+    `${value === null ? "null" : typeof value} is not part of the kernel language`,
+    "use numbers and booleans",
+  );
+}
+
+export function lowerMember(ctx: Context, node: MemberExpression, scope: Scope, out: DraftStatement[]): Value {
+  const object = lowerValue(ctx, node.object as Expression, scope, out);
+  if (!node.computed) return memberOf(ctx, node, object, (node.property as { name: string }).name);
+  if (object.kind !== "array") throw ctx.fail(node, "only arrays can be indexed");
+  const index = lowerScalar(ctx, node.property, scope, out);
+  return scalar(loadOf(ctx, node, object.array, index));
+}
+
+export function loadOf(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
+  checkIndex(ctx, node, array, index);
+  return ctx.draft(node, typeVariable(array.element), { kind: "load", array: array.ref, index });
+}
+
+/** Indexes are integers; a constant one is checked against a fixed length at once. */
+export function checkIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): void {
+  ctx.require(node, index, INTEGER, "index with an i32: gpu.i32(x)");
+  if (index.kind !== "const") return;
+  const value = index.value as number;
+  if (value < 0 || (array.length !== null && value >= array.length))
+    throw ctx.fail(
+      node,
+      `index ${value} is outside ${array.name}${array.length === null ? "" : `, of length ${array.length}`}`,
+      "index from 0 to length − 1",
+    );
+}
+
+export function memberOf(ctx: Context, node: Node, object: Value, name: string): Value {
+  switch (object.kind) {
+    case "namespace":
+      return namespaceMember(object.name, name, ctx);
+    case "struct": {
+      const field = object.fields.get(name);
+      if (field) return field;
+      throw ctx.fail(
+        node,
+        `there is no ${name} here`,
+        `declare it; there are: ${[...object.fields.keys()].join(", ")}`,
+      );
+    }
+    case "array":
+      if (name !== "length") break;
+      if (object.array.length !== null) return { kind: "constant", value: object.array.length };
+      return scalar(ctx.draft(node, i32Type(), { kind: "length", array: object.array.ref }));
+    default:
+      break;
+  }
+  throw ctx.fail(
+    node,
+    `.${name} is not part of the kernel language here`,
+    "arrays have .length, results of functions their named values",
+  );
+}
+
+function namespaceMember(namespace: "Math" | "Number" | "gpu", name: string, ctx: Context): Value {
+  if (namespace === "gpu" && name === "precision") return { kind: "text", value: ctx.precision };
+  if (namespace === "Math") {
+    const constant = MATH_CONSTANTS.find((c) => c === name);
+    if (constant) return { kind: "constant", value: Math[constant] };
+  }
+  return { kind: "member", namespace, name };
+}

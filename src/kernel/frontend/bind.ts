@@ -1,0 +1,71 @@
+/** Binding names: destructured arguments, and what a kernel's environment holds. */
+import type { Node, Pattern, Property } from "acorn";
+
+import type { Environment } from "../language.ts";
+import type { Context, Scope, Value } from "./context.ts";
+import type { DraftStatement } from "./draft.ts";
+import { memberOf } from "./access.ts";
+import { scalarOf } from "./expressions.ts";
+
+export function environmentValue(env: Environment): Value {
+  const fields = new Map<string, Value>();
+  for (const [name, value] of Object.entries(env)) fields.set(name, environmentEntry(value));
+  return { kind: "struct", fields };
+}
+
+function environmentEntry(value: Environment[string]): Value {
+  if (typeof value === "number" || typeof value === "boolean") return { kind: "constant", value };
+  if (typeof value === "string") return { kind: "text", value };
+  return { kind: "function", fn: value };
+}
+
+/** Declares the names of a parameter or of a `const { a, b } = …`. */
+export function bindPattern(ctx: Context, pattern: Pattern, value: Value, scope: Scope, out: DraftStatement[]): void {
+  switch (pattern.type) {
+    case "Identifier":
+      scope.declare(pattern.name, own(ctx, pattern, pattern.name, value, out));
+      return;
+    case "ObjectPattern":
+      for (const property of pattern.properties) bindProperty(ctx, property, value, scope, out);
+      return;
+    case "ArrayPattern":
+      if (value.kind !== "tuple")
+        throw ctx.fail(
+          pattern,
+          "only a function's arguments can be destructured as an array",
+          "destructure by name: { a, b }",
+        );
+      pattern.elements.forEach((element, k) => {
+        if (!element) return;
+        const item = value.items[k];
+        if (!item)
+          throw ctx.fail(element, `there are only ${value.items.length} parameters declared`, "declare it in params");
+        bindPattern(ctx, element, item, scope, out);
+      });
+      return;
+    case "AssignmentPattern":
+      throw ctx.fail(pattern, "parameters have no default values", "pass every argument");
+    default:
+      throw ctx.fail(pattern, "this pattern is not part of the kernel language", "destructure by name: { a, b }");
+  }
+}
+
+function bindProperty(ctx: Context, property: Node, value: Value, scope: Scope, out: DraftStatement[]): void {
+  if (property.type !== "Property")
+    throw ctx.fail(property, "...rest is not part of the kernel language", "name each value");
+  const { key, computed, value: target } = property as unknown as Property & { value: Pattern };
+  const name = key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : "";
+  if (computed || name === "")
+    throw ctx.fail(property, "computed names are not part of the kernel language", "name each value");
+  bindPattern(ctx, target, memberOf(ctx, property, value, name), scope, out);
+}
+
+/** A parameter that the body assigns to becomes a local of its own. */
+function own(ctx: Context, node: Node, name: string, value: Value, out: DraftStatement[]): Value {
+  if (!ctx.frame.assigned.has(name)) return value;
+  if (value.kind !== "scalar" && value.kind !== "constant" && value.kind !== "local") return value;
+  const draft = scalarOf(ctx, node, value);
+  const id = ctx.newLocal(name, draft.type);
+  out.push({ kind: "assign", local: id, value: draft, place: ctx.place(node) });
+  return { kind: "local", id };
+}

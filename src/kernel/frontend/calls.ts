@@ -1,0 +1,80 @@
+/** Calls: which function is meant, and what it becomes. */
+import type { CallExpression, Expression, Node } from "acorn";
+import type { IndexOp } from "../ir.ts";
+import { ARRAYS, ATOMICS, declareArray, lowerAtomic } from "./arrays.ts";
+import { isCollective } from "./collectives.ts";
+import { type Context, i32Type, type Scope, type Value } from "./context.ts";
+import type { Draft, DraftStatement } from "./draft.ts";
+import { lowerOperands, lowerValue } from "./expressions.ts";
+import { inlineCall } from "./inline.ts";
+import { expectArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, own } from "./intrinsics.ts";
+import { libraryCall, lowerMathCall, type Operands } from "./math-calls.ts";
+import { lateOf } from "./operators.ts";
+import { BOOL, NUMERIC } from "./types.ts";
+
+const INDEXES: Readonly<Record<string, IndexOp>> = {
+  globalId: "globalId",
+  localId: "localId",
+  groupId: "groupId",
+  groupCount: "groupCount",
+  subgroupLane: "subgroupLane",
+  subgroupSize: "subgroupSize",
+};
+
+export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out: DraftStatement[]): Value {
+  if (node.callee.type === "Super") throw ctx.fail(node, "super is not part of the kernel language");
+  const callee = lowerValue(ctx, node.callee, scope, out);
+  for (const argument of node.arguments)
+    if (argument.type === "SpreadElement")
+      throw ctx.fail(argument, "spread arguments are not part of the kernel language", "write the arguments out");
+  const args = node.arguments as Expression[];
+  if (callee.kind === "function") return inlineCall(ctx, node, callee.fn, args, scope, out);
+  if (callee.kind !== "member")
+    throw ctx.fail(node, "this cannot be called", "call a function of env, of Math or of the second argument");
+  if (callee.namespace === "gpu") return lowerGpuCall(ctx, node, callee.name, args, scope, out);
+  const operands = (): Draft[] => lowerOperands(ctx, args, scope, out);
+  const draft =
+    callee.namespace === "Math"
+      ? lowerMathCall(ctx, node, callee.name, operands, out)
+      : lowerNumberCall(ctx, node, callee.name, operands);
+  return { kind: "scalar", draft };
+}
+
+function lowerNumberCall(ctx: Context, node: Node, name: string, operands: Operands): Draft {
+  const signature = own(NUMBER_INTRINSICS, name);
+  if (signature) return intrinsicOf(ctx, node, name, signature, operands());
+  throw ctx.fail(node, `Number.${name} is not part of the kernel language`, "Number.isNaN and Number.isFinite are");
+}
+
+function lowerGpuCall(
+  ctx: Context,
+  node: CallExpression,
+  name: string,
+  args: readonly Expression[],
+  scope: Scope,
+  out: DraftStatement[],
+): Value {
+  if (isCollective(name))
+    throw ctx.fail(node, `gpu.${name} is collective`, `yield it, in a generator body: const y = yield gpu.${name}(…)`);
+  if (own(ATOMICS, name)) return lowerAtomic(ctx, node, name, args, scope, out);
+  const operands = lowerOperands(ctx, args, scope, out);
+  const array = own(ARRAYS, name);
+  if (array) return declareArray(ctx, node, name, array, operands);
+  return { kind: "scalar", draft: gpuScalar(ctx, node, name, operands, out) };
+}
+
+function gpuScalar(ctx: Context, node: Node, name: string, operands: readonly Draft[], out: DraftStatement[]): Draft {
+  const index = own(INDEXES, name);
+  if (index) {
+    expectArguments(ctx, node, `gpu.${name}`, operands, []);
+    if (index !== "globalId") ctx.cooperative = true;
+    return ctx.draft(node, i32Type(), { kind: "index", op: index });
+  }
+  if (name === "groupSize") return ctx.constant(node, ctx.groupSize);
+  const conversion = ({ real: "toReal", i32: "toI32", u32: "toU32" } as const)[name as "real"];
+  if (conversion)
+    return lateOf(ctx, node, conversion, expectArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC | BOOL]));
+  const signature = own(GPU_INTRINSICS, name);
+  if (signature) return intrinsicOf(ctx, node, `gpu.${name}`, signature, operands);
+  return libraryCall(ctx, node, `gpu.${name}`, name, operands, out);
+}

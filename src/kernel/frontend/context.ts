@@ -1,0 +1,273 @@
+/** The state of one kernel's lowering: what has been declared so far, and the function that is being inlined. */
+import type { Node } from "acorn";
+
+import type { KernelError } from "../../errors.ts";
+import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
+import type { KernelFunction } from "../language.ts";
+import { declarationTrace } from "../declared.ts";
+import type { Draft, DraftArray, DraftLocal, DraftShape, DraftStatement } from "./draft.ts";
+import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } from "./source.ts";
+import { assignedNames } from "./syntax.ts";
+import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
+
+/** What a name, or an expression, stands for. */
+export type Value =
+  | { readonly kind: "scalar"; readonly draft: Draft }
+  | { readonly kind: "constant"; readonly value: number | boolean }
+  | { readonly kind: "text"; readonly value: string }
+  | { readonly kind: "local"; readonly id: number; readonly constant?: boolean }
+  /** Declared further down in the same block. */
+  | { readonly kind: "early" }
+  | { readonly kind: "array"; readonly array: ArrayValue }
+  | { readonly kind: "function"; readonly fn: KernelFunction }
+  | { readonly kind: "struct"; readonly fields: ReadonlyMap<string, Value> }
+  | { readonly kind: "tuple"; readonly items: readonly Value[] }
+  | { readonly kind: "namespace"; readonly name: "Math" | "Number" | "gpu" }
+  | { readonly kind: "member"; readonly namespace: "Math" | "Number" | "gpu"; readonly name: string }
+  | { readonly kind: "nothing" };
+
+export interface ArrayValue {
+  readonly ref: ArrayRef;
+  readonly name: string;
+  readonly element: "real" | "i32" | "u32";
+  /** null for buffers: known only at run time. */
+  readonly length: number | null;
+  readonly writable: boolean;
+}
+
+export class Scope {
+  private readonly names = new Map<string, Value>();
+  readonly parent: Scope | null;
+
+  constructor(parent: Scope | null) {
+    this.parent = parent;
+  }
+
+  declare(name: string, value: Value): void {
+    this.names.set(name, value);
+  }
+
+  /** What a name declared in this very scope stands for. */
+  own(name: string): Value | undefined {
+    return this.names.get(name);
+  }
+
+  find(name: string): Value | undefined {
+    return this.names.get(name) ?? this.parent?.find(name);
+  }
+}
+
+/** The locals that receive a function's result. */
+export type Results = Map<string, number>;
+
+/** One function while its body is lowered; the kernel itself is the outermost. */
+export interface Frame {
+  readonly unit: SourceUnit;
+  /** The kernel or function itself: two functions may share their text and differ in env. */
+  readonly declared: object;
+  /** Where `var` declarations go. */
+  readonly scope: Scope;
+  /** Names assigned anywhere in the function: a `const`-like alias is only made of the others. */
+  readonly assigned: ReadonlySet<string>;
+  readonly caller: Frame | null;
+  /** The statement list the function's body begins in, and where. */
+  readonly out: DraftStatement[];
+  readonly start: number;
+  /** Set once a return leaves from inside a loop or from a branch that may also fall through. */
+  returned: number | null;
+  loopDepth: number;
+  /** How many enclosing branches may either return or fall through to what follows them. */
+  fallThrough: number;
+  /** null until the first return; "" is the name of an unnamed result. */
+  results: Results | null;
+  readonly isKernel: boolean;
+}
+
+/** A frame for the body of `unit`; without a caller it is the kernel's own. */
+export function newFrame(
+  unit: SourceUnit,
+  declared: object,
+  scope: Scope,
+  caller: Frame | null,
+  out: DraftStatement[],
+): Frame {
+  const assigned = assignedNames(unit.syntax);
+  const start = out.length;
+  const isKernel = caller === null;
+  return {
+    unit,
+    declared,
+    scope,
+    assigned,
+    caller,
+    out,
+    start,
+    returned: null,
+    loopDepth: 0,
+    fallThrough: 0,
+    results: null,
+    isKernel,
+  };
+}
+
+const MAX_DRAFTS = 250_000;
+
+export class Context {
+  readonly kernelName: string;
+  readonly precision: Precision;
+  readonly groupSize: number;
+  readonly scalars: ScalarParam[] = [];
+  readonly buffers: Omit<BufferParam, "atomic">[] = [];
+  readonly privates: DraftArray[] = [];
+  readonly workgroups: DraftArray[] = [];
+  readonly locals: DraftLocal[] = [];
+  readonly units: SourceUnit[] = [];
+  readonly atomics = new Set<string>();
+  /** Locals that keep the value of their declaration: they can be named again instead of copied. */
+  readonly settled = new Set<number>();
+  /** Whether the work item asks for its place in the workgroup, or shares memory or values with it. */
+  cooperative = false;
+  frame!: Frame;
+  /** How often the code being lowered is repeated by the unrolled loops around it. */
+  repetitions = 1;
+  private nesting = 0;
+  private drafts = 0;
+
+  constructor(kernelName: string, precision: Precision, groupSize: number) {
+    this.kernelName = kernelName;
+    this.precision = precision;
+    this.groupSize = groupSize;
+  }
+
+  /** The source of a kernel or function; each is listed once. */
+  unit(name: string, declared: object, text: string): SourceUnit {
+    const known = this.units.find((unit) => unit.text === text && unit.name === name);
+    if (known) return known;
+    // Formatting a stack takes a good part of a millisecond; only messages need it.
+    const site = (): string | undefined => declarationSite(declarationTrace(declared));
+    const unit = parseFunction(declared, name, text, site, this.units.length);
+    this.units.push(unit);
+    return unit;
+  }
+
+  fail(node: Node, what: string, remedy?: string): KernelError {
+    return errorAt(this.frame.unit, node.start, what, remedy);
+  }
+
+  place(node: Node): Place {
+    return placeOf(this.frame.unit, node.start);
+  }
+
+  /** Lowers something inside something else. Deep nesting would overflow somebody's stack: ours, or a shader compiler's. */
+  nested<T>(node: Node, most: number, run: () => T): T {
+    if (this.nesting >= most)
+      throw this.fail(node, "nested too deeply", "split it: fewer early returns in a row, shorter expressions");
+    this.nesting++;
+    try {
+      return run();
+    } finally {
+      this.nesting--;
+    }
+  }
+
+  draft(node: Node, type: TypeVariable, shape: DraftShape): Draft {
+    if (++this.drafts > MAX_DRAFTS)
+      throw this.fail(
+        node,
+        `the kernel has more than ${MAX_DRAFTS} operations once calls are inlined and loops unrolled`,
+        "split the kernel, or loop over more than 32 trips, which are not unrolled",
+      );
+    return { ...shape, type, place: this.place(node) };
+  }
+
+  constant(node: Node, value: number | boolean): Draft {
+    const mask = typeof value === "boolean" ? BOOL : literalMask(value);
+    return this.draft(node, new TypeVariable(mask), { kind: "const", value });
+  }
+
+  newLocal(name: string, type = new TypeVariable(NUMERIC | BOOL)): number {
+    this.locals.push({ name, type });
+    return this.locals.length - 1;
+  }
+
+  local(node: Node, id: number): Draft {
+    return this.draft(node, this.locals[id].type, { kind: "local", id });
+  }
+
+  /** Evaluates once, now: the value of `draft` at this point of the program. */
+  materialise(node: Node, draft: Draft, out: DraftStatement[], name = "t"): Draft {
+    if (draft.kind === "const" || draft.kind === "param") return draft;
+    if (draft.kind === "local" && this.settled.has(draft.id)) return draft;
+    const id = this.newLocal(name, draft.type);
+    this.settled.add(id);
+    out.push({ kind: "assign", local: id, value: draft, place: this.place(node) });
+    return this.local(node, id);
+  }
+
+  require(node: Node, draft: Draft, mask: number, remedy?: string): Draft {
+    if (!draft.type.narrow(mask)) {
+      if (
+        draft.kind === "const" &&
+        typeof draft.value === "number" &&
+        mask !== BOOL &&
+        (literalMask(draft.value) & mask) === 0
+      )
+        throw this.constantMisfit(node, draft.value, mask);
+      throw this.fail(
+        node,
+        `expected ${describe(mask)}, got ${describe(draft.type.possible)}`,
+        remedy ?? conversionRemedy(mask, draft.type.possible),
+      );
+    }
+    return draft;
+  }
+
+  unify(node: Node, a: Draft, b: Draft): void {
+    this.unifyTypes(node, a.type, b.type, a, b);
+  }
+
+  unifyTypes(node: Node, a: TypeVariable, b: TypeVariable, ...drafts: Draft[]): void {
+    if (a.unify(b)) return;
+    for (const [draft, other] of [
+      [drafts[0], b],
+      [drafts[1], a],
+    ] as const)
+      if (
+        draft?.kind === "const" &&
+        typeof draft.value === "number" &&
+        (literalMask(draft.value) & other.possible) === 0
+      )
+        throw this.constantMisfit(node, draft.value, other.possible);
+    throw this.fail(
+      node,
+      `mixed ${describe(a.possible)} and ${describe(b.possible)}`,
+      conversionRemedy(a.possible, b.possible),
+    );
+  }
+
+  private constantMisfit(node: Node, value: number, mask: number): KernelError {
+    if (mask & (I32 | U32) && Number.isInteger(value))
+      return this.fail(
+        node,
+        `the constant ${value} is out of range for ${describe(mask)}`,
+        "use a constant that fits, or make the other operand real with gpu.real(…)",
+      );
+    return this.fail(
+      node,
+      `mixed ${describe(mask)} and the constant ${value}, which is real`,
+      "convert the integer with gpu.real(…), or the real with gpu.i32(…)",
+    );
+  }
+}
+
+function conversionRemedy(a: number, b: number): string {
+  const both = a | b;
+  if (both & BOOL) return "compare, for instance x !== 0, to make a bool; gpu.i32(flag) to make a number of one";
+  if (both & REAL) return "convert the integer with gpu.real(…), or the real with gpu.i32(…)";
+  return "convert with gpu.i32(…) or gpu.u32(…), or write x | 0 or x >>> 0";
+}
+
+export const realType = (): TypeVariable => typeVariable("real");
+export const i32Type = (): TypeVariable => typeVariable("i32");
+export const u32Type = (): TypeVariable => typeVariable("u32");
+export const boolType = (): TypeVariable => typeVariable("bool");

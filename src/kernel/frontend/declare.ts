@@ -1,0 +1,123 @@
+/** Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its environment. */
+import { SpecError } from "../../errors.ts";
+import { checkEnvironment, declareFunction, functionRunOn, recordDeclaration } from "../declared.ts";
+import { hostGpu } from "../host-gpu.ts";
+import { real } from "../language.ts";
+import type {
+  Environment,
+  FunctionDefinition,
+  FunctionResult,
+  Gpu,
+  Kernel,
+  KernelDefinition,
+  KernelFunction,
+  Params,
+  ParamTuple,
+  ScalarDeclaration,
+} from "../language.ts";
+
+const DEFAULT_GROUP_SIZE = 64;
+const MAX_GROUP_SIZE = 1024;
+
+/**
+ * Declares a kernel: the work of one item of a launch.
+ *
+ * `params` are run-time values (scalars and buffers), `env` compile-time ones (numbers, booleans, strings, kernel
+ * functions); `body` gets both destructured and may use nothing else but `Math`. A generator body (`*body`) may `yield`
+ * for a workgroup barrier.
+ *
+ * @throws SpecError when the group size is not a whole number from 1 to 1024, or a declared name is not an identifier
+ */
+export function kernel<const P extends Params, const E extends Environment = Record<never, never>>(
+  definition: KernelDefinition<P, E>,
+): Kernel<P> {
+  const { name = "kernel", params, groupSize = DEFAULT_GROUP_SIZE, body } = definition;
+  return declareKernel(name, params, definition.env ?? {}, groupSize, body as Kernel["body"], body.toString());
+}
+
+/** What `kernelFromSource` takes: a kernel whose body is text, for generated kernels and for tests of the front end. */
+export interface KernelSource<P extends Params> {
+  readonly name?: string;
+  readonly params: P;
+  readonly env?: Environment;
+  readonly groupSize?: number;
+  /** `({ n, u }, gpu, { SCALE }) => { … }`, `function* (…) { … }` or a method. */
+  readonly source: string;
+}
+
+/** A kernel from its source text. It can be compiled and interpreted, not run as plain JavaScript. */
+export function kernelFromSource<const P extends Params>(definition: KernelSource<P>): Kernel<P> {
+  const { name = "kernel", params, env = {}, groupSize = DEFAULT_GROUP_SIZE, source } = definition;
+  const body = (): never => {
+    throw new SpecError(`kernel "${name}" was made from text and has no function to run; compile or interpret it`);
+  };
+  return declareKernel(name, params, env, groupSize, body, source);
+}
+
+/** The same kernel with other compile-time constants; those not named keep their values. */
+export function withEnvironment<P extends Params>(base: Kernel<P>, env: Environment, name = base.name): Kernel<P> {
+  return declareKernel(name, base.params, { ...base.env, ...env }, base.groupSize, base.body, base.source);
+}
+
+function declareKernel<P extends Params>(
+  name: string,
+  params: P,
+  env: Environment,
+  groupSize: number,
+  body: Kernel["body"],
+  source: string,
+): Kernel<P> {
+  if (!Number.isInteger(groupSize) || groupSize < 1 || groupSize > MAX_GROUP_SIZE)
+    throw new SpecError(
+      `kernel "${name}": groupSize: got ${groupSize}, expected a whole number from 1 to ${MAX_GROUP_SIZE}`,
+    );
+  for (const key of [...Object.keys(params), ...Object.keys(env)])
+    if (!/^[A-Za-z_$][\w$]*$/.test(key))
+      throw new SpecError(`kernel "${name}": "${key}" is not an identifier; rename it`);
+  checkEnvironment(`kernel "${name}"`, env);
+  const result: Kernel<P> = Object.freeze<Kernel<P>>({
+    kind: "kernel",
+    name,
+    params: Object.freeze({ ...params }),
+    env: Object.freeze({ ...env }),
+    groupSize,
+    source,
+    body,
+  });
+  return recordDeclaration(result);
+}
+
+/**
+ * Declares a function that kernels may call. It is inlined where it is called; called from plain JavaScript it runs in f64.
+ */
+export function fn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
+  definition: FunctionDefinition<P, E, R>,
+): KernelFunction<P, R> {
+  return functionRunOn(hostGpu, definition);
+}
+
+/** A user's function of named reals: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`, or one that returns a number. */
+export type UserFunction<N extends string, R extends FunctionResult> = (
+  state: Readonly<Record<N, number>>,
+  gpu: Gpu,
+) => R;
+
+/**
+ * A kernel function from a plain function of named reals, as users write models: it takes one object, returns a number or
+ * several named ones, and may use `Math` and its second argument. Kernels call it with the values in the order of `names`.
+ *
+ *     const drift = userFunction(["S", "t"], ({ S, t }) => ({ S: 0.05 * S, SS: 0.5 * (0.2 + 0.1 * t) ** 2 * S * S }));
+ *
+ * @throws SpecError when a name is no identifier
+ */
+export function userFunction<const N extends string, R extends FunctionResult>(
+  names: readonly N[],
+  body: UserFunction<N, R>,
+): KernelFunction<readonly ScalarDeclaration<"real">[], R> {
+  const bad = names.find((name) => !/^[A-Za-z_$][\w$]*$/.test(name));
+  if (bad !== undefined) throw new SpecError(`user function: "${bad}" is not an identifier; rename it`);
+  const run = (...args: number[]): R =>
+    body(Object.fromEntries(names.map((name, k) => [name, args[k]])) as Record<N, number>, hostGpu);
+  const params = names.map(() => real);
+  return declareFunction(run, body.name || "user function", params, {}, body.toString(), names);
+}

@@ -1,0 +1,84 @@
+/**
+ * Drafts: the IR while its types are still being inferred. Expressions have the IR's shape with a type variable in place
+ * of a type; `finalize.ts` turns them into IR once every type is known.
+ */
+import type {
+  ArrayRef,
+  AtomicOp,
+  BinaryOp,
+  CompareOp,
+  ElementType,
+  IndexOp,
+  IntrinsicOp,
+  Place,
+  SubgroupOp,
+} from "../ir.ts";
+import type { TypeVariable } from "./types.ts";
+
+/** Operations of JavaScript whose meaning depends on types that are not known yet. */
+export type LateOp =
+  | "toI32" // x | 0, gpu.i32(x)
+  | "toU32" // x >>> 0, gpu.u32(x)
+  | "toReal" // gpu.real(x)
+  | "divideToI32" // (a / b) | 0
+  | "divideToU32"; // (a / b) >>> 0
+
+export type DraftShape =
+  | { readonly kind: "const"; readonly value: number | boolean }
+  | { readonly kind: "local"; readonly id: number }
+  | { readonly kind: "param"; readonly id: number }
+  | { readonly kind: "length"; readonly array: ArrayRef }
+  | { readonly kind: "load"; readonly array: ArrayRef; readonly index: Draft }
+  | { readonly kind: "unary"; readonly op: "neg" | "not" | "bitnot"; readonly a: Draft }
+  | { readonly kind: "binary"; readonly op: BinaryOp; readonly a: Draft; readonly b: Draft }
+  | { readonly kind: "compare"; readonly op: CompareOp; readonly a: Draft; readonly b: Draft }
+  | { readonly kind: "logical"; readonly op: "and" | "or"; readonly a: Draft; readonly b: Draft }
+  | { readonly kind: "select"; readonly condition: Draft; readonly a: Draft; readonly b: Draft }
+  | { readonly kind: "late"; readonly op: LateOp; readonly args: readonly Draft[] }
+  | { readonly kind: "intrinsic"; readonly op: IntrinsicOp; readonly args: readonly Draft[] }
+  | { readonly kind: "index"; readonly op: IndexOp };
+
+export type Draft = DraftShape & { readonly type: TypeVariable; readonly place: Place };
+
+export type DraftStatement = { readonly place: Place } & (
+  | { readonly kind: "assign"; readonly local: number; readonly value: Draft }
+  | { readonly kind: "store"; readonly array: ArrayRef; readonly index: Draft; readonly value: Draft }
+  | { readonly kind: "if"; readonly condition: Draft; readonly then: DraftStatement[]; readonly else: DraftStatement[] }
+  | {
+      readonly kind: "loop";
+      readonly init: DraftStatement[];
+      readonly test: Draft | null;
+      readonly body: DraftStatement[];
+      readonly update: DraftStatement[];
+    }
+  | { readonly kind: "break" }
+  | { readonly kind: "continue" }
+  | { readonly kind: "barrier" }
+  | {
+      readonly kind: "atomic";
+      readonly op: AtomicOp;
+      readonly array: ArrayRef;
+      readonly index: Draft;
+      readonly value: Draft | null;
+      readonly expected: Draft | null;
+      readonly result: number | null;
+    }
+  | {
+      readonly kind: "subgroup";
+      readonly op: SubgroupOp;
+      readonly value: Draft;
+      readonly operand: Draft | null;
+      readonly result: number;
+    }
+);
+
+export interface DraftLocal {
+  readonly name: string;
+  readonly type: TypeVariable;
+}
+
+export interface DraftArray {
+  readonly name: string;
+  readonly element: ElementType;
+  readonly length: number;
+}

@@ -1,0 +1,125 @@
+/** From drafts to IR: every type is known now, so conversions and integer constants get their final form. */
+import type { Expr, ScalarType, Stmt } from "../ir.ts";
+import type { Context } from "./context.ts";
+import type { Draft, DraftStatement, LateOp } from "./draft.ts";
+import { errorAt } from "./source.ts";
+
+export function finalizeStatements(ctx: Context, statements: readonly DraftStatement[]): Stmt[] {
+  return statements.map((statement) => finalizeStatement(ctx, statement));
+}
+
+function finalizeStatement(ctx: Context, s: DraftStatement): Stmt {
+  const expr = (draft: Draft): Expr => finalizeExpr(ctx, draft);
+  const list = (statements: readonly DraftStatement[]): Stmt[] => finalizeStatements(ctx, statements);
+  const { place } = s;
+  switch (s.kind) {
+    case "assign":
+      return { kind: "assign", local: s.local, value: expr(s.value), place };
+    case "store":
+      return { kind: "store", array: s.array, index: indexExpr(expr(s.index)), value: expr(s.value), place };
+    case "if":
+      return { kind: "if", condition: expr(s.condition), then: list(s.then), else: list(s.else), place };
+    case "loop":
+      return {
+        kind: "loop",
+        init: list(s.init),
+        test: s.test && expr(s.test),
+        body: list(s.body),
+        update: list(s.update),
+        place,
+      };
+    case "atomic":
+      return {
+        ...s,
+        index: indexExpr(expr(s.index)),
+        value: s.value && expr(s.value),
+        expected: s.expected && expr(s.expected),
+      };
+    case "subgroup":
+      return { ...s, value: expr(s.value), operand: s.operand && expr(s.operand) };
+    case "break":
+    case "continue":
+    case "barrier":
+      return { kind: s.kind, place };
+    default:
+      return s satisfies never;
+  }
+}
+
+export function finalizeExpr(ctx: Context, d: Draft): Expr {
+  const expr = (draft: Draft): Expr => finalizeExpr(ctx, draft);
+  const type = d.type.resolve();
+  switch (d.kind) {
+    case "const":
+      return constantExpr(ctx, d, d.value, type);
+    case "local":
+      return { kind: "local", type, id: d.id };
+    case "param":
+      return { kind: "param", type, id: d.id };
+    case "length":
+      return { kind: "length", type: "i32", array: d.array };
+    case "load":
+      return { kind: "load", type: type as "real" | "i32" | "u32", array: d.array, index: indexExpr(expr(d.index)) };
+    case "unary":
+      return { kind: "unary", type, op: d.op, a: expr(d.a) };
+    case "binary":
+      return { kind: "binary", type, op: d.op, a: expr(d.a), b: expr(d.b) };
+    case "compare":
+      return { kind: "compare", type: "bool", op: d.op, a: expr(d.a), b: expr(d.b) };
+    case "logical":
+      return { kind: "logical", type: "bool", op: d.op, a: expr(d.a), b: expr(d.b) };
+    case "select":
+      return { kind: "select", type, condition: expr(d.condition), a: expr(d.a), b: expr(d.b) };
+    case "intrinsic":
+      return { kind: "intrinsic", type, op: d.op, args: d.args.map(expr) };
+    case "index":
+      return { kind: "index", type: "i32", op: d.op };
+    case "late":
+      return lateExpr(d.op, d.args.map(expr), type);
+    default:
+      return d satisfies never;
+  }
+}
+
+/** Indexes are i32 in the IR. */
+function indexExpr(index: Expr): Expr {
+  return index.type === "i32" ? index : { kind: "convert", type: "i32", a: index };
+}
+
+function constantExpr(ctx: Context, d: Draft, value: number | boolean, type: ScalarType): Expr {
+  if (typeof value === "number" && type !== "real") {
+    const [least, most] = type === "u32" ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
+    if (!Number.isInteger(value) || value < least || value > most) {
+      const unit = ctx.units[d.place.source];
+      throw errorAt(
+        unit,
+        positionOf(unit.text, d) + unit.offset,
+        `the constant ${value} is out of range for ${type}`,
+        "use a constant that fits the type",
+      );
+    }
+  }
+  if (typeof value === "number" && type !== "real") return { kind: "const", type, value: value + 0 }; // −0 is 0
+  // Rounded once, here, so that every back end and every cache key sees the same number.
+  const rounded = typeof value === "number" && type === "real" && ctx.precision === "f32" ? Math.fround(value) : value;
+  return { kind: "const", type, value: rounded };
+}
+
+function positionOf(text: string, d: Draft): number {
+  const lines = text.split("\n").slice(0, d.place.line - 1);
+  return lines.reduce((sum, line) => sum + line.length + 1, 0) + d.place.column - 1;
+}
+
+function lateExpr(op: LateOp, args: readonly Expr[], type: ScalarType): Expr {
+  const [a, b] = args as [Expr, Expr];
+  if (op === "toReal" || op === "toI32" || op === "toU32") return convertTo(type, a);
+  const integral = a.type === "i32" || a.type === "u32";
+  const quotient: Expr = { kind: "binary", type: a.type, op: "div", a, b };
+  return integral ? convertTo(type, quotient) : { kind: "convert", type, a: quotient };
+}
+
+function convertTo(type: ScalarType, a: Expr): Expr {
+  if (a.type === type) return a;
+  if (a.kind === "const" && type === "real") return { kind: "const", type, value: Number(a.value) };
+  return { kind: "convert", type, a };
+}

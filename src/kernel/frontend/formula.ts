@@ -1,0 +1,207 @@
+/** Formulas: kernel functions from strings, as books and web pages carry them: "0.2 + 0.1*exp(-S/100)". */
+import { parseExpressionAt, type Node } from "acorn";
+
+import { KernelError } from "../../errors.ts";
+import { real, type KernelFunction, type ScalarDeclaration } from "../language.ts";
+import { mathFunctions } from "../math/index.ts";
+import { declareFunction } from "../declared.ts";
+import { errorWithCaret } from "./source.ts";
+
+/** Functions that Math has and that a formula calls by their bare names. */
+const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
+const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, PI: Math.PI, e: Math.E, E: Math.E };
+const MAX_LENGTH = 10_000;
+const MAX_DEPTH = 200;
+
+const BINARY = new Set(["+", "-", "*", "/", "%", "**", "<", "<=", ">", ">=", "==", "!=", "===", "!=="]);
+const LOGICAL = new Set(["&&", "||"]);
+const UNARY = new Set(["-", "+", "!"]);
+
+/**
+ * A kernel function of real `variables` from an arithmetic expression: + − * / % ** (or ^ for powers), comparisons,
+ * `a ? b : c`, the functions of `Math` and of the kernel language by their bare names, `pi`, numbers.
+ *
+ * @throws KernelError with the place in the formula, a caret and a remedy
+ */
+export function formula(
+  text: string,
+  variables: readonly string[],
+): KernelFunction<readonly ScalarDeclaration<"real">[], number> {
+  const writer = new FormulaWriter(text, variables);
+  const expression = writer.write();
+  const source = `([${variables.join(", ")}], gpu) => ${expression}`;
+  const evaluate = writer.evaluator();
+  const run = (...args: number[]): number => evaluate(args);
+  return declareFunction(
+    run,
+    text,
+    variables.map(() => real),
+    {},
+    source,
+  );
+}
+
+/** The variables a formula uses, of those it may use. */
+export function formulaVariables(text: string, variables: readonly string[]): ReadonlySet<string> {
+  const writer = new FormulaWriter(text, variables);
+  writer.write();
+  return writer.used;
+}
+
+class FormulaWriter {
+  readonly used = new Set<string>();
+  private readonly text: string;
+  private readonly variables: readonly string[];
+  private readonly root: any;
+
+  constructor(text: string, variables: readonly string[]) {
+    this.text = text;
+    this.variables = variables;
+    if (text.length > MAX_LENGTH)
+      throw new KernelError(`formula: ${text.length} characters, expected at most ${MAX_LENGTH}`);
+    this.root = this.parse();
+  }
+
+  write(): string {
+    return this.visit(this.root, 0);
+  }
+
+  evaluator(): (args: readonly number[]) => number {
+    return (args) => Number(evaluate(this.root, (name) => args[this.variables.indexOf(name)]));
+  }
+
+  private parse(): Node {
+    // ^ is how most people write a power; JavaScript's exclusive or has no use on reals.
+    const text = this.text.replaceAll("^", "**");
+    try {
+      const node = parseExpressionAt(text, 0, { ecmaVersion: 2023 });
+      const rest = text.slice(node.end).search(/\S/);
+      if (rest < 0) return node;
+      throw this.error(node.end + rest, "the formula ends before this", "write one expression");
+    } catch (error) {
+      if (error instanceof KernelError) throw error;
+      const { pos = 0, message } = error as { pos?: number; message: string };
+      throw this.error(pos, message.replace(/ \(\d+:\d+\)$/, ""), "write an arithmetic expression");
+    }
+  }
+
+  /** The expression again, with functions and constants by the names that kernels know them by. */
+  private visit(node: any, depth: number): string {
+    if (depth > MAX_DEPTH) throw this.error(node.start, "the formula is nested too deeply", "shorten it");
+    const inner = (child: any): string => this.visit(child, depth + 1);
+    switch (node.type) {
+      case "Literal":
+        if (typeof node.value === "number") return String(node.value);
+        break;
+      case "Identifier":
+        return this.name(node);
+      case "UnaryExpression":
+        if (UNARY.has(node.operator)) return `(${node.operator} ${inner(node.argument)})`;
+        break;
+      case "BinaryExpression":
+        if (BINARY.has(node.operator)) return `(${inner(node.left)} ${node.operator} ${inner(node.right)})`;
+        break;
+      case "LogicalExpression":
+        if (LOGICAL.has(node.operator)) return `(${inner(node.left)} ${node.operator} ${inner(node.right)})`;
+        break;
+      case "ConditionalExpression":
+        return `(${inner(node.test)} ? ${inner(node.consequent)} : ${inner(node.alternate)})`;
+      case "CallExpression":
+        return `${this.callee(node.callee)}(${node.arguments.map(inner).join(", ")})`;
+      default:
+        break;
+    }
+    throw this.error(
+      node.start,
+      `${node.operator ?? node.type} is not part of a formula`,
+      "use arithmetic, comparisons, a ? b : c and functions",
+    );
+  }
+
+  private name(node: any): string {
+    if (this.variables.includes(node.name)) {
+      this.used.add(node.name);
+      return node.name;
+    }
+    if (Object.hasOwn(CONSTANTS, node.name)) return String(CONSTANTS[node.name]);
+    throw this.error(node.start, `${node.name} is unknown`, `the variables are ${this.variables.join(", ")}`);
+  }
+
+  private callee(node: any): string {
+    const isMath = node.type === "MemberExpression" && !node.computed && node.object.name === "Math";
+    const name: string = isMath ? node.property.name : node.type === "Identifier" ? node.name : "";
+    if (MATH.includes(name)) return `Math.${name}`;
+    if (Object.hasOwn(mathFunctions, name)) return name in Math ? `Math.${name}` : `gpu.${name}`;
+    const known = [...MATH, ...Object.keys(mathFunctions)].toSorted().join(", ");
+    throw this.error(node.start, `${name || "this"} is an unknown function`, `the functions are ${known}`);
+  }
+
+  private error(position: number, what: string, remedy: string): KernelError {
+    const before = this.text.slice(0, position);
+    // A ^ read as ** shifts what follows it by one.
+    const shift = (before.match(/\^/g) ?? []).length;
+    const at = Math.max(0, position - shift);
+    const line = this.text.slice(0, at).split("\n").length;
+    const column = at - this.text.lastIndexOf("\n", at - 1);
+    return errorWithCaret("formula", this.text, undefined, line, column, what, remedy);
+  }
+}
+
+/** Plain evaluation in f64, for hosts; no code is generated, so it runs under any content security policy. */
+function evaluate(node: any, lookup: (name: string) => number | undefined): number | boolean {
+  const inner = (child: any): any => evaluate(child, lookup);
+  switch (node.type) {
+    case "Literal":
+      return node.value;
+    case "Identifier":
+      return lookup(node.name) ?? CONSTANTS[node.name];
+    case "UnaryExpression":
+      return node.operator === "-"
+        ? -inner(node.argument)
+        : node.operator === "!"
+          ? !inner(node.argument)
+          : inner(node.argument);
+    case "LogicalExpression":
+      return node.operator === "&&" ? inner(node.left) && inner(node.right) : inner(node.left) || inner(node.right);
+    case "ConditionalExpression":
+      return inner(node.test) ? inner(node.consequent) : inner(node.alternate);
+    case "CallExpression": {
+      const name: string = node.callee.property?.name ?? node.callee.name;
+      const args = node.arguments.map(inner);
+      const fn = MATH.includes(name) ? (Math as any)[name] : mathFunctions[name];
+      return fn(...args);
+    }
+    default:
+      return binary(node.operator, inner(node.left), inner(node.right));
+  }
+}
+
+function binary(operator: string, a: number, b: number): number | boolean {
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b;
+    case "/":
+      return a / b;
+    case "%":
+      return a % b;
+    case "**":
+      return a ** b;
+    case "<":
+      return a < b;
+    case "<=":
+      return a <= b;
+    case ">":
+      return a > b;
+    case ">=":
+      return a >= b;
+    case "==":
+    case "===":
+      return a === b;
+    default:
+      return a !== b;
+  }
+}

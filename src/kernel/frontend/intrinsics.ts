@@ -1,0 +1,88 @@
+/** Functions that back ends supply: their arguments, results, and constants. */
+import type { CallExpression, Node } from "acorn";
+import type { IntrinsicOp } from "../ir.ts";
+import { boolType, type Context, i32Type, u32Type } from "./context.ts";
+import type { Draft } from "./draft.ts";
+import { I32, INTEGER, REAL, U32 } from "./types.ts";
+
+/** Intrinsics by the name they are called by: argument masks, and the result's type ("same": the first argument's). */
+interface Signature {
+  readonly op: IntrinsicOp;
+  readonly args: readonly number[];
+  readonly result: "same" | "i32" | "u32" | "bool";
+}
+const REAL_TO_REAL = (op: IntrinsicOp): Signature => ({ op, args: [REAL], result: "same" });
+export const MATH_INTRINSICS: Readonly<Record<string, Signature>> = {
+  sqrt: REAL_TO_REAL("sqrt"),
+  floor: REAL_TO_REAL("floor"),
+  ceil: REAL_TO_REAL("ceil"),
+  trunc: REAL_TO_REAL("trunc"),
+  abs: { op: "abs", args: [REAL | I32], result: "same" },
+  clz32: { op: "clz", args: [INTEGER], result: "i32" },
+};
+export const NUMBER_INTRINSICS: Readonly<Record<string, Signature>> = {
+  isNaN: { op: "isNaN", args: [REAL], result: "bool" },
+  isFinite: { op: "isFinite", args: [REAL], result: "bool" },
+};
+export const GPU_INTRINSICS: Readonly<Record<string, Signature>> = {
+  nearest: REAL_TO_REAL("nearest"),
+  exponent: { op: "exponent", args: [REAL], result: "i32" },
+  significand: REAL_TO_REAL("significand"),
+  headBits: REAL_TO_REAL("headBits"),
+  copysign: { op: "copysign", args: [REAL, REAL], result: "same" },
+  ldexp: { op: "ldexp", args: [REAL, I32], result: "same" },
+  mulHigh: { op: "mulHigh", args: [U32, U32], result: "u32" },
+  popcount: { op: "popcount", args: [INTEGER], result: "i32" },
+};
+
+export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+export function expectArguments(
+  ctx: Context,
+  node: Node,
+  name: string,
+  operands: readonly Draft[],
+  masks: readonly number[],
+): readonly Draft[] {
+  if (operands.length !== masks.length)
+    throw ctx.fail(node, `${name} takes ${masks.length} argument(s), got ${operands.length}`);
+  operands.forEach((operand, k) => ctx.require((node as CallExpression).arguments?.[k] ?? node, operand, masks[k]));
+  return operands;
+}
+
+export function intrinsicOf(
+  ctx: Context,
+  node: Node,
+  name: string,
+  signature: Signature,
+  operands: readonly Draft[],
+): Draft {
+  const args = expectArguments(ctx, node, name, operands, signature.args);
+  const [a] = args;
+  if (a?.kind === "const" && args.length === 1) {
+    const folded = foldIntrinsic(signature.op, a.value as number);
+    if (folded !== null) return ctx.constant(node, folded);
+  }
+  const type =
+    signature.result === "same" ? a.type : { i32: i32Type, u32: u32Type, bool: boolType }[signature.result]();
+  return ctx.draft(node, type, { kind: "intrinsic", op: signature.op, args });
+}
+
+function foldIntrinsic(op: IntrinsicOp, a: number): number | null {
+  switch (op) {
+    case "sqrt":
+      return Math.sqrt(a);
+    case "abs":
+      return Math.abs(a);
+    case "floor":
+      return Math.floor(a);
+    case "ceil":
+      return Math.ceil(a);
+    case "trunc":
+      return Math.trunc(a);
+    default:
+      return null;
+  }
+}

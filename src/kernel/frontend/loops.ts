@@ -1,0 +1,187 @@
+/** Loops: general ones as they are, short ones with constant bounds unrolled. */
+import type { DoWhileStatement, ForStatement, Node, WhileStatement } from "acorn";
+
+import { boolType, Scope, type Context } from "./context.ts";
+import type { Draft, DraftStatement } from "./draft.ts";
+import { lowerCondition, MAX_BRANCH_DEPTH, notOf } from "./conditions.ts";
+import { lowerEffect, lowerValue } from "./expressions.ts";
+import { collectAssigned, continues, leavesLoop, sizeOf } from "./syntax.ts";
+import { NUMERIC, TypeVariable } from "./types.ts";
+import { lowerDeclaration, lowerList, lowerStatement } from "./statements.ts";
+
+/** Unrolling pays while the loop's own work outweighs what the code costs to compile. */
+const MAX_UNROLLED_TRIPS = 32;
+const MAX_UNROLLED_SIZE = 2048;
+
+export function lowerLoop(
+  ctx: Context,
+  node: ForStatement | WhileStatement | DoWhileStatement,
+  scope: Scope,
+  out: DraftStatement[],
+): void {
+  if (node.type === "ForStatement") return lowerFor(ctx, node, scope, out);
+  if (node.type === "WhileStatement") return emitLoop(ctx, node, [], node.test, node.body, [], scope, out);
+  lowerDoWhile(ctx, node, scope, out);
+}
+
+function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatement[]): void {
+  const inner = new Scope(scope);
+  if (unroll(ctx, node, inner, out)) return;
+  const init: DraftStatement[] = [];
+  if (node.init?.type === "VariableDeclaration") lowerDeclaration(ctx, node.init, inner, init);
+  else if (node.init) lowerEffect(ctx, node.init, inner, init);
+  const update: DraftStatement[] = [];
+  if (node.update) lowerEffect(ctx, node.update, inner, update);
+  emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out);
+}
+
+function emitLoop(
+  ctx: Context,
+  node: Node,
+  init: DraftStatement[],
+  testNode: Node | null,
+  bodyNode: Node,
+  update: DraftStatement[],
+  scope: Scope,
+  out: DraftStatement[],
+): void {
+  const body: DraftStatement[] = [];
+  let test = testNode ? lowerCondition(ctx, testNode, scope, body) : null;
+  if (test?.kind === "const" && test.value === true) test = null;
+  if (test && body.length > 0) {
+    // The test calls functions: it is evaluated in the body, and breaks.
+    body.push(breakUnless(ctx, node, test));
+    test = null;
+  }
+  lowerLoopBody(ctx, bodyNode, scope, body);
+  out.push({ kind: "loop", init, test, body, update, place: ctx.place(node) });
+}
+
+function lowerLoopBody(ctx: Context, node: Node, scope: Scope, body: DraftStatement[]): void {
+  const { frame } = ctx;
+  frame.loopDepth++;
+  ctx.nested(node, MAX_BRANCH_DEPTH, () => lowerList(ctx, [{ node, scope: new Scope(scope) }], body));
+  frame.loopDepth--;
+}
+
+function breakUnless(ctx: Context, node: Node, test: Draft): DraftStatement {
+  const place = ctx.place(node);
+  return { kind: "if", condition: notOf(ctx, node, test), then: [{ kind: "break", place }], else: [], place };
+}
+
+function lowerDoWhile(ctx: Context, node: DoWhileStatement, scope: Scope, out: DraftStatement[]): void {
+  const place = ctx.place(node);
+  const body: DraftStatement[] = [];
+  if (!continues(node.body)) {
+    lowerLoopBody(ctx, node.body, scope, body);
+    const test = lowerCondition(ctx, node.test, scope, body);
+    body.push(breakUnless(ctx, node, test));
+    out.push({ kind: "loop", init: [], test: null, body, update: [], place });
+    return;
+  }
+  // `continue` goes to the test, so the test comes first, skipped the first time.
+  const again = ctx.newLocal("again", boolType());
+  const init: DraftStatement[] = [{ kind: "assign", local: again, value: ctx.constant(node, false), place }];
+  const check: DraftStatement[] = [];
+  const test = lowerCondition(ctx, node.test, scope, check);
+  check.push(breakUnless(ctx, node, test));
+  body.push({ kind: "if", condition: ctx.local(node, again), then: check, else: [], place });
+  body.push({ kind: "assign", local: again, value: ctx.constant(node, true), place });
+  lowerLoopBody(ctx, node.body, scope, body);
+  out.push({ kind: "loop", init, test: null, body, update: [], place });
+}
+
+interface CountedLoop {
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+function unroll(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatement[]): boolean {
+  const counted = countedLoop(ctx, node, scope);
+  if (!counted) return false;
+  const { name, values } = counted;
+  if (ctx.repetitions * values.length * sizeOf(node.body) > MAX_UNROLLED_SIZE || leavesLoop(node.body)) return false;
+  // One type for the counter, as if the loop were not unrolled: whether a kernel compiles must not depend on that.
+  const type = new TypeVariable(NUMERIC);
+  ctx.repetitions *= Math.max(1, values.length);
+  for (const value of values) {
+    const iteration = new Scope(scope);
+    iteration.declare(name, { kind: "scalar", draft: ctx.draft(node, type, { kind: "const", value }) });
+    lowerStatement(ctx, node.body, iteration, out);
+  }
+  ctx.repetitions /= Math.max(1, values.length);
+  return true;
+}
+
+/** `for (let i = a; i < b; i += c)` with constants, i assigned nowhere else. */
+function countedLoop(ctx: Context, node: ForStatement, scope: Scope): CountedLoop | null {
+  if (node.init?.type !== "VariableDeclaration" || node.init.declarations.length !== 1 || node.init.kind === "var")
+    return null;
+  const { id, init } = node.init.declarations[0];
+  if (id.type !== "Identifier" || !init || !node.test || !node.update) return null;
+  const assigned = new Set<string>();
+  collectAssigned(node.body, assigned);
+  if (assigned.has(id.name)) return null;
+  const start = constantOf(ctx, init, scope);
+  const step = stepOf(ctx, node.update, id.name, scope);
+  if (start === null || step === null || step === 0) return null;
+  const values = tripsOf(ctx, node.test, id.name, start, step, scope);
+  return values && { name: id.name, values };
+}
+
+function constantOf(ctx: Context, node: Node, scope: Scope): number | null {
+  if (!isPlain(node)) return null;
+  const scratch: DraftStatement[] = [];
+  const value = lowerValue(ctx, node as any, scope, scratch);
+  const constant =
+    value.kind === "constant"
+      ? value.value
+      : value.kind === "scalar" && value.draft.kind === "const"
+        ? value.draft.value
+        : null;
+  return typeof constant === "number" && Number.isInteger(constant) ? constant : null;
+}
+
+/** Nothing whose evaluation could leave a trace: names, numbers, arithmetic on them. */
+function isPlain(node: any): boolean {
+  if (node.type === "Literal" || node.type === "Identifier") return true;
+  if (node.type === "UnaryExpression") return isPlain(node.argument);
+  if (node.type === "MemberExpression") return !node.computed && isPlain(node.object);
+  return node.type === "BinaryExpression" && isPlain(node.left) && isPlain(node.right);
+}
+
+function stepOf(ctx: Context, update: any, name: string, scope: Scope): number | null {
+  const target = update.type === "UpdateExpression" ? update.argument : update.left;
+  if (target?.type !== "Identifier" || target.name !== name) return null;
+  if (update.type === "UpdateExpression") return update.operator === "++" ? 1 : -1;
+  if (update.type !== "AssignmentExpression" || (update.operator !== "+=" && update.operator !== "-=")) return null;
+  const by = constantOf(ctx, update.right, scope);
+  return by === null ? null : update.operator === "+=" ? by : -by;
+}
+
+function tripsOf(ctx: Context, test: any, name: string, start: number, step: number, scope: Scope): number[] | null {
+  if (test.type !== "BinaryExpression") return null;
+  const mirrored = test.right.type === "Identifier" && test.right.name === name; // `n > i`, as minifiers write it
+  const [variable, bound] = mirrored ? [test.right, test.left] : [test.left, test.right];
+  if (variable.type !== "Identifier" || variable.name !== name) return null;
+  const limit = constantOf(ctx, bound, scope);
+  const operator: string = mirrored
+    ? (({ "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as Record<string, string>)[test.operator] ?? test.operator)
+    : test.operator;
+  if (limit === null) return null;
+  const goes = (
+    {
+      "<": (i: number) => i < limit,
+      "<=": (i: number) => i <= limit,
+      ">": (i: number) => i > limit,
+      ">=": (i: number) => i >= limit,
+    } as const
+  )[operator as "<"];
+  if (!goes) return null;
+  const values: number[] = [];
+  for (let i = start; goes(i); i += step) {
+    if (values.length >= MAX_UNROLLED_TRIPS) return null;
+    values.push(i);
+  }
+  return values;
+}

@@ -1,0 +1,97 @@
+/** From a kernel's declaration to its IR. */
+import { KernelError } from "../../errors.ts";
+import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
+import type { Declaration, Kernel } from "../language.ts";
+import { bindPattern, environmentValue } from "./bind.ts";
+import { Context, newFrame, Scope, type Value } from "./context.ts";
+import type { DraftStatement } from "./draft.ts";
+import { finalizeStatements } from "./finalize.ts";
+import { checkInstrumentation, errorWithCaret, type SourceUnit } from "./source.ts";
+import { lowerBody } from "./statements.ts";
+import { typeVariable } from "./types.ts";
+import { checkBarriers } from "./uniform-check.ts";
+
+/**
+ * Lowers a kernel to IR for one precision: parses its text, inlines every kernel function it calls, infers types, folds
+ * constants, unrolls short constant loops.
+ *
+ * @throws KernelError with line, column, a caret and a remedy
+ */
+export function lower(kernel: Kernel, precision: Precision): KernelIR {
+  const ctx = new Context(kernel.name, precision, kernel.groupSize);
+  try {
+    return lowerIn(ctx, kernel);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new KernelError(`kernel "${kernel.name}": nested too deeply\n  remedy: split it`, undefined, {
+      cause: error,
+    });
+  }
+}
+
+function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
+  const unit = ctx.unit(kernel.name, kernel, kernel.source);
+  const out: DraftStatement[] = [];
+  const scope = new Scope(null);
+  ctx.frame = newFrame(unit, kernel, scope, null, out);
+  checkInstrumentation(unit);
+  bindArguments(ctx, unit, kernel, scope, out);
+  lowerBody(ctx, unit.syntax, scope, out);
+  const body = finalizeStatements(ctx, out);
+  const ir = assemble(ctx, body);
+  checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
+  return ir;
+}
+
+function bindArguments(ctx: Context, unit: SourceUnit, kernel: Kernel, scope: Scope, out: DraftStatement[]): void {
+  const fields = new Map<string, Value>();
+  for (const [name, declared] of Object.entries(kernel.params)) fields.set(name, parameter(ctx, name, declared, unit));
+  const [args, gpu, env, ...more] = unit.syntax.params;
+  if (more.length > 0)
+    throw ctx.fail(more[0], "a body takes three arguments: parameters, gpu, env", "declare run-time values in params");
+  if (args) bindPattern(ctx, args, { kind: "struct", fields }, scope, out);
+  if (gpu) bindPattern(ctx, gpu, { kind: "namespace", name: "gpu" }, scope, out);
+  if (env) bindPattern(ctx, env, environmentValue(kernel.env), scope, out);
+}
+
+function parameter(ctx: Context, name: string, declared: Declaration, unit: SourceUnit): Value {
+  if (declared.kind === "scalar") {
+    ctx.scalars.push({ name, type: declared.type });
+    const place: Place = { line: 1, column: 1, source: unit.index };
+    return {
+      kind: "scalar",
+      draft: { kind: "param", id: ctx.scalars.length - 1, type: typeVariable(declared.type), place },
+    };
+  }
+  ctx.buffers.push({ name, element: declared.element, access: declared.access });
+  const ref: ArrayRef = { space: "buffer", id: ctx.buffers.length - 1 };
+  return {
+    kind: "array",
+    array: { ref, name, element: declared.element, length: null, writable: declared.access === "write" },
+  };
+}
+
+function assemble(ctx: Context, body: KernelIR["body"]): KernelIR {
+  return {
+    name: ctx.kernelName,
+    precision: ctx.precision,
+    scalars: ctx.scalars,
+    buffers: ctx.buffers.map((buffer, id) => ({ ...buffer, atomic: ctx.atomics.has(`buffer ${id}`) })),
+    privates: ctx.privates.map((array) => ({ ...array, atomic: false })),
+    workgroups: ctx.workgroups.map((array, id) => ({ ...array, atomic: ctx.atomics.has(`workgroup ${id}`) })),
+    locals: ctx.locals.map(({ name, type }) => ({ name, type: type.resolve() })),
+    groupSize: ctx.groupSize,
+    cooperative: ctx.cooperative,
+    body,
+    sources: ctx.units.map(sourceText),
+  };
+}
+
+function sourceText({ name, text, declared }: SourceUnit): SourceText {
+  return { name, text, declared };
+}
+
+function errorAtPlace(ir: KernelIR, place: Place, what: string, remedy: string): KernelError {
+  const { name, text, declared } = ir.sources[place.source];
+  return errorWithCaret(name, text, declared(), place.line, place.column, what, remedy);
+}

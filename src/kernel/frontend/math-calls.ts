@@ -1,0 +1,121 @@
+/** Calls of `Math` and of the functions written in the kernel language itself. */
+import type { CallExpression, Node } from "acorn";
+import { mathFunctions } from "../math/index.ts";
+import { boolType, type Context, i32Type } from "./context.ts";
+import type { Draft, DraftStatement } from "./draft.ts";
+import { inlineScalars } from "./inline.ts";
+import { expectArguments, intrinsicOf, MATH_INTRINSICS, own } from "./intrinsics.ts";
+import { arithmeticOf, binaryOf, lateOf } from "./operators.ts";
+import { INTEGER, NUMERIC, REAL } from "./types.ts";
+
+export type Operands = () => Draft[];
+
+export function lowerMathCall(
+  ctx: Context,
+  node: Node,
+  name: string,
+  operands: Operands,
+  out: DraftStatement[],
+): Draft {
+  const signature = own(MATH_INTRINSICS, name);
+  if (signature) return intrinsicOf(ctx, node, `Math.${name}`, signature, operands());
+  switch (name) {
+    case "min":
+    case "max":
+      return extremumOf(ctx, node, name, operands());
+    case "imul": {
+      const [a, b] = expectArguments(ctx, node, "Math.imul", operands(), [INTEGER, INTEGER]) as [Draft, Draft];
+      if (a.kind === "const" && b.kind === "const")
+        return ctx.draft(node, i32Type(), { kind: "const", value: Math.imul(a.value as number, b.value as number) });
+      return arithmeticOf(ctx, node, "mul", lateOf(ctx, node, "toI32", [a]), lateOf(ctx, node, "toI32", [b]));
+    }
+    case "round":
+      return roundOf(ctx, node, expectArguments(ctx, node, "Math.round", operands(), [REAL])[0], out);
+    case "sign":
+      return signOf(ctx, node, expectArguments(ctx, node, "Math.sign", operands(), [REAL])[0], out);
+    case "pow": {
+      const [a, b] = expectArguments(ctx, node, "Math.pow", operands(), [NUMERIC, NUMERIC]) as [Draft, Draft];
+      return lowerPower(ctx, node, a, b, out);
+    }
+    default:
+      return libraryCall(ctx, node, `Math.${name}`, name, operands(), out);
+  }
+}
+
+/** Functions written in the kernel language itself. */
+export function libraryCall(
+  ctx: Context,
+  node: Node,
+  shown: string,
+  name: string,
+  operands: readonly Draft[],
+  out: DraftStatement[],
+): Draft {
+  const found = own(mathFunctions, name);
+  if (!found)
+    throw ctx.fail(
+      node,
+      `${shown} is an unknown function`,
+      "see FEATURES.md for the functions there are, or write it with fn({ … })",
+    );
+  return inlineScalars(ctx, node, found, operands, out);
+}
+
+function extremumOf(ctx: Context, node: Node, op: "min" | "max", operands: readonly Draft[]): Draft {
+  if (operands.length === 0) throw ctx.fail(node, `Math.${op} takes at least one argument`);
+  for (const [k, operand] of operands.entries())
+    ctx.require((node as CallExpression).arguments[k] ?? node, operand, NUMERIC);
+  return operands.reduce((a, b) => arithmeticOf(ctx, node, op, a, b));
+}
+
+/** JavaScript's rounding: halves go up. floor(x + ½) is wrong for 0.49999999999999994. */
+function roundOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Draft {
+  const value = ctx.materialise(node, x, out);
+  const floor = ctx.materialise(
+    node,
+    ctx.draft(node, value.type, { kind: "intrinsic", op: "floor", args: [value] }),
+    out,
+  );
+  const half = binaryOf(ctx, node, ">=", binaryOf(ctx, node, "-", value, floor, out), ctx.constant(node, 0.5), out);
+  const rounded = ctx.draft(node, value.type, {
+    kind: "select",
+    condition: half,
+    a: binaryOf(ctx, node, "+", floor, realOne(ctx, node), out),
+    b: floor,
+  });
+  return ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [rounded, value] }); // −0.2 rounds to −0
+}
+
+function signOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Draft {
+  const value = ctx.materialise(node, x, out);
+  const one = ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [realOne(ctx, node), value] });
+  const nonzero = binaryOf(ctx, node, "!==", value, ctx.constant(node, 0), out);
+  const isNumber = binaryOf(ctx, node, "===", value, value, out);
+  const condition = ctx.draft(node, boolType(), { kind: "logical", op: "and", a: nonzero, b: isNumber });
+  return ctx.draft(node, value.type, { kind: "select", condition, a: one, b: value });
+}
+
+function realOne(ctx: Context, node: Node): Draft {
+  return ctx.require(node, ctx.constant(node, 1), REAL);
+}
+
+const LARGEST_UNROLLED_POWER = 16;
+
+/** x ** y: small whole constant powers by multiplication, the rest by pow. */
+export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: DraftStatement[]): Draft {
+  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, (a.value as number) ** (b.value as number));
+  ctx.require(node, a, REAL);
+  ctx.require(node, b, REAL);
+  const exponent = b.kind === "const" ? (b.value as number) : NaN;
+  if (!Number.isInteger(exponent) || Math.abs(exponent) > LARGEST_UNROLLED_POWER || exponent === 0)
+    return inlineScalars(ctx, node, mathFunctions["pow"], [a, b], out);
+  const power = integerPower(ctx, node, ctx.materialise(node, a, out), Math.abs(exponent), out);
+  return exponent > 0 ? power : binaryOf(ctx, node, "/", realOne(ctx, node), power, out);
+}
+
+function integerPower(ctx: Context, node: Node, x: Draft, exponent: number, out: DraftStatement[]): Draft {
+  if (exponent === 1) return x;
+  const half = ctx.materialise(node, integerPower(ctx, node, x, exponent >> 1, out), out);
+  const square = arithmeticOf(ctx, node, "mul", half, half);
+  return exponent % 2 === 0 ? square : arithmeticOf(ctx, node, "mul", square, x);
+}

@@ -1,0 +1,200 @@
+/** From a function's text to its syntax tree, and from a place in it to a message with a caret. */
+import { parse, type Node as AcornNode, type Pattern, type Expression, type BlockStatement } from "acorn";
+
+import { KernelError } from "../../errors.ts";
+import type { Place } from "../ir.ts";
+
+export interface FunctionSyntax {
+  readonly params: readonly Pattern[];
+  /** An expression for `() => e`, otherwise a block. */
+  readonly body: Expression | BlockStatement;
+  readonly generator: boolean;
+}
+
+/** One function's text and tree, and where it stands among a kernel's sources. */
+export interface SourceUnit {
+  readonly name: string;
+  readonly text: string;
+  readonly index: number;
+  /** Characters put before `text` to make it parse; positions in the tree are past it. */
+  readonly offset: number;
+  readonly syntax: FunctionSyntax;
+  /** Positions in `text` at which lines start. */
+  readonly lineStarts: readonly number[];
+  /** "path/to/file.ts:12:5" of the declaration, where known. */
+  readonly declared: () => string | undefined;
+}
+
+/** What the tools that instrument code leave behind, and what to tell their users. */
+const INSTRUMENTATION: readonly (readonly [RegExp, string])[] = [
+  [/\b__name\s*\(/, "esbuild's keepNames (calls of __name); compile this file with keepNames: false"],
+  [
+    /\bcov_[0-9a-z]+\s*\(\s*\)/,
+    "istanbul's coverage counters; use V8 coverage, or exclude this file from instrumentation",
+  ],
+  [/\b__vite_ssr_\w+/, "vite's import rewriting: the kernel uses an imported name; hand it over through `env`"],
+  [/\b_?_?stryMutAct_\w*/, "Stryker's mutation switches; exclude this file from mutation"],
+];
+
+interface ParsedText {
+  readonly syntax: FunctionSyntax;
+  readonly offset: number;
+  readonly lineStarts: readonly number[];
+}
+
+/** Parsed once, however many kernels inline the function; kept as long as the declaration is. */
+const parsedTexts = new WeakMap<object, ParsedText>();
+
+export function parseFunction(
+  declaration: object,
+  name: string,
+  text: string,
+  declared: () => string | undefined,
+  index: number,
+): SourceUnit {
+  let parsed = parsedTexts.get(declaration);
+  if (!parsed) {
+    parsed = parseText(name, text, declared);
+    parsedTexts.set(declaration, parsed);
+  }
+  return { name, text, index, declared, ...parsed };
+}
+
+function parseText(name: string, text: string, declared: () => string | undefined): ParsedText {
+  // A method's text (`body({ n }) { … }`) is no expression by itself, but is one as a member of an object.
+  const attempts = [
+    { prefix: "(", suffix: ")" },
+    { prefix: "({", suffix: "})" },
+  ];
+  if (looksLikeMethod(text)) attempts.reverse();
+  let failure: unknown;
+  for (const { prefix, suffix } of attempts) {
+    try {
+      const program = parse(prefix + text + "\n" + suffix, {
+        ecmaVersion: 2023,
+        sourceType: "script",
+        locations: false,
+      });
+      const syntax = functionOf(program.body[0]);
+      if (syntax && program.body.length === 1) return { syntax, offset: prefix.length, lineStarts: lineStartsOf(text) };
+    } catch (error) {
+      failure ??= error; // of the likelier reading
+    }
+  }
+  for (const [pattern, tool] of INSTRUMENTATION)
+    if (pattern.test(text)) throw new KernelError(`kernel "${name}": the source was changed by ${tool}`);
+  const position = (failure as { pos?: number } | undefined)?.pos ?? 0;
+  const prefix = looksLikeMethod(text) ? 2 : 1;
+  const reason = failure instanceof Error ? failure.message.replace(/ \(\d+:\d+\)$/, "") : "not a function";
+  throw sourceError(
+    { name, text, declared },
+    Math.max(0, position - prefix),
+    `cannot be read as a function: ${reason}`,
+    "write an arrow function, a method or a function expression",
+  );
+}
+
+function looksLikeMethod(text: string): boolean {
+  return /^\s*(async\s+)?\*?\s*[\w$]+\s*\(/.test(text) && !/^\s*(async\s+)?function\b/.test(text);
+}
+
+function functionOf(statement: AcornNode | undefined): FunctionSyntax | null {
+  if (statement?.type !== "ExpressionStatement") return null;
+  const expression = (statement as unknown as { expression: AcornNode }).expression;
+  let node: any = expression;
+  if (node.type === "ObjectExpression") {
+    if (node.properties.length !== 1 || node.properties[0].type !== "Property") return null;
+    node = node.properties[0].value;
+  }
+  if (node.type !== "ArrowFunctionExpression" && node.type !== "FunctionExpression") return null;
+  if (node.async) return null;
+  return { params: node.params, body: node.body, generator: node.generator === true };
+}
+
+/** Why instrumented code fails is the tool's doing: say so before anything else. */
+export function checkInstrumentation(unit: SourceUnit): void {
+  for (const [pattern, tool] of INSTRUMENTATION) {
+    const match = pattern.exec(unit.text);
+    if (match) throw sourceError(unit, match.index, `the source was changed by ${tool}`, undefined);
+  }
+}
+
+export function placeOf(unit: SourceUnit, start: number): Place {
+  const { line, column } = lineAndColumn(unit.lineStarts, start - unit.offset);
+  return { line, column, source: unit.index };
+}
+
+/** Where the lines of a text start. */
+function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function lineAndColumn(starts: readonly number[], position: number): { line: number; column: number } {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle] <= position) low = middle;
+    else high = middle - 1;
+  }
+  return { line: low + 1, column: position - starts[low] + 1 };
+}
+
+/** The error for a place in a unit, given by a position in its syntax tree. */
+export function errorAt(unit: SourceUnit, start: number, what: string, remedy?: string): KernelError {
+  return sourceError(unit, start - unit.offset, what, remedy);
+}
+
+function sourceError(
+  unit: { name: string; text: string; declared: () => string | undefined },
+  position: number,
+  what: string,
+  remedy: string | undefined,
+): KernelError {
+  const { line, column } = lineAndColumn(lineStartsOf(unit.text), position);
+  return errorWithCaret(unit.name, unit.text, unit.declared(), line, column, what, remedy);
+}
+
+/**
+ * kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
+ *     out[i] = n * u[i];
+ *              ^
+ *   mixed i32 and real
+ *   remedy: write gpu.real(n)
+ */
+export function errorWithCaret(
+  name: string,
+  text: string,
+  declared: string | undefined,
+  line: number,
+  column: number,
+  what: string,
+  remedy: string | undefined,
+): KernelError {
+  const shown = excerpt(text.split("\n")[line - 1] ?? "", column);
+  const message = [
+    `kernel "${name}", line ${line}, column ${column}${declared === undefined ? "" : ` (declared at ${declared})`}: ${what}`,
+    `    ${shown.text}`,
+    `    ${" ".repeat(shown.caret)}^`,
+    ...(remedy === undefined ? [] : [`  remedy: ${remedy}`]),
+  ].join("\n");
+  return new KernelError(message, { line, column });
+}
+
+/** Minified kernels are one long line: show the part around the place. */
+function excerpt(line: string, column: number): { text: string; caret: number } {
+  const width = 110;
+  if (line.length <= width) return { text: line.replaceAll("\t", " "), caret: Math.max(0, column - 1) };
+  const start = Math.max(0, column - 1 - width / 2);
+  const text = (start > 0 ? "…" : "") + line.slice(start, start + width).replaceAll("\t", " ");
+  return { text, caret: column - 1 - start + (start > 0 ? 1 : 0) };
+}
+
+/** The first frame of a stack outside the front end: where `kernel(…)` or `fn(…)` was called. */
+export function declarationSite(stack: string | undefined): string | undefined {
+  const frames = (stack ?? "").split("\n").slice(1);
+  const frame = frames.find((f) => !/[\\/]kernel[\\/](declared\.|frontend[\\/]|math[\\/]define\.)/.test(f));
+  const match = frame === undefined ? null : /\(?((?:file:\/\/)?[^\s()]+:\d+:\d+)\)?$/.exec(frame.trim());
+  return match?.[1]?.replace(/^file:\/\//, "");
+}

@@ -1,0 +1,283 @@
+/**
+ * Statements, and the lowering of `return`.
+ *
+ * The IR has no return: what follows an `if` that returns moves into its other branch; a return inside a loop sets a flag
+ * and breaks; the code after the loop runs if the flag is not set.
+ */
+import type { IfStatement, Node, ReturnStatement, VariableDeclaration } from "acorn";
+
+import { bindPattern } from "./bind.ts";
+import { boolType, Scope, type Context, type Value } from "./context.ts";
+import type { DraftStatement } from "./draft.ts";
+import { emitIf, lowerCondition, notOf } from "./conditions.ts";
+import { lowerEffect, lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
+import { lowerLoop } from "./loops.ts";
+import type { FunctionSyntax } from "./source.ts";
+import { alwaysReturns, inWords, mayReturn } from "./syntax.ts";
+import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
+
+/** A statement still to be lowered, and the scope its names are looked up in. */
+interface Pending {
+  readonly node: Node;
+  readonly scope: Scope;
+}
+
+/** A function's body; the value is what it returns. */
+export function lowerBody(ctx: Context, syntax: FunctionSyntax, scope: Scope, out: DraftStatement[]): Value {
+  const body = syntax.body;
+  if (body.type !== "BlockStatement")
+    return returnedValue(ctx, body, lowerReturnedExpression(ctx, body, scope, out), out);
+  const list = blockOf(body, scope);
+  const last = body.body.at(-1);
+  const single = last?.type === "ReturnStatement" && !body.body.slice(0, -1).some(mayReturn);
+  if (single && !ctx.frame.isKernel && last.argument) {
+    lowerList(ctx, list.slice(0, -1), out);
+    return returnedValue(ctx, last.argument, lowerReturnedExpression(ctx, last.argument, scope, out), out);
+  }
+  lowerList(ctx, list, out);
+  return frameResult(ctx, body);
+}
+
+/** The statements of a block, in its scope; what it declares further down cannot be used before. */
+function blockOf(block: Node, scope: Scope): Pending[] {
+  const { body } = block as unknown as { body: Node[] };
+  for (const node of body) {
+    if (node.type !== "VariableDeclaration" || (node as VariableDeclaration).kind === "var") continue;
+    for (const { id } of (node as VariableDeclaration).declarations)
+      if (id.type === "Identifier") scope.declare(id.name, { kind: "early" });
+  }
+  return body.map((node) => ({ node, scope }));
+}
+
+/** `return { a, b }`, or a scalar, or a struct that a call gave. */
+function lowerReturnedExpression(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Value {
+  let inner = node as any;
+  while (inner.type === "ParenthesizedExpression") inner = inner.expression;
+  if (inner.type === "SequenceExpression") {
+    for (const part of inner.expressions.slice(0, -1)) lowerEffect(ctx, part, scope, out);
+    return lowerReturnedExpression(ctx, inner.expressions.at(-1), scope, out);
+  }
+  if (inner.type !== "ObjectExpression") return lowerValue(ctx, inner, scope, out);
+  const fields = new Map<string, Value>();
+  for (const property of inner.properties) {
+    if (property.type !== "Property" || property.computed)
+      throw ctx.fail(property, "results are named one by one", "write { a: …, b: … }");
+    const name: string = property.key.type === "Identifier" ? property.key.name : String(property.key.value);
+    const draft = ctx.materialise(property, lowerScalar(ctx, property.value, scope, out), out, name);
+    fields.set(name, { kind: "scalar", draft });
+  }
+  return { kind: "struct", fields };
+}
+
+/** The only return, at the end: its value is used as it is. */
+function returnedValue(ctx: Context, node: Node, value: Value, out: DraftStatement[]): Value {
+  if (value.kind === "local") return { kind: "scalar", draft: ctx.local(node, value.id) };
+  if (value.kind === "scalar") {
+    // A load must see memory as it is now, whatever the caller writes before it uses the value.
+    return { kind: "scalar", draft: ctx.materialise(node, value.draft, out, "r") };
+  }
+  return value;
+}
+
+function frameResult(ctx: Context, node: Node): Value {
+  const { frame } = ctx;
+  if (frame.returned !== null) {
+    const assignment = {
+      kind: "assign",
+      local: frame.returned,
+      value: ctx.constant(node, false),
+      place: ctx.place(node),
+    } as const;
+    frame.out.splice(frame.start, 0, assignment);
+  }
+  if (!frame.results) return { kind: "nothing" };
+  const unnamed = frame.results.get("");
+  if (unnamed !== undefined) return { kind: "scalar", draft: ctx.local(node, unnamed) };
+  const fields = new Map<string, Value>();
+  for (const [name, id] of frame.results) fields.set(name, { kind: "scalar", draft: ctx.local(node, id) });
+  return { kind: "struct", fields };
+}
+
+/** Statements in order; the rest of the list moves into a branch when an earlier one may return. */
+export function lowerList(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void {
+  for (const [k, { node, scope }] of list.entries()) {
+    if (node.type === "ReturnStatement") return lowerReturn(ctx, node as ReturnStatement, scope, out);
+    if (mayReturn(node)) return lowerReturning(ctx, { node, scope }, list.slice(k + 1), out);
+    lowerStatement(ctx, node, scope, out);
+    if (node.type === "BreakStatement" || node.type === "ContinueStatement") return;
+  }
+}
+
+function lowerReturning(ctx: Context, { node, scope }: Pending, rest: readonly Pending[], out: DraftStatement[]): void {
+  if (node.type === "BlockStatement") {
+    return lowerList(ctx, [...blockOf(node, new Scope(scope)), ...rest], out);
+  }
+  if (node.type === "IfStatement") return lowerReturningIf(ctx, node as IfStatement, scope, rest, out);
+  // A loop: its returns break out of it with the flag set.
+  lowerStatement(ctx, node, scope, out);
+  afterFlag(ctx, node, rest, out);
+}
+
+function lowerReturningIf(
+  ctx: Context,
+  node: IfStatement,
+  scope: Scope,
+  rest: readonly Pending[],
+  out: DraftStatement[],
+): void {
+  const condition = lowerCondition(ctx, node.test, scope, out);
+  const then: Pending[] = [{ node: node.consequent, scope }];
+  const otherwise: Pending[] = node.alternate ? [{ node: node.alternate, scope }] : [];
+  if (condition.kind === "const") return lowerList(ctx, [...(condition.value ? then : otherwise), ...rest], out);
+  const thenReturns = alwaysReturns(node.consequent);
+  const elseReturns = alwaysReturns(node.alternate);
+  const both = !thenReturns && !elseReturns;
+  const branch = (list: readonly Pending[], follows: boolean) => (inner: DraftStatement[]) =>
+    lowerList(ctx, follows ? [...list, ...rest] : list, inner);
+  if (both) ctx.frame.fallThrough++;
+  emitIf(ctx, node, condition, branch(then, !thenReturns && !both), branch(otherwise, !elseReturns && !both), out);
+  if (!both) return;
+  ctx.frame.fallThrough--;
+  afterFlag(ctx, node, rest, out);
+}
+
+/** What follows a statement that may have returned. Inside a loop a return has left already, unless from an inner loop. */
+function afterFlag(ctx: Context, node: Node, rest: readonly Pending[], out: DraftStatement[]): void {
+  const { frame } = ctx;
+  const isLoop = node.type !== "IfStatement";
+  if (frame.returned === null || (frame.loopDepth > 0 && !isLoop)) return lowerList(ctx, rest, out);
+  const flag = ctx.local(node, frame.returned);
+  const place = ctx.place(node);
+  if (frame.loopDepth > 0) {
+    out.push({ kind: "if", condition: flag, then: [{ kind: "break", place }], else: [], place });
+    return lowerList(ctx, rest, out);
+  }
+  if (rest.length > 0) emitIf(ctx, node, notOf(ctx, node, flag), (inner) => lowerList(ctx, rest, inner), null, out);
+}
+
+function lowerReturn(ctx: Context, node: ReturnStatement, scope: Scope, out: DraftStatement[]): void {
+  if (node.argument) assignResults(ctx, node, scope, out);
+  const { frame } = ctx;
+  const place = ctx.place(node);
+  if (frame.loopDepth > 0 || frame.fallThrough > 0) {
+    frame.returned ??= ctx.newLocal("returned", boolType());
+    out.push({ kind: "assign", local: frame.returned, value: ctx.constant(node, true), place });
+  }
+  if (frame.loopDepth > 0) out.push({ kind: "break", place });
+}
+
+function assignResults(ctx: Context, node: ReturnStatement, scope: Scope, out: DraftStatement[]): void {
+  const value = lowerReturnedExpression(ctx, node.argument!, scope, out);
+  if (ctx.frame.isKernel) {
+    if (value.kind !== "nothing") throw ctx.fail(node, "a kernel returns no value", "write results to buffers");
+    return;
+  }
+  if (value.kind === "nothing") return;
+  const parts: readonly (readonly [string, Value])[] = value.kind === "struct" ? [...value.fields] : [["", value]];
+  ctx.frame.results ??= new Map(
+    parts.map(([name]) => [name, ctx.newLocal(name || "result", new TypeVariable(NUMERIC | BOOL))]),
+  );
+  const { results } = ctx.frame;
+  const names = parts.map(([name]) => name);
+  if (results.size !== names.length || names.some((name) => !results.has(name)))
+    throw ctx.fail(node, "the returns of a function differ in their named values", "return the same names everywhere");
+  for (const [name, part] of parts) {
+    const draft = scalarOf(ctx, node, part);
+    const local = results.get(name)!;
+    ctx.unify(node, ctx.local(node, local), draft);
+    out.push({ kind: "assign", local, value: draft, place: ctx.place(node) });
+  }
+}
+
+/** A statement that does not return (a loop may). */
+export function lowerStatement(ctx: Context, node: any, scope: Scope, out: DraftStatement[]): void {
+  switch (node.type) {
+    case "ExpressionStatement":
+      return lowerEffect(ctx, node.expression, scope, out);
+    case "VariableDeclaration":
+      return lowerDeclaration(ctx, node, scope, out);
+    case "BlockStatement":
+      return lowerList(ctx, blockOf(node, new Scope(scope)), out);
+    case "IfStatement":
+      return lowerIf(ctx, node, scope, out);
+    case "ForStatement":
+    case "WhileStatement":
+    case "DoWhileStatement":
+      return lowerLoop(ctx, node, scope, out);
+    case "BreakStatement":
+    case "ContinueStatement":
+      if (node.label)
+        throw ctx.fail(node, "labels are not part of the kernel language", "leave the outer loop with a flag");
+      out.push({ kind: node.type === "BreakStatement" ? "break" : "continue", place: ctx.place(node) });
+      return;
+    case "EmptyStatement":
+      return;
+    case "FunctionDeclaration":
+      throw ctx.fail(
+        node,
+        "a function inside a kernel",
+        "declare it with fn({ … }) outside and hand it over through `env`",
+      );
+    case "SwitchStatement":
+      throw ctx.fail(node, "switch is not part of the kernel language", "write if … else if …");
+    default:
+      throw ctx.fail(node, `${inWords(node)} is not part of the kernel language`, "see LIMITATIONS.md for what is");
+  }
+}
+
+function lowerIf(ctx: Context, node: IfStatement, scope: Scope, out: DraftStatement[]): void {
+  const condition = lowerCondition(ctx, node.test, scope, out);
+  const branch = (child: Node | null | undefined) =>
+    child ? (inner: DraftStatement[]) => lowerList(ctx, [{ node: child, scope: new Scope(scope) }], inner) : null;
+  emitIf(ctx, node, condition, branch(node.consequent), branch(node.alternate), out);
+}
+
+export function lowerDeclaration(ctx: Context, node: VariableDeclaration, scope: Scope, out: DraftStatement[]): void {
+  const target = node.kind === "var" ? ctx.frame.scope : scope;
+  for (const { id, init } of node.declarations) {
+    if (init) declareInitialised(ctx, id, lowerValue(ctx, init, scope, out), target, out, node.kind === "const");
+    else if (id.type !== "Identifier") throw ctx.fail(id, "a pattern needs a value");
+    else if (target.own(id.name)?.kind !== "local")
+      target.declare(id.name, { kind: "local", id: ctx.newLocal(id.name) });
+  }
+}
+
+function declareInitialised(
+  ctx: Context,
+  id: any,
+  value: Value,
+  scope: Scope,
+  out: DraftStatement[],
+  constant: boolean,
+): void {
+  if (id.type !== "Identifier") return bindPattern(ctx, id, value, scope, out);
+  const name: string = id.name;
+  const scalar = value.kind === "scalar" || value.kind === "constant" || value.kind === "local";
+  if (!scalar) {
+    if (value.kind === "nothing")
+      throw ctx.fail(id, `${name} would have no value`, "return a number from the function");
+    scope.declare(name, value.kind === "array" ? named(ctx, name, value) : value);
+    return;
+  }
+  if (value.kind === "constant" && !ctx.frame.assigned.has(name)) return scope.declare(name, value);
+  const draft = scalarOf(ctx, id, value);
+  if (draft.kind === "const" && !ctx.frame.assigned.has(name)) return scope.declare(name, { kind: "scalar", draft });
+  const known = scope.own(name); // a `var` declared twice, or before its value
+  const settled = known?.kind !== "local" && !ctx.frame.assigned.has(name);
+  if (settled && draft.kind === "local" && ctx.settled.has(draft.id))
+    return scope.declare(name, { kind: "scalar", draft });
+  const local = known?.kind === "local" ? known.id : ctx.newLocal(name, new TypeVariable(NUMERIC | BOOL));
+  ctx.unify(id, ctx.local(id, local), draft);
+  out.push({ kind: "assign", local, value: draft, place: ctx.place(id) });
+  scope.declare(name, { kind: "local", id: local, constant });
+  if (settled) ctx.settled.add(local);
+}
+
+/** Arrays get the name they are declared under, for messages and generated code. */
+function named(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
+  const { ref } = value.array;
+  if (ref.space === "buffer" || value.array.name !== "array") return value;
+  const list = ref.space === "private" ? ctx.privates : ctx.workgroups;
+  list[ref.id] = { ...list[ref.id], name };
+  return { kind: "array", array: { ...value.array, name } };
+}

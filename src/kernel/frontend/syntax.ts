@@ -1,0 +1,101 @@
+/** Questions about syntax trees that need no types: what is assigned, what may return, how large it is. */
+import type { Node } from "acorn";
+
+import type { FunctionSyntax } from "./source.ts";
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
+}
+
+/** Visits the nodes directly below a node until `visit` says true. Hot: every statement is asked whether it may return. */
+function someChild(node: Node, visit: (child: Node) => boolean): boolean {
+  for (const key in node) {
+    const value = (node as unknown as Record<string, unknown>)[key];
+    if (Array.isArray(value)) {
+      for (const item of value) if (isNode(item) && visit(item)) return true;
+    } else if (isNode(value) && visit(value)) return true;
+  }
+  return false;
+}
+
+function forEachChild(node: Node, visit: (child: Node) => void): void {
+  someChild(node, (child) => {
+    visit(child);
+    return false;
+  });
+}
+
+const isFunction = (node: Node): boolean => /Function/.test(node.type);
+
+function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) => boolean): boolean {
+  return test(node) || someChild(node, (child) => descend(child) && some(child, test, descend));
+}
+
+const assignedCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
+
+/** Names assigned or stepped anywhere in a function, past their declaration. */
+export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
+  const known = assignedCache.get(syntax);
+  if (known) return known;
+  const names = new Set<string>();
+  collectAssigned(syntax.body, names);
+  assignedCache.set(syntax, names);
+  return names;
+}
+
+export function collectAssigned(node: Node, names: Set<string>): void {
+  const target = (node as { left?: Node; argument?: Node })[node.type === "UpdateExpression" ? "argument" : "left"];
+  if ((node.type === "AssignmentExpression" || node.type === "UpdateExpression") && target?.type === "Identifier")
+    names.add((target as unknown as { name: string }).name);
+  forEachChild(node, (child) => collectAssigned(child, names));
+}
+
+const returning = new WeakMap<Node, boolean>();
+
+export function mayReturn(node: Node): boolean {
+  if (/^(Expression|VariableDeclar)/.test(node.type)) return false;
+  const known = returning.get(node);
+  if (known !== undefined) return known;
+  const result = node.type === "ReturnStatement" || someChild(node, (child) => !isFunction(child) && mayReturn(child));
+  returning.set(node, result);
+  return result;
+}
+
+export function alwaysReturns(node: Node | null | undefined): boolean {
+  if (!node) return false;
+  if (node.type === "ReturnStatement") return true;
+  if (node.type === "BlockStatement") return (node as unknown as { body: Node[] }).body.some(alwaysReturns);
+  if (node.type !== "IfStatement") return false;
+  const { consequent, alternate } = node as unknown as { consequent: Node; alternate: Node | null };
+  return alwaysReturns(consequent) && alwaysReturns(alternate);
+}
+
+const isLoop = (node: Node): boolean => /^(For|While|DoWhile)Statement$/.test(node.type);
+
+/** A `break` or `continue` of the very loop whose body this is. */
+export function leavesLoop(body: Node): boolean {
+  const leaves = (n: Node): boolean =>
+    n.type === "BreakStatement" || n.type === "ContinueStatement" || n.type === "ReturnStatement";
+  // Breaks of inner loops are theirs, but a return in one leaves this loop too.
+  return some(body, leaves, (n) => !isFunction(n) && !isLoop(n)) || mayReturn(body);
+}
+
+export function continues(body: Node): boolean {
+  return some(
+    body,
+    (n) => n.type === "ContinueStatement",
+    (n) => !isFunction(n) && !isLoop(n),
+  );
+}
+
+export function sizeOf(node: Node): number {
+  let size = 1;
+  forEachChild(node, (child) => (size += sizeOf(child)));
+  return size;
+}
+
+/** "a for of statement": what a node is, for messages. */
+export function inWords(node: Node): string {
+  const words = node.type.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return `${/^[aeiou]/.test(words) ? "an" : "a"} ${words}`;
+}

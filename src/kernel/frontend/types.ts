@@ -1,0 +1,77 @@
+/** Type inference by unification: a type is a set of scalar types that narrows as expressions meet. */
+import type { ScalarType } from "../ir.ts";
+
+export const REAL = 1;
+export const I32 = 2;
+export const U32 = 4;
+export const BOOL = 8;
+export const INTEGER = I32 | U32;
+export const NUMERIC = REAL | INTEGER;
+
+const BITS: Readonly<Record<ScalarType, number>> = { real: REAL, i32: I32, u32: U32, bool: BOOL };
+/** What an expression becomes when nothing decides: `const n = 3` is an i32. */
+const PREFERENCE: readonly ScalarType[] = ["i32", "real", "u32", "bool"];
+
+/** The type of an expression while it is being inferred. */
+export class TypeVariable {
+  private parent: TypeVariable | null = null;
+  private mask: number;
+
+  constructor(mask: number) {
+    this.mask = mask;
+  }
+
+  find(): TypeVariable {
+    let root: TypeVariable = this;
+    while (root.parent) root = root.parent;
+    if (root !== this) this.parent = root;
+    return root;
+  }
+
+  get possible(): number {
+    return this.find().mask;
+  }
+
+  /** Narrows to `mask`; false, and nothing changed, if nothing would be left. */
+  narrow(mask: number): boolean {
+    const root = this.find();
+    if ((root.mask & mask) === 0) return false;
+    root.mask &= mask;
+    return true;
+  }
+
+  /** Makes two types one; false, and nothing changed, if they have no type in common. */
+  unify(other: TypeVariable): boolean {
+    const a = this.find();
+    const b = other.find();
+    if (a === b) return true;
+    if ((a.mask & b.mask) === 0) return false;
+    a.mask &= b.mask;
+    b.parent = a;
+    return true;
+  }
+
+  /** The type decided on. */
+  resolve(): ScalarType {
+    const mask = this.possible;
+    return PREFERENCE.find((type) => (mask & BITS[type]) !== 0) ?? "real";
+  }
+}
+
+export function typeVariable(type: ScalarType): TypeVariable {
+  return new TypeVariable(BITS[type]);
+}
+
+/** "real", "i32 or u32": for messages. */
+export function describe(mask: number): string {
+  return PREFERENCE.filter((type) => (mask & BITS[type]) !== 0).join(" or ");
+}
+
+/** What an integer literal may become; one that is no integer can only be real. */
+export function literalMask(value: number): number {
+  if (!Number.isInteger(value)) return REAL;
+  let mask = REAL;
+  if (value >= -(2 ** 31) && value < 2 ** 31) mask |= I32;
+  if (value >= 0 && value < 2 ** 32) mask |= U32;
+  return mask;
+}

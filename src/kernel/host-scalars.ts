@@ -1,0 +1,168 @@
+/**
+ * What the kernel language's scalar functions are in plain JavaScript: in f64, bit for bit as the CPU back end computes
+ * them. There are no work items and no device arrays here; those throw.
+ */
+import { KernelError } from "../errors.ts";
+import type { Gpu, Numbers } from "./language.ts";
+
+type LibraryFunction = "erf" | "erfc" | "normalCdf" | "normalPdf" | "inverseNormalCdf";
+
+const word = new DataView(new ArrayBuffer(8));
+
+function bits(x: number): bigint {
+  word.setFloat64(0, x);
+  return word.getBigUint64(0);
+}
+
+function fromBits(b: bigint): number {
+  word.setBigUint64(0, b);
+  return word.getFloat64(0);
+}
+
+/** Round to nearest, ties to even. Adding and taking away 2⁵² rounds so, in JavaScript as in IEEE 754. */
+export function nearest(x: number): number {
+  if (!(Math.abs(x) < 2 ** 52)) return x;
+  const rounded = Math.abs(x) + 2 ** 52 - 2 ** 52;
+  return copysign(rounded, x);
+}
+
+export function copysign(magnitude: number, sign: number): number {
+  const negative = sign < 0 || Object.is(sign, -0) || (Number.isNaN(sign) && bits(sign) >> 63n === 1n);
+  return negative ? -Math.abs(magnitude) : Math.abs(magnitude);
+}
+
+/** 2ⁿ for −1022 ≤ n ≤ 1023. */
+function powerOfTwo(n: number): number {
+  word.setUint32(0, (n + 1023) << 20);
+  word.setUint32(4, 0);
+  return word.getFloat64(0);
+}
+
+/** x·2ⁿ, rounded once: the steps before the last stay normal and hence exact. */
+export function ldexp(x: number, n: number): number {
+  let y = x;
+  let k = n;
+  if (k > 1023) {
+    y *= 2 ** 1023;
+    k -= 1023;
+    if (k > 1023) {
+      y *= 2 ** 1023;
+      k = Math.min(k - 1023, 1023);
+    }
+  } else if (k < -1022) {
+    // 53 bits short of 2^−1022, so that no step but the last rounds a subnormal number.
+    y *= 2 ** -969;
+    k += 969;
+    if (k < -1022) {
+      y *= 2 ** -969;
+      k = Math.max(k + 969, -1022);
+    }
+  }
+  return y * powerOfTwo(k);
+}
+
+/** floor(log2 |x|) for normal x; from the exponent field, whatever x is. */
+export function exponent(x: number): number {
+  word.setFloat64(0, x);
+  return ((word.getUint32(0) >>> 20) & 0x7ff) - 1023;
+}
+
+/** x with the exponent field of 1. */
+export function significand(x: number): number {
+  return fromBits((bits(x) & 0x800fffffffffffffn) | 0x3ff0000000000000n);
+}
+
+/** x with the low 27 significand bits cleared. */
+export function headBits(x: number): number {
+  word.setFloat64(0, x);
+  word.setUint32(4, word.getUint32(4) & 0xf8000000);
+  return word.getFloat64(0);
+}
+
+export function mulHigh(a: number, b: number): number {
+  return Number((BigInt(a >>> 0) * BigInt(b >>> 0)) >> 32n);
+}
+
+export function popcount(x: number): number {
+  let v = x - ((x >>> 1) & 0x55555555);
+  v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
+  return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/**
+ * Plain JavaScript does not know a whole real from an integer. What is not whole, or lies beyond both integer types, must
+ * be real: it saturates. A whole number in [−2³¹, 2³²) keeps its bits, as between i32 and u32; so a whole real such as 3e9
+ * wraps in `gpu.i32` here, where it saturates in a compiled kernel.
+ */
+function toInteger(x: number | boolean, lowest: number, highest: number): number {
+  const value = Math.trunc(Number(x));
+  const integral = value === Number(x) && value >= -(2 ** 31) && value < 2 ** 32;
+  return integral ? value : Math.min(Math.max(value, lowest), highest);
+}
+
+const toI32 = (x: number | boolean): number => toInteger(x, -(2 ** 31), 2 ** 31 - 1) | 0;
+const toU32 = (x: number | boolean): number => toInteger(x, 0, 2 ** 32 - 1) >>> 0;
+
+function unavailable(name: string): () => never {
+  return () => {
+    throw new KernelError(
+      `gpu.${name} was called from plain JavaScript, where there are no work items and no device arrays; ` +
+        "call this function from a kernel and launch or interpret that, or pass what it needs as an argument",
+    );
+  };
+}
+
+const absent = (name: string): any => unavailable(name);
+
+/** `Gpu` but for the functions that are themselves written in the kernel language. */
+export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
+  precision: "f64" as const,
+
+  globalId: absent("globalId"),
+  localId: absent("localId"),
+  groupId: absent("groupId"),
+  groupSize: absent("groupSize"),
+  groupCount: absent("groupCount"),
+  subgroupLane: absent("subgroupLane"),
+  subgroupSize: absent("subgroupSize"),
+
+  real: (x: number | boolean): number => Number(x),
+  i32: toI32,
+  u32: toU32,
+
+  privateReal: (length: number): Numbers => new Float64Array(length),
+  privateI32: (length: number): Numbers => new Int32Array(length),
+  privateU32: (length: number): Numbers => new Uint32Array(length),
+  sharedReal: absent("sharedReal"),
+  sharedI32: absent("sharedI32"),
+  sharedU32: absent("sharedU32"),
+
+  nearest,
+  copysign,
+  ldexp,
+  exponent,
+  significand,
+  headBits,
+  mulHigh,
+  popcount,
+
+  atomicAdd: absent("atomicAdd"),
+  atomicMin: absent("atomicMin"),
+  atomicMax: absent("atomicMax"),
+  atomicAnd: absent("atomicAnd"),
+  atomicOr: absent("atomicOr"),
+  atomicXor: absent("atomicXor"),
+  atomicExchange: absent("atomicExchange"),
+  atomicCompareExchange: absent("atomicCompareExchange"),
+  atomicLoad: absent("atomicLoad"),
+  atomicStore: absent("atomicStore"),
+
+  shuffle: absent("shuffle"),
+  shuffleUp: absent("shuffleUp"),
+  shuffleDown: absent("shuffleDown"),
+  shuffleXor: absent("shuffleXor"),
+  subgroupBroadcast: absent("subgroupBroadcast"),
+  subgroupAdd: absent("subgroupAdd"),
+  subgroupMin: absent("subgroupMin"),
+  subgroupMax: absent("subgroupMax"),
+});

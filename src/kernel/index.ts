@@ -1,0 +1,16 @@
+/** The kernel language: declare kernels in TypeScript, lower them to typed IR, emit WebAssembly SIMD, WGSL (and CUDA). */
+export type * from "./language.ts";
+export { bool, i32, read, real, u32, write } from "./language.ts";
+export type { ElementType, KernelIR, Precision, ScalarType } from "./ir.ts";
+export {
+  fn,
+  kernel,
+  kernelFromSource,
+  userFunction,
+  withEnvironment,
+  type KernelSource,
+  type UserFunction,
+} from "./frontend/declare.ts";
+export { formula, formulaVariables } from "./frontend/formula.ts";
+export { lower } from "./frontend/lower.ts";
+export { canonicalText } from "./canonical.ts";

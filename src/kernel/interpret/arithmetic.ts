@@ -1,0 +1,109 @@
+/**
+ * The operators of the IR on single values. Every value is a JavaScript number: reals in f64 or rounded to f32 after each
+ * operation, i32 in −2³¹…2³¹−1, u32 in 0…2³²−1, bools as 0 and 1.
+ */
+import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.ts";
+
+export type Unary = (a: number) => number;
+export type Binary = (a: number, b: number) => number;
+
+/** Rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is correct rounding. */
+export function rounding(precision: Precision): Unary {
+  return precision === "f32" ? Math.fround : (x) => x;
+}
+
+function realBinary(op: BinaryOp, round: Unary): Binary | undefined {
+  switch (op) {
+    case "add":
+      return (a, b) => round(a + b);
+    case "sub":
+      return (a, b) => round(a - b);
+    case "mul":
+      return (a, b) => round(a * b);
+    case "div":
+      return (a, b) => round(a / b);
+    case "rem":
+      return (a, b) => a % b; // exact
+    case "min":
+      return Math.min;
+    case "max":
+      return Math.max;
+    default:
+      return undefined;
+  }
+}
+
+const I32: Readonly<Record<BinaryOp, Binary>> = {
+  add: (a, b) => (a + b) | 0,
+  sub: (a, b) => (a - b) | 0,
+  mul: Math.imul,
+  div: (a, b) => (b === 0 ? 0 : (a / b) | 0),
+  rem: (a, b) => (b === 0 ? 0 : (a % b) | 0),
+  min: Math.min,
+  max: Math.max,
+  and: (a, b) => a & b,
+  or: (a, b) => a | b,
+  xor: (a, b) => a ^ b,
+  shl: (a, b) => a << b, // JavaScript masks the count with 31 too
+  shr: (a, b) => a >> b,
+};
+
+const U32: Readonly<Record<BinaryOp, Binary>> = {
+  add: (a, b) => (a + b) >>> 0,
+  sub: (a, b) => (a - b) >>> 0,
+  mul: (a, b) => Math.imul(a, b) >>> 0,
+  div: (a, b) => (b === 0 ? 0 : (a / b) >>> 0),
+  rem: (a, b) => (b === 0 ? 0 : (a % b) >>> 0),
+  min: Math.min,
+  max: Math.max,
+  and: (a, b) => (a & b) >>> 0,
+  or: (a, b) => (a | b) >>> 0,
+  xor: (a, b) => (a ^ b) >>> 0,
+  shl: (a, b) => (a << b) >>> 0,
+  shr: (a, b) => a >>> b,
+};
+
+export function binaryOperator(op: BinaryOp, type: ScalarType, round: Unary): Binary {
+  const operator =
+    type === "i32" ? I32[op] : type === "u32" ? U32[op] : type === "real" ? realBinary(op, round) : undefined;
+  if (operator === undefined) throw new TypeError(`IR: no operator ${op} on ${type}`);
+  return operator;
+}
+
+export function unaryOperator(op: UnaryOp, type: ScalarType): Unary {
+  if (op === "not" && type === "bool") return (a) => (a === 0 ? 1 : 0);
+  if (op === "bitnot" && type === "i32") return (a) => ~a;
+  if (op === "bitnot" && type === "u32") return (a) => ~a >>> 0;
+  if (op === "neg" && type === "real") return (a) => -a;
+  if (op === "neg" && type === "i32") return (a) => -a | 0;
+  throw new TypeError(`IR: no operator ${op} on ${type}`);
+}
+
+const COMPARE: Readonly<Record<CompareOp, Binary>> = {
+  lt: (a, b) => (a < b ? 1 : 0),
+  le: (a, b) => (a <= b ? 1 : 0),
+  gt: (a, b) => (a > b ? 1 : 0),
+  ge: (a, b) => (a >= b ? 1 : 0),
+  eq: (a, b) => (a === b ? 1 : 0),
+  ne: (a, b) => (a !== b ? 1 : 0),
+};
+
+export function compareOperator(op: CompareOp): Binary {
+  return COMPARE[op];
+}
+
+function saturate(x: number, least: number, greatest: number): number {
+  if (Number.isNaN(x)) return 0;
+  return Math.trunc(Math.min(Math.max(x, least), greatest)) + 0; // + 0: no negative zero among the integers
+}
+
+export function conversion(from: ScalarType, to: ScalarType, round: Unary): Unary {
+  if (from === to) return (a) => a;
+  if (to === "bool") throw new TypeError(`IR: no conversion from ${from} to bool`);
+  if (from === "bool") return (a) => a;
+  if (to === "real") return round;
+  if (from === "real") {
+    return to === "i32" ? (a) => saturate(a, -0x80000000, 0x7fffffff) : (a) => saturate(a, 0, 0xffffffff);
+  }
+  return to === "i32" ? (a) => a | 0 : (a) => a >>> 0;
+}

@@ -1,0 +1,136 @@
+/** Expressions as closures over a work item. */
+import type { ArrayRef, Expr, KernelIR, Place } from "../ir.ts";
+import { binaryOperator, compareOperator, conversion, rounding, unaryOperator } from "./arithmetic.ts";
+import type { BoundArguments } from "./arguments.ts";
+import { fault } from "./faults.ts";
+import { intrinsic } from "./intrinsics.ts";
+import type { Item } from "./item.ts";
+import type { CheckedArray } from "./memory.ts";
+import type { AccessKind } from "./races.ts";
+
+export type Evaluate = (item: Item) => number;
+
+/** What closures are built from: the kernel, the launch's arguments, and the statement being compiled. */
+export interface Scope {
+  readonly ir: KernelIR;
+  readonly scalars: BoundArguments["scalars"];
+  readonly buffers: readonly CheckedArray[];
+}
+
+export type Locate = (item: Item) => CheckedArray;
+
+export function locateArray(scope: Scope, { space, id }: ArrayRef): Locate {
+  if (space === "private") return (item) => item.privates[id];
+  if (space === "workgroup") return (item) => item.group.arrays[id];
+  const buffer = scope.buffers[id];
+  return () => buffer;
+}
+
+/** Makes the checks of an access; throws what they find. */
+export function checkAccess(
+  scope: Scope,
+  place: Place,
+  item: Item,
+  array: CheckedArray,
+  index: number,
+  kind: AccessKind,
+  needsValue: boolean,
+): void {
+  const complaint = array.check(index, kind, needsValue, item);
+  if (complaint !== undefined) throw fault(scope.ir, place, item, complaint);
+}
+
+function load(scope: Scope, place: Place, expr: Extract<Expr, { kind: "load" }>): Evaluate {
+  const locate = locateArray(scope, expr.array);
+  const index = compileExpr(scope, place, expr.index);
+  return (item) => {
+    const array = locate(item);
+    const i = index(item);
+    checkAccess(scope, place, item, array, i, "read", true);
+    return array.values[i];
+  };
+}
+
+function local(scope: Scope, place: Place, id: number): Evaluate {
+  const { name } = scope.ir.locals[id];
+  return (item) => {
+    if (item.assigned[id] === 0)
+      throw fault(scope.ir, place, item, `reads ${name} before it has a value; assign it on every path`);
+    return item.locals[id];
+  };
+}
+
+function logical(scope: Scope, place: Place, expr: Extract<Expr, { kind: "logical" }>): Evaluate {
+  const a = compileExpr(scope, place, expr.a);
+  const b = compileExpr(scope, place, expr.b);
+  return expr.op === "and" ? (item) => (a(item) === 0 ? 0 : b(item)) : (item) => (a(item) === 0 ? b(item) : 1);
+}
+
+function select(scope: Scope, place: Place, expr: Extract<Expr, { kind: "select" }>): Evaluate {
+  const condition = compileExpr(scope, place, expr.condition);
+  const a = compileExpr(scope, place, expr.a);
+  const b = compileExpr(scope, place, expr.b);
+  return (item) => (condition(item) === 0 ? b(item) : a(item));
+}
+
+function intrinsicCall(scope: Scope, place: Place, expr: Extract<Expr, { kind: "intrinsic" }>): Evaluate {
+  const apply = intrinsic(expr.op, expr.args[0].type, scope.ir.precision);
+  const a = compileExpr(scope, place, expr.args[0]);
+  if (expr.args.length === 1) return (item) => apply(a(item), 0);
+  const b = compileExpr(scope, place, expr.args[1]);
+  return (item) => apply(a(item), b(item));
+}
+
+function constant(scope: Scope, expr: Extract<Expr, { kind: "const" }>): Evaluate {
+  const value = expr.type === "real" ? rounding(scope.ir.precision)(Number(expr.value)) : Number(expr.value);
+  return () => value;
+}
+
+export function compileExpr(scope: Scope, place: Place, expr: Expr): Evaluate {
+  const compile = (e: Expr): Evaluate => compileExpr(scope, place, e);
+  const round = rounding(scope.ir.precision);
+  switch (expr.kind) {
+    case "const":
+      return constant(scope, expr);
+    case "local":
+      return local(scope, place, expr.id);
+    case "param": {
+      const value = scope.scalars[expr.id];
+      return () => value;
+    }
+    case "length": {
+      const locate = locateArray(scope, expr.array);
+      return (item) => locate(item).length;
+    }
+    case "load":
+      return load(scope, place, expr);
+    case "unary": {
+      const [apply, a] = [unaryOperator(expr.op, expr.a.type), compile(expr.a)];
+      return (item) => apply(a(item));
+    }
+    case "binary": {
+      const [apply, a, b] = [binaryOperator(expr.op, expr.type, round), compile(expr.a), compile(expr.b)];
+      return (item) => apply(a(item), b(item));
+    }
+    case "compare": {
+      const [apply, a, b] = [compareOperator(expr.op), compile(expr.a), compile(expr.b)];
+      return (item) => apply(a(item), b(item));
+    }
+    case "logical":
+      return logical(scope, place, expr);
+    case "select":
+      return select(scope, place, expr);
+    case "convert": {
+      const [apply, a] = [conversion(expr.a.type, expr.type, round), compile(expr.a)];
+      return (item) => apply(a(item));
+    }
+    case "intrinsic":
+      return intrinsicCall(scope, place, expr);
+    case "index": {
+      const { op } = expr;
+      return (item) => item.place[op];
+    }
+    default:
+      throw new TypeError(`IR: unknown expression ${(expr satisfies never as Expr).kind}`);
+  }
+}

@@ -1,0 +1,22 @@
+/** Messages of the checks: which kernel and item, where in the source, what happened, what to do. */
+import { KernelRuntimeError } from "../../errors.ts";
+import type { KernelIR, Place } from "../ir.ts";
+import type { Item } from "./item.ts";
+
+function excerpt(ir: KernelIR, place: Place): string {
+  const source = ir.sources[place.source];
+  if (source === undefined) return `    line ${place.line}`;
+  const text = source.text.split("\n")[place.line - 1]?.trim() ?? "";
+  const declared = source.declared();
+  const site = declared === undefined ? "" : ` (declared at ${declared})`;
+  return `    at ${source.name}, line ${place.line}${site}\n      ${text}`;
+}
+
+export function describeItem(item: Item): string {
+  return `item ${item.place.globalId} (group ${item.place.groupId}, local ${item.place.localId})`;
+}
+
+/** An error that `item` made at `place`; `what` continues "item 5 (…) ". */
+export function fault(ir: KernelIR, place: Place, item: Item, what: string): KernelRuntimeError {
+  return new KernelRuntimeError(`kernel "${ir.name}": ${describeItem(item)} ${what}\n${excerpt(ir, place)}`);
+}

@@ -1,0 +1,124 @@
+/**
+ * The reference interpreter: runs a kernel's IR in plain JavaScript, one workgroup after the other, with exactly the
+ * arithmetic that `ir.ts` prescribes. It is the oracle of every back end, and a debugger: see the checks below.
+ */
+import type { FixedArray, KernelIR } from "../ir.ts";
+import {
+  bindArguments,
+  type HostNumbers,
+  type InterpreterArguments,
+  type InterpreterSize,
+  itemCount,
+  newArray,
+} from "./arguments.ts";
+import type { Scope } from "./expressions.ts";
+import type { Group, Item } from "./item.ts";
+import { CheckedArray } from "./memory.ts";
+import { AccessHistory } from "./races.ts";
+import { compileBlock, type Step } from "./statements.ts";
+import { runGroup } from "./workgroup.ts";
+
+export interface InterpreterOptions {
+  /** Items per subgroup, 4 by default: a back end's results may depend on it. */
+  readonly subgroupSize?: number;
+  /** Whether to look for data races, true by default. Costs up to 80 bytes for each element. */
+  readonly races?: boolean;
+  /** Loop iterations that one item may make before it counts as hung, 10⁷ by default. */
+  readonly maxIterations?: number;
+}
+
+interface Launch {
+  readonly ir: KernelIR;
+  readonly body: Step;
+  readonly groupCount: number;
+  readonly options: Required<InterpreterOptions>;
+}
+
+/**
+ * Runs `ir` over `size`, changing the arrays among `args` in place.
+ *
+ * Checks, with the kernel's name, the line, the item, and the array, index and length: accesses out of bounds; elements
+ * of private and workgroup arrays, and locals, read before they are written; data races between two items of the launch;
+ * barriers and subgroup operations that only part of a workgroup reaches; loops that do not end.
+ *
+ * @throws KernelRuntimeError (a check failed; the arrays hold what was stored until then) | ShapeError (arguments, size)
+ */
+export function interpret(
+  ir: KernelIR,
+  args: InterpreterArguments,
+  size: InterpreterSize,
+  options: InterpreterOptions = {},
+): void {
+  const complete = { subgroupSize: 4, races: true, maxIterations: 1e7, ...options };
+  const items = itemCount(ir, size);
+  const { scalars, buffers } = bindArguments(ir, args);
+  const scope: Scope = { ir, scalars, buffers: checkedBuffers(ir, buffers, complete.races) };
+  const groupCount = Math.ceil(items / ir.groupSize);
+  const launch: Launch = { ir, body: compileBlock(scope, ir.body), groupCount, options: complete };
+  if (ir.cooperative) runGroups(launch);
+  else runItems(launch, items);
+}
+
+/** Buffers passed under two names share one history, so that races between the names are found. */
+function checkedBuffers(ir: KernelIR, buffers: readonly HostNumbers[], races: boolean): CheckedArray[] {
+  const histories = new Map<HostNumbers, AccessHistory>();
+  return buffers.map((values, id) => {
+    if (races && !histories.has(values)) histories.set(values, new AccessHistory(values.length));
+    return new CheckedArray({
+      name: ir.buffers[id].name,
+      values,
+      undefinedAtFirst: false,
+      history: histories.get(values),
+    });
+  });
+}
+
+function runGroups(launch: Launch): void {
+  const { ir, body, groupCount } = launch;
+  for (let id = 0; id < groupCount; id++) {
+    const group: Group = {
+      id,
+      epoch: 0,
+      arrays: ir.workgroups.map((array) => fixedArray(launch, array, launch.options.races)),
+    };
+    const items = Array.from({ length: ir.groupSize }, (_, local) => newItem(launch, group, id * ir.groupSize + local));
+    runGroup(ir, body, items);
+  }
+}
+
+/** No item of these knows its group, so each counts as a group of its own: nothing orders it with any other. */
+function runItems(launch: Launch, items: number): void {
+  const { body } = launch;
+  if (body.waits) throw new TypeError("IR: a barrier or subgroup operation in a kernel that is not cooperative");
+  for (let globalId = 0; globalId < items; globalId++) {
+    body.run(newItem(launch, { id: globalId, epoch: 0, arrays: [] }, globalId));
+  }
+}
+
+function newItem(launch: Launch, group: Group, globalId: number): Item {
+  const { ir, groupCount, options } = launch;
+  const localId = globalId % ir.groupSize;
+  const { subgroupSize } = options;
+  return {
+    group,
+    place: {
+      globalId,
+      localId,
+      groupId: Math.floor(globalId / ir.groupSize),
+      groupCount,
+      subgroupLane: localId % subgroupSize,
+      subgroupSize,
+    },
+    locals: new Float64Array(ir.locals.length),
+    assigned: new Uint8Array(ir.locals.length),
+    privates: ir.privates.map((array) => fixedArray(launch, array, false)),
+    offered: 0,
+    operand: 0,
+    fuel: options.maxIterations,
+  };
+}
+
+function fixedArray({ ir }: Launch, { name, element, length }: FixedArray, races: boolean): CheckedArray {
+  const history = races ? new AccessHistory(length) : undefined;
+  return new CheckedArray({ name, values: newArray(element, ir.precision, length), undefinedAtFirst: true, history });
+}

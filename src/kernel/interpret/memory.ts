@@ -1,0 +1,65 @@
+/** Arrays whose every access is checked: bounds, initialisation, races. */
+import type { HostNumbers } from "./arguments.ts";
+import type { Item } from "./item.ts";
+import type { AccessHistory, AccessKind } from "./races.ts";
+
+/** What an access did wrong, or undefined. Turned into an error by whoever knows the place in the source. */
+export type Complaint = string | undefined;
+
+const VERB: Readonly<Record<AccessKind, string>> = {
+  read: "reads",
+  write: "writes",
+  atomicRead: "atomically reads",
+  atomicWrite: "atomically updates",
+};
+
+export interface CheckedArrayOptions {
+  readonly name: string;
+  readonly values: HostNumbers;
+  /** Whether elements start undefined, and must be written before they are read. */
+  readonly undefinedAtFirst: boolean;
+  /** Where races are looked for; undefined for none. Two names of one buffer share a history. */
+  readonly history: AccessHistory | undefined;
+}
+
+export class CheckedArray {
+  readonly name: string;
+  readonly values: HostNumbers;
+  readonly #written: Uint8Array | undefined;
+  readonly #history: AccessHistory | undefined;
+
+  constructor({ name, values, undefinedAtFirst, history }: CheckedArrayOptions) {
+    this.name = name;
+    this.values = values;
+    this.#written = undefinedAtFirst ? new Uint8Array(values.length) : undefined;
+    this.#history = history;
+  }
+
+  get length(): number {
+    return this.values.length;
+  }
+
+  /** Checks an access before it is made. `needsValue`: it uses what the element held. */
+  check(index: number, kind: AccessKind, needsValue: boolean, item: Item): Complaint {
+    if (!(index >= 0 && index < this.values.length)) return this.#outOfBounds(index, kind);
+    if (needsValue && this.#written?.[index] === 0) {
+      return `reads ${this.name}[${index}] (length ${this.length}) before anything was stored there; store to it first`;
+    }
+    if (this.#written !== undefined && (kind === "write" || kind === "atomicWrite")) this.#written[index] = 1;
+    return this.#history === undefined ? undefined : this.#race(index, kind, item, this.#history);
+  }
+
+  #outOfBounds(index: number, kind: AccessKind): string {
+    return `${VERB[kind]} ${this.name}[${index}], out of bounds: the length is ${this.length}; guard the access or pass a longer array`;
+  }
+
+  #race(index: number, kind: AccessKind, item: Item, history: AccessHistory): Complaint {
+    const by = { item: item.place.globalId, group: item.group.id, epoch: item.group.epoch };
+    const rival = history.record(index, kind, by);
+    if (rival === undefined) return undefined;
+    return (
+      `${VERB[kind]} ${this.name}[${index}] (length ${this.length}), which item ${rival.item} ${VERB[rival.kind]} in the same launch ` +
+      `with no barrier between: a data race; put a barrier (\`yield\`) between, use atomics, or give each item its own element`
+    );
+  }
+}

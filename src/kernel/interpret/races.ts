@@ -1,0 +1,84 @@
+/**
+ * Finds data races exactly, for the items and barriers of a launch: two items touch one element, at least one writes, they
+ * are not both atomic, and no barrier of a common workgroup lies between.
+ *
+ * Workgroups run one after the other and a group's epoch only grows, so that for each element and kind of access these
+ * facts suffice: one item of an earlier group, and two different items of the last group's last epoch.
+ */
+export type AccessKind = "read" | "write" | "atomicRead" | "atomicWrite";
+
+const CONFLICTS: Readonly<Record<AccessKind, readonly AccessKind[]>> = {
+  read: ["write", "atomicWrite"],
+  write: ["read", "write", "atomicRead", "atomicWrite"],
+  atomicRead: ["write"],
+  atomicWrite: ["read", "write"],
+};
+
+export interface Accessor {
+  readonly item: number;
+  readonly group: number;
+  readonly epoch: number;
+}
+
+const NOBODY = -1;
+
+class KindHistory {
+  readonly #group: Int32Array;
+  readonly #epoch: Int32Array;
+  readonly #first: Int32Array;
+  readonly #second: Int32Array;
+  readonly #earlierGroup: Int32Array;
+
+  constructor(length: number) {
+    this.#group = new Int32Array(length).fill(NOBODY);
+    this.#epoch = new Int32Array(length);
+    this.#first = new Int32Array(length).fill(NOBODY);
+    this.#second = new Int32Array(length).fill(NOBODY);
+    this.#earlierGroup = new Int32Array(length).fill(NOBODY);
+  }
+
+  /** An item other than `by` whose access to `index` no barrier separates from now, or −1. */
+  unordered(index: number, by: Accessor): number {
+    if (this.#group[index] !== by.group) return this.#first[index];
+    if (this.#earlierGroup[index] !== NOBODY) return this.#earlierGroup[index];
+    if (this.#epoch[index] !== by.epoch) return NOBODY;
+    return this.#first[index] === by.item ? this.#second[index] : this.#first[index];
+  }
+
+  record(index: number, by: Accessor): void {
+    const newGroup = this.#group[index] !== by.group;
+    if (newGroup && this.#group[index] !== NOBODY) this.#earlierGroup[index] = this.#first[index];
+    if (newGroup || this.#epoch[index] !== by.epoch) {
+      this.#group[index] = by.group;
+      this.#epoch[index] = by.epoch;
+      this.#first[index] = by.item;
+      this.#second[index] = NOBODY;
+    } else if (this.#first[index] !== by.item) {
+      this.#second[index] = by.item;
+    }
+  }
+}
+
+/** The accesses to one array during a launch. */
+export class AccessHistory {
+  readonly #length: number;
+  readonly #kinds: Partial<Record<AccessKind, KindHistory>> = {};
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  /** Records an access and returns an item it races with, and how that one touched the element; or undefined. */
+  record(
+    index: number,
+    kind: AccessKind,
+    by: Accessor,
+  ): { readonly item: number; readonly kind: AccessKind } | undefined {
+    for (const other of CONFLICTS[kind]) {
+      const item = this.#kinds[other]?.unordered(index, by) ?? NOBODY;
+      if (item !== NOBODY) return { item, kind: other };
+    }
+    (this.#kinds[kind] ??= new KindHistory(this.#length)).record(index, by);
+    return undefined;
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Statements as closures over a work item. Those that may wait for the rest of the workgroup are generators, which stop at
+ * each barrier and subgroup operation; all others are plain functions.
+ */
+import type { Expr, Place, Stmt } from "../ir.ts";
+import { atomicOperator } from "./atomics.ts";
+import { checkAccess, compileExpr, type Evaluate, locateArray, type Scope } from "./expressions.ts";
+import { fault } from "./faults.ts";
+import type { Item } from "./item.ts";
+
+/** How a statement ended. */
+export type Flow = "next" | "break" | "continue";
+
+/** Where an item waits for its workgroup. */
+export type Collective = Extract<Stmt, { kind: "barrier" | "subgroup" }>;
+
+type Plain = (item: Item) => Flow;
+type Waiting = (item: Item) => Generator<Collective, Flow, void>;
+export type Step = { readonly waits: false; readonly run: Plain } | { readonly waits: true; readonly run: Waiting };
+
+function plain(run: Plain): Step {
+  return { waits: false, run };
+}
+
+function assign(scope: Scope, place: Place, local: number, value: Expr): Step {
+  const evaluate = compileExpr(scope, place, value);
+  return plain((item) => {
+    setLocal(item, local, evaluate(item));
+    return "next";
+  });
+}
+
+export function setLocal(item: Item, local: number, value: number): void {
+  item.locals[local] = value;
+  item.assigned[local] = 1;
+}
+
+function store(scope: Scope, stmt: Extract<Stmt, { kind: "store" }>): Step {
+  const locate = locateArray(scope, stmt.array);
+  const index = compileExpr(scope, stmt.place, stmt.index);
+  const value = compileExpr(scope, stmt.place, stmt.value);
+  return plain((item) => {
+    const array = locate(item);
+    const i = index(item);
+    const stored = value(item);
+    checkAccess(scope, stmt.place, item, array, i, "write", false);
+    array.values[i] = stored;
+    return "next";
+  });
+}
+
+function atomic(scope: Scope, stmt: Extract<Stmt, { kind: "atomic" }>): Step {
+  const { op, place, result } = stmt;
+  const compile = (e: Expr | null): Evaluate => (e === null ? () => 0 : compileExpr(scope, place, e));
+  const locate = locateArray(scope, stmt.array);
+  const [index, value, expected] = [compile(stmt.index), compile(stmt.value), compile(stmt.expected)];
+  const needsValue = op !== "store" && !(op === "exchange" && result === null);
+  const combine = atomicOperator(op, stmt.value?.type ?? "i32");
+  return plain((item) => {
+    const array = locate(item);
+    const i = index(item);
+    const [operand, comparand] = [value(item), expected(item)];
+    checkAccess(scope, place, item, array, i, op === "load" ? "atomicRead" : "atomicWrite", needsValue);
+    const old = array.values[i];
+    if (op !== "load") array.values[i] = combine(old, operand, comparand);
+    if (result !== null) setLocal(item, result, old);
+    return "next";
+  });
+}
+
+function choice(scope: Scope, stmt: Extract<Stmt, { kind: "if" }>): Step {
+  const condition = compileExpr(scope, stmt.place, stmt.condition);
+  const then = compileBlock(scope, stmt.then);
+  const otherwise = compileBlock(scope, stmt.else);
+  if (!then.waits && !otherwise.waits) {
+    return plain((item) => (condition(item) === 0 ? otherwise.run(item) : then.run(item)));
+  }
+  return {
+    waits: true,
+    *run(item) {
+      return yield* advance(condition(item) === 0 ? otherwise : then, item);
+    },
+  };
+}
+
+/** Runs either kind of step from within a generator. */
+export function* advance(step: Step, item: Item): Generator<Collective, Flow, void> {
+  return step.waits ? yield* step.run(item) : step.run(item);
+}
+
+function loop(scope: Scope, stmt: Extract<Stmt, { kind: "loop" }>): Step {
+  const proceeds = loopTest(scope, stmt);
+  const [init, body, update] = [stmt.init, stmt.body, stmt.update].map((block) => compileBlock(scope, block));
+  if (init.waits || body.waits || update.waits) return waitingLoop(init, proceeds, body, update);
+  return plain((item) => {
+    for (init.run(item); proceeds(item); update.run(item)) {
+      if (body.run(item) === "break") break;
+    }
+    return "next";
+  });
+}
+
+function waitingLoop(init: Step, proceeds: (item: Item) => boolean, body: Step, update: Step): Step {
+  return {
+    waits: true,
+    *run(item) {
+      yield* advance(init, item);
+      while (proceeds(item)) {
+        if ((yield* advance(body, item)) === "break") break;
+        yield* advance(update, item);
+      }
+      return "next";
+    },
+  };
+}
+
+function loopTest(scope: Scope, { test, place }: Extract<Stmt, { kind: "loop" }>): (item: Item) => boolean {
+  const evaluate = test === null ? () => 1 : compileExpr(scope, place, test);
+  return (item) => {
+    if (item.fuel-- <= 0)
+      throw fault(scope.ir, place, item, "has made too many loop iterations: the loop seems not to end");
+    return evaluate(item) !== 0;
+  };
+}
+
+/** The item computes what it offers, then waits; the workgroup does the rest. */
+function subgroup(scope: Scope, stmt: Extract<Stmt, { kind: "subgroup" }>): Step {
+  const value = compileExpr(scope, stmt.place, stmt.value);
+  const operand = stmt.operand === null ? () => 0 : compileExpr(scope, stmt.place, stmt.operand);
+  return {
+    waits: true,
+    *run(item) {
+      item.offered = value(item);
+      item.operand = operand(item);
+      yield stmt;
+      return "next";
+    },
+  };
+}
+
+function barrier(stmt: Extract<Stmt, { kind: "barrier" }>): Step {
+  return {
+    waits: true,
+    *run() {
+      yield stmt;
+      return "next";
+    },
+  };
+}
+
+function compileStmt(scope: Scope, stmt: Stmt): Step {
+  switch (stmt.kind) {
+    case "assign":
+      return assign(scope, stmt.place, stmt.local, stmt.value);
+    case "store":
+      return store(scope, stmt);
+    case "if":
+      return choice(scope, stmt);
+    case "loop":
+      return loop(scope, stmt);
+    case "break":
+      return plain(() => "break");
+    case "continue":
+      return plain(() => "continue");
+    case "barrier":
+      return barrier(stmt);
+    case "atomic":
+      return atomic(scope, stmt);
+    case "subgroup":
+      return subgroup(scope, stmt);
+    default:
+      throw new TypeError(`IR: unknown statement ${(stmt satisfies never as Stmt).kind}`);
+  }
+}
+
+export function compileBlock(scope: Scope, stmts: readonly Stmt[]): Step {
+  const steps = stmts.map((stmt) => compileStmt(scope, stmt));
+  const runs: Plain[] = [];
+  for (const step of steps) if (!step.waits) runs.push(step.run);
+  if (runs.length < steps.length) return waitingBlock(steps);
+  return plain((item) => {
+    for (const run of runs) {
+      const flow = run(item);
+      if (flow !== "next") return flow;
+    }
+    return "next";
+  });
+}
+
+function waitingBlock(steps: readonly Step[]): Step {
+  return {
+    waits: true,
+    *run(item) {
+      for (const step of steps) {
+        const flow = step.waits ? yield* step.run(item) : step.run(item);
+        if (flow !== "next") return flow;
+      }
+      return "next";
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** Runs one workgroup: its items in lock step from one barrier or subgroup operation to the next. */
+import type { KernelIR, SubgroupOp } from "../ir.ts";
+import { type Binary, binaryOperator, rounding } from "./arithmetic.ts";
+import { describeItem, fault } from "./faults.ts";
+import type { Item } from "./item.ts";
+import { advance, type Collective, type Flow, setLocal, type Step } from "./statements.ts";
+
+type Running = Generator<Collective, Flow, void>;
+
+export function runGroup(ir: KernelIR, body: Step, items: readonly Item[]): void {
+  const running = items.map((item) => advance(body, item));
+  for (;;) {
+    const waiting = running.map((it) => resume(it));
+    const at = sameCollective(ir, items, waiting);
+    if (at === undefined) return;
+    if (at.kind === "barrier") items[0].group.epoch++;
+    else exchange(ir, items, at);
+  }
+}
+
+function resume(running: Running): Collective | undefined {
+  const { done, value } = running.next();
+  return done ? undefined : value;
+}
+
+/** The statement at which all items wait, or undefined when all have ended. */
+function sameCollective(
+  ir: KernelIR,
+  items: readonly Item[],
+  waiting: readonly (Collective | undefined)[],
+): Collective | undefined {
+  const at = waiting.find((stmt) => stmt !== undefined);
+  const absent = waiting.findIndex((stmt) => stmt !== at);
+  if (at === undefined || absent === -1) return at;
+  const here = items[waiting.indexOf(at)];
+  const what = at.kind === "barrier" ? "a barrier" : "a subgroup operation";
+  const other = waiting[absent] === undefined ? "has ended" : `waits at line ${waiting[absent].place.line}`;
+  throw fault(
+    ir,
+    at.place,
+    here,
+    `waits at ${what} while ${describeItem(items[absent])} ${other}; every item of a workgroup must reach it, ` +
+      "so keep it out of branches and loops that depend on the item",
+  );
+}
+
+/** Gives each item its result; values come only from items of its own subgroup. */
+function exchange(ir: KernelIR, items: readonly Item[], stmt: Extract<Collective, { kind: "subgroup" }>): void {
+  const size = items[0].place.subgroupSize;
+  const offered = items.map((item) => item.offered);
+  const reduce = reduction(ir, stmt);
+  items.forEach((item, local) => {
+    const lane = item.place.subgroupLane;
+    const first = local - lane;
+    const lanes = offered.slice(first, first + size);
+    const own = lanes[lane];
+    setLocal(
+      item,
+      stmt.result,
+      reduce === undefined ? (lanes[sourceLane(stmt.op, lane, item.operand)] ?? own) : lanes.reduce(reduce),
+    );
+  });
+}
+
+function sourceLane(op: SubgroupOp, lane: number, operand: number): number {
+  if (op === "shuffleUp") return lane - operand;
+  if (op === "shuffleDown") return lane + operand;
+  if (op === "shuffleXor") return lane ^ operand;
+  return operand;
+}
+
+function reduction(ir: KernelIR, { op, value }: Extract<Collective, { kind: "subgroup" }>): Binary | undefined {
+  if (op !== "add" && op !== "min" && op !== "max") return undefined;
+  const combine = binaryOperator(op, value.type, rounding(ir.precision));
+  return (a, b) => combine(a, b); // Array.prototype.reduce passes more than two arguments
+}

@@ -1,0 +1,191 @@
+/**
+ * The typed intermediate representation of a kernel: what the front end makes of a TypeScript function, and all that a
+ * back end has to understand.
+ *
+ * The front end has already inlined every call, lowered every `return` to structured control flow, folded the
+ * environment's constants, removed dead branches and unrolled short constant loops. What is left is one flat work item:
+ * scalar locals, arrays in four address spaces, `if`, `loop`, `break`, `continue`, barriers. Expressions are pure (loads
+ * are their only reads of memory) and are evaluated at the statement that holds them; everything with an effect is a
+ * statement.
+ *
+ * `real` stays abstract here. The precision a kernel is lowered for decides constants and precision-dependent branches,
+ * and the back end decides what machine type `real` is.
+ */
+
+/** The machine type of `real`. (`f32x2`, emulated double on WebGPU, joins later.) */
+export type Precision = "f64" | "f32";
+
+export type ScalarType = "real" | "i32" | "u32" | "bool";
+export type ElementType = "real" | "i32" | "u32";
+
+/** Where something stands in the kernel's source: 1-based line and column, and the function it is in. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+  readonly source: number; // index into KernelIR.sources
+}
+
+/** One parsed function's text, for messages and for comments in generated code. */
+export interface SourceText {
+  readonly name: string;
+  readonly text: string;
+  /** "path/to/file.ts:12:5" of the declaration, where known. */
+  readonly declared: () => string | undefined;
+}
+
+export interface Local {
+  readonly name: string; // for readable generated code only; not unique
+  readonly type: ScalarType;
+}
+
+export interface ScalarParam {
+  readonly name: string;
+  readonly type: ScalarType;
+}
+
+export interface BufferParam {
+  readonly name: string;
+  readonly element: ElementType;
+  readonly access: "read" | "write"; // "write" may be read too
+  /** Touched by an atomic operation somewhere; then every access is atomic in languages that demand it. */
+  readonly atomic: boolean;
+}
+
+/** A fixed-size array private to the work item, or shared by its workgroup. Contents start undefined. */
+export interface FixedArray {
+  readonly name: string;
+  readonly element: ElementType;
+  readonly length: number;
+  readonly atomic: boolean; // only ever true for workgroup arrays
+}
+
+/** `id` indexes KernelIR.buffers, .privates or .workgroups. */
+export interface ArrayRef {
+  readonly space: "buffer" | "private" | "workgroup";
+  readonly id: number;
+}
+
+export type UnaryOp = "neg" | "not" | "bitnot"; // not: bool; bitnot: i32, u32; neg: real, i32
+/**
+ * On reals: add sub mul div rem (rem: the sign of the dividend, as C's fmod and JavaScript's %), min max as JavaScript's
+ * Math.min and Math.max except that the result is unspecified when an argument is NaN or both are zeros of opposite sign.
+ * On i32 and u32: add sub mul wrap; div and rem truncate, and are 0 when the divisor is 0 (div INT_MIN by −1 wraps);
+ * and or xor; shl shr by (count & 31), shr arithmetic on i32 and logical on u32; min max.
+ */
+export type BinaryOp = "add" | "sub" | "mul" | "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr";
+export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne"; // eq and ne also on bool; IEEE on reals
+
+/** Functions of scalars that every back end supplies itself. Argument types as given; the result is `type`. */
+export type IntrinsicOp =
+  | "sqrt" // real → real, correctly rounded in f64
+  | "abs" // real or i32
+  | "floor" // real → real
+  | "ceil"
+  | "trunc"
+  | "nearest" // to nearest, ties to even
+  | "copysign" // (magnitude, sign)
+  | "isNaN" // real → bool; must survive fast-math
+  | "isFinite" // real → bool
+  | "ldexp" // (x: real, n: i32) → x·2ⁿ, for n in −2100…2100, correctly over- and underflowing (f32 may flush subnormals)
+  | "exponent" // x normal and nonzero: floor(log2|x|) → i32, from the exponent field
+  | "significand" // x normal and nonzero: x / 2^exponent(x), in ±[1, 2)
+  | "headBits" // x with the low 27 (f64) or 12 (f32) significand bits cleared
+  | "mulHigh" // u32 × u32 → u32, the high word of the 64-bit product
+  | "clz" // u32 or i32 → i32
+  | "popcount";
+
+/** i32 values fixed by the launch. The workgroup's size is a constant and never appears. */
+export type IndexOp =
+  | "globalId" // 0 … items−1
+  | "localId"
+  | "groupId"
+  | "groupCount"
+  | "subgroupLane"
+  | "subgroupSize";
+
+export type Expr =
+  | { readonly kind: "const"; readonly type: ScalarType; readonly value: number | boolean }
+  | { readonly kind: "local"; readonly type: ScalarType; readonly id: number }
+  | { readonly kind: "param"; readonly type: ScalarType; readonly id: number } // index into KernelIR.scalars
+  | { readonly kind: "length"; readonly type: "i32"; readonly array: ArrayRef } // only of buffers; the others fold
+  | { readonly kind: "load"; readonly type: ElementType; readonly array: ArrayRef; readonly index: Expr }
+  | { readonly kind: "unary"; readonly type: ScalarType; readonly op: UnaryOp; readonly a: Expr }
+  | { readonly kind: "binary"; readonly type: ScalarType; readonly op: BinaryOp; readonly a: Expr; readonly b: Expr }
+  | { readonly kind: "compare"; readonly type: "bool"; readonly op: CompareOp; readonly a: Expr; readonly b: Expr }
+  /** Short-circuit: `b` is not evaluated (its loads are not made) when `a` decides. */
+  | { readonly kind: "logical"; readonly type: "bool"; readonly op: "and" | "or"; readonly a: Expr; readonly b: Expr }
+  /** Lazy: the branch not chosen makes no loads that could leave an array. */
+  | { readonly kind: "select"; readonly type: ScalarType; readonly condition: Expr; readonly a: Expr; readonly b: Expr }
+  /**
+   * To `type` from `a.type`. real → i32/u32 truncates and saturates, NaN gives 0; i32 ↔ u32 keeps the bits; i32/u32 → real
+   * rounds to nearest; bool → number gives 0 or 1.
+   */
+  | { readonly kind: "convert"; readonly type: ScalarType; readonly a: Expr }
+  | { readonly kind: "intrinsic"; readonly type: ScalarType; readonly op: IntrinsicOp; readonly args: readonly Expr[] }
+  | { readonly kind: "index"; readonly type: "i32"; readonly op: IndexOp };
+
+export type AtomicOp = "add" | "min" | "max" | "and" | "or" | "xor" | "exchange" | "compareExchange" | "load" | "store";
+
+/**
+ * Operations in which the lanes of one subgroup exchange values. Collective: reached by every item of the workgroup (the
+ * front end has checked that control flow there is uniform). `operand` is the lane (shuffle, broadcast), the distance
+ * (up, down) or the mask (xor). A lane outside the subgroup gives the item's own value.
+ */
+export type SubgroupOp = "shuffle" | "shuffleUp" | "shuffleDown" | "shuffleXor" | "broadcast" | "add" | "min" | "max";
+
+export type Stmt = { readonly place: Place } & (
+  | { readonly kind: "assign"; readonly local: number; readonly value: Expr }
+  | { readonly kind: "store"; readonly array: ArrayRef; readonly index: Expr; readonly value: Expr }
+  | { readonly kind: "if"; readonly condition: Expr; readonly then: readonly Stmt[]; readonly else: readonly Stmt[] }
+  /**
+   * while (test) { body; update }, after `init`. `test` null means true. `continue` in `body` goes to `update`.
+   * `break` and `continue` belong to the innermost loop and never appear in `init` or `update`.
+   */
+  | {
+      readonly kind: "loop";
+      readonly init: readonly Stmt[];
+      readonly test: Expr | null;
+      readonly body: readonly Stmt[];
+      readonly update: readonly Stmt[];
+    }
+  | { readonly kind: "break" }
+  | { readonly kind: "continue" }
+  /** Workgroup execution barrier; orders workgroup and buffer memory for the workgroup. Uniform control flow only. */
+  | { readonly kind: "barrier" }
+  | {
+      readonly kind: "atomic";
+      readonly op: AtomicOp;
+      readonly array: ArrayRef;
+      readonly index: Expr;
+      readonly value: Expr | null; // null for "load"
+      readonly expected: Expr | null; // only for "compareExchange"
+      readonly result: number | null; // local that receives the old value
+    }
+  | {
+      readonly kind: "subgroup";
+      readonly op: SubgroupOp;
+      readonly value: Expr;
+      readonly operand: Expr | null; // i32; null for the reductions
+      readonly result: number;
+    }
+);
+
+export interface KernelIR {
+  readonly name: string;
+  readonly precision: Precision;
+  readonly scalars: readonly ScalarParam[];
+  readonly buffers: readonly BufferParam[];
+  readonly privates: readonly FixedArray[];
+  readonly workgroups: readonly FixedArray[];
+  readonly locals: readonly Local[];
+  /** Items per workgroup: a compile-time constant. */
+  readonly groupSize: number;
+  /**
+   * Whether items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or asks for
+   * its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond the count
+   * never run.
+   */
+  readonly cooperative: boolean;
+  readonly body: readonly Stmt[];
+  readonly sources: readonly SourceText[];
+}

@@ -1,0 +1,208 @@
+/**
+ * The kernel language as its users see it: how kernels and kernel functions are declared, and what a kernel's body may
+ * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from JavaScript.
+ */
+import type { ElementType, ScalarType } from "./ir.ts";
+
+export interface ScalarDeclaration<T extends ScalarType = ScalarType> {
+  readonly kind: "scalar";
+  readonly type: T;
+}
+
+export interface BufferDeclaration<E extends ElementType = ElementType, A extends "read" | "write" = "read" | "write"> {
+  readonly kind: "buffer";
+  readonly element: E;
+  readonly access: A;
+}
+
+export type Declaration = ScalarDeclaration | BufferDeclaration;
+
+/** A real number in the precision the kernel is compiled for. */
+export const real: ScalarDeclaration<"real"> = { kind: "scalar", type: "real" };
+export const i32: ScalarDeclaration<"i32"> = { kind: "scalar", type: "i32" };
+export const u32: ScalarDeclaration<"u32"> = { kind: "scalar", type: "u32" };
+export const bool: ScalarDeclaration<"bool"> = { kind: "scalar", type: "bool" };
+
+/** A buffer the kernel only reads. */
+export function read<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "read"> {
+  return { kind: "buffer", element: element.type, access: "read" };
+}
+
+/** A buffer the kernel writes, and may read. */
+export function write<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "write"> {
+  return { kind: "buffer", element: element.type, access: "write" };
+}
+
+/** An array inside a kernel; `length` of a buffer is a run-time i32, of every other array a constant. */
+export interface Numbers {
+  [index: number]: number;
+  readonly length: number;
+}
+export interface ReadonlyNumbers {
+  readonly [index: number]: number;
+  readonly length: number;
+}
+
+/** What a declared parameter is inside the body. */
+export type ValueOf<D extends Declaration> =
+  D extends ScalarDeclaration<"bool">
+    ? boolean
+    : D extends ScalarDeclaration
+      ? number
+      : D extends BufferDeclaration<ElementType, "read">
+        ? ReadonlyNumbers
+        : Numbers;
+
+export type Params = Readonly<Record<string, Declaration>>;
+export type ParamTuple = readonly Declaration[];
+export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
+export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> };
+
+/** What a kernel may know at compile time: constants, and other kernel functions. */
+export type Environment = Readonly<Record<string, number | boolean | string | KernelFunction<any, any>>>;
+
+/** What the environment is inside the body: any number where it holds a number, so that comparisons make sense to TypeScript. */
+export type EnvironmentValues<E extends Environment> = {
+  readonly [K in keyof E]: E[K] extends number
+    ? number
+    : E[K] extends boolean
+      ? boolean
+      : E[K] extends string
+        ? string
+        : E[K];
+};
+
+/** Results of a kernel function: one scalar, several named ones, or none (it only writes arrays). */
+export type Scalars = number | boolean | Readonly<Record<string, number | boolean>> | undefined | void;
+/** A generator where the function has barriers: called with `yield* f(…)`. */
+export type FunctionResult = Scalars | KernelBody<Scalars>;
+
+/** The collective operations and barriers that a generator body may `yield`; see `Gpu`. */
+export interface Collective {
+  readonly collective: string;
+}
+export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
+
+/**
+ * A function that kernels may call; inlined where it is called. Calling it from plain JavaScript runs it in f64.
+ * `params` are positional: a tuple of declarations, destructured as an array in `body`.
+ */
+export interface KernelFunction<P extends ParamTuple = ParamTuple, R extends FunctionResult = FunctionResult> {
+  (...args: { [K in keyof P]: ValueOf<P[K]> }): R;
+  readonly kind: "function";
+  readonly functionName: string;
+  readonly params: P;
+  /** Names of the arguments where the body takes one object of them (`userFunction`), else undefined. */
+  readonly argumentNames: readonly string[] | undefined;
+  readonly env: Environment;
+  /** The text of the function, `(…) => …` or a method, as the front end parses it. */
+  readonly source: string;
+}
+
+export interface FunctionDefinition<P extends ParamTuple, E extends Environment, R extends FunctionResult> {
+  readonly name?: string;
+  readonly params: P;
+  readonly env?: E;
+  body(args: TupleValues<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
+}
+
+/** A numerical kernel: the work of one item, for a launch over many. A specification: frozen, device-free, cacheable. */
+export interface Kernel<P extends Params = Params> {
+  readonly kind: "kernel";
+  readonly name: string;
+  readonly params: P;
+  readonly env: Environment;
+  /** Items per workgroup. */
+  readonly groupSize: number;
+  readonly source: string;
+  /** The body itself, for running it as plain JavaScript. */
+  readonly body: (args: any, gpu: Gpu, env: any) => void | KernelBody;
+}
+
+export interface KernelDefinition<P extends Params, E extends Environment> {
+  readonly name?: string;
+  readonly params: P;
+  readonly env?: E;
+  /** Items per workgroup, 64 by default. */
+  readonly groupSize?: number;
+  // undefined, not void: only so does TypeScript know what `yield` gives in a generator.
+  body(args: ParamValues<P>, gpu: Gpu, env: EnvironmentValues<E>): undefined | KernelBody;
+}
+
+/**
+ * What every body gets as its second argument. May be destructured: `body({ u }, { globalId, real })`.
+ * Besides these, bodies may use `Math` (FEATURES.md lists its functions), `Number.isNaN`, `Number.isFinite`,
+ * `Infinity` and `NaN`.
+ */
+export interface Gpu {
+  /** What `real` is in this compilation; a constant, so that `if (gpu.precision === "f32")` costs nothing. */
+  readonly precision: "f64" | "f32";
+
+  // The work item's place. All i32.
+  /** 0 … items − 1 (or groups·groupSize − 1). */
+  globalId(): number;
+  localId(): number;
+  groupId(): number;
+  /** Items per workgroup: a compile-time constant. */
+  groupSize(): number;
+  groupCount(): number;
+  subgroupLane(): number;
+  subgroupSize(): number;
+
+  // Conversions; nothing converts by itself. `(a / b) | 0` and `(a / b) >>> 0` divide integers, as in JavaScript.
+  real(x: number | boolean): number;
+  /** From a real: truncates, saturates, NaN gives 0. From a u32: the same bits. */
+  i32(x: number | boolean): number;
+  u32(x: number | boolean): number;
+
+  // Arrays of a compile-time length, declared with const. Uninitialised.
+  privateReal(length: number): Numbers;
+  privateI32(length: number): Numbers;
+  privateU32(length: number): Numbers;
+  sharedReal(length: number): Numbers;
+  sharedI32(length: number): Numbers;
+  sharedU32(length: number): Numbers;
+
+  // Functions JavaScript lacks.
+  /** Round to nearest, ties to even. */
+  nearest(x: number): number;
+  copysign(magnitude: number, sign: number): number;
+  /** x·2ⁿ. */
+  ldexp(x: number, n: number): number;
+  /** floor(log2 |x|) for normal x ≠ 0. */
+  exponent(x: number): number;
+  /** x / 2^exponent(x). */
+  significand(x: number): number;
+  /** x with the low half of its significand cleared, so that headBits(x)² is exact. */
+  headBits(x: number): number;
+  /** The high 32 bits of the 64-bit product of two u32 (`Math.imul` gives the low ones). */
+  mulHigh(a: number, b: number): number;
+  popcount(x: number): number;
+  erf(x: number): number;
+  erfc(x: number): number;
+  normalCdf(x: number): number;
+  normalPdf(x: number): number;
+  inverseNormalCdf(p: number): number;
+
+  // Atomics on i32 and u32 arrays (buffers declared write(…), or shared arrays). All return the old value.
+  atomicAdd(array: Numbers, index: number, value: number): number;
+  atomicMin(array: Numbers, index: number, value: number): number;
+  atomicMax(array: Numbers, index: number, value: number): number;
+  atomicAnd(array: Numbers, index: number, value: number): number;
+  atomicOr(array: Numbers, index: number, value: number): number;
+  atomicXor(array: Numbers, index: number, value: number): number;
+  atomicExchange(array: Numbers, index: number, value: number): number;
+  atomicCompareExchange(array: Numbers, index: number, expected: number, value: number): number;
+  atomicLoad(array: ReadonlyNumbers, index: number): number;
+  atomicStore(array: Numbers, index: number, value: number): void;
+
+  // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
+  shuffle(x: number, lane: number): Collective;
+  shuffleUp(x: number, distance: number): Collective;
+  shuffleDown(x: number, distance: number): Collective;
+  shuffleXor(x: number, mask: number): Collective;
+  subgroupBroadcast(x: number, lane: number): Collective;
+  subgroupAdd(x: number): Collective;
+  subgroupMin(x: number): Collective;
+  subgroupMax(x: number): Collective;
+}

@@ -1,0 +1,13 @@
+/**
+ * `fn` for this folder. The front end resolves `Math.exp` and its like through this folder, so the front end's own `fn`,
+ * whose `gpu` has those functions, would be circular here. These functions call none of them.
+ */
+import { functionRunOn } from "../declared.ts";
+import { hostScalars } from "../host-scalars.ts";
+import type { Environment, FunctionDefinition, FunctionResult, Gpu, KernelFunction, ParamTuple } from "../language.ts";
+
+export function fn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
+  definition: FunctionDefinition<P, E, R>,
+): KernelFunction<P, R> {
+  return functionRunOn(hostScalars as Gpu, definition);
+}

@@ -1,0 +1,130 @@
+/** Traversal of the IR, shared by analyses and back ends. */
+import type { Expr, Stmt } from "./ir.ts";
+
+export function children(e: Expr): readonly Expr[] {
+  switch (e.kind) {
+    case "const":
+    case "local":
+    case "param":
+    case "length":
+    case "index":
+      return [];
+    case "load":
+      return [e.index];
+    case "unary":
+    case "convert":
+      return [e.a];
+    case "binary":
+    case "compare":
+    case "logical":
+      return [e.a, e.b];
+    case "select":
+      return [e.condition, e.a, e.b];
+    case "intrinsic":
+      return e.args;
+    default:
+      return e satisfies never;
+  }
+}
+
+export function mapChildren(e: Expr, f: (child: Expr) => Expr): Expr {
+  switch (e.kind) {
+    case "const":
+    case "local":
+    case "param":
+    case "length":
+    case "index":
+      return e;
+    case "load":
+      return { ...e, index: f(e.index) };
+    case "unary":
+    case "convert":
+      return { ...e, a: f(e.a) };
+    case "binary":
+    case "compare":
+    case "logical":
+      return { ...e, a: f(e.a), b: f(e.b) };
+    case "select":
+      return { ...e, condition: f(e.condition), a: f(e.a), b: f(e.b) };
+    case "intrinsic":
+      return { ...e, args: e.args.map(f) };
+    default:
+      return e satisfies never;
+  }
+}
+
+/** The expressions a statement evaluates itself, in order; not those of statements inside it. */
+export function operands(s: Stmt): readonly Expr[] {
+  switch (s.kind) {
+    case "assign":
+      return [s.value];
+    case "store":
+      return [s.index, s.value];
+    case "if":
+      return [s.condition];
+    case "loop":
+      return s.test === null ? [] : [s.test];
+    case "break":
+    case "continue":
+    case "barrier":
+      return [];
+    case "atomic":
+      return [s.index, s.value, s.expected].filter((x) => x !== null);
+    case "subgroup":
+      return s.operand === null ? [s.value] : [s.value, s.operand];
+    default:
+      return s satisfies never;
+  }
+}
+
+/** The statement lists inside a statement, in the order they first run. */
+export function bodies(s: Stmt): readonly (readonly Stmt[])[] {
+  if (s.kind === "if") return [s.then, s.else];
+  if (s.kind === "loop") return [s.init, s.body, s.update];
+  return [];
+}
+
+/** The local a statement assigns itself, or null. */
+export function assigned(s: Stmt): number | null {
+  if (s.kind === "assign") return s.local;
+  if (s.kind === "atomic" || s.kind === "subgroup") return s.result;
+  return null;
+}
+
+export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
+  return list.some((s) => test(s) || bodies(s).some((body) => someStmt(body, test)));
+}
+
+export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
+  return test(e) || children(e).some((child) => someExpr(child, test));
+}
+
+export function forEachStmt(list: readonly Stmt[], f: (s: Stmt) => void): void {
+  for (const s of list) {
+    f(s);
+    for (const body of bodies(s)) forEachStmt(body, f);
+  }
+}
+
+export function forEachExpr(e: Expr, f: (e: Expr) => void): void {
+  f(e);
+  for (const child of children(e)) forEachExpr(child, f);
+}
+
+/** Whether some break or continue in `list` leaves the loop around it, not one inside it. */
+export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
+  return list.some((s) => {
+    if (s.kind === "break" || s.kind === "continue") return test(s);
+    return s.kind === "if" && (someLeave(s.then, test) || someLeave(s.else, test));
+  });
+}
+
+/** Nodes of expressions and statements: a measure of the code that they become. */
+export function weight(list: readonly Stmt[]): number {
+  let total = 0;
+  forEachStmt(list, (s) => {
+    total++;
+    for (const e of operands(s)) forEachExpr(e, () => total++);
+  });
+  return total;
+}

@@ -1,0 +1,22 @@
+/** Market data as plain immutable values: curves, dividends, volatility. Times are years from asOf (Act/365F). */
+export { constant, fromIntegral, integrate, type PiecewiseConstant, shifted, valueAt } from "./piecewise.ts";
+export {
+  discountFactor,
+  flatCurve,
+  type ForwardCurve,
+  forwardRate,
+  zeroCurve,
+  type ZeroRate,
+  zeroRate,
+} from "./rates.ts";
+export {
+  decreasingAt,
+  flatVolatility,
+  impliedVolatility,
+  integratedVariance,
+  termStructure,
+  type Volatility,
+  type VolatilityNode,
+} from "./volatility.ts";
+export { afterDividend, type DiscreteDividend, type Dividends, dividendSchedule, noDividends } from "./dividends.ts";
+export type { Correlation, Underlying } from "./underlying.ts";

@@ -1,0 +1,63 @@
+import { SpecError } from "../errors.ts";
+
+/**
+ * A function of time, constant on pieces; `values.length === times.length + 1`.
+ *
+ *   f(t) = values[i]  for times[i−1] < t ≤ times[i],   times[−1] = −∞,  times[n] = +∞
+ *
+ * `times[i]` (years, strictly increasing, > 0) is the right end of piece i; the last piece has none and goes on for ever.
+ * A constant is `{ times: [], values: [c] }`. Left-continuous, so that the piece that ends at a time step's right end is
+ * the one which holds over that step.
+ */
+export interface PiecewiseConstant {
+  readonly times: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** f(t) = value for every t. */
+export function constant(value: number): PiecewiseConstant {
+  return { times: [], values: [value] };
+}
+
+/**
+ * The piecewise-constant f whose integral takes the given values at the given times: f = Δintegral / Δt between nodes,
+ * from (0, 0) on; the last piece goes on beyond the last node.
+ *
+ * @throws SpecError no nodes; times not strictly increasing from above 0
+ */
+export function fromIntegral(times: readonly number[], integrals: readonly number[]): PiecewiseConstant {
+  if (times.length === 0 || times.length !== integrals.length) {
+    throw new SpecError(
+      `expected as many integrals as times, at least one; got ${times.length} times, ${integrals.length} integrals`,
+    );
+  }
+  const values = times.map((time, i) => {
+    const step = time - (i === 0 ? 0 : times[i - 1]);
+    if (!(step > 0)) throw new SpecError(`times[${i}]: expected times that increase from above 0, got ${time}`);
+    return (integrals[i] - (i === 0 ? 0 : integrals[i - 1])) / step;
+  });
+  return { times: times.slice(0, -1), values };
+}
+
+/** f(t). Cost: a linear scan, which for the dozen nodes of a curve beats a search. */
+export function valueAt(f: PiecewiseConstant, t: number): number {
+  const i = f.times.findIndex((end) => t <= end);
+  return i < 0 ? f.values[f.times.length] : f.values[i];
+}
+
+/** ∫₀ᵗ g(f(s)) ds for t ≥ 0; `g` is the identity by default. */
+export function integrate(f: PiecewiseConstant, t: number, g: (value: number) => number = (value) => value): number {
+  let sum = 0;
+  let start = 0;
+  for (let i = 0; start < t; i++) {
+    const end = i < f.times.length ? Math.min(f.times[i], t) : t;
+    sum += g(f.values[i]) * (end - start);
+    start = end;
+  }
+  return sum;
+}
+
+/** f + shift, everywhere: the parallel move of a scenario. */
+export function shifted(f: PiecewiseConstant, shift: number): PiecewiseConstant {
+  return { times: f.times, values: f.values.map((value) => value + shift) };
+}

@@ -1,0 +1,23 @@
+import type { Dividends } from "./dividends.ts";
+import type { ForwardCurve } from "./rates.ts";
+import type { Volatility } from "./volatility.ts";
+
+/** One underlying with the rates of its currency. Plain and frozen: trades share it by reference, so it may key a cache. */
+export interface Underlying {
+  readonly name: string;
+  /** > 0, in `currency`. */
+  readonly spot: number;
+  readonly currency: string;
+  /** The rates of `currency`; drift and discounting both use them. */
+  readonly rates: ForwardCurve;
+  readonly dividends: Dividends;
+  /** Its own volatility; absent where every trade has to bring one. */
+  readonly volatility: Volatility | undefined;
+}
+
+/** The instantaneous correlation of two underlyings' drivers, −1 … 1. */
+export interface Correlation {
+  readonly first: string;
+  readonly second: string;
+  readonly value: number;
+}

@@ -1,0 +1,68 @@
+import { SpecError } from "../errors.ts";
+import { constant, fromIntegral, integrate, type PiecewiseConstant } from "./piecewise.ts";
+
+/**
+ * How the underlying diffuses, dS = (r − q)·S dt + σ(S, t)·S dW; σ per √year, as a decimal.
+ *
+ * * `deterministic`: σ(t), piecewise constant; flat and term-structure volatilities both become this.
+ * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; absorbed at zero.
+ * * `local`: σ(S, t) as a formula string in `S` and `t` (years from asOf), in the kernel language.
+ */
+export type Volatility =
+  | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
+  | { readonly kind: "cev"; readonly sigma: number; readonly beta: number }
+  | { readonly kind: "local"; readonly expression: string };
+
+/** An implied volatility for time t (years): the total variance is σ²·t. */
+export interface VolatilityNode {
+  readonly time: number;
+  readonly volatility: number;
+}
+
+/** One volatility for all times, ≥ 0. */
+export function flatVolatility(volatility: number): Volatility {
+  return { kind: "deterministic", sigma: constant(volatility) };
+}
+
+/**
+ * Instantaneous volatility from implied ones: the total variance w(t) = σ_imp(t)²·t is linear in t between the nodes, so
+ *
+ *   σ = √((w₂ − w₁) / (t₂ − t₁))   on (t₁, t₂],
+ *
+ * with w(0) = 0, and the last interval's σ beyond the last node. A total variance that falls by rounding alone (1e-12,
+ * relative) counts as level.
+ * @throws SpecError no nodes; times not strictly increasing from above 0; total variance decreasing, with `index` naming the node
+ */
+export function termStructure(nodes: readonly VolatilityNode[]): Volatility {
+  const totals = nodes.map(({ time, volatility }) => volatility * volatility * time);
+  const falling = decreasingAt(totals);
+  if (falling >= 0) {
+    const { time } = nodes[falling];
+    throw new SpecError(
+      `total variance volatility²·time decreases to ${totals[falling]} at ${time} years, from ${totals[falling - 1]}: calendar arbitrage`,
+    );
+  }
+  const variance = fromIntegral(
+    nodes.map(({ time }) => time),
+    totals,
+  );
+  return {
+    kind: "deterministic",
+    sigma: { times: variance.times, values: variance.values.map((v) => Math.sqrt(Math.max(v, 0))) },
+  };
+}
+
+/** The first index whose total variance is less than the one before it (by more than rounding), −1 if there is none. */
+export function decreasingAt(totals: readonly number[]): number {
+  return totals.findIndex((total, i) => i > 0 && total < totals[i - 1] * (1 - 1e-12));
+}
+
+/** ∫₀ᵗ σ(s)² ds, the total variance of ln S up to t (years), without unit. */
+export function integratedVariance(sigma: PiecewiseConstant, t: number): number {
+  return integrate(sigma, t, (value) => value * value);
+}
+
+/** σ_imp(t) = √(w(t) / t), per √year; σ(0) at t = 0. */
+export function impliedVolatility(sigma: PiecewiseConstant, t: number): number {
+  return t > 0 ? Math.sqrt(integratedVariance(sigma, t) / t) : sigma.values[0];
+}

@@ -1,0 +1,135 @@
+import type { CompiledKernel, Device } from "../device/index.ts";
+import { DeviceLostError } from "../errors.ts";
+import { LaneSolver } from "../fdm/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import { blackScholesKernel } from "../models/index.ts";
+
+/** What a run keeps on one device. */
+export class Engine implements Disposable {
+  readonly device: Device;
+  readonly precision: Precision;
+  /** Said in every result priced here. */
+  readonly warnings: readonly string[];
+  readonly #solvers: LaneSolver[] = [];
+  readonly #free: LaneSolver[] = [];
+  #blackScholes: Promise<CompiledKernel> | undefined;
+
+  constructor(device: Device, precision: Precision, warnings: readonly string[] = []) {
+    this.device = device;
+    this.precision = precision;
+    this.warnings = warnings;
+  }
+
+  /** Runs `job` with a solver that is its own for as long: batches under way at once must not share host memory. */
+  async withSolver<T>(job: (solver: LaneSolver) => Promise<T>): Promise<T> {
+    const solver = this.#free.pop() ?? this.#newSolver();
+    try {
+      return await job(solver);
+    } finally {
+      solver.arena.clear();
+      this.#free.push(solver);
+    }
+  }
+
+  /** The closed form's kernel, compiled when first wanted. */
+  blackScholes(): Promise<CompiledKernel> {
+    return (this.#blackScholes ??= this.device.compile(blackScholesKernel, { precision: this.precision }));
+  }
+
+  [Symbol.dispose](): void {
+    for (const solver of this.#solvers) solver[Symbol.dispose]();
+  }
+
+  #newSolver(): LaneSolver {
+    const solver = new LaneSolver(this.device, this.precision);
+    this.#solvers.push(solver);
+    return solver;
+  }
+}
+
+/** An engine with who uses it. */
+interface Place {
+  readonly engine: Engine;
+  jobs: number;
+  /** Another has taken over: disposed when its last job ends. */
+  replaced: boolean;
+  /** Whether a job has succeeded here: if not, losing the device once more means to leave it. */
+  proven: boolean;
+}
+
+const placeFor = (engine: Engine, proven: boolean): Place => ({ engine, jobs: 0, replaced: false, proven });
+
+/** Where work runs: a borrowed device, or an own one after that was lost. */
+export class Backend {
+  #place: Place;
+  #replacing: Promise<void> | undefined;
+  #fallback: Device | undefined;
+  readonly #openFallback: () => Promise<Device>;
+
+  constructor(device: Device, precision: Precision, openFallback: (() => Promise<Device>) | undefined) {
+    this.#place = placeFor(new Engine(device, precision), true);
+    this.#openFallback = openFallback ?? openCpu;
+  }
+
+  /**
+   * Runs a job; on a lost device once more there, then on the fallback, where all later jobs run too. Several may run at once: the
+   * first to find the device lost has it replaced, the others go on where that one does.
+   */
+  async run<T>(job: (engine: Engine) => Promise<T>): Promise<T> {
+    for (;;) {
+      await this.#replacing;
+      const place = this.#place;
+      try {
+        const result = await this.#runAt(place, job);
+        place.proven = true;
+        return result;
+      } catch (error) {
+        if (!(error instanceof DeviceLostError) || place.engine.device === this.#fallback) throw error;
+        if (place === this.#place && this.#replacing === undefined)
+          this.#replacing = this.#replace(place, error).finally(() => (this.#replacing = undefined));
+      }
+    }
+  }
+
+  dispose(): void {
+    this.#place.engine[Symbol.dispose]();
+    this.#fallback?.[Symbol.dispose]();
+  }
+
+  async #runAt<T>(place: Place, job: (engine: Engine) => Promise<T>): Promise<T> {
+    place.jobs++;
+    try {
+      return await job(place.engine);
+    } finally {
+      place.jobs--;
+      disposeIfDone(place);
+    }
+  }
+
+  /** Buffers and kernels of a lost device are gone with it. */
+  async #replace(place: Place, lost: DeviceLostError): Promise<void> {
+    const { engine, proven } = place;
+    const next = proven ? new Engine(engine.device, engine.precision) : await this.#fallBack(engine, lost);
+    this.#place = placeFor(next, false);
+    place.replaced = true;
+    disposeIfDone(place);
+  }
+
+  async #fallBack({ device, precision }: Engine, lost: DeviceLostError): Promise<Engine> {
+    const fallback = (this.#fallback = await this.#openFallback());
+    const offered = fallback.precisions.includes(precision) ? precision : "f64";
+    return new Engine(fallback, offered, [
+      `${device.name} was lost (${lost.message}); priced on ${fallback.name} in ${offered}`,
+    ]);
+  }
+}
+
+function disposeIfDone({ engine, jobs, replaced }: Place): void {
+  if (replaced && jobs === 0) engine[Symbol.dispose]();
+}
+
+/** Loaded when needed: the caller's own device came from elsewhere. */
+async function openCpu(): Promise<Device> {
+  const { openDevice } = await import("../device/index.ts");
+  return openDevice({ backend: "cpu" });
+}

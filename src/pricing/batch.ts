@@ -1,0 +1,180 @@
+import {
+  failedResult,
+  type ParsedTrade,
+  type PricedTrade,
+  type Scenarios,
+  type Trade,
+  type TradeResult,
+} from "../book/index.ts";
+import { SpecError } from "../errors.ts";
+import { type Arena, largestNodes, type OneFactorProblem } from "../fdm/index.ts";
+import type { Engine } from "./backend.ts";
+import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
+import { deterministicValuation } from "./deterministic.ts";
+import { type FdmPlan, fdmPlan, fdmValuations, resolution } from "./fdm.ts";
+import { pause } from "./look-ahead.ts";
+import type { Settings } from "./options.ts";
+import { isDeterministic, type Valuation } from "./plan.ts";
+import { checkSupported, tradeProblem } from "./trade-problem.ts";
+
+/** What a batch is priced with. */
+export interface BatchSetting extends Settings {
+  readonly engine: Engine;
+  readonly scenarios: Scenarios | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Trades prepared between two turns of the event loop, some 3 ms: until then the device can have nothing new to do, and what it
+ * has done is not heard.
+ */
+const TRADES_PER_TURN = 32;
+
+/** What is left to do for a batch once its trades have been looked at. */
+interface Prepared {
+  readonly results: TradeResult[];
+  readonly closed: { readonly index: number; readonly trade: BlackScholesTrade }[];
+  readonly solved: { readonly index: number; readonly plan: FdmPlan }[];
+}
+
+/**
+ * Prices trades together: each by the cheapest method that is exact for it, those of one method in common launches. What
+ * one trade throws is that trade's result; what the device throws is thrown.
+ */
+export function priceBatch(
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: BatchSetting,
+): Promise<TradeResult[]> {
+  const { engine, scenarios, signal } = setting;
+  return engine.withSolver(async (solver) => {
+    const { results, closed, solved } = await prepare(trades, firstIndex, setting, solver.arena);
+    const [closedValues, readers] = await both(
+      blackScholesValuations(
+        closed.map(({ trade }) => trade),
+        scenarios,
+        engine,
+      ),
+      fdmValuations(
+        solved.map(({ plan }) => plan),
+        solver,
+        signal,
+      ),
+    );
+    closed.forEach(({ index }, i) => settle(results, index, tradeAt(trades, index), setting, () => closedValues[i]));
+    solved.forEach(({ index }, i) => settle(results, index, tradeAt(trades, index), setting, readers[i]));
+    return results;
+  });
+}
+
+/** What two jobs give; they have both ended when this does, even if one fails. */
+async function both<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([a, b]);
+  return [await a, await b];
+}
+
+/** @throws the signal's reason */
+async function prepare(
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: BatchSetting,
+  arena: Arena,
+): Promise<Prepared> {
+  const prepared: Prepared = { results: new Array<TradeResult>(trades.length), closed: [], solved: [] };
+  for (let index = 0; index < trades.length; index++) {
+    if (index % TRADES_PER_TURN === TRADES_PER_TURN - 1) {
+      await pause();
+      setting.signal?.throwIfAborted();
+    }
+    const parsed = trades[index];
+    if (!parsed.ok) prepared.results[index] = failedResult(parsed.id, parsed.error);
+    else
+      settle(prepared.results, index, parsed.trade, setting, () =>
+        prepareTrade(parsed.trade, index, firstIndex, setting, arena, prepared),
+      );
+  }
+  return prepared;
+}
+
+/** The valuation of a trade that needs no device; any other joins those that are closed or solved. */
+function prepareTrade(
+  trade: Trade,
+  index: number,
+  firstIndex: number,
+  setting: BatchSetting,
+  arena: Arena,
+  { closed, solved }: Prepared,
+): Valuation | undefined {
+  checkSupported(trade, firstIndex + index);
+  const problem = tradeProblem(trade, setting.scenarios);
+  const exact = setting.method === "auto" ? blackScholesTrade(trade, problem) : undefined;
+  if (exact !== undefined && problem.expiry > 0) closed.push({ index, trade: exact });
+  else if (isDeterministic(problem)) return deterministicValuation(problem, setting.scenarios);
+  else solved.push({ index, plan: plan(problem, setting, arena) });
+  return undefined;
+}
+
+function tradeAt(trades: readonly ParsedTrade[], index: number): Trade {
+  const parsed = trades[index];
+  if (!parsed.ok) throw parsed.error;
+  return parsed.trade;
+}
+
+function plan(problem: OneFactorProblem, setting: BatchSetting, arena: Arena): FdmPlan {
+  const { device, precision } = setting.engine;
+  const most = largestNodes(device, precision, problem.american ? "policy" : "none");
+  return fdmPlan(problem, setting.scenarios, setting, precision, resolution(setting.accuracy, most), arena);
+}
+
+/** Runs `value`; its valuation, if there is one yet, or what it throws becomes the trade's result. */
+function settle(
+  results: TradeResult[],
+  index: number,
+  trade: Trade,
+  setting: BatchSetting,
+  value: () => Valuation | undefined,
+): void {
+  try {
+    const valuation = value();
+    if (valuation !== undefined) results[index] = pricedTrade(trade, valuation, setting);
+  } catch (error) {
+    results[index] = failedResult(trade.id, error, setting.engine.warnings);
+  }
+}
+
+function pricedTrade(trade: Trade, valuation: Valuation, setting: BatchSetting): PricedTrade {
+  const { value, errorEstimate, method, warnings, scenarios } = valuation;
+  const { device, precision } = setting.engine;
+  if (!Number.isFinite(value))
+    throw new SpecError(
+      `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${precision}`,
+    );
+  return {
+    id: trade.id,
+    status: "ok",
+    value,
+    ...reported(valuation, setting),
+    errorEstimate,
+    method,
+    precision: method === "payoff" || method === "deterministic" ? "f64" : precision,
+    backend: device.backend,
+    warnings: [...warnings, ...setting.engine.warnings],
+    ...(scenarios === undefined ? {} : { scenarios }),
+  };
+}
+
+type Sensitivities = Pick<PricedTrade, "delta" | "gamma" | "theta" | "vega" | "rho">;
+
+/** Only what was asked for, and null for what is not a number. */
+function reported(valuation: Valuation, { greeks }: BatchSetting): Sensitivities {
+  const shown = (x: number | null, wanted: boolean): number | null =>
+    wanted && x !== null && Number.isFinite(x) ? x : null;
+  const grid = greeks !== "none";
+  return {
+    delta: shown(valuation.delta, grid),
+    gamma: shown(valuation.gamma, grid),
+    theta: shown(valuation.theta, grid),
+    vega: shown(valuation.vega, greeks === "all"),
+    rho: shown(valuation.rho, greeks === "all"),
+  };
+}

@@ -1,0 +1,134 @@
+import type { Payoff, Scenarios, Trade } from "../book/index.ts";
+import { type OneFactorProblem, type Shift, shiftedProblem, totalVariance } from "../fdm/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import { integrate, type PiecewiseConstant } from "../market/index.ts";
+import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS } from "../models/index.ts";
+import type { Engine } from "./backend.ts";
+import { scenarioValues, shifts, type Valuation } from "./plan.ts";
+
+/** A trade that Black and Scholes' formula prices. */
+export interface BlackScholesTrade {
+  readonly problem: OneFactorProblem;
+  readonly payoff: Exclude<Payoff, { kind: "expression" }>;
+}
+
+/** European, vanilla or digital, with deterministic volatility and no cash dividends; undefined for all else. */
+export function blackScholesTrade(trade: Trade, problem: OneFactorProblem): BlackScholesTrade | undefined {
+  const { payoff } = trade;
+  if (problem.american || payoff.kind === "expression" || problem.diffusion.kind !== "deterministic") return undefined;
+  if (problem.dividends.some(({ cash }) => cash > 0) || problem.dividends.some(({ proportional }) => proportional >= 1))
+    return undefined;
+  if (payoff.kind === "digital" && !(payoff.cash > 0)) return undefined;
+  return { problem, payoff };
+}
+
+/** Values them all in one launch: the base case with its derivatives, and a value for every scenario. */
+export async function blackScholesValuations(
+  trades: readonly BlackScholesTrade[],
+  scenarios: Scenarios | undefined,
+  engine: Engine,
+): Promise<Valuation[]> {
+  if (trades.length === 0) return [];
+  const combinations = shifts(scenarios);
+  const perTrade = combinations.length * (1 + (scenarios?.spot.length ?? 0));
+  const items = trades.length * perTrade;
+  const input = new Float64Array(items * BLACK_SCHOLES_INPUTS);
+  trades.forEach((trade, i) => fill(input, items, i * perTrade, trade, combinations));
+  const output = await run(engine, input, items);
+  return trades.map((trade, i) =>
+    valuation(trade, scenarios, engine.precision, (row, item) => output[row * items + i * perTrade + item]),
+  );
+}
+
+/** Everything in units of the spot, so that f32 has room in any currency. */
+function fill(
+  input: Float64Array,
+  items: number,
+  first: number,
+  { problem, payoff }: BlackScholesTrade,
+  combinations: readonly Shift[],
+): void {
+  const { spots, expiry, dividendYield } = problem;
+  const kept = keptByDividends(problem);
+  let item = first;
+  for (const shift of combinations) {
+    const shifted = shiftedProblem(problem, shift);
+    const rates = integrate(shifted.rates, expiry);
+    const variance = totalVariance(shifted);
+    for (const spot of spots) {
+      const row = [
+        (spot / spots[0]) * kept,
+        payoff.strike / spots[0],
+        rates,
+        dividendYield * expiry,
+        variance,
+        payoff.right === "call" ? 1 : -1,
+        payoff.kind === "digital" ? payoff.cash / spots[0] : 0,
+      ];
+      row.forEach((value, k) => (input[k * items + item] = value));
+      item++;
+    }
+  }
+}
+
+function keptByDividends({ dividends }: OneFactorProblem): number {
+  return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
+}
+
+async function run(engine: Engine, values: Float64Array, items: number): Promise<Float64Array | Float32Array> {
+  const { device, precision } = engine;
+  const compiled = await engine.blackScholes();
+  using input = device.createBuffer(precision, values.length);
+  using output = device.createBuffer(precision, items * BLACK_SCHOLES_OUTPUTS);
+  device.write(input, values);
+  device.launch(compiled, { items, input, output }, { items });
+  // Awaited here: `using` frees the buffers when the function returns.
+  return await device.read(output);
+}
+
+function valuation(
+  { problem }: BlackScholesTrade,
+  scenarios: Scenarios | undefined,
+  precision: Precision,
+  output: (row: number, item: number) => number,
+): Valuation {
+  const spot = problem.spots[0];
+  const kept = keptByDividends(problem);
+  const value = output(0, 0) * spot;
+  const delta = output(1, 0) * kept;
+  const gamma = (output(2, 0) * kept * kept) / spot;
+  const perCombination = problem.spots.length;
+  return {
+    value,
+    delta,
+    gamma,
+    theta: pdeTheta(problem, value, delta, gamma),
+    // w = ∫σ² moves by 2·∫σ per unit of a parallel move of σ, R by T per unit of a move of r.
+    vega:
+      output(3, 0) * spot * 2 * integrate((problem.diffusion as { sigma: PiecewiseConstant }).sigma, problem.expiry),
+    rho: output(4, 0) * spot * problem.expiry,
+    errorEstimate: (precision === "f64" ? 1e-14 : 1e-6) * (spot + Math.abs(value)),
+    method: "black-scholes",
+    warnings: [],
+    ...(scenarios === undefined
+      ? {}
+      : { scenarios: scenarioValues(scenarios, (shift, s) => output(0, shift * perCombination + s) * spot) }),
+  };
+}
+
+/** ∂V/∂t from the equation itself, V_t = rV − (r − q)S·V_S − ½σ²S²·V_SS, with today's r and σ. */
+export function pdeTheta(
+  problem: OneFactorProblem,
+  value: number,
+  delta: number,
+  gamma: number,
+  sigma = deterministicSigma(problem),
+): number {
+  const rate = problem.rates.values[0];
+  const spot = problem.spots[0];
+  return rate * value - (rate - problem.dividendYield) * spot * delta - 0.5 * sigma * sigma * spot * spot * gamma;
+}
+
+function deterministicSigma({ diffusion }: OneFactorProblem): number {
+  return diffusion.kind === "deterministic" ? diffusion.sigma.values[0] : Number.NaN;
+}

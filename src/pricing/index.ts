@@ -1,0 +1,4 @@
+/** Pricing: a book or a stream of trades in, values, sensitivities, scenarios and error estimates out. */
+export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
+export { priceBook } from "./price-book.ts";
+export { priceTrades } from "./price-trades.ts";

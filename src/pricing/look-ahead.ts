@@ -1,0 +1,75 @@
+/**
+ * `work` on the items of a source, at most `most` of them at a time, its results in the items' order. What comes first is taken first:
+ * a result is not held back until the source has another item.
+ *
+ * @throws what the source throws, once everything before is yielded; what `work` throws. Work under way is waited for before that.
+ */
+export async function* lookAhead<T, R>(
+  source: AsyncIterable<T>,
+  most: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  const running: Promise<R>[] = [];
+  let next: Promise<IteratorResult<T>> | undefined;
+  let open = true;
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for (;;) {
+      if (open && running.length < most) next ??= iterator.next();
+      if (next === undefined && running.length === 0) break;
+      if (await comesFirst(next, running[0])) {
+        try {
+          const item = await (next as NonNullable<typeof next>);
+          if (item.done === true) open = false;
+          else running.push(handled(work(item.value)));
+        } catch (error) {
+          failure = { error };
+          open = false;
+        }
+        next = undefined;
+      } else yield await (running.shift() as Promise<R>);
+    }
+    if (failure !== undefined) throw failure.error;
+  } finally {
+    await Promise.allSettled(running);
+    // A source that is waiting for its own input answers when that comes: nobody waits for it any more.
+    if (next !== undefined) void handled(next);
+    if (open) {
+      const closed = iterator.return?.();
+      if (closed !== undefined) await (next === undefined ? closed : void handled(closed));
+    }
+  }
+}
+
+/** Whether `next`, rather than `result`, settles first; `next` if both have. */
+async function comesFirst(next: Promise<unknown> | undefined, result: Promise<unknown> | undefined): Promise<boolean> {
+  const settled = (promise: Promise<unknown>, isNext: boolean): Promise<boolean> =>
+    promise.then(
+      () => isNext,
+      () => isNext,
+    );
+  if (next === undefined) return false;
+  if (result === undefined) return true;
+  return Promise.race([settled(next, true), settled(result, false)]);
+}
+
+/** Its failure is thrown where it is awaited, and is unhandled nowhere before. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** Lets the event loop turn: a device that works in the background has said something, or a signal has come. */
+export function pause(): Promise<void> {
+  if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));
+  // Timers would wait for 4 ms in a page.
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
+}

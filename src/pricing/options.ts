@@ -1,0 +1,41 @@
+import type { Device } from "../device/index.ts";
+import type { Precision } from "../kernel/index.ts";
+
+/** Which sensitivities: all of them, those the mesh gives for nothing (delta, gamma, theta), or none. */
+export type Greeks = "all" | "grid" | "none";
+
+/**
+ * How to price. `auto` takes a closed form where there is one and finite differences for the rest; `fdm` never takes a
+ * closed form, which is for tests and comparisons.
+ */
+export type Method = "auto" | "fdm";
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number | undefined;
+}
+
+export interface PricingOptions {
+  /** Borrowed. */
+  readonly device: Device;
+  /** f64 where the device has it, unless given. */
+  readonly precision?: Precision;
+  /** "all" by default. */
+  readonly greeks?: Greeks;
+  readonly method?: Method;
+  /** Error aimed at, as a part of the spot: 1e-5 by default, from 1e-6 to 1e-3. */
+  readonly accuracy?: number;
+  /** Trades taken together; results come in batches of this size. */
+  readonly batchSize?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Opens the device that takes over when `device` is lost; a CPU device by default. Disposed when the run ends. */
+  readonly openFallback?: () => Promise<Device>;
+}
+
+/** Options with every default decided. */
+export interface Settings {
+  readonly greeks: Greeks;
+  readonly method: Method;
+  readonly accuracy: number;
+}

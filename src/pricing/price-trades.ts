@@ -1,0 +1,86 @@
+import type { BookContext, ParsedTrade, TradeResult } from "../book/index.ts";
+import { PrecisionError, SpecError } from "../errors.ts";
+import type { Precision } from "../kernel/index.ts";
+import { Backend } from "./backend.ts";
+import { priceBatch } from "./batch.ts";
+import { lookAhead } from "./look-ahead.ts";
+import type { PricingOptions, Settings } from "./options.ts";
+
+/** Trades priced together: enough to fill the device twice over with five lanes a trade, few enough to keep memory flat. */
+function batchSizeFor({ device, batchSize }: PricingOptions): number {
+  return batchSize ?? Math.min(Math.max(512, Math.ceil(device.parallelism * 0.4)), 16_384);
+}
+
+/** Batches under way at once: one is prepared while the device works on the one before. */
+const BATCHES_UNDER_WAY = 2;
+
+/**
+ * Prices a stream of trades, and yields results in their order, a batch at a time; memory depends on the batch, not on the
+ * stream. Trades are taken a batch or two ahead of the results. A trade that cannot be priced yields a failed result and the run goes on.
+ *
+ * @throws SpecError | PrecisionError options that cannot be met; the signal's reason when it is aborted; what `trades` throws
+ */
+export async function* priceTrades(
+  trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
+  context: BookContext,
+  options: PricingOptions,
+): AsyncGenerator<readonly TradeResult[], void, undefined> {
+  const settings = settingsOf(options);
+  const backend = new Backend(options.device, precisionOf(options), options.openFallback);
+  const closing = new AbortController();
+  const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
+  const { scenarios } = context;
+  let taken = 0;
+  const price = (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
+    const first = taken;
+    taken += batch.length;
+    return backend.run((engine) => priceBatch(batch, first, { ...settings, engine, scenarios, signal }));
+  };
+  const all = lookAhead(batches(trades, batchSizeFor(options)), BATCHES_UNDER_WAY, price);
+  let done = 0;
+  try {
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const { value: results, done: ended } = await all.next();
+      if (ended === true) break;
+      done += results.length;
+      options.onProgress?.({ done, total: Array.isArray(trades) ? trades.length : undefined });
+      yield results;
+    }
+  } finally {
+    closing.abort();
+    await all.return();
+    backend.dispose();
+  }
+}
+
+async function* batches(
+  trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
+  size: number,
+): AsyncGenerator<ParsedTrade[]> {
+  let batch: ParsedTrade[] = [];
+  for await (const trade of trades) {
+    batch.push(trade);
+    if (batch.length >= size) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function settingsOf({ greeks = "all", method = "auto", accuracy = 1e-5, batchSize = 1 }: PricingOptions): Settings {
+  if (!(accuracy >= 1e-6 && accuracy <= 1e-3))
+    throw new SpecError(`accuracy: expected a part of the spot from 1e-6 to 1e-3, got ${accuracy}`);
+  if (!(Number.isInteger(batchSize) && batchSize >= 1))
+    throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
+  return { greeks, method, accuracy };
+}
+
+function precisionOf({ device, precision }: PricingOptions): Precision {
+  const chosen = precision ?? (device.precisions.includes("f64") ? "f64" : "f32");
+  if (device.precisions.includes(chosen)) return chosen;
+  throw new PrecisionError(
+    `${device.name}: offers ${device.precisions.join(", ")}, not ${chosen}; ask for what it offers, or use the CPU`,
+  );
+}

@@ -1,0 +1,126 @@
+import type { Payoff, Scenarios, Trade } from "../book/index.ts";
+import { BookError } from "../errors.ts";
+import type { Diffusion, OneFactorProblem } from "../fdm/index.ts";
+import { formula, formulaVariables } from "../kernel/index.ts";
+import type { DiscreteDividend, PiecewiseConstant, Volatility } from "../market/index.ts";
+import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
+
+/** The one-factor problem behind a trade. @throws KernelError for a formula that cannot be read */
+export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): OneFactorProblem {
+  const { underlying, expiry } = trade;
+  const american = trade.exercise.kind === "american";
+  // One paid at expiry itself still comes before the payoff.
+  const dividends = underlying.dividends.discrete
+    .filter(({ time }) => time <= expiry)
+    .map((dividend) => ({ ...dividend, time: Math.min(dividend.time, expiry * (1 - 1e-7)) }));
+  return {
+    spots: [underlying.spot, ...(scenarios?.spot ?? []).map((shift) => underlying.spot * (1 + shift))],
+    expiry,
+    payoff: payoffProfile(trade.payoff),
+    american,
+    rates: underlying.rates,
+    dividendYield: underlying.dividends.yield,
+    dividends: american ? withRegimeChanges(dividends, trade) : dividends,
+    diffusion: diffusionOf(trade.volatility),
+  };
+}
+
+/** A jump of the short rate by a percentage point, or of volatility by a seventh, moves an exercise boundary all at once. */
+const RATE_JUMP = 0.01;
+const VOLATILITY_JUMP = 0.15;
+
+/**
+ * Dividends, and dividends of nothing where rates or volatility jump by much: the time grid then starts anew there, with the damped,
+ * short steps that the sudden move of an exercise boundary needs.
+ */
+function withRegimeChanges(
+  dividends: readonly DiscreteDividend[],
+  { underlying, volatility, expiry }: Trade,
+): readonly DiscreteDividend[] {
+  const dates = jumps(underlying.rates, (before, after) => Math.abs(after - before) >= RATE_JUMP);
+  if (volatility.kind === "deterministic")
+    dates.push(
+      ...jumps(
+        volatility.sigma,
+        (before, after) => Math.abs(after - before) >= VOLATILITY_JUMP * Math.min(before, after),
+      ),
+    );
+  const isNew = (time: number, i: number): boolean =>
+    time < expiry &&
+    dates.indexOf(time) === i &&
+    !dividends.some((dividend) => Math.abs(dividend.time - time) < 1e-6 * expiry);
+  const added = dates.filter(isNew).map((time) => ({ time, cash: 0, proportional: 0 }));
+  return added.length === 0 ? dividends : [...dividends, ...added].sort((a, b) => a.time - b.time);
+}
+
+function jumps({ times, values }: PiecewiseConstant, isJump: (before: number, after: number) => boolean): number[] {
+  return times.filter((_, i) => isJump(values[i], values[i + 1]));
+}
+
+/** What this version cannot price, by its place in the book. */
+export function checkSupported({ exercise, barriers }: Trade, index: number): void {
+  if (exercise.kind === "bermudan")
+    throw new BookError(
+      `trades[${index}].exercise`,
+      'Bermudan exercise comes with a later version; use "american" or "european"',
+    );
+  if (barriers.length > 0)
+    throw new BookError(
+      `trades[${index}].barriers`,
+      "barriers come with a later version; price the trade without them",
+    );
+}
+
+export function payoffProfile(payoff: Payoff): PayoffProfile {
+  switch (payoff.kind) {
+    case "vanilla":
+      return vanillaPayoff(payoff.right, payoff.strike);
+    case "digital":
+      return digitalPayoff(payoff.right, payoff.strike, payoff.cash);
+    case "expression":
+      return expressionPayoff(payoff.expression, payoff.kinks);
+    default:
+      return payoff satisfies never;
+  }
+}
+
+/** Formulas compile once however many trades carry them; bounded, since a stream may bring new ones for ever. */
+const formulas = lastUsed((text: string) => formula(text, ["S"]));
+
+function expressionPayoff(text: string, kinks: readonly number[]): PayoffProfile {
+  const evaluate = formulas(text);
+  return functionPayoff((spot) => evaluate(spot), kinks);
+}
+
+const localVolatilities = lastUsed((text: string): Diffusion => {
+  const sigma = formula(text, ["S", "t"]);
+  if (formulaVariables(text, ["S", "t"]).has("t")) return { kind: "formula", sigma, shift: 0 };
+  return { kind: "local", sigma: (spot) => sigma(spot, 0), shift: 0 };
+});
+
+function diffusionOf(volatility: Volatility): Diffusion {
+  switch (volatility.kind) {
+    case "deterministic":
+      return { kind: "deterministic", sigma: volatility.sigma };
+    case "cev": {
+      const { sigma, beta } = volatility;
+      return { kind: "local", sigma: (spot) => sigma * spot ** (beta - 1), shift: 0 };
+    }
+    case "local":
+      return localVolatilities(volatility.expression);
+    default:
+      return volatility satisfies never;
+  }
+}
+
+/** Remembers what `make` made of the last few texts. A pure function of its argument, whatever it remembers. */
+function lastUsed<T>(make: (text: string) => T, size = 64): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const found = known.get(text) ?? make(text);
+    known.delete(text);
+    known.set(text, found);
+    if (known.size > size) known.delete(known.keys().next().value as string);
+    return found;
+  };
+}

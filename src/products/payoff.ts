@@ -1,0 +1,97 @@
+/** Where early exercise happens: at low prices (puts), at high ones (calls), or nobody knows. */
+export type ExerciseSide = "low" | "high" | "unknown";
+
+/**
+ * What the holder receives, as a function of the spot, in the form that a mesh needs.
+ *
+ * `kinks` (increasing, > 0) are the places where it bends or jumps.
+ */
+export interface PayoffProfile {
+  readonly kinks: readonly number[];
+  readonly exerciseSide: ExerciseSide;
+  /** Whether the payoff jumps at its kinks. */
+  readonly jumps: boolean;
+  /** The payoff at expiry; at a jump the mean of its two sides. */
+  value(spot: number): number;
+  /** What exercise pays: at a jump the better side, since the holder chooses the instant. */
+  exercised(spot: number): number;
+  /** (1/(b−a))·∫ₐᵇ value(S) dS for a < b. */
+  average(a: number, b: number): number;
+}
+
+export type Right = "call" | "put";
+
+/** max(φ·(S − strike), 0), φ = +1 for a call, −1 for a put. */
+export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
+  const sign = right === "call" ? 1 : -1;
+  const value = (spot: number): number => Math.max(sign * (spot - strike), 0);
+  return {
+    kinks: [strike],
+    exerciseSide: right === "call" ? "high" : "low",
+    jumps: false,
+    value,
+    exercised: value,
+    average(a, b) {
+      if (strike <= a || strike >= b) return value(0.5 * (a + b));
+      const inside = right === "call" ? b - strike : strike - a;
+      return (0.5 * inside * inside) / (b - a);
+    },
+  };
+}
+
+/** `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it. */
+export function digitalPayoff(right: Right, strike: number, cash: number): PayoffProfile {
+  const sign = right === "call" ? 1 : -1;
+  return {
+    kinks: [strike],
+    exerciseSide: right === "call" ? "high" : "low",
+    jumps: true,
+    value: (spot) => (spot === strike ? 0.5 * cash : sign * (spot - strike) > 0 ? cash : 0),
+    exercised: (spot) => (sign * (spot - strike) >= 0 ? cash : 0),
+    average(a, b) {
+      const above = Math.min(Math.max((b - strike) / (b - a), 0), 1);
+      return cash * (right === "call" ? above : 1 - above);
+    },
+  };
+}
+
+/**
+ * A payoff given by a function of the spot. Averages are 4-point Gauss–Legendre sums over the pieces between kinks, exact
+ * for polynomials of degree 7.
+ */
+export function functionPayoff(f: (spot: number) => number, kinks: readonly number[]): PayoffProfile {
+  const jumps = kinks.some((kink) => jumpAt(f, kink));
+  const exercised = (spot: number): number => {
+    const near = kinks.find((kink) => Math.abs(spot - kink) <= 1e-12 * kink);
+    return near === undefined ? f(spot) : Math.max(f(spot), f(near * (1 - 1e-9)), f(near * (1 + 1e-9)));
+  };
+  return {
+    kinks,
+    exerciseSide: "unknown",
+    jumps,
+    value: f,
+    exercised,
+    average: (a, b) => integral(f, a, b, kinks) / (b - a),
+  };
+}
+
+function jumpAt(f: (spot: number) => number, kink: number): boolean {
+  const [below, above] = [f(kink * (1 - 1e-9)), f(kink * (1 + 1e-9))];
+  return Math.abs(above - below) > 1e-6 * (Math.abs(above) + Math.abs(below) + 1e-300);
+}
+
+const GAUSS_NODES = [0.3399810435848563, 0.8611363115940526];
+const GAUSS_WEIGHTS = [0.6521451548625461, 0.34785484513745385];
+
+function integral(f: (spot: number) => number, a: number, b: number, kinks: readonly number[]): number {
+  let sum = 0;
+  let from = a;
+  for (const to of [...kinks.filter((kink) => kink > a && kink < b), b]) {
+    const [centre, half] = [0.5 * (from + to), 0.5 * (to - from)];
+    GAUSS_NODES.forEach((node, i) => {
+      sum += GAUSS_WEIGHTS[i] * half * (f(centre - half * node) + f(centre + half * node));
+    });
+    from = to;
+  }
+  return sum;
+}

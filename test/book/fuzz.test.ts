@@ -1,0 +1,240 @@
+import { describe, expect, test } from "vitest";
+import {
+  parseBook,
+  type ParsedTrade,
+  readCsv,
+  readHeader,
+  readNdjson,
+  decodeText,
+  readWholeText,
+} from "../../src/book/index.ts";
+import { BookError } from "../../src/errors.ts";
+import { asOf, market, trade } from "./books.ts";
+
+/** Same inputs on every run: xorshift32. */
+function generator(seed: number): (bound: number) => number {
+  let state = seed;
+  return (bound) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return Math.floor(((state >>> 0) / 2 ** 32) * bound);
+  };
+}
+
+const SEED_BOOK = {
+  asOf,
+  market: {
+    ...market({
+      volatility: {
+        termStructure: [
+          { date: "2027-01-01", volatility: 0.2 },
+          { date: 1, volatility: 0.25 },
+        ],
+      },
+      dividends: {
+        yield: 0.01,
+        discrete: [
+          { date: "2027-03-01", cash: 1.2 },
+          { date: 0.5, proportional: 0.01 },
+        ],
+      },
+    }),
+    correlations: [["ACME", "ACME", 1]],
+  },
+  trades: [
+    trade({ exercise: "american", quantity: 3, barriers: [{ type: "up-and-out", level: 140, monitoring: [0.25] }] }),
+    trade({ id: "T2", payoff: { digital: "call", cash: 10 }, expiry: "2027-11-20", exercise: [0.5] }),
+    trade({
+      id: "T3",
+      payoff: { expression: "max(S - 90, 0)", kinks: [90] },
+      volatility: { cev: { sigma: 2, beta: 0.5 } },
+    }),
+    trade({ id: "T4", volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2, 0.3]] } } }),
+  ],
+  scenarios: { spot: [-0.1, 0], volatility: [0.01], rate: [0] },
+};
+
+const WORDS = [
+  "__proto__",
+  "constructor",
+  "toString",
+  "id",
+  "strike",
+  "put",
+  "american",
+  "ACME",
+  "",
+  "2027-02-30",
+  "2027-11-20",
+  "\u0000",
+  "😀",
+  "NaN",
+];
+const NUMBERS = [0, -0, -1, 1, 0.5, 1e308, -1e308, 5e-324, 1e-300, 1000, 1001, 2 ** 53, 100];
+/** Text that means something to a parser. */
+const SNIPPETS = [
+  "{",
+  "}",
+  "[",
+  "]",
+  ",",
+  ":",
+  '"',
+  "\\",
+  "\\u",
+  "null",
+  "1e999",
+  "-",
+  "\n",
+  "\r\n",
+  "\ufeff",
+  "[[[[[[[[",
+  '""',
+  '{"asOf":',
+  "'",
+];
+
+type Random = (bound: number) => number;
+const pick = <T>(random: Random, items: readonly T[]): T => items[random(items.length)];
+
+/** Any JSON value. */
+function anything(random: Random, depth: number): unknown {
+  switch (random(depth > 0 ? 7 : 5)) {
+    case 0:
+      return pick(random, WORDS);
+    case 1:
+    case 2:
+      return pick(random, NUMBERS);
+    case 3:
+      return random(2) === 0;
+    case 4:
+      return null;
+    case 5:
+      return Array.from({ length: random(4) }, () => anything(random, depth - 1));
+    default:
+      return JSON.parse(
+        `{${Array.from({ length: random(4) }, () => `${JSON.stringify(pick(random, WORDS))}:${JSON.stringify(anything(random, depth - 1))}`).join(",")}}`,
+      );
+  }
+}
+
+/** A copy with one value, somewhere, replaced, removed, renamed or doubled. */
+function mutated(random: Random, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || random(8) === 0) return anything(random, 2);
+  if (Array.isArray(value)) {
+    const copy: unknown[] = [...(value as unknown[])];
+    const i = random(copy.length);
+    const change = random(6);
+    if (change === 0) copy.splice(i, 1);
+    else if (change === 1) copy.push(copy[i]);
+    else if (copy.length > 0) copy[i] = mutated(random, copy[i]);
+    return copy;
+  }
+  const entries = Object.entries(value);
+  if (entries.length === 0) return anything(random, 2);
+  const i = random(entries.length);
+  const change = random(8);
+  if (change === 0) entries.splice(i, 1);
+  else if (change === 1) entries[i][0] = pick(random, WORDS);
+  else entries[i][1] = mutated(random, entries[i][1]);
+  return Object.fromEntries(entries);
+}
+
+/** The text with a few characters deleted, inserted, or put elsewhere. */
+function scrambled(random: Random, text: string): string {
+  let result = text;
+  for (let i = random(3); i >= 0; i--) {
+    const at = random(result.length);
+    const inserted =
+      random(2) === 0 ? pick(random, SNIPPETS) : result.slice(random(result.length)).slice(0, random(12));
+    result = result.slice(0, at) + inserted + result.slice(at + random(4));
+  }
+  return result;
+}
+
+function checkTrade(parsed: ParsedTrade): void {
+  if (!parsed.ok) {
+    if (!(parsed.error instanceof BookError) || parsed.error.message === "")
+      throw new Error("an error without a type or a message");
+    return;
+  }
+  const { trade: accepted } = parsed;
+  const numbers = [accepted.expiry, accepted.quantity, accepted.underlying.spot, ...accepted.underlying.rates.values];
+  if (accepted.volatility.kind === "deterministic") numbers.push(...accepted.volatility.sigma.values);
+  if (!numbers.every(Number.isFinite)) throw new Error(`not finite: ${JSON.stringify(accepted)}`);
+}
+
+/** Throws unless the parser gave a book of trades and typed errors, or a typed error. Returns whether there was a book. */
+function checkBook(text: string): boolean {
+  try {
+    for (const parsed of parseBook(text).trades) checkTrade(parsed);
+    return true;
+  } catch (error) {
+    if (!(error instanceof BookError)) throw new Error(`parseBook of ${JSON.stringify(text)}`, { cause: error });
+    return false;
+  }
+}
+
+async function checkStream(bytes: Uint8Array, kind: "ndjson" | "csv" | "whole"): Promise<void> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield bytes.subarray(0, bytes.length >> 1);
+    yield bytes.subarray(bytes.length >> 1);
+  }
+  const text = decodeText(chunks());
+  try {
+    if (kind === "whole") {
+      parseBook(await readWholeText(text));
+      return;
+    }
+    const { trades } = kind === "csv" ? await readCsv(text, HEADER) : await readNdjson(text);
+    for await (const parsed of trades) checkTrade(parsed);
+  } catch (error) {
+    if (!(error instanceof BookError))
+      throw new Error(`${kind} of ${Buffer.from(bytes).toString("base64")}`, { cause: error });
+  }
+}
+
+const HEADER = readHeader({ asOf, market: market() });
+
+describe("100,000 inputs: a result or a typed error, never anything else", () => {
+  const whole = JSON.stringify(SEED_BOOK);
+
+  test("40,000 books with one value changed", () => {
+    const random = generator(1);
+    let books = 0;
+    for (let i = 0; i < 40_000; i++) if (checkBook(JSON.stringify(mutated(random, SEED_BOOK)))) books++;
+    // Most changes hit a trade, so the fuzzing reaches the trades and not only the top of the schema.
+    expect(books).toBeGreaterThan(10_000);
+  });
+
+  test("30,000 books with characters changed", () => {
+    const random = generator(2);
+    for (let i = 0; i < 30_000; i++) checkBook(scrambled(random, whole));
+  });
+
+  test("10,000 random JSON values", () => {
+    const random = generator(3);
+    for (let i = 0; i < 10_000; i++) checkBook(JSON.stringify(anything(random, 4)));
+  });
+
+  test("10,000 NDJSON and CSV streams with characters changed", async () => {
+    const random = generator(4);
+    const { trades, ...header } = SEED_BOOK;
+    const ndjson = [header, ...trades].map((line) => JSON.stringify(line)).join("\n");
+    const csv =
+      'id,underlying,payoff,strike,expiry,exercise,volatility\n"a ""b""",ACME,put,100,2027-11-20,american,0.3\nb,ACME,call,90,1,,"{""local"":""S""}"\n';
+    for (let i = 0; i < 10_000; i++) {
+      const kind = i % 2 === 0 ? "ndjson" : "csv";
+      await checkStream(Buffer.from(scrambled(random, kind === "csv" ? csv : ndjson)), kind);
+    }
+  });
+
+  test("10,000 runs of random bytes", async () => {
+    const random = generator(5);
+    for (let i = 0; i < 10_000; i++) {
+      const bytes = Uint8Array.from({ length: random(200) }, () => random(256));
+      await checkStream(bytes, pick(random, ["ndjson", "csv", "whole"] as const));
+    }
+  });
+});

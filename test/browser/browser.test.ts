@@ -1,0 +1,38 @@
+/** The conformance suite inside headless Chromium: WebGPU, the CPU on threads, and the CPU where memory cannot be shared. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cases } from "../conformance/cases/index.ts";
+import { type Browser, hasBrowser, launchBrowser } from "./browser.ts";
+
+describe.skipIf(!hasBrowser())("in Chromium", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  test.for([
+    { where: "a cross-origin isolated page", isolated: true, backend: "webgpu", name: /WebGPU/ },
+    { where: "a cross-origin isolated page", isolated: true, backend: "cpu", name: /CPU/ },
+    { where: "a page that is not isolated", isolated: false, backend: "cpu", name: /CPU, 1 thread\b/ },
+    { where: "a page that is not isolated", isolated: false, backend: "webgpu", name: /WebGPU/ },
+  ] as const)("$backend conforms in $where", async ({ isolated, backend, name }) => {
+    const page = await browser.open(isolated);
+    const report = await page.evaluate((chosen) => globalThis.feynkac.run(chosen), backend);
+    await page.close();
+    expect(report.failures).toEqual([]);
+    expect(report).toMatchObject({ isolated, liveBuffers: 0, device: expect.stringMatching(name) });
+    expect(report.cases).toBeGreaterThanOrEqual(cases.length / 2);
+  });
+
+  test("what is not there says how to get it", async () => {
+    const page = await browser.open(false);
+    expect(await page.evaluate(() => globalThis.feynkac.tryToOpen("cuda"))).toMatch(
+      /^DEVICE_UNAVAILABLE: CUDA is not in this version/,
+    );
+    await page.evaluate(() => Object.defineProperty(navigator, "gpu", { value: undefined }));
+    expect(await page.evaluate(() => globalThis.feynkac.tryToOpen("webgpu"))).toMatch(
+      /^DEVICE_UNAVAILABLE: WebGPU: .*secure page/,
+    );
+    await page.close();
+  });
+});

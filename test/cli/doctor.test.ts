@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { bench } from "../../src/cli/commands/bench.ts";
+import { doctor, type Probe } from "../../src/cli/commands/doctor.ts";
+import { DeviceUnavailableError } from "../../src/errors.ts";
+import { fakeEngine } from "./fake-engine.ts";
+import { kept } from "./in-process.ts";
+
+async function consult(probe: Probe): Promise<{ status: number; report: string }> {
+  const { terminal, stdout } = kept();
+  return { status: await doctor(terminal, probe), report: stdout() };
+}
+
+describe("doctor", () => {
+  test("names what is there", async () => {
+    const { status, report } = await consult(async (backend) => `a ${backend} device`);
+    expect(status).toBe(0);
+    expect(report).toMatch(/^ok {4}node +v\d+/m);
+    expect(report).toMatch(/^ok {4}WebAssembly SIMD /m);
+    expect(report).toMatch(/^ok {4}CPU back end +a cpu device; f64, f32$/m);
+    expect(report).toMatch(/^ok {4}WebGPU back end +a webgpu device; f32$/m);
+  });
+
+  test("says how to get what is missing; without a GPU all is well", async () => {
+    const { status, report } = await consult(async (backend) => {
+      if (backend === "webgpu") throw new DeviceUnavailableError("WebGPU: no adapter.\nInstall a driver.");
+      return "CPU";
+    });
+    expect(status).toBe(0);
+    expect(report).toMatch(/^– {5}WebGPU back end .*\n +WebGPU: no adapter\.\n +Install a driver\.$/m);
+  });
+
+  test("without a CPU back end nothing can be priced", async () => {
+    const { status, report } = await consult(async () => {
+      throw new Error("no threads");
+    });
+    expect(status).toBe(1);
+    expect(report).toMatch(/^FAIL {2}CPU back end +no threads$/m);
+  });
+});
+
+test("bench reports options a second on the device it opened", async () => {
+  const { terminal, stdout } = kept();
+  const options = {
+    backend: "cpu",
+    precision: "f64",
+    threads: undefined,
+    greeks: "grid",
+    accuracy: 1e-5,
+    trades: 30,
+  } as const;
+  const engine = fakeEngine();
+  expect(await bench(options, terminal, new AbortController().signal, engine.open)).toBe(0);
+  expect(stdout()).toMatch(/^30 American puts, f64, greeks grid, on fake\n[\d,]+ options a second/);
+  expect(engine.closed()).toBe(1);
+});

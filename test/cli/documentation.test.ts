@@ -1,0 +1,59 @@
+/** The examples of the documentation, run as a reader would run them: only the package's names become files of `src/`. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = new URL("../../", import.meta.url);
+
+function examplesOf(path: string): string[] {
+  const text = readFileSync(new URL(path, root), "utf8");
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code);
+}
+
+/** What an example writes. */
+function run(code: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "feynkac-docs-"));
+  try {
+    const path = join(folder, "example.mts");
+    const local = code.replace(/"feynkac(\/\w+)?"/g, (_, door = "") =>
+      JSON.stringify(new URL(`src${door}/index.ts`, root).href),
+    );
+    writeFileSync(path, local);
+    const loader = import.meta.resolve("tsx");
+    const cwd = fileURLToPath(root);
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", loader, path], {
+      cwd,
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    return stdout;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const numbers = (text: string): number[] => (text.match(/-?\d+\.\d+|\b\d+\b(?=[,\s])/g) ?? []).map(Number);
+
+test("README.md: an American put", () => {
+  const [example, ...others] = examplesOf("README.md");
+  expect(others).toEqual([]);
+  const [value, delta, errorEstimate] = numbers(run(example));
+  // 6.09038: a binomial tree of 500 and 1,000 steps, extrapolated.
+  expect(Math.abs(value - 6.09038)).toBeLessThan(errorEstimate);
+  expect(delta).toBeCloseTo(-0.411, 3);
+});
+
+test("docs/kernels.md: calls, and sums over workgroups", () => {
+  const [calls, sums, ...others] = examplesOf("docs/kernels.md");
+  expect(others).toEqual([]);
+  // Black and Scholes' formula, computed in Python.
+  const expected = [16.69944840841599, 10.450583572185565, 6.040088129724232];
+  const values = numbers(run(calls));
+  expect(values).toHaveLength(3);
+  values.forEach((value, i) => expect(value).toBeCloseTo(expected[i], 12));
+  expect(run(sums)).toMatch(/2016, 6112, 257/);
+});

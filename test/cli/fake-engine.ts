@@ -1,0 +1,63 @@
+/** Stands in for the pricer: every trade is worth its intrinsic value, so tests of the command need no device. */
+import { failedResult, type ParsedTrade, type Trade, type TradeResult } from "../../src/book/index.ts";
+import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
+
+export interface FakeEngine {
+  readonly open: OpenEngine;
+  /** What the command asked for. */
+  readonly asked: (EngineOptions & Partial<RunOptions>)[];
+  readonly closed: () => number;
+}
+
+export function fakeEngine(batchSize = 100): FakeEngine {
+  const asked: (EngineOptions & Partial<RunOptions>)[] = [];
+  let closed = 0;
+  const open: OpenEngine = async (options) => {
+    const engine: Engine = {
+      device: { backend: "cpu", name: "fake" },
+      async *priceTrades(trades, { scenarios }, run) {
+        asked.push({ ...options, ...run });
+        let batch: TradeResult[] = [];
+        let done = 0;
+        for await (const parsed of trades) {
+          batch.push(resultOf(parsed, scenarios === undefined ? undefined : scenarios.spot.length));
+          run.onProgress({ done: ++done, total: undefined });
+          if (batch.length < batchSize) continue;
+          yield batch;
+          batch = [];
+        }
+        if (batch.length > 0) yield batch;
+      },
+      [Symbol.asyncDispose]: async () => void closed++,
+    };
+    return engine;
+  };
+  return { open, asked, closed: () => closed };
+}
+
+function resultOf(parsed: ParsedTrade, spots: number | undefined): TradeResult {
+  if (!parsed.ok) return failedResult(parsed.id, parsed.error);
+  const value = intrinsic(parsed.trade);
+  return {
+    id: parsed.trade.id,
+    status: "ok",
+    value,
+    delta: 0.5,
+    gamma: 0.0125,
+    theta: -1.5,
+    vega: 39.25,
+    rho: null,
+    errorEstimate: 2 ** -16,
+    method: "intrinsic",
+    precision: "f64",
+    backend: "cpu",
+    warnings: parsed.trade.id.startsWith("W") ? ["a warning"] : [],
+    ...(spots === undefined ? {} : { scenarios: Array.from({ length: spots }, (_, i) => [[value + i]]) }),
+  };
+}
+
+function intrinsic({ payoff, underlying }: Trade): number {
+  if (payoff.kind !== "vanilla") return 1;
+  const distance = underlying.spot - payoff.strike;
+  return Math.max(payoff.right === "call" ? distance : -distance, 0);
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
+import { decimalsFor, fixed, magnitude } from "../../src/cli/format/numbers.ts";
+import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
+import { kept } from "./in-process.ts";
+
+describe("numbers for people", () => {
+  test.each([
+    [1234567.891, 2, "1,234,567.89"],
+    [-1234.5, 0, "-1,235"],
+    [0.123456, 4, "0.1235"],
+    [-0.00001, 3, "0.000"],
+    [1000.123456, 6, "1,000.123456"],
+    [1e15, 2, "1000000000000000"],
+    [Number.NaN, 2, "NaN"],
+    [null, 2, "–"],
+  ])("%f with %i decimals is %s", (value, decimals, text) => {
+    expect(fixed(value, decimals)).toBe(text);
+  });
+
+  test("a column's decimals follow its largest number", () => {
+    expect(decimalsFor([0.001, 1234.5], 7)).toBe(3);
+    expect(decimalsFor([0.00123], 5)).toBe(7);
+    expect(decimalsFor([1e12], 5)).toBe(0);
+    expect(decimalsFor([null, 0], 5)).toBe(2);
+  });
+
+  test("errors are shown by their size", () => {
+    expect([magnitude(3.14e-5), magnitude(0), magnitude(null)]).toEqual(["3.1e-5", "0", "–"]);
+  });
+});
+
+test("columns: names to the left and cut, numbers to the right", () => {
+  const columns = [
+    { title: "a", align: "left" },
+    { title: "b", align: "right" },
+  ] as const;
+  const rows = [
+    ["x".repeat(12), "1"],
+    ["y", "22"],
+  ];
+  expect(alignColumns(columns, rows, widthsOf(columns, rows, 6), 6)).toEqual(["xxxxx…   1", "y       22"]);
+});
+
+test("control characters and direction overrides do not reach a terminal", () => {
+  expect(printable("a\u001b[2Jb\u202ec\nd")).toBe("a�[2Jb�c�d");
+});
+
+describe("progress", () => {
+  test("a bar, the count, the rate and the time left", () => {
+    expect(progressLine({ done: 2500, fraction: 0.25 }, 10)).toBe(
+      `[${"=".repeat(8)}${" ".repeat(22)}] 25 %, 2,500 trades, 250/s, 0:30 left`,
+    );
+    expect(progressLine({ done: 2500, fraction: undefined }, 10)).toBe("2,500 trades, 250/s");
+    expect([duration(0.2), duration(725), duration(10_800)]).toEqual(["0:01", "12:05", "3:00:00"]);
+  });
+
+  test("is for terminals, not for pipes, and not for quick runs", () => {
+    let now = 0;
+    const shown = (tty: boolean, times: readonly number[]): string => {
+      const { terminal, stderr } = kept("", tty);
+      now = 0;
+      const bar = new ProgressBar(terminal.stderr, () => now);
+      for (now of times) bar.update({ done: 10, fraction: 0.5 });
+      bar.clear();
+      return stderr();
+    };
+    expect(shown(false, [100, 5000])).toBe("");
+    expect(shown(true, [100, 200])).toBe("");
+    const written = shown(true, [400, 410, 420, 600]);
+    expect(written.split("\r\u001b[K").filter(Boolean)).toHaveLength(2);
+    expect(written.endsWith("\r\u001b[K")).toBe(true);
+  });
+});

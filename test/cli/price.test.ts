@@ -1,0 +1,330 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BookReport } from "../../src/book/index.ts";
+import { asOf, book, market, trade } from "../book/books.ts";
+import { fakeEngine } from "./fake-engine.ts";
+import { feynkac } from "./in-process.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "feynkac-cli-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+const two = book(trade({ id: "A", strike: 110, quantity: -2 }), trade({ id: "B", payoff: "call", strike: 90 }));
+const header = { asOf, market: market() };
+
+describe("results", () => {
+  test("as a table: rows, totals by currency, nothing but results on standard output", async () => {
+    const { status, stdout, stderr } = await feynkac(["price", file("two.json", two)]);
+    expect(status).toBe(0);
+    expect(stdout).toBe(
+      [
+        "trade     value    delta     gamma     theta     vega  rho   error  method",
+        "A      10.00000  0.50000  0.012500  -1.50000  39.2500    –  1.5e-5  intrinsic",
+        "B      10.00000  0.50000  0.012500  -1.50000  39.2500    –  1.5e-5  intrinsic",
+        "",
+        "total × quantity  trades       value        delta        gamma      theta        vega  rho   error",
+        "EUR                    2  -10.000000  -0.50000000  -0.01250000  1.5000000  -39.250000    –  4.6e-5",
+        "",
+      ].join("\n"),
+    );
+    expect(stderr).toMatch(/^2 trades priced in \d+\.\d\d s \([\d,]+ a second\); fake, f64\n$/);
+  });
+
+  test("as one JSON object, a BookReport", async () => {
+    const { stdout } = await feynkac(["price", file("two.json", two), "--format", "json"]);
+    const report = JSON.parse(stdout) as BookReport;
+    expect(Object.keys(report)).toEqual(["asOf", "device", "results", "priced", "failed", "totals"]);
+    expect(report.results.map(({ id, value }) => [id, value])).toEqual([
+      ["A", 10],
+      ["B", 10],
+    ]);
+    expect(report.totals).toEqual([
+      {
+        currency: "EUR",
+        trades: 2,
+        value: -10,
+        delta: -0.5,
+        gamma: -0.0125,
+        theta: 1.5,
+        vega: -39.25,
+        rho: null,
+        errorEstimate: 3 * 2 ** -16,
+      },
+    ]);
+  });
+
+  test("as NDJSON, with exactly the fields of the book's design", async () => {
+    const { stdout } = await feynkac([
+      "price",
+      file("bad.json", book(trade(), trade({ id: "X", strike: -5 }))),
+      "--format",
+      "ndjson",
+    ]);
+    const [priced, failed] = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const fields = [
+      "id",
+      "status",
+      "value",
+      "delta",
+      "gamma",
+      "theta",
+      "vega",
+      "rho",
+      "errorEstimate",
+      "method",
+      "precision",
+      "backend",
+      "warnings",
+    ];
+    expect(Object.keys(priced)).toEqual(fields);
+    expect(Object.keys(failed)).toEqual([...fields, "error"]);
+    expect(failed.error).toEqual({
+      code: "BOOK",
+      path: "trades[1].strike",
+      message: "trades[1].strike: expected a positive number, got -5",
+    });
+  });
+
+  test("as CSV, errors as text", async () => {
+    const { stdout, status } = await feynkac([
+      "price",
+      file("bad.json", book(trade({ id: 'a,"b"' }), trade({ strike: "x" }))),
+      "--format",
+      "csv",
+    ]);
+    expect(status).toBe(1);
+    expect(stdout.split("\n")).toEqual([
+      "id,status,value,delta,gamma,theta,vega,rho,errorEstimate,method,precision,backend,warnings,error",
+      '"a,""b""",ok,0,0.5,0.0125,-1.5,39.25,,0.0000152587890625,intrinsic,f64,cpu,,',
+      'T1,error,,,,,,,,,,,,"trades[1].strike: expected a positive number, got ""x"""',
+      "",
+    ]);
+  });
+
+  test("under scenarios: in the results, and as totals in the table", async () => {
+    const path = file("scenarios.json", { ...two, scenarios: { spot: [-0.1, 0] } });
+    const { stdout } = await feynkac(["price", path, "--format", "json"]);
+    const report = JSON.parse(stdout) as BookReport;
+    expect(report.scenarios).toEqual({ spot: [-0.1, 0], volatility: [0], rate: [0] });
+    expect(report.results.map((result) => result.status === "ok" && result.scenarios)).toEqual([
+      [[[10]], [[11]]],
+      [[[10]], [[11]]],
+    ]);
+    expect(report.totals[0].scenarios).toEqual([[[-10]], [[-11]]]);
+    const table = await feynkac(["price", path]);
+    expect(table.stdout).toContain("EUR, rates 0       vol 0\nspot -10 %    -10.000000\nspot 0 %      -11.000000\n");
+  });
+
+  test("of an empty book", async () => {
+    const path = file("empty.json", book());
+    expect(await feynkac(["price", path])).toMatchObject({ status: 0, stdout: "no trades\n" });
+    const { stdout } = await feynkac(["price", path, "--format", "json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ results: [], priced: 0, failed: 0, totals: [] });
+  });
+
+  test("errors are listed under the table, made safe for a terminal", async () => {
+    const { stdout, status } = await feynkac([
+      "price",
+      file("bad.json", book(trade({ id: "\u001b[31mX", strike: -5 }), trade())),
+    ]);
+    expect(status).toBe(1);
+    expect(stdout).toContain("\n1 trade not priced:\n  �[31mX: trades[0].strike: expected a positive number, got -5\n");
+  });
+
+  test("an error of several lines keeps them, so that its caret stands under the place", async () => {
+    const broken = { expression: "max(S - 100" };
+    const { stdout } = await feynkac([
+      "price",
+      file("formula.json", book(trade({ id: "F", payoff: broken, strike: undefined }))),
+    ]);
+    const lines = stdout.split("\n");
+    const caret = lines.findIndex((line) => line.trim() === "^");
+    expect(caret).toBeGreaterThan(0);
+    expect(lines[caret - 1].trim()).toBe("max(S - 100");
+    expect(stdout).not.toContain("\ufffd");
+  });
+
+  test("a later block with longer names gets its own titles, so that columns stay aligned", async () => {
+    const ids = ["A", "B", "a-name-that-is-longer", "C"];
+    const path = file("blocks.json", book(...ids.map((id) => trade({ id }))));
+    const { stdout } = await feynkac(["price", path], { engine: fakeEngine(2) });
+    const lines = stdout.split("\n");
+    expect(lines.slice(3, 5)).toEqual(["", expect.stringMatching(/^trade {18}/)]);
+    expect(lines[5].indexOf("intrinsic")).toBe(lines[4].indexOf("method"));
+    expect(lines[6].indexOf("intrinsic")).toBe(lines[4].indexOf("method"));
+  });
+
+  test("warnings stand under the table, each once", async () => {
+    const path = file("warned.json", book(...["W1", "B", "W2", "W3"].map((id) => trade({ id }))));
+    expect((await feynkac(["price", path])).stdout).toContain("\nwarnings:\n  W1 and 2 more: a warning\n");
+    expect((await feynkac(["price", file("two.json", two)])).stdout).not.toContain("warning");
+  });
+
+  test("a narrow terminal gets the columns that fit, and the names of the others", async () => {
+    const path = file("two.json", two);
+    const narrow = await feynkac(["price", path], { tty: true, columns: 60 });
+    const rows = narrow.stdout.split("\n").filter((line) => !line.startsWith("no room"));
+    expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(60);
+    expect(narrow.stdout).toMatch(/^trade +value +delta +gamma +theta +error\n/);
+    expect(narrow.stdout).toContain("\nno room for gamma, theta, vega, rho, method (see --format csv)\n");
+    expect((await feynkac(["price", path], { tty: true })).stdout).not.toContain("no room");
+  });
+
+  test("a long table is cut on a terminal, unless asked for in full; never in a pipe", async () => {
+    const long = file("long.json", book(...Array.from({ length: 250 }, (_, i) => trade({ id: `T${i}` }))));
+    const rows = (stdout: string): number => stdout.split("\n").filter((line) => /^T\d+ /.test(line)).length;
+    const cut = await feynkac(["price", long], { tty: true });
+    expect(rows(cut.stdout)).toBe(20);
+    expect(cut.stdout).toContain("… and 230 more (--all shows them)\n");
+    expect(rows((await feynkac(["price", long, "--all"], { tty: true })).stdout)).toBe(250);
+    expect(rows((await feynkac(["price", long])).stdout)).toBe(250);
+  });
+});
+
+describe("input", () => {
+  const ndjson = [header, trade({ id: "A" }), trade({ id: "B" })].map((line) => JSON.stringify(line)).join("\n");
+  const csv = "id,underlying,payoff,strike,expiry\nA,ACME,put,100,1\nB,ACME,call,100,2027-11-20\n";
+  const ids = (stdout: string): unknown[] =>
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: unknown }).id);
+
+  test("NDJSON and CSV, by their names", async () => {
+    expect(ids((await feynkac(["price", file("x.ndjson", ndjson), "--format", "ndjson"])).stdout)).toEqual(["A", "B"]);
+    const marketFile = file("market.json", header);
+    expect(
+      ids((await feynkac(["price", file("x.csv", csv), "--market", marketFile, "--format", "ndjson"])).stdout),
+    ).toEqual(["A", "B"]);
+  });
+
+  test.each([
+    ["JSON", JSON.stringify(book(trade({ id: "A" }), trade({ id: "B" })), undefined, 2), []],
+    ["JSON on one line", JSON.stringify(book(trade({ id: "A" }), trade({ id: "B" }))), []],
+    ["NDJSON", ndjson, []],
+    ["CSV", csv, ["--market", "MARKET"]],
+  ])("%s on standard input is recognised", async (_name, stdin, options) => {
+    const marketFile = file("market.json", header);
+    const args = [
+      "price",
+      "-",
+      "--format",
+      "ndjson",
+      ...options.map((option) => (option === "MARKET" ? marketFile : option)),
+    ];
+    const outcome = await feynkac(args, { stdin });
+    expect(outcome.stderr).toMatch(/^2 trades priced/);
+    expect(ids(outcome.stdout)).toEqual(["A", "B"]);
+  });
+
+  test.each([
+    [["price", "nowhere.json"], "feynkac: cannot read nowhere.json: there is no such file\n"],
+    [["price", "/"], "feynkac: cannot read /: it is a directory\n"],
+    [["price", "-"], "feynkac: expected JSON, got nothing\n"],
+    [
+      ["price", "-", "--input-format", "csv"],
+      "feynkac: a table of trades needs a market beside it: --market MARKET.json\n",
+    ],
+    [["price", process.execPath], "feynkac: expected JSON or a table of trades, got bytes that are no text\n"],
+    [["price", "-", "--market", "-"], "feynkac: the trades and the market cannot both come from standard input\n"],
+    [["price"], "error: missing required argument 'book'\n"],
+    [["prise"], "error: unknown command 'prise'\n(Did you mean price?)\n"],
+    [["price", "-", "--formt", "csv"], "error: unknown option '--formt'\n(Did you mean --format?)\n"],
+    [["price", "-", "--precision", "f16"], /Allowed choices are f64, f32/],
+    [["price", "-", "--threads", "0"], /expected a whole number from 1 on/],
+    [["price", "-", "--accuracy", "1"], /expected a number from 1e-6 to 1e-3/],
+  ])("%j cannot be used: status 2, nothing on standard output", async (args, message) => {
+    const { status, stdout, stderr } = await feynkac(args);
+    expect(stdout).toBe("");
+    if (typeof message === "string") expect(stderr).toBe(message);
+    else expect(stderr).toMatch(message);
+    expect(status).toBe(2);
+  });
+
+  test("malformed JSON: line and column; an unknown field: the nearest name", async () => {
+    expect(await feynkac(["price", file("x.json", '{\n  "asOf": 1,\n}')])).toMatchObject({
+      status: 2,
+      stdout: "",
+      stderr: 'feynkac: not JSON: line 3, column 1: expected a name in double quotes, got "}"\n',
+    });
+    expect(await feynkac(["price", file("x.json", { ...book(), markett: 1 })])).toMatchObject({
+      status: 2,
+      stderr: 'feynkac: markett: unknown field (did you mean "market"?)\n',
+    });
+  });
+});
+
+describe("options", () => {
+  test("reach the engine, and the engine is closed", async () => {
+    const args = ["--backend", "webgpu", "--threads", "3", "--greeks", "grid", "--accuracy", "1e-4"];
+    const { engine } = await feynkac(["price", file("two.json", two), ...args]);
+    expect(engine.asked).toMatchObject([
+      { backend: "webgpu", precision: "f32", threads: 3, greeks: "grid", accuracy: 1e-4 },
+    ]);
+    expect(engine.closed()).toBe(1);
+  });
+
+  test("the engine is closed after a failure too", async () => {
+    const engine = fakeEngine();
+    const aborted = AbortSignal.abort();
+    const { status, stderr } = await feynkac(["price", file("two.json", two)], { engine, signal: aborted });
+    expect([status, stderr]).toEqual([130, "feynkac: interrupted\n"]);
+    expect(engine.closed()).toBe(engine.asked.length);
+  });
+
+  test("--output writes the file when it is complete, in the format of its name", async () => {
+    const target = join(folder, "results.csv");
+    const outcome = await feynkac(["price", file("two.json", two), "--output", target]);
+    expect(outcome).toMatchObject({ status: 0, stdout: "" });
+    expect(readFileSync(target, "utf8")).toMatch(/^id,status,value.*\nA,ok,10,/);
+    expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  test("--output leaves the old file when the run fails", async () => {
+    const target = file("old.json", "old");
+    const tooLong = file("broken.ndjson", JSON.stringify(header));
+    const engine = fakeEngine();
+    const failing = {
+      ...engine,
+      open: async (...args: Parameters<typeof engine.open>) => ({
+        ...(await engine.open(...args)),
+        // oxlint-disable-next-line require-yield -- it fails before it yields
+        async *priceTrades() {
+          throw new Error("no more");
+        },
+      }),
+    };
+    const outcome = await feynkac(["price", tooLong, "--output", target], { engine: failing });
+    expect(outcome.status).toBe(70);
+    expect(outcome.stderr).toMatch(/mistake of the program.*no more/);
+    expect(readFileSync(target, "utf8")).toBe("old");
+    expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  test("--output into a folder that is not there", async () => {
+    const outcome = await feynkac(["price", file("two.json", two), "--output", join(folder, "no", "x.csv")]);
+    expect(outcome.status).toBe(2);
+    expect(outcome.stderr).toMatch(/^feynkac: cannot write \S+: there is no such folder\n$/);
+  });
+});
+
+test("--version and --help succeed", async () => {
+  expect(await feynkac(["--version"])).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+  });
+  expect((await feynkac(["price", "--help"])).stdout).toContain("Exit status: 0 all trades priced");
+});

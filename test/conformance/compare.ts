@@ -1,0 +1,58 @@
+/** Compares what a device computed with what the interpreter did. */
+import type { HostArray } from "../../src/device/device.ts";
+import type { Tolerance } from "./case.ts";
+
+const words = new BigInt64Array(1);
+const doubles = new Float64Array(words.buffer);
+
+/** Doubles in order: neighbours differ by one. */
+function rank64(x: number): bigint {
+  doubles[0] = x;
+  return words[0] < 0n ? -(words[0] & 0x7fffffffffffffffn) : words[0];
+}
+
+const word = new Int32Array(1);
+const single = new Float32Array(word.buffer);
+
+function rank32(x: number): number {
+  single[0] = x;
+  return word[0] < 0 ? -(word[0] & 0x7fffffff) : word[0];
+}
+
+function ulpsBetween(a: number, b: number, f32: boolean): number {
+  return f32 ? Math.abs(rank32(a) - rank32(b)) : Math.abs(Number(rank64(a) - rank64(b)));
+}
+
+/** f32 below this is subnormal, and GPUs may flush it to zero. */
+const SMALLEST_NORMAL = 2 ** -126;
+
+function agrees(actual: number, expected: number, f32: boolean, tolerance: Tolerance | undefined): boolean {
+  if (Object.is(actual, expected)) return true;
+  if (tolerance === undefined) return false;
+  if (actual === expected) return true; // zeros of either sign
+  if (Number.isNaN(actual) || Number.isNaN(expected)) return false;
+  if (Math.abs(expected) < SMALLEST_NORMAL && Math.abs(actual) < SMALLEST_NORMAL) return f32;
+  if (Math.abs(actual - expected) <= (tolerance.absolute ?? 0)) return true;
+  return ulpsBetween(actual, expected, f32) <= (tolerance.ulps ?? 0);
+}
+
+/** The first elements that differ too much, in words; empty when all agree. */
+export function differences(
+  name: string,
+  actual: HostArray,
+  expected: HostArray,
+  tolerance: Tolerance | undefined,
+): string[] {
+  if (actual.length !== expected.length) return [`${name}: ${actual.length} elements, expected ${expected.length}`];
+  const isReal = expected instanceof Float64Array || expected instanceof Float32Array;
+  const f32 = expected instanceof Float32Array;
+  const found: string[] = [];
+  for (let i = 0; i < expected.length && found.length < 5; i++) {
+    if (agrees(actual[i], expected[i], f32, isReal ? tolerance : undefined)) continue;
+    const ulps = isReal ? ` (${ulpsBetween(actual[i], expected[i], f32)} ulps)` : "";
+    found.push(`${name}[${i}]: got ${show(actual[i])}, the interpreter says ${show(expected[i])}${ulps}`);
+  }
+  return found;
+}
+
+const show = (x: number): string => (Object.is(x, -0) ? "-0" : String(x));

@@ -1,0 +1,289 @@
+import { describe, expect, it } from "vitest";
+
+import { createCpuDevice, CpuDevice, type CpuDeviceOptions } from "../../src/device/cpu/index.ts";
+import type { Device, LaunchSize } from "../../src/device/device.ts";
+import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/errors.ts";
+import { bool, i32, kernel, read, real, u32, write } from "../../src/kernel/index.ts";
+
+/** out = scale·u + shift, after some turns of a loop, to make it last. */
+const affine = kernel({
+  name: "affine",
+  params: { scale: real, shift: i32, turns: i32, u: read(real), out: write(real) },
+  body({ scale, shift, turns, u, out }, gpu) {
+    const i = gpu.globalId();
+    let x = u[i];
+    for (let k = 0; k < turns; k++) x = x + 1 - 1;
+    out[i] = scale * x + gpu.real(shift);
+  },
+});
+
+const increment = kernel({
+  name: "increment",
+  params: { turns: i32, u: write(real) },
+  body({ turns, u }, gpu) {
+    const i = gpu.globalId();
+    let x = u[i];
+    for (let k = 0; k < turns; k++) x = x * 2 - x;
+    u[i] = x + 1;
+  },
+});
+
+async function affineOn(device: Device, items: number, turns: number): Promise<Float64Array> {
+  const compiled = await device.compile(affine, { precision: "f64" });
+  using u = device.createBuffer("f64", items);
+  using out = device.createBuffer("f64", items);
+  device.write(
+    u,
+    Float64Array.from({ length: items }, (_, i) => i),
+  );
+  device.launch(compiled, { scale: 2, shift: -3, turns, u, out }, { items });
+  return await device.read(out);
+}
+
+const expected = (items: number): Float64Array => Float64Array.from({ length: items }, (_, i) => 2 * i - 3);
+
+describe("CPU device", () => {
+  it("says what it is", () => {
+    using device = createCpuDevice({ threads: 3 });
+    expect(device.name).toBe("CPU, 3 threads, WebAssembly SIMD");
+    expect(device.backend).toBe("cpu");
+    expect(device.precisions).toEqual(["f64", "f32"]);
+    expect(device.parallelism).toBeGreaterThan(0);
+    expect(() => createCpuDevice({ threads: 0 })).toThrow(SpecError);
+  });
+
+  for (const options of [
+    { threads: 1 },
+    { threads: 2 },
+    { threads: 2, share: "always" },
+    { threads: 5, share: "always" },
+    { sharedMemory: false },
+  ] as const) {
+    it(`runs short and long launches, ${JSON.stringify(options)}`, async () => {
+      using device = createCpuDevice(options);
+      for (const [items, turns] of [
+        [0, 1],
+        [1, 1],
+        [1001, 10],
+        [4003, 20_000],
+        [1001, 10],
+      ]) {
+        expect(await affineOn(device, items, turns)).toEqual(expected(items));
+      }
+      expect(device.liveBuffers).toBe(0);
+    });
+
+    it(`keeps the order of what is recorded, ${JSON.stringify(options)}`, async () => {
+      using device = createCpuDevice(options);
+      const compiled = await device.compile(increment, { precision: "f64" });
+      const items = 2000;
+      using u = device.createBuffer("f64", items);
+      const reads: Promise<Float64Array>[] = [];
+      const values = new Float64Array(items);
+      for (let round = 0; round < 6; round++) {
+        values.fill(100 * round);
+        device.write(u, values);
+        for (let k = 0; k < 5; k++) device.launch(compiled, { turns: round % 2 === 0 ? 20_000 : 1, u }, { items });
+        reads.push(device.read(u));
+        device.launch(compiled, { turns: 1, u }, { items });
+      }
+      const results = await Promise.all(reads);
+      results.forEach((result, round) => expect(result).toEqual(new Float64Array(items).fill(100 * round + 5)));
+    });
+  }
+
+  it("survives more launches under way than it has room for", async () => {
+    using device = createCpuDevice({ threads: 2, share: "always" });
+    const compiled = await device.compile(increment, { precision: "f64" });
+    using u = device.createBuffer("f64", 3000);
+    for (let k = 0; k < 2500; k++) device.launch(compiled, { turns: k < 2 ? 5_000 : 1, u }, { items: 3000 });
+    expect(await device.read(u, 17, 2)).toEqual(Float64Array.of(2500, 2500));
+  });
+
+  it("gives workers memory that came after them", async () => {
+    using device = createCpuDevice({ threads: 2, share: "always" });
+    const roomy = kernel({
+      params: { u: write(real) },
+      body({ u }, gpu) {
+        const w = gpu.privateReal(100_000);
+        for (let k = 0; k < 100_000; k++) w[k] = gpu.real(k);
+        u[gpu.globalId()] = w[gpu.i32(u[gpu.globalId()])];
+      },
+    });
+    const length = 1000;
+    using first = device.createBuffer("f64", length);
+    const [quick, slow] = [
+      await device.compile(increment, { precision: "f64" }),
+      await device.compile(roomy, { precision: "f64" }),
+    ];
+    for (let k = 0; k < 2; k++) device.launch(quick, { turns: 20_000, u: first }, { items: length });
+    using second = device.createBuffer("f64", 10_000_000);
+    for (let k = 0; k < 3; k++) device.launch(slow, { u: second }, { items: length });
+    device.launch(quick, { turns: 20_000, u: second }, { items: length });
+    expect(await device.read(second, 0, length)).toEqual(new Float64Array(length).fill(1));
+    expect(await device.read(first)).toEqual(new Float64Array(length).fill(2));
+  });
+
+  it("does without workers where they are forbidden", async () => {
+    const startThread = () => {
+      throw new Error("forbidden");
+    };
+    using device = new CpuDevice({ threads: 2, shared: true, vectors: undefined, startThread, alwaysShare: true });
+    expect(await affineOn(device, 2000, 100_000)).toEqual(expected(2000));
+  });
+
+  it("compiles equal kernels once, in each precision", async () => {
+    using device = createCpuDevice({ threads: 1 });
+    const twin = (scale: number) =>
+      kernel({
+        params: { u: write(real) },
+        env: { scale },
+        body({ u }, gpu, { scale }) {
+          u[gpu.globalId()] = scale;
+        },
+      });
+    const first = await device.compile(twin(1), { precision: "f64" });
+    expect((await device.compile(twin(1), { precision: "f64" })).code).toBe(first.code);
+    expect((await device.compile(twin(1), { precision: "f64" })).compileMs).toBe(0);
+    for (const other of [twin(0), twin(-0), twin(NaN)])
+      expect((await device.compile(other, { precision: "f64" })).compileMs).toBeGreaterThan(0);
+    const single = await device.compile(twin(1), { precision: "f32" });
+    expect(single.code).toContain("4 lanes");
+    expect(first.code).toContain("u[gpu.globalId()] = scale");
+  });
+
+  it("converts what is written, and keeps it", async () => {
+    using device = createCpuDevice({ threads: 1 });
+    using n = device.createBuffer("i32", 4);
+    using m = device.createBuffer("u32", 0);
+    const values = Float64Array.of(1.9, -1.9);
+    device.write(n, values, 1);
+    values.fill(7);
+    expect(await device.read(n)).toEqual(Int32Array.of(0, 1, -1, 0));
+    expect(await device.read(n, 2, 1)).toEqual(Int32Array.of(-1));
+    expect(await device.read(m)).toEqual(new Uint32Array(0));
+  });
+
+  it("gives zeros in memory that was used before", async () => {
+    using device = createCpuDevice({ threads: 1 });
+    for (let k = 0; k < 3; k++) {
+      using u = device.createBuffer("f64", 1000);
+      expect((await device.read(u)).every((x) => x === 0)).toBe(true);
+      device.write(u, new Float64Array(1000).fill(1));
+    }
+  });
+
+  it("runs out of memory and goes on", async () => {
+    using device = createCpuDevice({ threads: 1 });
+    const held = [];
+    expect(() => device.createBuffer("f64", device.limits.maxBufferBytes)).toThrow(OutOfMemoryError);
+    try {
+      // Address space only: these pages are never touched.
+      for (let k = 0; k < 100; k++) held.push(device.createBuffer("f32", 2 ** 26));
+    } catch (error) {
+      expect(error).toBeInstanceOf(OutOfMemoryError);
+    }
+    expect(held.length).toBeLessThan(100);
+    expect(device.liveBuffers).toBe(held.length);
+    for (const buffer of held) buffer[Symbol.dispose]();
+    expect(await affineOn(device, 100, 1)).toEqual(expected(100));
+  });
+
+  it("reports an access far outside as an error of the kernel", async () => {
+    for (const share of ["when-quicker", "always"] as const) await strayOn({ threads: 2, share });
+  });
+
+  async function strayOn(options: CpuDeviceOptions): Promise<void> {
+    using device = createCpuDevice(options);
+    const stray = kernel({
+      name: "stray",
+      params: { n: i32, u: write(real) },
+      body({ n, u }, gpu) {
+        u[gpu.globalId() * n] = 1;
+      },
+    });
+    const compiled = await device.compile(stray, { precision: "f64" });
+    using u = device.createBuffer("f64", 8);
+    device.launch(compiled, { n: 2 ** 28, u }, { items: 8 });
+    await expect(device.finish()).rejects.toThrow(KernelRuntimeError);
+    expect(await affineOn(device, 10, 1)).toEqual(expected(10));
+  }
+});
+
+describe("CPU device: arguments", () => {
+  const declared = kernel({
+    name: "declared",
+    params: { x: real, n: i32, m: u32, flag: bool, u: read(real), v: write(real) },
+    body({ x, n, m, flag, u, v }, gpu) {
+      v[gpu.globalId()] = u[0] + x + gpu.real(n) + gpu.real(m) + gpu.real(flag);
+    },
+  });
+
+  async function launching(device: CpuDevice, change: object, size: object = { items: 1 }): Promise<void> {
+    const compiled = await device.compile(declared, { precision: "f64" });
+    using u = device.createBuffer("f64", 1);
+    using v = device.createBuffer("f64", 1);
+    device.launch(compiled, { x: 0, n: 0, m: 0, flag: true, u, v, ...change }, size as LaunchSize);
+    await device.finish();
+  }
+
+  it("accepts what the kernel declares", async () => {
+    using device = createCpuDevice({ threads: 1 });
+    await launching(device, { x: NaN, n: -(2 ** 31), m: 2 ** 32 - 1 });
+  });
+
+  it("refuses everything else, by name", async () => {
+    using device = createCpuDevice({ threads: 1 });
+    using other = createCpuDevice({ threads: 1 });
+    using foreign = other.createBuffer("f64", 1);
+    using ints = device.createBuffer("i32", 1);
+    using twice = device.createBuffer("f64", 1);
+    const bad: readonly [object, RegExp][] = [
+      [{ x: "1" }, /argument x: got "1", expected a number/],
+      [{ n: 1.5 }, /argument n: got 1.5/],
+      [{ m: -1 }, /argument m: got -1/],
+      [{ flag: 1 }, /argument flag: got 1, expected a boolean/],
+      [{ u: undefined }, /argument u: got nothing/],
+      [{ u: foreign }, /argument u: a buffer of another device/],
+      [{ u: ints }, /argument u: a buffer of i32, expected f64/],
+      [{ u: twice, v: twice }, /u and v are the same buffer/],
+      [{ w: 1 }, /unknown argument w/],
+    ];
+    for (const [change, message] of bad) {
+      await expect(launching(device, change)).rejects.toThrow(ShapeError);
+      await expect(launching(device, change)).rejects.toThrow(message);
+    }
+    for (const size of [{ groups: 1 }, { items: -1 }, { items: 0.5 }, { items: 2 ** 31 }]) {
+      await expect(launching(device, {}, size)).rejects.toThrow(ShapeError);
+    }
+  });
+
+  it("refuses what was disposed, and ranges outside", async () => {
+    const device = createCpuDevice({ threads: 1 });
+    const u = device.createBuffer("f64", 4);
+    expect(() => device.write(u, new Float64Array(4), 1)).toThrow(ShapeError);
+    await expect(device.read(u, 2, 3)).rejects.toThrow(ShapeError);
+    expect(() => device.createBuffer("f64", -1)).toThrow(SpecError);
+    u[Symbol.dispose]();
+    u[Symbol.dispose]();
+    expect(device.liveBuffers).toBe(0);
+    await expect(launching(device, { u })).rejects.toThrow(DisposedError);
+    await expect(device.read(u)).rejects.toThrow(DisposedError);
+    device[Symbol.dispose]();
+    expect(() => device.createBuffer("f64", 1)).toThrow(DisposedError);
+    await expect(device.finish()).rejects.toThrow(DisposedError);
+  });
+
+  it("refuses kernels beyond its limits", async () => {
+    using device = createCpuDevice({ threads: 1 });
+    const huge = kernel({
+      params: { u: write(real) },
+      body({ u }, gpu) {
+        const w = gpu.privateReal(1_000_000);
+        w[gpu.i32(u[0])] = 1;
+        u[0] = w[0];
+      },
+    });
+    await expect(device.compile(huge, { precision: "f64" })).rejects.toThrow(/at most 1048576 on the CPU device/);
+  });
+});

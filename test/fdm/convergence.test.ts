@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { type Grid, grids, lane, LaneSolver, type OneFactorProblem, pointValue } from "../../src/fdm/index.ts";
+import { constant, integrate } from "../../src/market/index.ts";
+import { vanillaPayoff } from "../../src/products/index.ts";
+import { referenceTrades } from "../pricing/reference.ts";
+import { PlainDevice } from "../support/plain-device.ts";
+
+const LEVELS = [65, 129, 257, 513].map((nodes) => ({ nodes, steps: ((nodes - 1) / 64) * 24 }));
+
+/** Mean absolute error over spot of the plain (not extrapolated) solution, level by level. */
+async function errors(problems: readonly OneFactorProblem[], expected: readonly number[]): Promise<number[]> {
+  const solver = new LaneSolver(new PlainDevice(), "f64");
+  const means: number[] = [];
+  for (const size of LEVELS) {
+    const fine: Grid[] = problems.map((problem) => grids(problem, size)[0]);
+    const values = await solver.solve(fine.map((grid) => lane(grid)));
+    const sum = fine.reduce(
+      (total, grid, i) =>
+        total + Math.abs(pointValue(grid, values[i], 0, 1e-12).value - expected[i]) / grid.problem.spots[0],
+      0,
+    );
+    means.push(sum / fine.length);
+  }
+  return means;
+}
+
+function problemsOf(prefix: string): { problems: OneFactorProblem[]; expected: number[] } {
+  const chosen = referenceTrades().filter(({ trade }) => trade.id.startsWith(prefix));
+  const problems = chosen.map(({ trade }): OneFactorProblem => {
+    if (trade.payoff.kind !== "vanilla" || trade.volatility.kind !== "deterministic") throw new Error(trade.id);
+    const { underlying, payoff, expiry, volatility } = trade;
+    return {
+      spots: [underlying.spot],
+      expiry,
+      payoff: vanillaPayoff(payoff.right, payoff.strike),
+      american: trade.exercise.kind === "american",
+      rates: underlying.rates,
+      dividendYield: underlying.dividends.yield,
+      dividends: underlying.dividends.discrete,
+      diffusion: { kind: "deterministic", sigma: volatility.sigma },
+    };
+  });
+  return { problems, expected: chosen.map(({ expected }) => expected["price"]) };
+}
+
+describe("observed order of convergence, nodes and steps doubled together", () => {
+  it.each(["EUR-O-0", "LSM-O", "DIV-O-0"])("is two: %s", async (prefix) => {
+    const { problems, expected } = problemsOf(prefix);
+    const means = await errors(problems, expected);
+    const order = Math.log2(means[0] / means[means.length - 1]) / (LEVELS.length - 1);
+    console.log(
+      `${prefix}: mean errors over spot ${means.map((mean) => mean.toExponential(2)).join(", ")}; order ${order.toFixed(2)}`,
+    );
+    expect(order).toBeGreaterThanOrEqual(1.9);
+  });
+});
+
+describe("the solver", () => {
+  it("prices a bond: a payoff of 1 is the discount factor, a payoff of S the forward's", async () => {
+    const rates = { times: [0.5], values: [0.02, -0.01] };
+    const problem = (f: (spot: number) => number): OneFactorProblem => ({
+      spots: [100],
+      expiry: 1.5,
+      american: false,
+      rates,
+      dividendYield: 0.03,
+      dividends: [],
+      diffusion: { kind: "deterministic", sigma: constant(0.3) },
+      payoff: { ...vanillaPayoff("call", 100), value: f, average: (a, b) => f(0.5 * (a + b)) },
+    });
+    const made = [
+      grids(
+        problem(() => 1),
+        LEVELS[1],
+      )[0],
+      grids(
+        problem((spot) => spot),
+        LEVELS[1],
+      )[0],
+    ];
+    const values = await new LaneSolver(new PlainDevice(), "f64").solve(made.map((grid) => lane(grid)));
+    const discount = Math.exp(-integrate(rates, 1.5));
+    // Linear in S: no error in space, the one in time is (rΔt)³ a step.
+    expect(pointValue(made[0], values[0], 0, 0).value).toBeCloseTo(discount, 7);
+    expect(pointValue(made[1], values[1], 0, 0).value).toBeCloseTo(100 * Math.exp(-0.03 * 1.5), 4);
+  });
+});

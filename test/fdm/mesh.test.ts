@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { stencil } from "../../src/fdm/interpolation.ts";
+import { coarser, mesh, type MeshSpec } from "../../src/fdm/mesh.ts";
+import { stepTimes, type TimeGrid, timeGrid } from "../../src/fdm/time-grid.ts";
+
+const spec: MeshSpec = {
+  count: 161,
+  coordinate: "log",
+  lowest: 30,
+  highest: 300,
+  kinks: [100],
+  width: 0.2,
+  zero: false,
+  descending: false,
+};
+
+const monotone = (nodes: Float64Array, sign: number): boolean =>
+  nodes.every((node, i) => i === 0 || sign * (node - nodes[i - 1]) > 0);
+
+describe("meshes", () => {
+  const specs = fc.record({
+    count: fc.integer({ min: 4, max: 60 }).map((quarters) => 4 * quarters + 1),
+    coordinate: fc.constantFrom("log" as const, "linear" as const),
+    low: fc.double({ min: 0.01, max: 0.99, noNaN: true }),
+    high: fc.double({ min: 1.01, max: 100, noNaN: true }),
+    width: fc.double({ min: 0.005, max: 3, noNaN: true }),
+    zero: fc.boolean(),
+    descending: fc.boolean(),
+    second: fc.boolean(),
+  });
+
+  it("are strictly monotone, cover their ends, and have a lone kink on an even node", () => {
+    fc.assert(
+      fc.property(specs, ({ count, coordinate, low, high, width, zero, descending, second }) => {
+        const linear = coordinate === "linear";
+        const kinks = second ? [100, 0.5 * (100 + 100 * high)] : [100];
+        const nodes = mesh({
+          count,
+          coordinate,
+          lowest: linear ? 0 : 100 * low,
+          highest: 100 * high,
+          kinks,
+          width: linear ? 100 * width : width,
+          zero: zero && !linear,
+          descending,
+        });
+        expect(nodes.length).toBe(count);
+        expect(monotone(nodes, descending ? -1 : 1)).toBe(true);
+        if (!second) expect(coarser(nodes)).toContain(100);
+        if (linear || zero) expect(Math.min(...nodes)).toBe(0);
+        else expect(Math.min(...nodes)).toBeLessThanOrEqual(100 * low * (1 + 1e-9));
+      }),
+    );
+  });
+
+  it("may start at the kink", () => {
+    const nodes = mesh({ ...spec, lowest: 100 });
+    expect(nodes[0]).toBe(100);
+    expect(monotone(nodes, 1)).toBe(true);
+  });
+});
+
+describe("reading between nodes", () => {
+  it("is exact for polynomials of degree 5, derivatives too", () => {
+    const nodes = mesh({ ...spec, descending: true });
+    const { first, value, delta, gamma } = stencil(nodes, 103.7);
+    const f = (x: number): number => ((x - 100) / 10) ** 5 - 3 * ((x - 100) / 10) ** 2 + 1;
+    const [v, d, g] = [value, delta, gamma].map((weights) =>
+      weights.reduce((sum, weight, k) => sum + weight * f(nodes[first + k]), 0),
+    );
+    expect(v).toBeCloseTo(f(103.7), 10);
+    expect(d).toBeCloseTo(0.5 * 0.37 ** 4 - 0.6 * 0.37, 9);
+    expect(g).toBeCloseTo(0.2 * 0.37 ** 3 - 0.06, 8);
+  });
+});
+
+describe("time grids", () => {
+  const spec = {
+    expiry: 2,
+    dividendTimes: [0.3, 1.99],
+    steps: 24,
+    refinement: 2,
+    phases: 6,
+    rannacherSteps: 2,
+    damped: true,
+  };
+  const calendar = (grid: TimeGrid) => grid.steps.map((step) => stepTimes(grid, step));
+
+  it("run from expiry to today without gaps, through every dividend date", () => {
+    const grid = timeGrid(spec, true);
+    const times = calendar(grid);
+    expect(times[0].to).toBe(2);
+    expect(times.at(-1)?.from).toBe(0);
+    times.slice(1).forEach(({ to }, i) => expect(to).toBeCloseTo(times[i].from, 12));
+    expect(times.filter((_, i) => (grid.flags[i] & 4) !== 0).map(({ from }) => from)).toEqual([1.99, 0.3]);
+    expect(times.every(({ from, to }) => to > from)).toBe(true);
+  });
+
+  it("start with Euler half steps, double their steps phase by phase, and end with a short damped one", () => {
+    const grid = timeGrid({ ...spec, dividendTimes: [] }, true);
+    const lengths = calendar(grid).map(({ from, to }) => to - from);
+    const euler = grid.steps.map(({ crankNicolson }) => !crankNicolson);
+    expect(euler.slice(0, 4)).toEqual([true, true, true, true]);
+    expect(euler.slice(4, -2)).not.toContain(true);
+    expect(euler.slice(-2)).toEqual([true, true]);
+    expect(lengths.at(-3)).toBeCloseTo(32 * lengths[4], 12);
+    expect(lengths.at(-1)).toBeCloseTo((lengths.at(-3) as number) / 8, 12);
+  });
+
+  it("factor as often as the step changes, or at every step where coefficients depend on time", () => {
+    const flagged = (homogeneous: boolean) => timeGrid({ ...spec, dividendTimes: [] }, homogeneous).factorisations;
+    // Six phases, the damped step, and Crank–Nicolson's first step, whose h is the half steps' own.
+    expect(flagged(true)).toBe(7);
+    expect(flagged(false)).toBe(timeGrid({ ...spec, dividendTimes: [] }, false).steps.length);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+
+import { KernelError } from "../../src/errors.ts";
+import { canonicalText, formula, formulaVariables, kernel, lower, real, write } from "../../src/kernel/index.ts";
+
+describe("formula", () => {
+  it("evaluates on the host as JavaScript does", () => {
+    const f = formula("0.2 + 0.1*exp(-S/100) + (t > 0.5 ? max(S, 3) : 2**t)", ["t", "S"]);
+    for (const [t, S] of [
+      [0, 100],
+      [0.5, 80],
+      [0.75, 1],
+      [2, 250],
+    ] as const) {
+      const expected = 0.2 + 0.1 * Math.exp(-S / 100) + (t > 0.5 ? Math.max(S, 3) : 2 ** t);
+      expect(f(t, S)).toBeCloseTo(expected, 14);
+    }
+  });
+
+  it("reads ^ as a power and pi, e as constants", () => {
+    expect(formula("2^3 + pi - e", [])()).toBeCloseTo(8 + Math.PI - Math.E, 14);
+  });
+
+  it("says which variables are used", () => {
+    expect([...formulaVariables("S*S + 1", ["S", "t"])]).toEqual(["S"]);
+    expect([...formulaVariables("sqrt(t) * S", ["S", "t"])].toSorted()).toEqual(["S", "t"]);
+  });
+
+  it("is inlined into kernels like any function", () => {
+    const f = formula("x*x - 1", ["x"]);
+    const k = kernel({
+      params: { out: write(real) },
+      env: { f },
+      body({ out }, gpu, { f }) {
+        out[gpu.globalId()] = f(gpu.real(gpu.globalId()));
+      },
+    });
+    expect(canonicalText(lower(k, "f64"))).toContain("sub.real(mul.real(");
+  });
+
+  it.each([
+    ["S +", /Unexpected token/, 1, 4],
+    ["foo(S)", /foo is an unknown function/, 1, 1],
+    ["S + vol", /vol is unknown/, 1, 5],
+    ["S^2 + vol", /vol is unknown/, 1, 7],
+    ["S; alert(1)", /the formula ends before this/, 1, 2],
+    ["S.constructor", /MemberExpression is not part of a formula/, 1, 1],
+    ["(() => 1)()", /unknown function/, 1, 2],
+    ["S = 3", /= is not part of a formula/, 1, 1],
+    ["`x`", /TemplateLiteral is not part of a formula/, 1, 1],
+    ["", /Unexpected token/, 1, 1],
+  ])("rejects %j at its place", (text, message, line, column) => {
+    const error = catchError(() => formula(text, ["S"]));
+    expect(error).toBeInstanceOf(KernelError);
+    expect(error.message).toMatch(message);
+    expect({ line: error.line, column: error.column }).toEqual({ line, column });
+    expect(error.message).toContain("remedy:");
+  });
+});
+
+function catchError(run: () => unknown): KernelError {
+  try {
+    run();
+  } catch (error) {
+    return error as KernelError;
+  }
+  throw new Error("nothing was thrown");
+}

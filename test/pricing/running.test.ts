@@ -1,0 +1,242 @@
+import { describe, expect, it } from "vitest";
+import type { ParsedTrade, TradeResult } from "../../src/book/index.ts";
+import type { HostArrays } from "../../src/device/device.ts";
+import { BookError, DeviceLostError } from "../../src/errors.ts";
+import { priceBook, type PricingOptions, priceTrades, type Progress } from "../../src/pricing/index.ts";
+import { PlainDevice } from "../support/plain-device.ts";
+import { priced, trade } from "./reference.ts";
+
+const american = { kind: "american" } as const;
+const parsed = (count: number): ParsedTrade[] =>
+  Array.from({ length: count }, (_, i) => ({
+    ok: true,
+    trade: trade({ id: `T${i}`, ...(i % 2 === 0 ? { exercise: american } : {}) }),
+  }));
+const context = { asOf: "2026-01-01T00:00:00Z", scenarios: undefined };
+
+/** A device that is lost on its first `losses` reads. */
+class LosingDevice extends PlainDevice {
+  override readonly name = "losing";
+  losses: number;
+  constructor(losses: number) {
+    super();
+    this.losses = losses;
+  }
+  override read(...args: Parameters<PlainDevice["read"]>): Promise<any> {
+    if (this.losses-- > 0) return Promise.reject(new DeviceLostError("driver reset"));
+    return super.read(...args) as Promise<HostArrays["f64"]>;
+  }
+}
+
+async function collected(
+  trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
+  options: PricingOptions,
+): Promise<TradeResult[]> {
+  const all: TradeResult[] = [];
+  for await (const batch of priceTrades(trades, context, options)) all.push(...batch);
+  return all;
+}
+
+describe("a stream of trades", () => {
+  it("comes back in order, in batches, with progress, and frees what it took", async () => {
+    const device = new PlainDevice();
+    const progress: Progress[] = [];
+    const failed: ParsedTrade = {
+      ok: false,
+      id: "bad",
+      index: 3,
+      error: new BookError("trades[3].strike", "expected a positive number, got -5"),
+    };
+    const trades = parsed(10).with(3, failed);
+    const got = await collected(trades, { device, batchSize: 4, onProgress: (state) => progress.push(state) });
+    expect(got.map(({ id }) => id)).toEqual(trades.map((one) => (one.ok ? one.trade.id : "bad")));
+    expect(got[3]).toMatchObject({ status: "error", error: { code: "BOOK", path: "trades[3].strike" } });
+    expect(progress.map(({ done }) => done)).toEqual([4, 8, 10]);
+    expect(device.liveBuffers).toBe(0);
+  });
+
+  it("is taken two batches ahead of the results, and no further", async () => {
+    let taken = 0;
+    let priced = 0;
+    let closed = false;
+    async function* endless(): AsyncGenerator<ParsedTrade> {
+      try {
+        for (;;) yield { ok: true, trade: trade({ id: `T${taken++}` }) };
+      } finally {
+        closed = true;
+      }
+    }
+    const device = new PlainDevice();
+    for await (const batch of priceTrades(endless(), context, { device, batchSize: 5 })) {
+      expect(batch.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map((i) => `T${priced + i}`));
+      priced += batch.length;
+      expect(taken).toBeLessThanOrEqual(priced + 10);
+      if (priced === 20) break;
+    }
+    expect(closed).toBe(true);
+    expect(device.liveBuffers).toBe(0);
+  });
+
+  it("holds no result back while its source is silent", async () => {
+    let speak = (): void => undefined;
+    const silence = new Promise<void>((resolve) => (speak = resolve));
+    async function* hesitant(): AsyncGenerator<ParsedTrade> {
+      yield* parsed(2);
+      await silence;
+      yield* parsed(2);
+    }
+    const run = priceTrades(hesitant(), context, { device: new PlainDevice(), batchSize: 2 });
+    expect((await run.next()).value).toHaveLength(2);
+    speak();
+    expect((await run.next()).value).toHaveLength(2);
+    expect((await run.next()).done).toBe(true);
+  });
+
+  it("yields what came before its source failed, then throws that", async () => {
+    async function* broken(): AsyncGenerator<ParsedTrade> {
+      yield* parsed(4);
+      throw new Error("unplugged");
+    }
+    const device = new PlainDevice();
+    const got: TradeResult[] = [];
+    const run = async (): Promise<void> => {
+      for await (const batch of priceTrades(broken(), context, { device, batchSize: 2 })) got.push(...batch);
+    };
+    await expect(run()).rejects.toThrow("unplugged");
+    expect(got).toHaveLength(4);
+    expect(device.liveBuffers).toBe(0);
+  });
+
+  it("stops at a signal", async () => {
+    const controller = new AbortController();
+    const device = new PlainDevice();
+    const run = collected(parsed(10), {
+      device,
+      batchSize: 2,
+      signal: controller.signal,
+      onProgress: () => controller.abort(new Error("enough")),
+    });
+    await expect(run).rejects.toThrow("enough");
+    expect(device.liveBuffers).toBe(0);
+  });
+
+  it("refuses options that cannot be met", async () => {
+    await expect(collected(parsed(1), { device: new PlainDevice(), precision: "f32" })).rejects.toMatchObject({
+      code: "PRECISION",
+    });
+    await expect(collected(parsed(1), { device: new PlainDevice(), accuracy: 1e-9 })).rejects.toMatchObject({
+      code: "SPEC",
+    });
+  });
+});
+
+describe("a lost device", () => {
+  it("is tried once more", async () => {
+    const device = new LosingDevice(1);
+    const got = await collected(parsed(4), { device });
+    expect(got.every(({ status, warnings }) => status === "ok" && warnings.length === 0)).toBe(true);
+    expect(device.liveBuffers).toBe(0);
+  });
+
+  it("is replaced when it is lost again, and every later result says so", async () => {
+    const fallback = new PlainDevice();
+    const got = await collected(parsed(4), {
+      device: new LosingDevice(99),
+      batchSize: 2,
+      openFallback: () => Promise.resolve(fallback),
+    });
+    expect(got.map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok"]);
+    for (const { warnings } of got)
+      expect(warnings).toEqual(["losing was lost (driver reset); priced on plain JavaScript in f64"]);
+    expect(fallback.liveBuffers).toBe(0);
+  });
+});
+
+/** A device whose first `good` reads work, and whose every later one waits for its turn and then finds it lost. */
+class FadingDevice extends PlainDevice {
+  override readonly name = "fading";
+  good: number;
+  constructor(good: number) {
+    super();
+    this.good = good;
+  }
+  override async read(...args: Parameters<PlainDevice["read"]>): Promise<any> {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (this.good-- <= 0) throw new DeviceLostError("driver reset");
+    return super.read(...args);
+  }
+}
+
+describe("a device lost with several batches under way", () => {
+  it.each([0, 1, 2, 3, 5, 7, 9])(
+    "after %i reads: all trades are priced, the later ones on the fallback",
+    async (good) => {
+      const [device, fallback] = [new FadingDevice(good), new PlainDevice()];
+      let opened = 0;
+      const openFallback = (): Promise<PlainDevice> => (opened++, Promise.resolve(fallback));
+      const got = await collected(parsed(12), { device, batchSize: 2, openFallback });
+      expect(got.map(({ id, status }) => [id, status])).toEqual(parsed(12).map((_, i) => [`T${i}`, "ok"]));
+      expect(opened).toBe(1);
+      const moved = got.map(({ warnings }) => warnings.length > 0);
+      expect(moved.at(-1)).toBe(true);
+      expect(moved.toSorted((a, b) => Number(a) - Number(b))).toEqual(moved);
+      expect([device.liveBuffers, fallback.liveBuffers]).toEqual([0, 0]);
+    },
+  );
+
+  it("and no fallback: the run ends with that", async () => {
+    const device = new FadingDevice(3);
+    const openFallback = (): Promise<PlainDevice> => Promise.reject(new Error("nothing else here"));
+    await expect(collected(parsed(12), { device, batchSize: 2, openFallback })).rejects.toThrow("nothing else here");
+    expect(device.liveBuffers).toBe(0);
+  });
+
+  it("and lost fallback: the run ends with that", async () => {
+    const openFallback = (): Promise<PlainDevice> => Promise.resolve(new FadingDevice(2));
+    await expect(
+      collected(parsed(12), { device: new FadingDevice(1), batchSize: 2, openFallback }),
+    ).rejects.toBeInstanceOf(DeviceLostError);
+  });
+});
+
+describe("what is asked for", () => {
+  it("decides which Greeks there are", async () => {
+    for (const method of ["auto", "fdm"] as const) {
+      const [none] = await priced([trade()], { device: new PlainDevice(), greeks: "none", method });
+      expect(none).toMatchObject({ delta: null, gamma: null, theta: null, vega: null, rho: null });
+      const [grid] = await priced([trade()], { device: new PlainDevice(), greeks: "grid", method });
+      expect(grid).toMatchObject({ vega: null, rho: null });
+      expect(grid.delta).toBeLessThan(0);
+    }
+  });
+
+  it("a closer accuracy gives a smaller error estimate", async () => {
+    const estimate = async (accuracy: number): Promise<number> =>
+      (await priced([trade({ exercise: american })], { device: new PlainDevice(), accuracy }))[0].errorEstimate;
+    const [rough, usual, fine] = [await estimate(1e-4), await estimate(1e-5), await estimate(1e-6)];
+    expect(rough).toBeGreaterThan(usual);
+    expect(usual).toBeGreaterThan(fine);
+  });
+
+  it("a book is summed up by currency", async () => {
+    const device = new PlainDevice();
+    const trades = [
+      trade({ quantity: 3 }),
+      trade({ quantity: -1, exercise: american }),
+      trade({ market: { currency: "USD" } }),
+    ];
+    const report = await priceBook(
+      {
+        ...context,
+        market: { underlyings: new Map(), correlations: [] },
+        trades: trades.map((one) => ({ ok: true, trade: one })),
+      },
+      { device },
+    );
+    const [a, b, c] = report.results;
+    expect(report).toMatchObject({ priced: 3, failed: 0, device: { backend: "cpu", name: "plain JavaScript" } });
+    expect(report.totals.map(({ currency }) => currency)).toEqual(["EUR", "USD"]);
+    expect(report.totals[0].value).toBeCloseTo(3 * (a.value as number) - (b.value as number), 12);
+    expect(report.totals[1].vega).toBe(c.vega);
+  });
+});

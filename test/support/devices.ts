@@ -1,0 +1,33 @@
+/** Which devices this machine has, for tests that run on all of them. */
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import type { Device } from "../../src/device/device.ts";
+import { isRequired, openWebGpuForTests } from "./webgpu.ts";
+
+export interface TestDevice {
+  readonly label: string;
+  readonly device: Device | undefined;
+  /** Why there is no device; shown with the skipped test. */
+  readonly missing: string;
+}
+
+/** Opens every back end. One that is absent is reported, or fails if FEYNKAC_REQUIRE names it. The caller disposes. */
+export async function openTestDevices(): Promise<TestDevice[]> {
+  return [openCpu(1), openCpu(3), await openWebGpu()];
+}
+
+/** One thread, and more threads than most items divide by. */
+function openCpu(threads: number): TestDevice {
+  const label = threads === 1 ? "cpu, 1 thread" : `cpu, ${threads} threads`;
+  return { label, device: createCpuDevice({ threads, share: "always" }), missing: "" };
+}
+
+async function openWebGpu(): Promise<TestDevice> {
+  const device = await openWebGpuForTests();
+  const missing = "no WebGPU adapter here (set FEYNKAC_REQUIRE=webgpu to fail instead)";
+  if (device === undefined && isRequired("webgpu")) throw new Error(missing);
+  return { label: "webgpu", device, missing };
+}
+
+export function disposeAll(devices: readonly TestDevice[]): void {
+  for (const { device } of devices) device?.[Symbol.dispose]();
+}

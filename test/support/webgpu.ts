@@ -1,0 +1,47 @@
+/** A WebGPU device for tests: the machine's own, or the software one that Debian's Chromium ships. */
+import { existsSync } from "node:fs";
+import { createWebGpuDevice, type WebGpuDevice, type WebGpuDeviceOptions } from "../../src/device/webgpu/index.ts";
+import { DeviceUnavailableError } from "../../src/errors.ts";
+
+const chromium = "/usr/lib/chromium";
+const softwareDriver = `${chromium}/vk_swiftshader_icd.json`;
+const loader = `${chromium}/libvulkan.so.1`;
+
+/** Opens a device, or gives undefined where there is none and none is required. */
+export async function openWebGpuForTests(options: WebGpuDeviceOptions = {}): Promise<WebGpuDevice | undefined> {
+  try {
+    return await openAny(options);
+  } catch (error) {
+    if (!(error instanceof DeviceUnavailableError) || isRequired("webgpu")) throw error;
+    return undefined;
+  }
+}
+
+/** Whether FEYNKAC_REQUIRE, a list such as "webgpu,browser", says that a test must run rather than be skipped. */
+export const isRequired = (what: string): boolean =>
+  (process.env["FEYNKAC_REQUIRE"] ?? "").split(/[ ,]+/).includes(what);
+
+async function openAny(options: WebGpuDeviceOptions): Promise<WebGpuDevice> {
+  try {
+    return await createWebGpuDevice(options);
+  } catch (error) {
+    if (!existsSync(softwareDriver)) throw error;
+    const chosen = (process.env["VK_ICD_FILENAMES"] ??= softwareDriver);
+    if (chosen !== softwareDriver) throw error;
+    loadVulkan();
+    return createWebGpuDevice(options);
+  }
+}
+
+/**
+ * Dawn looks for libvulkan.so.1 on the library path, which cannot be changed from inside a process; but a library that is
+ * already loaded is found. `dlopen` for add-ons throws, since this is none, and RTLD_NODELETE keeps it loaded all the same.
+ */
+function loadVulkan(): void {
+  const [lazy, noDelete] = [1, 0x1000];
+  try {
+    process.dlopen({ exports: {} }, loader, lazy | noDelete);
+  } catch {
+    // "Module did not self-register"
+  }
+}

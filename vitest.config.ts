@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    // Processes, not threads: the WebGPU addon is native and the CPU device starts worker threads of its own.
+    pool: "forks",
+    // Each test file may start a worker a core, so more processes would only compete.
+    maxWorkers: 2,
+    // The software GPU takes seconds to compile its first pipelines; a loaded machine takes longer.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 10_000,
+  },
+});
