@@ -9,21 +9,20 @@ export interface AdapterOptions {
 }
 
 export interface OpenedAdapter {
-  /** Held as long as the device: Dawn's Node binding must not lose its instance first. */
-  readonly gpu: GPU;
   readonly adapter: GPUAdapter;
   readonly device: GPUDevice;
 }
 
 export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapter> {
-  const gpu = options.gpu ?? browserGpu() ?? (await nodeGpu());
-  const adapter = await gpu.requestAdapter({ powerPreference: options.powerPreference ?? "high-performance" });
+  const powerPreference = options.powerPreference ?? "high-performance";
+  const gpu = options.gpu ?? browserGpu();
+  const adapter = await (gpu?.requestAdapter({ powerPreference }) ?? nodeAdapter(powerPreference));
   if (adapter === null) throw new DeviceUnavailableError(noAdapter());
   const requiredFeatures: GPUFeatureName[] =
     options.subgroups !== false && adapter.features.has("subgroups") ? ["subgroups"] : [];
   try {
     const device = await adapter.requestDevice({ requiredFeatures, requiredLimits: largest(adapter.limits) });
-    return { gpu, adapter, device };
+    return { adapter, device };
   } catch (cause) {
     throw new DeviceUnavailableError(`WebGPU: the adapter "${nameOf(adapter)}" gives no device`, { cause });
   }
@@ -33,7 +32,22 @@ function browserGpu(): GPU | undefined {
   return typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).gpu;
 }
 
-async function nodeGpu(): Promise<GPU> {
+/**
+ * Dawn's instances in this process, the newest in use. They are never let go: Dawn's Node binding calls an instance from
+ * callbacks it has scheduled without holding it, so that collecting one ends in a crash or a deadlock (webgpu 0.6.2). An
+ * instance that found no adapter never will; the next attempt, perhaps with a driver loaded by then, gets another.
+ */
+const instances: GPU[] = [];
+let instanceInUse: GPU | undefined;
+
+async function nodeAdapter(powerPreference: GPUPowerPreference): Promise<GPUAdapter | null> {
+  if (instanceInUse === undefined) instances.push((instanceInUse = await createInstance()));
+  const adapter = await instanceInUse.requestAdapter({ powerPreference });
+  if (adapter === null) instanceInUse = undefined;
+  return adapter;
+}
+
+async function createInstance(): Promise<GPU> {
   if (typeof process === "undefined" || process.versions?.node === undefined) {
     throw new DeviceUnavailableError(
       "WebGPU: this browser has no navigator.gpu here; it needs a secure page (https or localhost)",
