@@ -13,9 +13,6 @@ if (!existsSync(`${root}/src/index.ts`)) {
   console.error("prepare: TypeScript is not installed (npm ci --omit=dev?), dist is not built");
 } else {
   rmSync(`${root}/dist`, { recursive: true, force: true }); // what a deleted source left behind must not be packed
-  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  process.exitCode = status ?? 1;
+  const run = (...args) => spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+  process.exitCode = run(compiler, "-p", "tsconfig.build.json") || run("scripts/bundle.js");
 }

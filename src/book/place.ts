@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { BookError } from "../errors.ts";
 import { formatPath } from "./names.ts";
 import { pathOf, type Schema } from "./schema/index.ts";

@@ -1,5 +1,5 @@
 /** The market of a book, as written. */
-import { z } from "zod";
+import * as z from "zod";
 import type { TimeSpec } from "../time.ts";
 import {
   choose,

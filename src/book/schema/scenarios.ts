@@ -1,5 +1,5 @@
 /** The scenario axes of a book, as written. */
-import type { z } from "zod";
+import type * as z from "zod";
 import { list, numberWhere, object } from "./values.ts";
 
 const spotShift = numberWhere("a relative shift above −1 (−0.1 is −10 %)", (value) => value > -1);

@@ -1,5 +1,5 @@
 /** Building blocks of the schemas: values with one wording of errors, "expected …, got …". */
-import { z } from "zod";
+import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
 import { parseTime, type TimeSpec } from "../time.ts";
 
