@@ -42,8 +42,13 @@ export interface Memory {
   index(op: IndexOp): string;
 }
 
-/** How a loop's parts are printed, once each and in this order; preludes of the test go to the list they are given. */
+/**
+ * How a loop's parts are printed, once each and in this order; preludes of the test go to the list they are given. A language
+ * that prints them otherwise starts from the statement itself.
+ */
 export interface LoopParts {
+  readonly statement: StmtOf<"loop">;
+  readonly print: (expression: Expr, out: Lines) => string;
   readonly test: ((out: Lines) => string) | null;
   readonly body: (out: Lines) => void;
   readonly update: ((out: Lines) => void) | null;

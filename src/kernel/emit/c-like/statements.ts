@@ -75,6 +75,8 @@ export class StatementPrinter {
     this.printAll(s.init, out);
     const { test } = s;
     this.#dialect.statements.loop(out, {
+      statement: s,
+      print: (e, to) => this.#text(e, to),
       test: test === null ? null : (to) => this.#dialect.statements.condition(s, this.#text(test, to), to),
       body: (to) => this.printAll(s.body, to),
       update: s.update.length === 0 ? null : (to) => this.printAll(s.update, to),

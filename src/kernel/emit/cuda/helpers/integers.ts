@@ -1,0 +1,23 @@
+import { inline, type HelperTexts } from "./inline.ts";
+
+/**
+ * Integers: signed overflow is undefined in C++, so i32 wraps by way of unsigned; division has the language's own answers
+ * where C++ has none.
+ */
+export const integerHelpers = {
+  add: inline("int add(int a, int b)", "return int(unsigned(a) + unsigned(b));"),
+  sub: inline("int sub(int a, int b)", "return int(unsigned(a) - unsigned(b));"),
+  mul: inline("int mul(int a, int b)", "return int(unsigned(a) * unsigned(b));"),
+  neg: inline("int neg(int a)", "return int(0u - unsigned(a));"),
+  abs: inline("int abs(int a)", "return a < 0 ? int(0u - unsigned(a)) : a;"),
+  shl: inline("int shl(int a, unsigned n)", "return int(unsigned(a) << (n & 31u));"),
+  /** −1 apart: INT_MIN / −1 overflows. */
+  div_i32: inline("int div_i32(int a, int b)", "return b == 0 ? 0 : b == -1 ? int(0u - unsigned(a)) : a / b;"),
+  div_u32: inline("unsigned div_u32(unsigned a, unsigned b)", "return b == 0u ? 0u : a / b;"),
+  rem_i32: inline("int rem_i32(int a, int b)", "return b == 0 || b == -1 ? 0 : a % b;"),
+  rem_u32: inline("unsigned rem_u32(unsigned a, unsigned b)", "return b == 0u ? 0u : a % b;"),
+  min_i32: inline("int min_i32(int a, int b)", "return a < b ? a : b;"),
+  max_i32: inline("int max_i32(int a, int b)", "return a > b ? a : b;"),
+  min_u32: inline("unsigned min_u32(unsigned a, unsigned b)", "return a < b ? a : b;"),
+  max_u32: inline("unsigned max_u32(unsigned a, unsigned b)", "return a > b ? a : b;"),
+} as const satisfies HelperTexts;

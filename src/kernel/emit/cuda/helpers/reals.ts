@@ -1,0 +1,156 @@
+import type { Precision } from "../../../ir.ts";
+import { definition, type HelperTexts } from "./inline.ts";
+
+/** How a precision stands in memory, and what CUDA calls its functions. */
+interface Format {
+  readonly real: "double" | "float";
+  readonly word: "unsigned long long" | "unsigned";
+  readonly toBits: string;
+  readonly fromBits: string;
+  readonly magnitude: string;
+  readonly infinity: string;
+  readonly one: string;
+  /** Sign and significand. */
+  readonly signAndFraction: string;
+  readonly head: string;
+  readonly fractionBits: number;
+  readonly exponentMask: string;
+  readonly bias: number;
+  /** Steps of ldexp down, shorter than the exponent range, so that only the last of them can round (as in fdlibm's scalbn). */
+  readonly down: number;
+  /** 2^bias and 2^−down. */
+  readonly upFactor: string;
+  readonly downFactor: string;
+  readonly toInt: string;
+  readonly toUnsigned: string;
+}
+
+const formats: Readonly<Record<"f64" | "f32", Format>> = {
+  f64: {
+    real: "double",
+    word: "unsigned long long",
+    toBits: "(unsigned long long)__double_as_longlong(x)",
+    fromBits: "__longlong_as_double((long long)bits)",
+    magnitude: "0x7fffffffffffffffull",
+    infinity: "0x7ff0000000000000ull",
+    one: "0x3ff0000000000000ull",
+    signAndFraction: "0x800fffffffffffffull",
+    head: "0xfffffffff8000000ull",
+    fractionBits: 52,
+    exponentMask: "0x7ffull",
+    bias: 1023,
+    down: 969,
+    upFactor: "0x1p1023",
+    downFactor: "0x1p-969",
+    toInt: "__double2int_rz",
+    toUnsigned: "__double2uint_rz",
+  },
+  f32: {
+    real: "float",
+    word: "unsigned",
+    toBits: "__float_as_uint(x)",
+    fromBits: "__uint_as_float(bits)",
+    magnitude: "0x7fffffffu",
+    infinity: "0x7f800000u",
+    one: "0x3f800000u",
+    signAndFraction: "0x807fffffu",
+    head: "0xfffff000u",
+    fractionBits: 23,
+    exponentMask: "0xffu",
+    bias: 127,
+    down: 102,
+    upFactor: "0x1p127f",
+    downFactor: "0x1p-102f",
+    toInt: "__float2int_rz",
+    toUnsigned: "__float2uint_rz",
+  },
+};
+
+type Write = (format: Format) => string;
+
+/** A helper whose text depends on the precision. */
+const real = (write: Write, ...needs: readonly string[]) => ({
+  needs,
+  text: ({ precision }: { readonly precision: Precision }) => write(formats[precision === "f64" ? "f64" : "f32"]),
+});
+
+function fields() {
+  return {
+    bits: real((f) => definition(`${f.word} bits(${f.real} x)`, `return ${f.toBits};`)),
+    from_bits: real((f) => definition(`${f.real} from_bits(${f.word} bits)`, `return ${f.fromBits};`)),
+    is_nan: real(
+      (f) => definition(`bool is_nan(${f.real} x)`, `return (bits(x) & ${f.magnitude}) > ${f.infinity};`),
+      "bits",
+    ),
+    is_finite: real(
+      (f) => definition(`bool is_finite(${f.real} x)`, `return (bits(x) & ${f.infinity}) != ${f.infinity};`),
+      "bits",
+    ),
+    exponent: real(
+      (f) =>
+        definition(
+          `int exponent(${f.real} x)`,
+          `return int((bits(x) >> ${f.fractionBits}) & ${f.exponentMask}) - ${f.bias};`,
+        ),
+      "bits",
+    ),
+    significand: real(
+      (f) =>
+        definition(
+          `${f.real} significand(${f.real} x)`,
+          `return from_bits((bits(x) & ${f.signAndFraction}) | ${f.one});`,
+        ),
+      "bits",
+      "from_bits",
+    ),
+    head_bits: real(
+      (f) => definition(`${f.real} head_bits(${f.real} x)`, `return from_bits(bits(x) & ${f.head});`),
+      "bits",
+      "from_bits",
+    ),
+    power_of_two: real(
+      (f) =>
+        definition(
+          `${f.real} power_of_two(int n)`,
+          `return from_bits(${f.word}(n + ${f.bias}) << ${f.fractionBits});`.replace(
+            "unsigned long long(",
+            "(unsigned long long)(",
+          ),
+        ),
+      "from_bits",
+    ),
+  };
+}
+
+function arithmetic() {
+  return {
+    /** Of NaN and a number it is the second operand. */
+    min: real((f) => definition(`${f.real} min(${f.real} a, ${f.real} b)`, "return a < b ? a : b;")),
+    max: real((f) => definition(`${f.real} max(${f.real} a, ${f.real} b)`, "return a > b ? a : b;")),
+    /** x·2ⁿ for n in −2100 … 2100: two steps of 2^bias or 2^−down, then the rest, which alone may round. */
+    ldexp: real(ldexp, "from_bits", "power_of_two"),
+  };
+}
+
+function ldexp({ real, bias, down, upFactor, downFactor }: Format): string {
+  return definition(
+    `${real} ldexp(${real} x, int n)`,
+    "for (int step = 0; step < 2; step++) {",
+    `  if (n > ${bias}) { x *= ${upFactor}; n -= ${bias}; }`,
+    `  if (n < ${1 - bias}) { x *= ${downFactor}; n += ${down}; }`,
+    "}",
+    `n = n > ${bias} ? ${bias} : n < ${1 - bias} ? ${1 - bias} : n;`,
+    "return x * power_of_two(n);",
+  );
+}
+
+/** CUDA's conversions saturate; of an f64 NaN they make INT_MIN. */
+function conversions() {
+  return {
+    to_i32: real((f) => definition(`int to_i32(${f.real} x)`, `return x == x ? ${f.toInt}(x) : 0;`)),
+    to_u32: real((f) => definition(`unsigned to_u32(${f.real} x)`, `return x == x ? ${f.toUnsigned}(x) : 0u;`)),
+  };
+}
+
+/** Reals: by their bits where no compiler flag may come between. */
+export const realHelpers = { ...fields(), ...arithmetic(), ...conversions() } as const satisfies HelperTexts;

@@ -1,0 +1,63 @@
+import type { KernelIR } from "../../../ir.ts";
+import { definition, type HelperText, type HelperTexts } from "./inline.ts";
+
+const generic = "template <class T> ";
+const templated = (signature: string, ...body: readonly string[]): string => generic + definition(signature, ...body);
+
+/** Whether every warp of a workgroup has all of its 32 lanes. */
+export const hasFullWarps = ({ groupSize }: KernelIR): boolean => groupSize % 32 === 0;
+
+/**
+ * Subgroups are warps: 32 consecutive items, fewer at the end of a workgroup that 32 does not divide. All items of the
+ * workgroup arrive at each exchange, so that the mask names every lane there is.
+ */
+export const subgroupHelpers = {
+  lanes: {
+    needs: [],
+    text: (ir) =>
+      hasFullWarps(ir)
+        ? definition("unsigned lanes()", "return 32u;")
+        : definition(
+            "unsigned lanes()",
+            "const unsigned first = threadIdx.x & ~31u;",
+            `return first + 32u <= ${ir.groupSize}u ? 32u : ${ir.groupSize}u - first;`,
+          ),
+  },
+  mask: { needs: ["lanes"], text: definition("unsigned mask()", "return 0xffffffffu >> (32u - lanes());") },
+  /** The value of `lane`; of a lane outside, an item's own. */
+  shuffle: {
+    needs: ["lanes", "mask"],
+    text: templated(
+      "T shuffle(T value, unsigned lane)",
+      "return __shfl_sync(mask(), value, int(lane < lanes() ? lane : threadIdx.x & 31u));",
+    ),
+  },
+  reduce_add_real: reduction("add_real", "value + other"),
+  reduce_add_i32: reduction("add_i32", "int(unsigned(value) + unsigned(other))"),
+  reduce_add_u32: reduction("add_u32", "value + other"),
+  reduce_min: reduction("min", "other < value ? other : value"),
+  reduce_max: reduction("max", "other > value ? other : value"),
+} as const satisfies HelperTexts;
+
+/** In a fixed order: v₀ + v₁₆, …, then in halves. Lanes that do not exist add nothing to lane 0, which then tells all. */
+function reduction(name: string, combined: string): HelperText {
+  const full = [
+    "for (int step = 16; step > 0; step /= 2) {",
+    "  const T other = __shfl_xor_sync(0xffffffffu, value, step);",
+    `  value = ${combined};`,
+    "}",
+    "return value;",
+  ];
+  const partial = [
+    "const unsigned lane = threadIdx.x & 31u;",
+    "for (unsigned step = 16u; step > 0u; step /= 2u) {",
+    "  const T other = shuffle(value, lane + step);",
+    `  if (lane + step < lanes()) value = ${combined};`,
+    "}",
+    "return shuffle(value, 0u);",
+  ];
+  return {
+    needs: ["lanes", "mask", "shuffle"],
+    text: (ir) => templated(`T reduce_${name}(T value)`, ...(hasFullWarps(ir) ? full : partial)),
+  };
+}

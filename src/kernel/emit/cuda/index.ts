@@ -1,0 +1,119 @@
+/** KernelIR to CUDA C++, for NVRTC. Nothing here needs a device: text in, text out. */
+import { PrecisionError } from "../../../errors.ts";
+import type { KernelIR } from "../../ir.ts";
+import { Lines } from "../c-like/lines.ts";
+import { namesOf, type Names } from "../c-like/names.ts";
+import { StatementPrinter } from "../c-like/statements.ts";
+import { Helpers } from "./helpers/index.ts";
+import { typeName } from "./literals.ts";
+import { CudaMemory } from "./memory.ts";
+import { CudaOperators } from "./operators.ts";
+import { countName, type CudaParameter, declarationOf, entryPointOf, parametersOf } from "./parameters.ts";
+import { type SharedMemory, sharedMemoryOf } from "./shared-memory.ts";
+import { CudaStatements } from "./statements.ts";
+
+export { cudaIntrinsics } from "./intrinsics.ts";
+export type { CudaParameter } from "./parameters.ts";
+
+export interface CudaOptions {
+  /**
+   * "contract" lets the compiler make one fused multiply-add of a·b + c; with "exact" every operation rounds, so that f64
+   * gives the CPU's bits (subgroup sums of reals apart, whose order is that of the subgroup's size). The code is the same.
+   */
+  readonly fma?: "contract" | "exact";
+}
+
+export interface CudaModule {
+  readonly ir: KernelIR;
+  /** One translation unit, without `#include`. */
+  readonly code: string;
+  /** An `extern "C"` name. */
+  readonly entryPoint: string;
+  /** The kernel's parameters in order. */
+  readonly parameters: readonly CudaParameter[];
+  /** Threads a block. */
+  readonly groupSize: number;
+  /** Shared memory that a launch asks for; 0 up to 48 KiB, which the code declares by itself. */
+  readonly dynamicSharedBytes: number;
+  /** For NVRTC or nvcc, all but the architecture. */
+  readonly compilerOptions: readonly string[];
+}
+
+/**
+ * Prints a kernel as one translation unit with one `extern "C"` function. A grid has blocks along x only: ceil(count / groupSize)
+ * of them, or, for a cooperative kernel, `count`, one a workgroup.
+ *
+ * Subgroups are warps. An index out of bounds is not checked. Read buffers must not overlap written ones.
+ * @throws PrecisionError (the IR was lowered for neither f64 nor f32)
+ */
+export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): CudaModule {
+  if (ir.precision !== "f64" && ir.precision !== "f32")
+    throw new PrecisionError(`${ir.name}: CUDA has no use for ${ir.precision}; lower the kernel for f64 or f32`);
+  const names = namesOf(ir);
+  const helpers = new Helpers(ir);
+  const parameters = parametersOf(ir);
+  const shared = sharedMemoryOf(ir, names);
+  const body = printBody(ir, names, helpers);
+  const sections = [helpers.definitions(), shared.outside.join("\n"), entryPoint(ir, names, parameters, shared, body)];
+  return {
+    ir,
+    code: `${sections.filter((section) => section !== "").join("\n\n")}\n`,
+    entryPoint: entryPointOf(ir),
+    parameters,
+    groupSize: ir.groupSize,
+    dynamicSharedBytes: shared.dynamicBytes,
+    compilerOptions: compilerOptions(fma),
+  };
+}
+
+/** IEEE arithmetic whatever the compiler's defaults; no warnings, as generated code declares more than it uses. */
+function compilerOptions(fma: "contract" | "exact"): string[] {
+  const contracts = fma === "contract";
+  return [
+    "--std=c++17",
+    `--fmad=${contracts}`,
+    "--ftz=false",
+    "--prec-div=true",
+    "--prec-sqrt=true",
+    "--disable-warnings",
+  ];
+}
+
+function printBody(ir: KernelIR, names: Names, helpers: Helpers): Lines {
+  const memory = new CudaMemory(ir, names, helpers);
+  const statements = new CudaStatements(ir, names, memory, helpers);
+  const dialect = { operators: new CudaOperators(ir.precision, helpers), memory, statements };
+  const out = new Lines(1);
+  ir.privates.forEach(({ element, length }, id) =>
+    out.add(`${typeName(element, ir.precision)} ${names.array({ space: "private", id })}[${length}];`),
+  );
+  ir.locals.forEach(({ type }, id) => out.add(statements.declare(type, names.local(id))));
+  new StatementPrinter(ir, dialect, names).printAll(ir.body, out);
+  return out;
+}
+
+function entryPoint(
+  ir: KernelIR,
+  names: Names,
+  parameters: readonly CudaParameter[],
+  shared: SharedMemory,
+  body: Lines,
+): string {
+  const out = new Lines();
+  const declarations = parameters.map((parameter) => `  ${declarationOf(ir, names, parameter)}`);
+  out.add(`extern "C" __global__ void __launch_bounds__(${ir.groupSize}) ${entryPointOf(ir)}(`);
+  out.add(declarations.join(",\n"), ") {");
+  out.indented(() => {
+    if (!ir.cooperative) out.add(...item(ir));
+    out.add(...shared.inside);
+  });
+  out.append(body);
+  out.add("}");
+  return out.toString();
+}
+
+/** In unsigned, as the last block may reach beyond 2³¹. */
+const item = ({ groupSize }: KernelIR): string[] => [
+  `if (blockIdx.x * ${groupSize}u + threadIdx.x >= ${countName}) return;`,
+  `const int fk_item = int(blockIdx.x * ${groupSize}u + threadIdx.x);`,
+];

@@ -1,0 +1,51 @@
+/**
+ * All that generated code takes from CUDA, besides C++ itself: whoever compiles it with another compiler (an emulator for tests)
+ * supplies these. Names of `f32` are for kernels in f32, and so on. There is no inline PTX, no `#include`, no printf, no
+ * dynamic memory.
+ */
+export const cudaIntrinsics = {
+  keywords: [
+    "__global__",
+    "__device__",
+    "__forceinline__",
+    "__shared__",
+    "__align__",
+    "__launch_bounds__",
+    "__restrict__",
+  ],
+  variables: ["threadIdx.x", "blockIdx.x"],
+  barriers: ["__syncthreads"],
+  integers: ["__clz", "__popc", "__umulhi"],
+  f64: [
+    "sqrt",
+    "fabs",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "copysign",
+    "fmod",
+    "__double_as_longlong",
+    "__longlong_as_double",
+    "__double2int_rz",
+    "__double2uint_rz",
+  ],
+  f32: [
+    "sqrtf",
+    "fabsf",
+    "floorf",
+    "ceilf",
+    "truncf",
+    "rintf",
+    "copysignf",
+    "fmodf",
+    "__float_as_uint",
+    "__uint_as_float",
+    "__float2int_rz",
+    "__float2uint_rz",
+  ],
+  /** On int and unsigned, in global and shared memory. */
+  atomics: ["atomicAdd", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicExch", "atomicCAS"],
+  /** On int, unsigned, float and double; the mask names every lane of the warp. */
+  shuffles: ["__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"],
+} as const;

@@ -1,0 +1,44 @@
+import type { LoopParts } from "../c-like/dialect.ts";
+import type { Lines } from "../c-like/lines.ts";
+import type { Names } from "../c-like/names.ts";
+import { unrolls } from "./unroll.ts";
+
+/** A `for` where the test and the update fit into its head, so that `continue` finds them. */
+export function printLoop(names: Names, parts: LoopParts, out: Lines): void {
+  const test = testOf(parts, out);
+  const update = updateOf(names, parts, out);
+  if (test === undefined || update === undefined) return printGeneral(names, parts, out);
+  if (unrolls(parts.statement)) out.add("#pragma unroll");
+  out.block(headOf(test, update), () => parts.body(out));
+}
+
+function headOf(test: string, update: string): string {
+  if (update !== "") return `for (; ${test}; ${update}) {`;
+  return test === "" ? "while (true) {" : `while (${test}) {`;
+}
+
+/** The test as one expression; undefined if it needs statements before it. */
+function testOf({ statement: { test }, print }: LoopParts, out: Lines): string | undefined {
+  const prelude = out.fork();
+  const text = test === null ? "" : print(test, prelude);
+  return prelude.isEmpty ? text : undefined;
+}
+
+/** The update as one expression of assignments, or undefined. */
+function updateOf(names: Names, { statement: { update }, print }: LoopParts, out: Lines): string | undefined {
+  const prelude = out.fork();
+  const texts = update.map((s) =>
+    s.kind === "assign" ? `${names.local(s.local)} = ${print(s.value, prelude)}` : null,
+  );
+  return prelude.isEmpty && !texts.includes(null) ? texts.join(", ") : undefined;
+}
+
+/** The update stands at the loop's top, skipped the first time: `continue` reaches it there. */
+function printGeneral(names: Names, { test, body, update }: LoopParts, out: Lines): void {
+  const again = names.temporary();
+  out.block(`for (bool ${again} = false;; ${again} = true) {`, () => {
+    if (update !== null) out.block(`if (${again}) {`, () => update(out));
+    if (test !== null) out.add(`if (!${test(out)}) break;`);
+    body(out);
+  });
+}

@@ -1,0 +1,152 @@
+import type { BinaryOp, CompareOp, IntrinsicOp, Precision, ScalarType, UnaryOp } from "../../ir.ts";
+import type { Operand, Operators } from "../c-like/dialect.ts";
+import type { HelperName, Helpers } from "./helpers/index.ts";
+import { literal, typeName } from "./literals.ts";
+
+const infix = {
+  add: "+",
+  sub: "-",
+  mul: "*",
+  div: "/",
+  and: "&",
+  or: "|",
+  xor: "^",
+  shl: "<<",
+  shr: ">>",
+} as const satisfies Partial<Record<BinaryOp, string>>;
+const comparison = { lt: "<", le: "<=", gt: ">", ge: ">=", eq: "==", ne: "!=" } as const satisfies Record<
+  CompareOp,
+  string
+>;
+const prefix = { neg: "-", not: "!", bitnot: "~" } as const satisfies Record<UnaryOp, string>;
+
+/** The functions of CUDA's that mean what the IR does, by their names in f64; in f32 an `f` follows. */
+const builtins = {
+  sqrt: "sqrt",
+  floor: "floor",
+  ceil: "ceil",
+  trunc: "trunc",
+  nearest: "rint",
+  copysign: "copysign",
+} as const satisfies Partial<Record<IntrinsicOp, string>>;
+
+const helperOf = {
+  isNaN: "is_nan",
+  isFinite: "is_finite",
+  ldexp: "ldexp",
+  exponent: "exponent",
+  significand: "significand",
+  headBits: "head_bits",
+} as const satisfies Partial<Record<IntrinsicOp, HelperName>>;
+
+export class CudaOperators implements Operators {
+  readonly lazySelect = true;
+  readonly #helpers: Helpers;
+  readonly #precision: Precision;
+
+  constructor(precision: Precision, helpers: Helpers) {
+    this.#precision = precision;
+    this.#helpers = helpers;
+  }
+
+  constant(type: ScalarType, value: number | boolean): string {
+    return literal(type, value, this.#precision);
+  }
+
+  /** C++ evaluates constants as the machine does, and refuses none of what is printed here. */
+  opaque(_: ScalarType, text: string): string {
+    return text;
+  }
+
+  unary(op: UnaryOp, a: Operand): string {
+    if (op === "neg" && a.type === "i32") return this.#helpers.call("neg", a.text);
+    return `(${prefix[op]}${a.text})`;
+  }
+
+  binary(op: BinaryOp, a: Operand, b: Operand): string {
+    switch (op) {
+      case "add":
+      case "sub":
+      case "mul":
+        return a.type === "i32" ? this.#helpers.call(op, a.text, b.text) : `(${a.text} ${infix[op]} ${b.text})`;
+      case "shl":
+      case "shr":
+        return this.#shift(op, a, b);
+      case "min":
+      case "max":
+        return this.#helpers.call(a.type === "real" ? op : `${op}_${integral(a)}`, a.text, b.text);
+      case "div":
+        return this.#quotient(a, b);
+      case "rem":
+        return this.#remainder(a, b);
+      default:
+        return `(${a.text} ${infix[op]} ${b.text})`;
+    }
+  }
+
+  #shift(op: "shl" | "shr", a: Operand, b: Operand): string {
+    const count =
+      b.constant === undefined ? `(${b.text} & ${b.type === "u32" ? "31u" : "31"})` : `${Number(b.constant) & 31}`;
+    if (op === "shl" && a.type === "i32") return this.#helpers.call("shl", a.text, count);
+    return `(${a.text} ${infix[op]} ${count})`;
+  }
+
+  #quotient(a: Operand, b: Operand): string {
+    if (a.type === "real" || isPlainDivisor(b)) return `(${a.text} / ${b.text})`;
+    return this.#helpers.call(`div_${integral(a)}`, a.text, b.text);
+  }
+
+  #remainder(a: Operand, b: Operand): string {
+    if (a.type === "real") return `${this.#function("fmod")}(${a.text}, ${b.text})`;
+    if (isPlainDivisor(b)) return `(${a.text} % ${b.text})`;
+    return this.#helpers.call(`rem_${integral(a)}`, a.text, b.text);
+  }
+
+  compare(op: CompareOp, a: Operand, b: Operand): string {
+    return `(${a.text} ${comparison[op]} ${b.text})`;
+  }
+
+  convert(to: ScalarType, a: Operand): string {
+    if (a.type === to) return a.text;
+    if (to === "bool") return `(${a.text} != ${this.constant(a.type, 0)})`;
+    if (a.type === "real") return this.#helpers.call(to === "i32" ? "to_i32" : "to_u32", a.text);
+    return `${typeName(to, this.#precision)}(${a.text})`;
+  }
+
+  intrinsic(op: IntrinsicOp, args: readonly Operand[]): string {
+    const texts = args.map(({ text }) => text);
+    switch (op) {
+      case "abs":
+        return args[0].type === "i32" ? this.#helpers.call("abs", ...texts) : `${this.#function("fabs")}(${texts[0]})`;
+      case "mulHigh":
+        return `__umulhi(${texts.join(", ")})`;
+      case "clz":
+        return `__clz(int(${texts[0]}))`;
+      case "popcount":
+        return `__popc(unsigned(${texts[0]}))`;
+      case "sqrt":
+      case "floor":
+      case "ceil":
+      case "trunc":
+      case "nearest":
+      case "copysign":
+        return `${this.#function(builtins[op])}(${texts.join(", ")})`;
+      default:
+        return this.#helpers.call(helperOf[op], ...texts);
+    }
+  }
+
+  select(condition: string, a: string, b: string): string {
+    return `(${condition} ? ${a} : ${b})`;
+  }
+
+  #function(name: string): string {
+    return this.#precision === "f64" ? name : `${name}f`;
+  }
+}
+
+const integral = ({ type }: Operand): "i32" | "u32" => (type === "u32" ? "u32" : "i32");
+
+/** Whether C++'s own division does: by a constant that is neither 0 nor −1. */
+const isPlainDivisor = ({ constant, type }: Operand): boolean =>
+  constant !== undefined && constant !== 0 && !(type === "i32" && constant === -1);

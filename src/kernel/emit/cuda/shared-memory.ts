@@ -1,0 +1,50 @@
+import type { FixedArray, KernelIR } from "../../ir.ts";
+import type { Names } from "../c-like/names.ts";
+import { typeName } from "./literals.ts";
+
+/** What a block may have without being asked for at the launch. */
+const staticBytes = 48 * 1024;
+
+/** Every array starts at a multiple of this. */
+const alignment = 16;
+
+export interface SharedMemory {
+  /** Declarations before the kernel, and inside it. */
+  readonly outside: readonly string[];
+  readonly inside: readonly string[];
+  /** What a launch has to ask for; 0 where declarations are enough. */
+  readonly dynamicBytes: number;
+}
+
+/** Workgroup arrays: plain `__shared__` ones, or, where they are too large for that, parts of one dynamic array. */
+export function sharedMemoryOf(ir: KernelIR, names: Names): SharedMemory {
+  const bytes = ir.workgroups.reduce((sum, array) => sum + bytesOf(ir, array), 0);
+  return bytes <= staticBytes ? staticArrays(ir, names) : dynamicArrays(ir, names, bytes);
+}
+
+function staticArrays(ir: KernelIR, names: Names): SharedMemory {
+  const inside = ir.workgroups.map(
+    (array, id) => `__shared__ ${elementType(ir, array)} ${nameOf(names, id)}[${array.length}];`,
+  );
+  return { outside: [], inside, dynamicBytes: 0 };
+}
+
+function dynamicArrays(ir: KernelIR, names: Names, dynamicBytes: number): SharedMemory {
+  let offset = 0;
+  const inside = ir.workgroups.map((array, id) => {
+    const type = elementType(ir, array);
+    const line = `${type}* const ${nameOf(names, id)} = reinterpret_cast<${type}*>(fk_shared + ${offset});`;
+    offset += bytesOf(ir, array);
+    return line;
+  });
+  return { outside: [`extern __shared__ __align__(${alignment}) unsigned char fk_shared[];`], inside, dynamicBytes };
+}
+
+const nameOf = (names: Names, id: number): string => names.array({ space: "workgroup", id });
+
+const elementType = (ir: KernelIR, { element }: FixedArray): string => typeName(element, ir.precision);
+
+function bytesOf({ precision }: KernelIR, { element, length }: FixedArray): number {
+  const size = element === "real" && precision === "f64" ? 8 : 4;
+  return Math.ceil((size * length) / alignment) * alignment;
+}

@@ -1,0 +1,128 @@
+import type { AtomicOp, Expr, KernelIR, ScalarType, SubgroupOp } from "../../ir.ts";
+import type { LoopParts, Operand, Statements, StmtOf } from "../c-like/dialect.ts";
+import type { Lines } from "../c-like/lines.ts";
+import type { Names } from "../c-like/names.ts";
+import type { HelperName, Helpers } from "./helpers/index.ts";
+import { hasFullWarps } from "./helpers/subgroups.ts";
+import { typeName } from "./literals.ts";
+import { printLoop } from "./loops.ts";
+import type { CudaMemory } from "./memory.ts";
+
+const atomics = {
+  add: "atomicAdd",
+  min: "atomicMin",
+  max: "atomicMax",
+  and: "atomicAnd",
+  or: "atomicOr",
+  xor: "atomicXor",
+  exchange: "atomicExch",
+} as const satisfies Partial<Record<AtomicOp, string>>;
+
+type Exchange = Exclude<SubgroupOp, "add" | "min" | "max">;
+type Print = (expression: Expr) => Operand;
+
+export class CudaStatements implements Statements {
+  readonly #ir: KernelIR;
+  readonly #names: Names;
+  readonly #memory: CudaMemory;
+  readonly #helpers: Helpers;
+
+  constructor(ir: KernelIR, names: Names, memory: CudaMemory, helpers: Helpers) {
+    this.#ir = ir;
+    this.#names = names;
+    this.#memory = memory;
+    this.#helpers = helpers;
+  }
+
+  declare(type: ScalarType, name: string, value?: string): string {
+    return `${typeName(type, this.#ir.precision)} ${name}${value === undefined ? "" : ` = ${value}`};`;
+  }
+
+  assign(name: string, value: string): string {
+    return `${name} = ${value};`;
+  }
+
+  loop(out: Lines, parts: LoopParts): void {
+    printLoop(this.#names, parts, out);
+  }
+
+  barrier(out: Lines): void {
+    out.add("__syncthreads();");
+  }
+
+  atomic(s: StmtOf<"atomic">, print: Print, out: Lines): void {
+    const element = `&${this.#memory.element(s.array, print(s.index))}`;
+    const result = s.result === null ? "" : `${this.#names.local(s.result)} = `;
+    const values = [s.expected, s.value].filter((e) => e !== null).map((e) => print(e).text);
+    out.add(`${result}${this.#operation(s.op, [element, ...values])};`);
+  }
+
+  #operation(op: AtomicOp, args: readonly string[]): string {
+    switch (op) {
+      case "load":
+        return this.#helpers.call("atomic_load", ...args);
+      case "store":
+        return this.#helpers.call("atomic_store", ...args);
+      case "compareExchange":
+        return `atomicCAS(${args.join(", ")})`;
+      default:
+        return `${atomics[op]}(${args.join(", ")})`;
+    }
+  }
+
+  subgroup(s: StmtOf<"subgroup">, print: Print, out: Lines): void {
+    const value = print(s.value).text;
+    out.add(`${this.#names.local(s.result)} = ${this.#collective(s, value, print)};`);
+  }
+
+  #collective({ op, operand, result }: StmtOf<"subgroup">, value: string, print: Print): string {
+    switch (op) {
+      case "add":
+        return this.#helpers.call(`reduce_add_${this.#ir.locals[result].type}` as HelperName, value);
+      case "min":
+      case "max":
+        return this.#helpers.call(`reduce_${op}`, value);
+      default:
+        return this.#exchange(op, value, print(operand!));
+    }
+  }
+
+  /** CUDA's own shuffles take distances up to 31 and leave open what an absent lane says: they serve constants in full warps. */
+  #exchange(op: Exchange, value: string, { text, constant }: Operand): string {
+    const distance = Number(constant ?? -1);
+    if (distance >= 0 && distance < 32 && hasFullWarps(this.#ir))
+      return `${shuffles[op]}(0xffffffffu, ${value}, ${distance})`;
+    return this.#helpers.call("shuffle", value, sourceLane(op, `unsigned(${text})`));
+  }
+
+  /** Barriers may stand under any condition that is uniform at run time. */
+  condition(_: StmtOf<"if"> | StmtOf<"loop">, text: string): string {
+    return text;
+  }
+}
+
+/** Of a lane outside the warp, `up` and `down` give the item its own value. */
+const shuffles = {
+  shuffle: "__shfl_sync",
+  broadcast: "__shfl_sync",
+  shuffleUp: "__shfl_up_sync",
+  shuffleDown: "__shfl_down_sync",
+  shuffleXor: "__shfl_xor_sync",
+} as const satisfies Record<Exchange, string>;
+
+/** Below lane 0 is a huge unsigned. */
+function sourceLane(op: Exchange, operand: string): string {
+  switch (op) {
+    case "shuffle":
+    case "broadcast":
+      return operand;
+    case "shuffleUp":
+      return `(threadIdx.x & 31u) - ${operand}`;
+    case "shuffleDown":
+      return `(threadIdx.x & 31u) + ${operand}`;
+    case "shuffleXor":
+      return `(threadIdx.x & 31u) ^ ${operand}`;
+    default:
+      return op satisfies never;
+  }
+}
