@@ -14,6 +14,8 @@ const CAPACITIES = [161, 257, 513];
 const PRIVATE_ARRAYS = { none: 5, "brennan-schwartz": 6, policy: 8 } as const;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
+/** Launches under way at once: the device goes on to the next while the host is at something else. */
+const UNDER_WAY = 4;
 
 /** Most nodes a lane may have on a device. */
 export function largestNodes(device: Device, precision: Precision, scheme: SolverVariant["exercise"]): number {
@@ -45,16 +47,17 @@ export class LaneSolver implements Disposable {
   }
 
   /**
-   * In the order of `lanes`. While the device works on one launch the next one is packed.
+   * In the order of `lanes`. While the device works on some launches the next one is packed.
    * @throws the signal's reason, between launches; what the device throws
    */
   async solve(lanes: readonly Lane[], signal?: AbortSignal): Promise<LaneValues[]> {
     const results = new Array<LaneValues>(lanes.length);
-    let running: Promise<void> = Promise.resolve();
+    const running: Promise<void>[] = [];
     for (const members of grouped(lanes)) {
       const split = this.splitOf(lanes[members[0]], members.length);
       const kernel = await this.compiled(lanes[members[0]], split);
       for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
+        if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
         const launch = new Launch(
           this.memory,
@@ -62,14 +65,14 @@ export class LaneSolver implements Disposable {
           split,
           part.map((index) => lanes[index]),
         );
-        await running;
         launch.start();
-        running = launch.finish().then((values) => part.forEach((index, i) => (results[index] = values[i])));
+        const finished = launch.finish().then((values) => part.forEach((index, i) => (results[index] = values[i])));
         // Without a handler a failure would be unhandled while the next launch is packed; it is thrown above, or below.
-        running.catch(() => undefined);
+        finished.catch(() => undefined);
+        running.push(finished);
       }
     }
-    await running;
+    await Promise.all(running);
     return results;
   }
 
@@ -135,7 +138,7 @@ function shapeOf({ variance, formula }: Lane): SolverVariant["shape"] {
 }
 
 function bytesOf(precision: Precision): number {
-  return precision === "f64" ? 8 : 4;
+  return precision === "f32" ? 4 : 8;
 }
 
 /** Indices of the lanes that can share a launch. */

@@ -1,5 +1,5 @@
 import type { BufferElement, Device, DeviceBuffer } from "../device/index.ts";
-import type { Precision } from "../kernel/index.ts";
+import { hostReal, type Precision } from "../kernel/index.ts";
 
 /** A host array that grows as needed and is used again. */
 class Staging<T extends Float64Array | Float32Array | Int32Array> {
@@ -34,7 +34,8 @@ export interface Packed {
 /** Buffers and host arrays that launches take turns with: making and clearing them anew costs as much as the arithmetic. */
 export class LaunchMemory implements Disposable {
   readonly device: Device;
-  readonly precision: Precision;
+  /** Of buffers of reals. */
+  readonly element: "f64" | "f32";
   readonly #free: DeviceBuffer[] = [];
   readonly #all = new Set<DeviceBuffer>();
   /** Two: one launch is packed while the one before it waits to be recorded. */
@@ -43,9 +44,9 @@ export class LaunchMemory implements Disposable {
 
   constructor(device: Device, precision: Precision) {
     this.device = device;
-    this.precision = precision;
+    this.element = hostReal(precision);
     const reals = (): Staging<Float64Array | Float32Array> =>
-      new Staging((length) => (precision === "f64" ? new Float64Array(length) : new Float32Array(length)));
+      new Staging((length) => (this.element === "f64" ? new Float64Array(length) : new Float32Array(length)));
     const packed = (): Packed => ({
       table: reals(),
       coefficients: reals(),

@@ -1,5 +1,4 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../device/index.ts";
-import type { Precision } from "../kernel/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
 import type { Lane } from "./lane.ts";
@@ -20,7 +19,7 @@ export class Launch {
   private readonly flags: Int32Array;
   private readonly packed: Packed;
   private readonly buffers: DeviceBuffer[] = [];
-  private out: DeviceBuffer<Precision> | undefined;
+  private out: DeviceBuffer<"f64" | "f32"> | undefined;
 
   /** `kernel` as `split` wants it. */
   constructor(memory: LaunchMemory, kernel: CompiledKernel, split: Split, lanes: readonly Lane[]) {
@@ -42,8 +41,8 @@ export class Launch {
   start(): void {
     const { grid, formula } = this.lanes[0];
     const { table, coefficients, starts } = this.packed;
-    const { device, precision } = this.memory;
-    this.out = this.buffer(precision, this.windows * WINDOW * this.pitch);
+    const { device, element } = this.memory;
+    this.out = this.buffer(element, this.windows * WINDOW * this.pitch);
     device.launch(
       this.kernel,
       {
@@ -55,8 +54,8 @@ export class Launch {
         obstacleColumn: hasObstacle(grid) ? 2 : 1,
         fixed: grid.fixed,
         scale: formula === undefined ? 1 : grid.problem.spots[0],
-        table: this.filled(precision, table.used()),
-        coefficients: this.filled(precision, coefficients.used()),
+        table: this.filled(element, table.used()),
+        coefficients: this.filled(element, coefficients.used()),
         flags: this.filled("i32", this.flags),
         start: this.filled("i32", starts.used()),
         out: this.out,

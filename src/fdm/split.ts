@@ -10,7 +10,7 @@ const CAPACITIES = [128, 192, 320, 576];
 
 /** The capacity that a lane's kernel gets in the workgroup split; undefined where the device has no room for it. */
 export function workgroupCapacity({ limits }: Device, precision: Precision, nodes: number): number | undefined {
-  const bytes = precision === "f64" ? 8 : 4;
+  const bytes = precision === "f32" ? 4 : 8;
   if (limits.maxGroupSize < WORKGROUP_ITEMS) return undefined;
   return CAPACITIES.find((size) => size >= nodes && workgroupWords(size) * bytes <= limits.maxWorkgroupBytes);
 }

@@ -1,4 +1,4 @@
-/** A launch's arguments as the block that `run` reads. */
+/** A launch's arguments as the block that `run` reads, and the buffers among them. */
 import type { KernelIR } from "../../kernel/index.ts";
 import type { ArgumentLayout } from "../../kernel/emit/wasm/index.ts";
 import { launchBuffers, rejectUnknown, setScalar } from "../arguments.ts";
@@ -12,15 +12,16 @@ export function argumentBlock(
   layout: ArgumentLayout,
   args: LaunchArguments,
   count: number,
-): ArrayBuffer {
+): { readonly block: ArrayBuffer; readonly buffers: readonly CpuBuffer[] } {
   const block = new ArrayBuffer(layout.bytes);
   const view = new DataView(block);
   view.setInt32(layout.groupCount, ir.cooperative ? count : 0, true);
-  launchBuffers(device, CpuBuffer, ir, args).forEach((buffer, i) => {
+  const buffers = launchBuffers(device, CpuBuffer, ir, args);
+  buffers.forEach((buffer, i) => {
     view.setUint32(layout.buffers[i], buffer.address, true);
     view.setInt32(layout.buffers[i] + 4, buffer.length, true);
   });
   ir.scalars.forEach((declared, i) => setScalar(view, layout.scalars[i], ir, declared, args));
   rejectUnknown(ir, args);
-  return block;
+  return { block, buffers };
 }

@@ -8,6 +8,8 @@ export class CpuBuffer<E extends BufferElement = BufferElement> implements Devic
   readonly element: E;
   readonly length: number;
   readonly address: number;
+  /** The number of the pool's last launch that touches it; undefined if there is none. */
+  lastLaunch: number | undefined;
   #disposed = false;
   readonly #release: (buffer: CpuBuffer) => void;
 

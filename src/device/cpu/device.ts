@@ -3,6 +3,7 @@ import {
   DisposedError,
   KernelRuntimeError,
   OutOfMemoryError,
+  PrecisionError,
   ShapeError,
   SpecError,
 } from "../../errors.ts";
@@ -99,6 +100,8 @@ export class CpuDevice implements Device {
 
   async compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
     this.#assertUsable();
+    if (precision === "f32x2")
+      throw new PrecisionError(`${kernel.name}: compiled for f32x2, but ${this.name} offers f64 itself, and f32`);
     const known = this.#byKernel.get(kernel)?.get(precision);
     if (known !== undefined) return new CpuKernel(kernel, await known, 0);
     const start = performance.now();
@@ -123,19 +126,17 @@ export class CpuDevice implements Device {
     if (!(kernel instanceof CpuKernel)) throw new ShapeError(`${kernel.kernel.name}: compiled for another device`);
     const { program } = kernel;
     const count = launchCount(program.ir, size);
-    this.#stream.launch(program, argumentBlock(this, program.ir, program.wasm.arguments, args, count), count);
+    const { block, buffers } = argumentBlock(this, program.ir, program.wasm.arguments, args, count);
+    this.#stream.launch(program, block, count, buffers);
   }
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     this.#assertUsable();
     const target = this.#ownBuffer(buffer, "write");
     this.#checkRange(target, offset, values.length);
-    const store = (source: HostArray): void => target.view(this.#memory.memory).set(source, offset);
-    if (this.#stream.idle) store(values);
-    else {
-      const copy = values.slice();
-      this.#stream.host(() => store(copy));
-    }
+    let source = values;
+    const done = this.#stream.host([target], () => target.view(this.#memory.memory).set(source, offset));
+    if (!done) source = values.slice(); // the caller may change its array as soon as this returns
   }
 
   read<E extends BufferElement>(
@@ -147,12 +148,14 @@ export class CpuDevice implements Device {
       const source = this.#ownBuffer(buffer, "read");
       this.#checkRange(source, offset, length);
       const Type = ARRAY_TYPES[buffer.element];
-      return () => new Type(source.view(this.#memory.memory).subarray(offset, offset + length)) as HostArrays[E];
+      const copy = (): HostArrays[E] =>
+        new Type(source.view(this.#memory.memory).subarray(offset, offset + length)) as HostArrays[E];
+      return { buffers: [source], action: copy };
     });
   }
 
   finish(): Promise<void> {
-    return this.#after(() => () => {});
+    return this.#after(() => ({ buffers: "all", action: () => {} }));
   }
 
   [Symbol.dispose](): void {
@@ -162,13 +165,13 @@ export class CpuDevice implements Device {
     this.#rejectAll(new DisposedError(`${this.name}: disposed while work was under way`));
   }
 
-  /** Checks now, runs what the check returns after everything recorded so far. */
-  async #after<T>(check: () => () => T): Promise<T> {
+  /** Checks now, runs what the check returns after everything recorded so far that touches its buffers. */
+  async #after<T>(check: () => { buffers: readonly CpuBuffer[] | "all"; action: () => T }): Promise<T> {
     this.#assertUsable();
-    const action = check();
+    const { buffers, action } = check();
     const { promise, resolve, reject } = deferred<T>();
     this.#rejections.add(reject);
-    this.#stream.host(() => {
+    this.#stream.host(buffers, () => {
       const failure = this.#failure;
       this.#failure = undefined;
       try {

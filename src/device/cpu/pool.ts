@@ -67,8 +67,13 @@ export class Pool {
 
   /** Whether everything posted is complete, and nothing is still to be heard about it. */
   get idle(): boolean {
-    if (this.#launches === 0) return true;
-    return Atomics.load(this.#words(), this.#slotOf(this.#launches - 1) + DONE) === 1 && this.#told;
+    return this.#launches === 0 || this.isComplete(this.#launches - 1);
+  }
+
+  /** Whether launch `number`, and so all before it, is complete, and nothing is still to be heard about it. */
+  isComplete(number: number): boolean {
+    const done = number < this.#passed || Atomics.load(this.#words(), this.#slotOf(number) + DONE) === 1;
+    return done && this.#told;
   }
 
   get #told(): boolean {
@@ -80,15 +85,16 @@ export class Pool {
     return this.#launches - this.#passed >= SLOTS - 1;
   }
 
-  /** Shares a launch out among the workers; it starts when those before it are complete. */
-  launch({ program, args, begin, end, step }: Share): void {
+  /** Shares a launch out among the workers; it starts when those before it are complete. Returns its number. */
+  launch({ program, args, begin, end, step }: Share): number {
     if (!this.#known.has(program.id)) {
       this.#postAll({ kind: "program", id: program.id, module: program.module });
       this.#known.add(program.id);
     }
     const scratches = this.#threads.map((_, i) => this.#scratchOf(i, program.wasm.scratchBytes));
     const ranges = Math.ceil((end - begin) / step);
-    const slot = this.#slotOf(this.#launches++);
+    const number = this.#launches++;
+    const slot = this.#slotOf(number);
     const words = this.#words();
     Atomics.store(words, slot + NEXT, 0);
     Atomics.store(words, slot + REMAINING, ranges);
@@ -108,6 +114,7 @@ export class Pool {
         args,
       });
     });
+    return number;
   }
 
   /** Calls back once everything posted so far is complete; keeps the process alive until then. */

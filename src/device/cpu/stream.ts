@@ -3,6 +3,7 @@
  * the host's own reads and writes once everything before them is complete.
  */
 import { OutOfMemoryError } from "../../errors.ts";
+import type { CpuBuffer } from "./buffer.ts";
 import type { CpuMemory } from "./memory.ts";
 import type { PoolEvents } from "./pool.ts";
 import { Pool } from "./pool.ts";
@@ -31,9 +32,15 @@ const RANGE = 3e5;
 /** Ranges for each worker at least, where there are items enough. */
 const RANGES_PER_THREAD = 8;
 
-type Command =
+type Work =
   | { readonly kind: "launch"; readonly program: Program; readonly args: ArrayBuffer; readonly count: number }
   | { readonly kind: "host"; readonly action: () => void };
+
+/** Something recorded, and the buffers it touches: what touches none of them may overtake it. */
+interface Command {
+  readonly work: Work;
+  readonly buffers: readonly CpuBuffer[] | "all";
+}
 
 export interface StreamSettings {
   readonly threads: number;
@@ -53,6 +60,8 @@ export class Stream {
   /** Nanoseconds of launches run on the calling thread. */
   #spentHere = 0;
   #waiting: Command[] = [];
+  /** Fences that have not been answered. */
+  #fences = 0;
 
   constructor(memory: CpuMemory, { threads, startThread, alwaysShare }: StreamSettings, events: PoolEvents) {
     this.#memory = memory;
@@ -62,13 +71,16 @@ export class Stream {
     this.#events = events;
   }
 
-  launch(program: Program, args: ArrayBuffer, count: number): void {
-    this.#record({ kind: "launch", program, args, count });
+  launch(program: Program, args: ArrayBuffer, count: number, buffers: readonly CpuBuffer[]): void {
+    this.#record({ work: { kind: "launch", program, args, count }, buffers });
   }
 
-  /** Calls `action` when everything recorded before is complete: at once, if it is. */
-  host(action: () => void): void {
-    this.#record({ kind: "host", action });
+  /**
+   * Calls `action` when everything recorded before that touches `buffers` is complete: at once, if it is. So the host can fill one
+   * launch's buffers and read another's while the workers have a third under way. Returns whether it has been called.
+   */
+  host(buffers: readonly CpuBuffer[] | "all", action: () => void): boolean {
+    return this.#record({ work: { kind: "host", action }, buffers });
   }
 
   /** Whether nothing is under way, so that memory may be reused. */
@@ -81,45 +93,64 @@ export class Stream {
     this.#pool?.terminate();
   }
 
-  #record(command: Command): void {
-    if (this.#waiting.length === 0 && this.#canStart(command)) this.#start(command);
+  /** Returns whether the command could be started at once. */
+  #record(command: Command): boolean {
+    const starts = !this.#waiting.some((earlier) => touch(earlier, command)) && this.#canStart(command);
+    if (starts) this.#start(command);
     else {
       this.#waiting.push(command);
-      if (this.#waiting.length === 1) this.#resumeLater();
+      // One for each of the host's commands: it is answered when the launches before that are complete, whatever comes after.
+      if (command.work.kind === "host" || this.#fences === 0) this.#resumeLater();
     }
+    return starts;
   }
 
   /** Commands wait only for the pool. */
   #resumeLater(): void {
-    this.#pool?.fence(() => this.#resume());
+    if (this.#pool === undefined) return;
+    this.#fences++;
+    this.#pool.fence(() => {
+      this.#fences--;
+      this.#resume();
+    });
   }
 
+  /** Starts what can be started, in order; what has to wait holds up what touches the same buffers. */
   #resume(): void {
-    for (let command = this.#waiting[0]; command !== undefined; command = this.#waiting[0]) {
-      if (!this.#canStart(command)) return this.#resumeLater();
-      this.#waiting.shift();
+    const all = this.#waiting;
+    this.#waiting = [];
+    for (const command of all) {
+      if (this.#waiting.some((earlier) => touch(earlier, command)) || !this.#canStart(command)) {
+        this.#waiting.push(command);
+        continue;
+      }
       try {
         this.#start(command);
       } catch (error) {
         this.#events.failed(error); // nobody is there to catch it: whoever waits next is told
       }
     }
+    if (this.#waiting.length > 0 && this.#fences === 0) this.#resumeLater();
   }
 
-  #canStart(command: Command): boolean {
-    if (this.#pool === undefined) return true;
-    return command.kind === "host" ? this.#pool.idle : !this.#pool.full;
+  #canStart({ work, buffers }: Command): boolean {
+    const pool = this.#pool;
+    if (pool === undefined) return true;
+    if (work.kind === "launch") return !pool.full;
+    if (buffers === "all") return pool.idle;
+    return buffers.every(({ lastLaunch }) => lastLaunch === undefined || pool.isComplete(lastLaunch));
   }
 
-  #start(command: Command): void {
-    if (command.kind === "host") command.action();
-    else this.#startLaunch(command.program, command.args, command.count);
+  #start({ work, buffers }: Command): void {
+    if (work.kind === "host") return work.action();
+    const shared = this.#startLaunch(work.program, work.args, work.count);
+    if (shared !== undefined) for (const buffer of buffers as readonly CpuBuffer[]) buffer.lastLaunch = shared;
   }
 
-  #startLaunch(program: Program, args: ArrayBuffer, count: number): void {
-    if (count === 0) return;
+  #startLaunch(program: Program, args: ArrayBuffer, count: number): number | undefined {
+    if (count === 0) return undefined;
     const begin = this.#pool === undefined || this.#pool.idle ? this.#runHere(program, args, 0, count) : 0;
-    if (begin < count) this.#share(program, args, begin, count);
+    return begin < count ? this.#share(program, args, begin, count) : undefined;
   }
 
   /** Whether the rest of a launch had better go to the workers. */
@@ -129,12 +160,12 @@ export class Stream {
     return this.#pool !== undefined || this.#spentHere + pace * rest > STARTING;
   }
 
-  #share(program: Program, args: ArrayBuffer, begin: number, end: number): void {
+  #share(program: Program, args: ArrayBuffer, begin: number, end: number): number | undefined {
     const pool = this.#startPool();
     if (pool === undefined) return void this.#runHere(program, args, begin, end);
     const step = this.#step(program, Math.ceil((end - begin) / (pool.size * RANGES_PER_THREAD)));
-    pool.launch({ program, args, begin, end, step });
     if (program.pace !== undefined) program.pace *= FORGETTING;
+    return pool.launch({ program, args, begin, end, step });
   }
 
   /** Undefined where workers are forbidden (a page's security policy, Node's permissions): then there is this thread. */
@@ -185,4 +216,9 @@ export class Stream {
     this.#scratch = { address, bytes };
     return address;
   }
+}
+
+/** Whether one must not overtake the other. */
+function touch({ buffers: a }: Command, { buffers: b }: Command): boolean {
+  return a === "all" || b === "all" || a.some((buffer) => b.includes(buffer));
 }
