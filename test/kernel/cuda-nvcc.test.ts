@@ -1,0 +1,101 @@
+/**
+ * Generated CUDA C++ is what nvcc accepts, for every architecture that matters, and what it makes of the pricing kernels.
+ * No GPU is needed. FEYNKAC_PROGRAMS sets how many generated kernels there are (40), FEYNKAC_SEED which ones.
+ */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { solverKernel, type SolverVariant, workgroupKernel } from "../../src/fdm/solver/index.ts";
+import {
+  bool,
+  formula,
+  i32,
+  type Kernel,
+  kernelFromSource,
+  lower,
+  read,
+  real,
+  u32,
+  write,
+} from "../../src/kernel/index.ts";
+import type { KernelIR } from "../../src/kernel/ir.ts";
+import { blackScholesKernel } from "../../src/models/index.ts";
+import { cases } from "../conformance/cases/index.ts";
+import { functions } from "../conformance/programs/functions.ts";
+import { programs } from "../conformance/programs/generate.ts";
+import { ARCHITECTURES, compile, nvccMissing, type Resources, translationUnit } from "./cuda-support.ts";
+
+const PRECISIONS = ["f64", "f32"] as const;
+type Real = (typeof PRECISIONS)[number];
+
+/** Two compilers at a time, one a precision. */
+async function compiled(kernelsOf: (precision: Real) => readonly KernelIR[]): Promise<void> {
+  const reports = await Promise.all(PRECISIONS.map((precision) => compile(translationUnit(kernelsOf(precision)))));
+  const count = PRECISIONS.reduce((sum, precision) => sum + kernelsOf(precision).length, 0);
+  expect(reports.flat()).toHaveLength(count * ARCHITECTURES.length);
+}
+
+describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
+  test("every conformance kernel", async () => {
+    await compiled((precision) =>
+      cases
+        .filter(({ precisions }) => precisions?.includes(precision) ?? true)
+        .map(({ kernel }) => lower(kernel, precision)),
+    );
+  }, 120_000);
+
+  test("generated kernels", async () => {
+    const runs = Number(process.env["FEYNKAC_PROGRAMS"] ?? 40);
+    const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
+    const kernels = fc.sample(programs("anything"), { numRuns: runs, seed }).map(({ source }) => generated(source));
+    await compiled((precision) => kernels.map((kernel) => lower(kernel, precision)));
+  }, 120_000);
+
+  test("pricing kernels; those of the workgroup split have their private arrays in registers", async () => {
+    const reports = await Promise.all(PRECISIONS.map((precision) => pricing(precision)));
+    const found = reports.flat();
+    if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
+    expect(found).toHaveLength(2 * pricingKernels.length * ARCHITECTURES.length);
+    const workgroup = found.filter(({ kernel }) => kernel.includes("workgroup"));
+    // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in f64.
+    expect(workgroup.filter(({ stack }) => stack >= 40)).toEqual([]);
+    expect(found.filter(({ kernel, spilled }) => kernel.includes("black") && spilled > 0)).toEqual([]);
+  }, 180_000);
+});
+
+const variant = {
+  exercise: "none",
+  shape: "lognormal",
+  dividends: false,
+  capacity: 257,
+} as const satisfies SolverVariant;
+
+const pricingKernels: readonly Kernel[] = [
+  blackScholesKernel,
+  workgroupKernel(variant),
+  workgroupKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
+  workgroupKernel({ ...variant, exercise: "policy", shape: "table" }),
+  solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
+  solverKernel({ ...variant, exercise: "policy", shape: "table" }),
+  // A volatility of constant elasticity of variance, as a formula.
+  solverKernel({ ...variant, shape: "formula", volatility: formula("0.3 * (S / 100) ** -0.5", ["S", "t"]) }),
+];
+
+const pricing = (precision: Real): Promise<Resources[]> =>
+  compile(translationUnit(pricingKernels.map((kernel) => lower(kernel, precision))));
+
+const GENERATED = {
+  n: i32,
+  x: real,
+  yes: bool,
+  u: read(real),
+  v: read(i32),
+  w: write(real),
+  out: write(real),
+  iout: write(i32),
+  uout: write(u32),
+};
+
+function generated(source: string): Kernel {
+  const env = { SCALE: 0.75, COUNT: 4, FLAG: true, ...functions };
+  return kernelFromSource({ name: "generated", params: GENERATED, env, source });
+}
