@@ -46,6 +46,18 @@ export interface CompiledKernel {
   readonly code: string;
 }
 
+export interface CompileOptions {
+  /** What `real` is. */
+  readonly precision: Precision;
+  /**
+   * Whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice: "contract" allows it,
+   * with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA contracts by
+   * default; WebAssembly never does, so there both are the same; WGSL leaves the choice to the driver, so that WebGPU
+   * refuses "exact".
+   */
+  readonly fma?: "contract" | "exact";
+}
+
 export interface DeviceLimits {
   /** Largest buffer, in bytes. */
   readonly maxBufferBytes: number;
@@ -54,7 +66,7 @@ export interface DeviceLimits {
   /** Largest workgroup, in items, and the memory its arrays may take, in bytes. */
   readonly maxGroupSize: number;
   readonly maxWorkgroupBytes: number;
-  /** Most bytes of private arrays one work item may declare. */
+  /** Most bytes of private arrays one work item may declare; of an emulated double (f32x2) its first half counts. */
   readonly maxPrivateBytes: number;
 }
 
@@ -62,6 +74,10 @@ export interface Device extends Disposable {
   readonly backend: BackendName;
   /** What a person calls it: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
   readonly name: string;
+  /**
+   * What kernels may be compiled for. An emulated precision joins when it has been asked for (by `openDevice`, `compile` or
+   * `offeredPrecision`) and has passed its test on this very device.
+   */
   readonly precisions: readonly Precision[];
   readonly limits: DeviceLimits;
   /** Work items that fill the device: batches smaller than this leave it partly idle. */
@@ -72,16 +88,24 @@ export interface Device extends Disposable {
   readonly lost: Promise<string>;
 
   /**
-   * Zero-filled memory for `length` elements.
+   * Where f64 can only be emulated (f32x2): measures each operation against f64, once, and has `precisions` offer it.
+   * @throws PrecisionError naming an operation that is not exact enough, and its error
+   */
+  readonly enableEmulatedDouble?: () => Promise<void>;
+
+  /**
+   * Zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of f32: of what is written
+   * at least 48 bits remain, beyond ±3.4e38 ±Infinity.
    * @throws OutOfMemoryError | SpecError (length not a whole number ≥ 0, or beyond the limits) | PrecisionError (f64 where there is none)
    */
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 
   /**
    * Compiles, or finds in the cache. Kernels are compared by their content, so compiling the same kernel twice is cheap.
-   * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits)
+   * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"` where
+   *   that cannot be had)
    */
-  compile(kernel: Kernel, options: { readonly precision: Precision }): Promise<CompiledKernel>;
+  compile(kernel: Kernel, options: CompileOptions): Promise<CompiledKernel>;
 
   /**
    * Records one launch; it runs after everything recorded before it.

@@ -1,17 +1,23 @@
 /** Devices: the one interface, and how to open each back end. */
-import { DeviceUnavailableError, PrecisionError } from "../errors.ts";
+import { DeviceUnavailableError, FeynkacError, PrecisionError, SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";
+import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
+import { cudaMayBeHere } from "./cuda/library/driver-places.ts"; // a small file, where the index would load all of CUDA
 import type { BackendName, Device } from "./device.ts";
 
 export type * from "./device.ts";
+export type { CudaDevice, CudaDeviceInfo, CudaPart, LaunchSequence } from "./cuda/index.ts";
 
 export interface OpenOptions {
   /**
-   * "auto" (the default) is the CPU, except for `precision: "f32"`, where it is a GPU through WebGPU if there is one that
-   * is not emulated in software. It never trades precision for speed: f64 is always the CPU's in this version.
+   * "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an NVIDIA GPU through CUDA
+   * if one is usable (driver, NVRTC and the package koffi are there, and the GPU opens) and made for f64, the CPU otherwise.
+   * For `precision: "f32"` it is CUDA, or else a GPU through WebGPU that is not emulated in software, or else the CPU.
    */
   readonly backend?: BackendName | "auto";
+  /** Which GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". */
+  readonly device?: number;
   /** Threads of the CPU back end; every core by default. */
   readonly threads?: number;
   /** What `real` will have to be: the device offers it, or opening fails. */
@@ -20,7 +26,7 @@ export interface OpenOptions {
 
 /**
  * Opens a device. Dispose it with `using`, or its threads and memory stay.
- * @throws DeviceUnavailableError (with what is missing and how to get it) | PrecisionError
+ * @throws DeviceUnavailableError (with what is missing and how to get it) | PrecisionError | SpecError
  */
 export async function openDevice(options: OpenOptions = {}): Promise<Device> {
   const device = await open(options);
@@ -31,19 +37,36 @@ export async function openDevice(options: OpenOptions = {}): Promise<Device> {
   throw new PrecisionError(`${name}: offers ${precisions.join(", ")}, not ${precision}; the CPU offers f64`);
 }
 
-function open({ backend = "auto", threads, precision }: OpenOptions): Promise<Device> {
-  const cpu = async (): Promise<Device> => createCpuDevice(threads === undefined ? {} : { threads });
+/**
+ * The GPUs of a back end that can list them, which is CUDA.
+ * @throws DeviceUnavailableError
+ */
+export async function devices(_backend: "cuda"): Promise<CudaDeviceInfo[]> {
+  const { cudaDevices } = await import("./cuda/index.ts");
+  return cudaDevices();
+}
+
+/** What CUDA needs, part by part: found or missing, and how to get it. */
+export async function diagnoseCuda(): Promise<CudaPart[]> {
+  const cuda = await import("./cuda/index.ts");
+  return cuda.diagnoseCuda();
+}
+
+function open(options: OpenOptions): Promise<Device> {
+  const { backend = "auto", device } = options;
+  if (device !== undefined && backend !== "cuda") {
+    const message = `device: got ${device} with the backend ${backend}; only "cuda" has devices to choose from`;
+    return Promise.reject(new SpecError(message));
+  }
   switch (backend) {
     case "auto":
-      return precision === "f32" ? openHardwareGpu().then((gpu) => gpu ?? cpu()) : cpu();
+      return openAny(options);
     case "cpu":
-      return cpu();
+      return openCpu(options);
     case "webgpu":
       return openWebGpu();
     case "cuda":
-      return Promise.reject(
-        new DeviceUnavailableError("CUDA is not in this version; use the backends cpu (f64, f32) or webgpu (f32)"),
-      );
+      return openCuda(device);
     default:
       return Promise.reject(
         new DeviceUnavailableError(
@@ -53,7 +76,43 @@ function open({ backend = "auto", threads, precision }: OpenOptions): Promise<De
   }
 }
 
-/** Loaded on demand, so that who only uses the CPU loads none of it. */
+async function openAny(options: OpenOptions): Promise<Device> {
+  const { precision = "f64" } = options;
+  const single = precision === "f32";
+  const cuda = single || precision === "f64" ? await openUsableCuda(single ? Infinity : MOST_RATIO) : undefined;
+  if (cuda !== undefined) return cuda;
+  return (precision === "f64" ? undefined : await openHardwareGpu()) ?? openCpu(options);
+}
+
+async function openCpu({ threads }: OpenOptions): Promise<Device> {
+  return createCpuDevice(threads === undefined ? {} : { threads });
+}
+
+async function openCuda(device?: number): Promise<CudaDevice> {
+  const { createCudaDevice } = await import("./cuda/index.ts");
+  return createCudaDevice(device === undefined ? {} : { device });
+}
+
+/**
+ * GPUs made for computing do f64 at half the rate of f32 (a few at a third or a quarter); all others at a 24th to a 64th,
+ * where the CPU's cores may well be faster.
+ */
+const MOST_RATIO = 8;
+
+/** Undefined wherever anything of CUDA is missing or does not work; at once where there is no NVIDIA GPU. */
+async function openUsableCuda(mostRatio: number): Promise<CudaDevice | undefined> {
+  if (!cudaMayBeHere()) return undefined;
+  const { cudaDevices, createCudaDevice } = await import("./cuda/index.ts");
+  try {
+    const [first] = await cudaDevices();
+    return first !== undefined && first.singleToDoubleRatio <= mostRatio ? await createCudaDevice() : undefined;
+  } catch (error) {
+    if (!(error instanceof FeynkacError)) throw error;
+    return undefined;
+  }
+}
+
+/** As CUDA, loaded on demand, so that who only uses the CPU loads none of it. */
 async function openWebGpu(): Promise<Device> {
   const { createWebGpuDevice } = await import("./webgpu/index.ts");
   return createWebGpuDevice();

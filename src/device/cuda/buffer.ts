@@ -1,0 +1,40 @@
+import { DisposedError } from "../../errors.ts";
+import type { BufferElement, Device, DeviceBuffer } from "../device.ts";
+import type { Block } from "./memory/blocks.ts";
+
+export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
+
+export class CudaBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
+  readonly device: Device;
+  readonly element: E;
+  readonly length: number;
+  readonly block: Block;
+  #disposed = false;
+  readonly #release: (buffer: CudaBuffer<any>) => void;
+
+  constructor(device: Device, element: E, length: number, block: Block, release: (buffer: CudaBuffer<any>) => void) {
+    this.device = device;
+    this.element = element;
+    this.length = length;
+    this.block = block;
+    this.#release = release;
+  }
+
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  get elementBytes(): number {
+    return ARRAY_TYPES[this.element].BYTES_PER_ELEMENT;
+  }
+
+  assertUsable(who: string): void {
+    if (this.#disposed) throw new DisposedError(`${who}: the buffer has been disposed`);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#release(this);
+  }
+}

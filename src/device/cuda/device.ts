@@ -1,0 +1,323 @@
+import {
+  DeviceLostError,
+  DisposedError,
+  OutOfMemoryError,
+  PrecisionError,
+  ShapeError,
+  SpecError,
+} from "../../errors.ts";
+import type { Kernel, KernelIR } from "../../kernel/index.ts";
+import { launchBuffers, launchCount, rejectUnknown } from "../arguments.ts";
+import type {
+  BufferElement,
+  CompiledKernel,
+  CompileOptions,
+  Device,
+  DeviceBuffer,
+  DeviceLimits,
+  HostArray,
+  HostArrays,
+  LaunchArguments,
+  LaunchSize,
+} from "../device.ts";
+import { ARRAY_TYPES, CudaBuffer } from "./buffer.ts";
+import { limitsOf } from "./limits.ts";
+import type { CudaDeviceInfo } from "./list.ts";
+import { Blocks } from "./memory/blocks.ts";
+import { Downloads } from "./memory/downloads.ts";
+import { Uploads } from "./memory/uploads.ts";
+import type { Compiler } from "./program/compiler.ts";
+import { CudaKernel } from "./program/program.ts";
+import { Programs } from "./program/programs.ts";
+import { capture, CudaSequence, type LaunchSequence, type Recorded } from "./sequence.ts";
+import type { Session } from "./session.ts";
+import { Suspects } from "./suspects.ts";
+import { Timeline } from "./timeline.ts";
+import { timeStream } from "./timing.ts";
+
+/** Freed memory kept for reuse: at most this part of the GPU's. */
+const IDLE_PART = 1 / 4;
+
+/** Elements converted at a time where an array is not of its buffer's type. */
+const CONVERSION = 2 ** 20;
+
+export class CudaDevice implements Device {
+  readonly backend = "cuda";
+  readonly name: string;
+  readonly precisions = ["f64", "f32"] as const;
+  readonly limits: DeviceLimits;
+  readonly parallelism: number;
+  readonly lost: Promise<string>;
+  readonly info: CudaDeviceInfo;
+  readonly #session: Session;
+  readonly #blocks: Blocks;
+  readonly #timeline: Timeline;
+  readonly #uploads: Uploads;
+  readonly #downloads: Downloads;
+  readonly #programs: Programs;
+  readonly #suspects = new Suspects();
+  readonly #buffers = new Set<CudaBuffer<any>>();
+  /** Of the sequence being recorded. */
+  #recording: Recorded | undefined;
+  #lostBecause: string | undefined;
+  #announceLoss: (reason: string) => void = () => {};
+  #disposed = false;
+
+  constructor(session: Session, compiler: Compiler, info: CudaDeviceInfo) {
+    this.info = info;
+    this.name = `${info.name} (CUDA)`;
+    this.limits = limitsOf(info);
+    this.parallelism = info.multiprocessors * info.threadsPerMultiprocessor;
+    this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
+    this.#session = session;
+    session.onLoss = (reason) => this.#lose(reason);
+    this.#blocks = new Blocks(session, info.memoryBytes * IDLE_PART);
+    this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
+    this.#uploads = new Uploads(session);
+    this.#downloads = new Downloads(session, this.#timeline);
+    this.#programs = new Programs(session, compiler, this.limits, this.name);
+  }
+
+  get liveBuffers(): number {
+    return this.#buffers.size;
+  }
+
+  createBuffer<E extends BufferElement>(element: E, length: number): CudaBuffer<E> {
+    this.#begin("createBuffer");
+    const bytes = this.#bytesOf(element, length);
+    const block = this.#allocate(element, length, bytes);
+    const { calls, stream } = this.#session;
+    if (bytes > 0) this.#session.check("createBuffer", calls.cuMemsetD8Async(block.address, 0, bytes, stream));
+    const buffer = new CudaBuffer<E>(this, element, length, block, (released) => this.#release(released));
+    this.#buffers.add(buffer);
+    return buffer;
+  }
+
+  async compile(kernel: Kernel, { precision, fma = "contract" }: CompileOptions): Promise<CompiledKernel> {
+    this.#assertUsable();
+    const start = performance.now();
+    if (precision !== "f64" && precision !== "f32")
+      throw new PrecisionError(`${kernel.name}: compiled for ${precision}, but ${this.name} offers f64 and f32`);
+    const { program, made } = this.#programs.ofKernel(kernel, precision, fma);
+    const loaded = await program;
+    return new CudaKernel(kernel, loaded, made ? performance.now() - start : 0);
+  }
+
+  /** Compiles IR that has no kernel in the kernel language behind it. */
+  async compileIr(kernel: Kernel, ir: KernelIR, fma: "contract" | "exact" = "contract"): Promise<CompiledKernel> {
+    this.#assertUsable();
+    const start = performance.now();
+    const { program, made } = this.#programs.ofIr(ir, fma);
+    const loaded = await program;
+    return new CudaKernel(kernel, loaded, made ? performance.now() - start : 0);
+  }
+
+  launch(kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize): void {
+    this.#ready();
+    if (!(kernel instanceof CudaKernel) || kernel.program.session !== this.#session)
+      throw new ShapeError(`${kernel.kernel.name}: compiled for another device than ${this.name}`);
+    const { program } = kernel;
+    const { ir, parameters, module } = program;
+    const count = launchCount(ir, size);
+    const buffers = launchBuffers(this, CudaBuffer, ir, args);
+    parameters.fill(ir, args, buffers, count);
+    rejectUnknown(ir, args);
+    if (count === 0) return;
+    if (this.#recording === undefined) this.#suspects.launched(program);
+    else this.#note(this.#recording, kernel, buffers);
+    const { calls, stream } = this.#session;
+    const blocks = ir.cooperative ? count : Math.ceil(count / module.groupSize);
+    const { groupSize, dynamicSharedBytes } = module;
+    const { function: entry } = program;
+    const { address } = parameters;
+    const status = calls.cuLaunchKernel(entry, blocks, 1, 1, groupSize, 1, 1, dynamicSharedBytes, stream, address, 0);
+    if (status !== 0) this.#session.check(`${ir.name}: launch`, status);
+  }
+
+  write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
+    this.#begin("write");
+    const target = this.#own(buffer, "write", offset, values.length);
+    const Type = ARRAY_TYPES[target.element];
+    const at = target.block.address + offset * target.elementBytes;
+    if (values instanceof Type) return this.#uploads.copy(at, bytesOf(values));
+    for (let i = 0; i < values.length; i += CONVERSION) {
+      const converted = new Type(values.subarray(i, i + CONVERSION));
+      this.#uploads.copy(at + i * target.elementBytes, bytesOf(converted));
+    }
+  }
+
+  async read<E extends BufferElement>(
+    buffer: DeviceBuffer<E>,
+    offset = 0,
+    length = buffer.length - offset,
+  ): Promise<HostArrays[E]> {
+    this.#begin("read");
+    const source = this.#own(buffer, "read", offset, length);
+    const result = newArray(buffer.element, length);
+    if (length === 0) await this.finish();
+    else {
+      const at = source.block.address + offset * source.elementBytes;
+      const arrived = this.#downloads.start(at, bytesOf(result), this.#suspects.sequence);
+      this.#timeline.watch();
+      await arrived;
+    }
+    return result;
+  }
+
+  async finish(): Promise<void> {
+    this.#begin("finish");
+    await this.#reached();
+  }
+
+  /**
+   * Device time of what `work` records, in milliseconds: from the end of everything recorded before to the end of its last.
+   * @throws DeviceLostError, and whatever `work` throws
+   */
+  async timed(work: () => void): Promise<number> {
+    this.#begin("timed");
+    return timeStream(this.#session, work, () => this.#reached());
+  }
+
+  /**
+   * Records launches, without running them, to be run again and again as a whole: a CUDA graph, which starts its launches
+   * closer together than single ones can. Only `launch` may be called inside. Buffers are borrowed: they must live whenever
+   * the sequence runs. The caller disposes it.
+   * @throws ShapeError (anything but a launch inside) | DisposedError | DeviceLostError, and whatever `work` throws
+   */
+  record(work: () => void): LaunchSequence {
+    this.#begin("record");
+    const recorded: Recorded = { buffers: new Set(), programs: new Set() };
+    this.#recording = recorded;
+    try {
+      const graph = capture(this.#session, work);
+      return new CudaSequence(this.#sequenceOwner, graph, recorded);
+    } finally {
+      this.#recording = undefined;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#timeline.fail(new DisposedError(`${this.name}: disposed while work was under way`));
+    this.#session.close();
+  }
+
+  readonly #sequenceOwner = {
+    begin: (): Session => {
+      this.#begin("sequence");
+      return this.#session;
+    },
+    launched: (programs: Recorded["programs"]): void => {
+      for (const program of programs) this.#suspects.launched(program);
+    },
+    discard: (graph: number): void => {
+      if (!this.#usable) return; // gone with the context
+      this.#session.enter();
+      this.#session.check("sequence", this.#session.calls.cuGraphExecDestroy(graph));
+    },
+  };
+
+  #note(recording: Recorded, { program }: CudaKernel, buffers: readonly CudaBuffer[]): void {
+    recording.programs.add(program);
+    for (const buffer of buffers) recording.buffers.add(buffer);
+  }
+
+  /** Everything recorded so far is complete. */
+  #reached(): Promise<void> {
+    const reached = new Promise<void>((resolve, reject) => {
+      this.#timeline.mark(this.#suspects.sequence, resolve, reject);
+    });
+    this.#timeline.watch();
+    return reached;
+  }
+
+  /** Before anything that a sequence cannot hold. */
+  #begin(what: string): void {
+    this.#ready();
+    if (this.#recording !== undefined)
+      throw new ShapeError(`${what}: inside a recorded sequence, which holds launches only; do it before or after`);
+  }
+
+  /** Before anything is recorded. */
+  #ready(): void {
+    this.#assertUsable();
+    this.#session.enter();
+    this.#downloads.settle();
+  }
+
+  #allocate(element: BufferElement, length: number, bytes: number): ReturnType<Blocks["allocate"]> {
+    try {
+      return this.#blocks.allocate(bytes);
+    } catch (cause) {
+      if (!(cause instanceof OutOfMemoryError)) throw cause;
+      const message = `${this.name}: no memory for a buffer of ${bytes} bytes (${length} ${element}); dispose others first`;
+      throw new OutOfMemoryError(message, { cause });
+    }
+  }
+
+  #release(buffer: CudaBuffer<any>): void {
+    this.#buffers.delete(buffer);
+    if (!this.#usable) return; // gone with the context
+    this.#ready();
+    this.#blocks.release(buffer.block);
+  }
+
+  #bytesOf(element: BufferElement, length: number): number {
+    if (!Number.isInteger(length) || length < 0)
+      throw new SpecError(`buffer of ${element}: length ${length}, expected a whole number ≥ 0`);
+    const Type = ARRAY_TYPES[element];
+    if (Type === undefined) throw new SpecError(`buffer of ${element as string}: expected f64, f32, i32 or u32`);
+    const bytes = length * Type.BYTES_PER_ELEMENT;
+    if (bytes > this.limits.maxBufferBytes) {
+      throw new OutOfMemoryError(
+        `buffer of ${length} ${element}: ${bytes} bytes, at most ${this.limits.maxBufferBytes} on ${this.name}`,
+      );
+    }
+    return bytes;
+  }
+
+  #own(buffer: DeviceBuffer, verb: string, offset: number, length: number): CudaBuffer {
+    if (!(buffer instanceof CudaBuffer) || buffer.device !== this)
+      throw new ShapeError(`${verb}: a buffer of another device`);
+    buffer.assertUsable(verb);
+    const valid = [offset, length].every((n) => Number.isInteger(n) && n >= 0) && offset + length <= buffer.length;
+    if (!valid) throw new ShapeError(`elements ${offset} … ${offset + length} of a buffer of ${buffer.length}`);
+    return buffer;
+  }
+
+  get #usable(): boolean {
+    return !this.#disposed && this.#lostBecause === undefined;
+  }
+
+  #assertUsable(): void {
+    if (this.#disposed) throw new DisposedError(`${this.name}: the device has been disposed`);
+    if (this.#lostBecause !== undefined) throw this.#lostError(this.#lostBecause);
+  }
+
+  #lostError(reason: string): DeviceLostError {
+    return new DeviceLostError(`${this.name}: lost: ${reason}; open the device again`);
+  }
+
+  #lose(reason: string): Error {
+    if (this.#lostBecause === undefined) {
+      this.#lostBecause = `${this.#suspects.describe()}: ${reason}`;
+      this.#timeline.fail(this.#lostError(this.#lostBecause));
+      this.#announceLoss(this.#lostBecause);
+    }
+    return this.#lostError(this.#lostBecause);
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: HostArray): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function newArray<E extends BufferElement>(element: E, length: number): HostArrays[E] {
+  try {
+    return new ARRAY_TYPES[element](length) as HostArrays[E];
+  } catch (cause) {
+    const message = `read: JavaScript has no room for an array of ${length} ${element}; read it in ranges`;
+    throw new OutOfMemoryError(message, { cause });
+  }
+}

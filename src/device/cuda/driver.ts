@@ -1,0 +1,118 @@
+/** libcuda, loaded and initialised: its functions, its version, and the words that calls leave their results in. */
+import { DeviceUnavailableError } from "../../errors.ts";
+import { driverDevices } from "./ffi/driver-devices.ts";
+import { driverMemory } from "./ffi/driver-memory.ts";
+import { driverModules } from "./ffi/driver-modules.ts";
+import { driverStreams } from "./ffi/driver-streams.ts";
+import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
+import { CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
+import { bind, type Calls } from "./ffi/signatures.ts";
+import { driverPlaces } from "./library/driver-places.ts";
+import { type Host, thisHost } from "./library/host.ts";
+import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
+
+const functions = { ...driverDevices, ...driverMemory, ...driverModules, ...driverStreams };
+
+export type DriverCalls = Calls<typeof functions>;
+
+export interface Version {
+  readonly major: number;
+  readonly minor: number;
+}
+
+export const versionText = ({ major, minor }: Version): string => `${major}.${minor}`;
+
+export class Driver {
+  readonly koffi: Koffi;
+  readonly path: string;
+  readonly calls: DriverCalls;
+  /** Held, so that it stays loaded. */
+  readonly library: ForeignLibrary;
+  /** Of CUDA, not of the driver package: 13.0. */
+  readonly version: Version;
+  /** The context that is current on this thread, as far as this back end has set it. */
+  current = 0;
+  readonly #words = new BigUint64Array(1);
+  readonly #ints = new Int32Array(this.#words.buffer);
+  readonly #floats = new Float32Array(this.#words.buffer);
+  readonly #address: number;
+
+  constructor(koffi: Koffi, { library, path }: OpenedLibrary, calls: DriverCalls) {
+    this.koffi = koffi;
+    this.path = path;
+    this.library = library;
+    this.calls = calls;
+    this.#address = addressOf(koffi, this.#words.buffer);
+    const version = this.int("cuDriverGetVersion", (to) => calls.cuDriverGetVersion(to));
+    this.version = { major: Math.floor(version / 1000), minor: Math.floor((version % 1000) / 10) };
+  }
+
+  /** The 64-bit word (handle, address, size) that a call stores where it is told to. */
+  word(what: string, call: (to: number) => number): number {
+    return this.take(call, (status) => unavailable(what, status));
+  }
+
+  /** As `word`, the failure left to `fail`, which throws. */
+  take(call: (to: number) => number, fail: (status: number) => void): number {
+    this.#words[0] = 0n;
+    const status = call(this.#address);
+    if (status !== CUDA_SUCCESS) fail(status);
+    return Number(this.#words[0]);
+  }
+
+  int(what: string, call: (to: number) => number): number {
+    this.word(what, call);
+    return this.#ints[0];
+  }
+
+  float(call: (to: number) => number, fail: (status: number) => void): number {
+    this.take(call, fail);
+    return this.#floats[0];
+  }
+}
+
+/** @throws DeviceUnavailableError */
+export function unavailable(what: string, status: number): never {
+  throw new DeviceUnavailableError(`CUDA: ${what}: ${describeResult(status)}${remedyFor(status)}`);
+}
+
+const REMEDIES: Readonly<Record<number, string>> = {
+  34: "; put the real driver's libcuda.so.1 before the toolkit's stubs on LD_LIBRARY_PATH",
+  100: "; look at nvidia-smi, CUDA_VISIBLE_DEVICES and, in a container, at --gpus all",
+  802: "; see nvidia-smi -q, Fabric",
+  803: "; reboot, or reload the kernel module of the installed version",
+  804: "; remove the package cuda-compat, or its folder from LD_LIBRARY_PATH",
+  999: "; reboot, or reload the kernel module nvidia_uvm",
+};
+
+const remedyFor = (status: number): string => REMEDIES[status] ?? "";
+
+/** Loaded libraries stay loaded, so each is bound once in a thread. */
+const drivers = new Map<string, Driver>();
+
+/** @throws DeviceUnavailableError (no library, or one that finds no GPU) */
+export function openDriver(koffi: Koffi, given?: string, host: Host = thisHost()): Driver {
+  const places = driverPlaces(host, given ?? host.environment["FEYNKAC_CUDA_DRIVER"]);
+  const key = places.join("\n");
+  const known = drivers.get(key);
+  if (known !== undefined) return known;
+  const { opened, refusals } = openFirst(koffi, places);
+  if (opened === undefined) throw new DeviceUnavailableError(noDriver(host) + listRefusals(refusals));
+  const calls = bind(opened.library, `the driver (${opened.path})`, functions);
+  const status = calls.cuInit(0);
+  if (status !== CUDA_SUCCESS) unavailable(`the driver ${opened.path} does not start`, status);
+  const driver = new Driver(koffi, opened, calls);
+  drivers.set(key, driver);
+  return driver;
+}
+
+function noDriver({ platform }: Host): string {
+  switch (platform) {
+    case "linux":
+      return "CUDA: the NVIDIA driver's libcuda.so.1 is not here; install the driver (Debian, Ubuntu: apt install nvidia-driver; WSL: the driver for Windows) or name the file in FEYNKAC_CUDA_DRIVER";
+    case "win32":
+      return "CUDA: the NVIDIA driver's nvcuda.dll is not here; install the driver from nvidia.com or name the file in FEYNKAC_CUDA_DRIVER";
+    default:
+      return `CUDA: NVIDIA has no driver for ${platform}; use the backends cpu or webgpu`;
+  }
+}

@@ -1,0 +1,26 @@
+/** Marks in the stream, used again and again. */
+import { EVENT_DISABLE_TIMING } from "./ffi/driver-streams.ts";
+import type { Session } from "./session.ts";
+
+export class Events {
+  readonly #session: Session;
+  readonly #idle: number[] = [];
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** An event recorded at the stream's end. */
+  record(): number {
+    const { calls, stream } = this.#session;
+    const event =
+      this.#idle.pop() ?? this.#session.word("cuEventCreate", (to) => calls.cuEventCreate(to, EVENT_DISABLE_TIMING));
+    this.#session.check("cuEventRecord", calls.cuEventRecord(event, stream));
+    return event;
+  }
+
+  /** Gives back an event that is complete. */
+  reuse(event: number): void {
+    this.#idle.push(event);
+  }
+}

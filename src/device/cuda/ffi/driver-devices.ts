@@ -1,0 +1,28 @@
+/** cuda.h: initialisation, version, device management, context management. */
+import type { Table } from "./signatures.ts";
+
+export const driverDevices = {
+  cuInit: ["u32"], // flags
+  cuDriverGetVersion: ["u64"], // int *version
+  cuDeviceGetCount: ["u64"], // int *count
+  cuDeviceGet: ["u64", "i32"], // CUdevice *device, int ordinal
+  cuDeviceGetName: ["data", "i32", "i32"], // char *name, int length, CUdevice
+  cuDeviceTotalMem_v2: ["u64", "i32"], // size_t *bytes, CUdevice
+  cuDeviceGetAttribute: ["u64", "i32", "i32"], // int *value, CUdevice_attribute, CUdevice
+  // Version 2 has been there since CUDA 4 and stays, for programs already built; 4 is what CUDA 13's header names.
+  cuCtxCreate_v2: ["u64", "u32", "i32"], // CUcontext *context, flags, CUdevice
+  cuCtxDestroy_v2: ["u64"],
+  cuCtxSetCurrent: ["u64"],
+  cuCtxPopCurrent_v2: ["u64"], // CUcontext *popped
+} as const satisfies Table;
+
+export const deviceAttribute = {
+  maxThreadsPerBlock: 1,
+  maxGridX: 5,
+  multiprocessors: 16,
+  maxThreadsPerMultiprocessor: 39,
+  computeCapabilityMajor: 75,
+  computeCapabilityMinor: 76,
+  singleToDoubleRatio: 87,
+  maxSharedMemoryPerBlock: 97, // …OPTIN: what a kernel may ask for
+} as const;

@@ -1,0 +1,49 @@
+/** The CUDA back end: NVIDIA GPUs in f64 and f32, through the driver and NVRTC; no toolkit is needed. */
+import { DeviceUnavailableError } from "../../errors.ts";
+import { CudaDevice } from "./device.ts";
+import { type Driver, openDriver } from "./driver.ts";
+import { loadKoffi } from "./ffi/koffi.ts";
+import { type CudaDeviceInfo, deviceHandle, listDevices } from "./list.ts";
+import { openNvrtc } from "./nvrtc.ts";
+import { Compiler } from "./program/compiler.ts";
+import { targetOf } from "./program/target.ts";
+import { openSession } from "./session.ts";
+
+export type { CudaDevice } from "./device.ts";
+export type { CudaDeviceInfo } from "./list.ts";
+export type { LaunchSequence } from "./sequence.ts";
+export { type CudaPart, diagnoseCuda } from "./diagnose.ts";
+
+/** Paths of the two libraries; otherwise FEYNKAC_CUDA_DRIVER and FEYNKAC_NVRTC, or wherever they are found. */
+export interface CudaLibraries {
+  readonly driver?: string;
+  readonly nvrtc?: string;
+}
+
+export interface CudaDeviceOptions extends CudaLibraries {
+  /** Which GPU, by the index that `cudaDevices` gives it; the first by default. */
+  readonly device?: number;
+}
+
+/** @throws DeviceUnavailableError saying what is missing and how to get it */
+export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise<CudaDevice> {
+  const koffi = await loadKoffi();
+  const driver = openDriver(koffi, options.driver);
+  const info = choose(driver, options.device ?? 0);
+  const nvrtc = openNvrtc(koffi, driver.version, options.nvrtc);
+  const compiler = new Compiler(nvrtc, targetOf(info, nvrtc));
+  return new CudaDevice(openSession(driver, deviceHandle(driver, info.index)), compiler, info);
+}
+
+/** @throws DeviceUnavailableError */
+export async function cudaDevices(libraries: CudaLibraries = {}): Promise<CudaDeviceInfo[]> {
+  return listDevices(openDriver(await loadKoffi(), libraries.driver));
+}
+
+function choose(driver: Driver, index: number): CudaDeviceInfo {
+  const all = listDevices(driver);
+  const found = all[index];
+  if (found !== undefined) return found;
+  const names = all.map(({ name }, i) => `${i} (${name})`).join(", ");
+  throw new DeviceUnavailableError(`CUDA: no GPU ${index}; expected ${names || "one, but the driver shows none"}`);
+}

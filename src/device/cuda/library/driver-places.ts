@@ -1,0 +1,48 @@
+/** Where the CUDA driver's library is: it comes with the driver, never with the toolkit. */
+import { inNode } from "../node.ts";
+import { distinct, type Host, pathOn, thisHost } from "./host.ts";
+
+const UNIX_DIRECTORIES = [
+  "/usr/lib/wsl/lib", // Windows Subsystem for Linux: not always in the loader's cache
+  "/run/opengl-driver/lib", // NixOS
+  "/usr/lib/x86_64-linux-gnu",
+  "/usr/lib/aarch64-linux-gnu",
+  "/usr/lib64",
+  "/usr/lib64/nvidia",
+  "/usr/lib",
+  "/usr/lib/nvidia",
+  "/usr/local/nvidia/lib64", // Kubernetes device plugins of some clouds
+  "/home/kubernetes/bin/nvidia/lib64",
+  "/usr/lib/aarch64-linux-gnu/nvidia", // Jetson
+  "/usr/lib/aarch64-linux-gnu/tegra",
+];
+
+/**
+ * Paths to try, in order. The bare name comes first on Linux: the loader knows LD_LIBRARY_PATH and its own cache, and
+ * failing costs it nothing. Files follow that exist.
+ */
+export function driverPlaces(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): string[] {
+  if (given !== undefined && given !== "") return [given];
+  if (host.platform === "win32") {
+    const system = pathOn(host, host.environment["SystemRoot"] ?? "C:\\Windows", "System32", "nvcuda.dll");
+    return distinct([system]).filter((path) => host.exists(path));
+  }
+  if (host.platform !== "linux") return [];
+  const files = UNIX_DIRECTORIES.map((directory) => `${directory}/libcuda.so.1`);
+  return ["libcuda.so.1", ...files.filter((path) => host.exists(path))];
+}
+
+const DEVICE_NODES = ["/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvmap", "/dev/nvhost-gpu"];
+
+/**
+ * Whether it is worth loading anything: a GPU's device node (NVIDIA's, WSL's, Jetson's), or a driver given by name. Costs
+ * microseconds, where loading koffi takes some milliseconds.
+ */
+export function mayHaveGpu(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): boolean {
+  if (given !== undefined && given !== "") return host.exists(given) || !/[\\/]/.test(given);
+  if (host.platform === "win32") return driverPlaces(host).length > 0;
+  return host.platform === "linux" && DEVICE_NODES.some((path) => host.exists(path));
+}
+
+/** `mayHaveGpu` of this machine; false in a browser. */
+export const cudaMayBeHere = (): boolean => inNode() && mayHaveGpu(thisHost());

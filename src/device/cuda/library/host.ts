@@ -1,0 +1,48 @@
+/** What the search for libraries asks of the machine; a test gives one of its own. */
+import { nodeModule } from "../node.ts";
+
+export interface Host {
+  readonly platform: string;
+  readonly architecture: string;
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  exists(path: string): boolean;
+  /** Names in a directory; none if there is no such directory. */
+  list(directory: string): readonly string[];
+}
+
+export function thisHost(): Host {
+  const fs = nodeModule("node:fs");
+  return {
+    platform: process.platform,
+    architecture: process.arch,
+    home: nodeModule("node:os").homedir(),
+    environment: process.env,
+    exists: (path) => fs.existsSync(path),
+    list(directory) {
+      try {
+        return fs.readdirSync(directory);
+      } catch {
+        return [];
+      }
+    },
+  };
+}
+
+/** A path on `host`, whose separator need not be this machine's. Parts that are undefined make it undefined. */
+export function pathOn(host: Host, root: string | undefined, ...parts: readonly string[]): string | undefined {
+  if (root === undefined || root === "") return undefined;
+  return [root, ...parts].join(host.platform === "win32" ? "\\" : "/");
+}
+
+/** Directories in `root` whose name matches, the highest version first ("cuda-13.0" before "cuda-9.2"). */
+export function newestFirst(host: Host, root: string | undefined, name: RegExp): string[] {
+  if (root === undefined || root === "") return [];
+  const found = host.list(root).filter((entry) => name.test(entry));
+  const newest = new Intl.Collator("en", { numeric: true });
+  return found.sort((a, b) => newest.compare(b, a)).map((entry) => pathOn(host, root, entry) ?? "");
+}
+
+/** What is defined, once each, in order. */
+export const distinct = (paths: Iterable<string | undefined>): string[] =>
+  [...new Set([...paths].filter((path) => path !== undefined && path !== ""))] as string[];

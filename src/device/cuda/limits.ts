@@ -1,0 +1,44 @@
+/** What a kernel may ask of a CUDA device. */
+import { SpecError } from "../../errors.ts";
+import type { KernelIR } from "../../kernel/index.ts";
+import type { DeviceLimits } from "../device.ts";
+import type { CudaDeviceInfo } from "./list.ts";
+
+/** Parameters of a kernel: 4 KiB on every driver; a buffer takes its address and its length. */
+const PARAMETER_BYTES = 4096;
+const MOST_BUFFERS = 128;
+
+/**
+ * Local memory goes to every thread that the GPU can hold at once, whether it runs or not: at 64 KiB each an H200 would set
+ * aside 17 GB.
+ */
+const MOST_PRIVATE_BYTES = 2 ** 16;
+
+export function limitsOf({ memoryBytes, maxGroupSize, maxWorkgroupBytes }: CudaDeviceInfo): DeviceLimits {
+  return {
+    maxBufferBytes: memoryBytes,
+    maxBuffers: MOST_BUFFERS,
+    maxGroupSize,
+    maxWorkgroupBytes,
+    maxPrivateBytes: MOST_PRIVATE_BYTES,
+  };
+}
+
+/** @throws SpecError */
+export function checkLimits(ir: KernelIR, limits: DeviceLimits, device: string): void {
+  const bytes = (arrays: KernelIR["privates"]): number =>
+    arrays.reduce(
+      (sum, { element, length }) => sum + length * (element === "real" && ir.precision === "f64" ? 8 : 4),
+      0,
+    );
+  const needs = [
+    ["buffers", ir.buffers.length, limits.maxBuffers],
+    ["bytes of parameters", 8 + 16 * ir.buffers.length + 8 * ir.scalars.length, PARAMETER_BYTES],
+    ["items a workgroup", ir.groupSize, limits.maxGroupSize],
+    ["bytes of workgroup arrays", bytes(ir.workgroups), limits.maxWorkgroupBytes],
+    ["bytes of private arrays", bytes(ir.privates), limits.maxPrivateBytes],
+  ] as const;
+  for (const [what, got, most] of needs) {
+    if (got > most) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${most} on ${device}`);
+  }
+}

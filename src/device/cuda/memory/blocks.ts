@@ -1,0 +1,99 @@
+/**
+ * Device memory, with freed blocks kept for reuse.
+ *
+ * All work goes through one stream, so a block may be handed out again the moment it is freed: whatever still uses it runs
+ * first. That is what the driver's stream-ordered pools do, too; but they belong to the device rather than to a context
+ * (what a faulted context held would stay), become nodes when a graph is captured, and are missing on some systems.
+ * `cuMemFree`, which waits for the whole device, is called only to keep what lies idle within bounds.
+ */
+import { OutOfMemoryError } from "../../../errors.ts";
+import type { Session } from "../session.ts";
+
+export interface Block {
+  readonly address: number;
+  readonly bytes: number;
+}
+
+const SMALLEST = 512; // what the driver aligns to
+const STEPS = 8; // sizes in an octave: at most an eighth is wasted
+const COARSE = 2 ** 30;
+const PAGE = 2 ** 21;
+
+/** Rounds up, so that blocks of about the same size can stand for each other. */
+export function blockBytes(bytes: number): number {
+  if (bytes <= SMALLEST) return SMALLEST;
+  const step = bytes > COARSE ? PAGE : Math.max(SMALLEST, 2 ** Math.floor(Math.log2(bytes)) / STEPS);
+  return Math.ceil(bytes / step) * step;
+}
+
+export class Blocks {
+  readonly #session: Session;
+  /** Most bytes that may lie idle. */
+  readonly #mostIdle: number;
+  /** By age. */
+  readonly #idle = new Set<Block>();
+  readonly #bySize = new Map<number, Block[]>();
+  #idleBytes = 0;
+
+  constructor(session: Session, mostIdle: number) {
+    this.#session = session;
+    this.#mostIdle = mostIdle;
+  }
+
+  get idleBytes(): number {
+    return this.#idleBytes;
+  }
+
+  /** @throws OutOfMemoryError */
+  allocate(wanted: number): Block {
+    const bytes = blockBytes(wanted);
+    const block = this.#bySize.get(bytes)?.at(-1);
+    if (block !== undefined) {
+      this.#forget(block);
+      return block;
+    }
+    try {
+      return this.#allocate(bytes);
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError) || this.#idle.size === 0) throw error;
+      this.#shrinkTo(0);
+      return this.#allocate(bytes);
+    }
+  }
+
+  /** Work recorded before may still use the block. */
+  release(block: Block): void {
+    if (block.bytes > this.#mostIdle) return this.#free(block);
+    this.#shrinkTo(this.#mostIdle - block.bytes);
+    this.#idle.add(block);
+    const alike = this.#bySize.get(block.bytes);
+    if (alike === undefined) this.#bySize.set(block.bytes, [block]);
+    else alike.push(block);
+    this.#idleBytes += block.bytes;
+  }
+
+  #allocate(bytes: number): Block {
+    const { calls } = this.#session;
+    return { address: this.#session.word("cuMemAlloc", (to) => calls.cuMemAlloc_v2(to, bytes)), bytes };
+  }
+
+  #shrinkTo(bytes: number): void {
+    for (const block of this.#idle) {
+      if (this.#idleBytes <= bytes) return;
+      this.#forget(block);
+      this.#free(block);
+    }
+  }
+
+  #forget(block: Block): void {
+    this.#idle.delete(block);
+    const alike = this.#bySize.get(block.bytes) ?? [];
+    alike.splice(alike.indexOf(block), 1);
+    if (alike.length === 0) this.#bySize.delete(block.bytes);
+    this.#idleBytes -= block.bytes;
+  }
+
+  #free({ address }: Block): void {
+    this.#session.check("cuMemFree", this.#session.calls.cuMemFree_v2(address));
+  }
+}

@@ -1,0 +1,52 @@
+/** Host memory that the GPU reaches by itself, and that JavaScript sees as bytes. */
+import { OutOfMemoryError } from "../../../errors.ts";
+import { memoryAt } from "../ffi/koffi.ts";
+import type { Session } from "../session.ts";
+
+export interface Pinned {
+  readonly address: number;
+  readonly bytes: Uint8Array;
+}
+
+/** It goes with the context. @throws OutOfMemoryError */
+export function allocatePinned(session: Session, bytes: number): Pinned {
+  const { calls, driver } = session;
+  const address = session.word("cuMemHostAlloc", (to) => calls.cuMemHostAlloc(to, bytes, 0));
+  return { address, bytes: new Uint8Array(memoryAt(driver.koffi, address, bytes)) };
+}
+
+/** Up to `most` pieces of one size, allocated as they are first needed. */
+export class PinnedPool {
+  readonly pieceBytes: number;
+  readonly #session: Session;
+  readonly #most: number;
+  readonly #idle: Pinned[] = [];
+  #made = 0;
+
+  constructor(session: Session, pieceBytes: number, most: number) {
+    this.#session = session;
+    this.pieceBytes = pieceBytes;
+    this.#most = most;
+  }
+
+  /** Undefined when all there can be are in use. @throws OutOfMemoryError (there is none at all) */
+  take(): Pinned | undefined {
+    return this.#idle.pop() ?? this.#make();
+  }
+
+  giveBack(piece: Pinned): void {
+    this.#idle.push(piece);
+  }
+
+  #make(): Pinned | undefined {
+    if (this.#made >= this.#most) return undefined;
+    try {
+      const piece = allocatePinned(this.#session, this.pieceBytes);
+      this.#made++;
+      return piece;
+    } catch (error) {
+      if (error instanceof OutOfMemoryError && this.#made > 0) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** Node's own modules without an import that bundlers for browsers would trip over. */
+import type * as Crypto from "node:crypto";
+import type * as Fs from "node:fs";
+import type * as Os from "node:os";
+import type * as Path from "node:path";
+import { DeviceUnavailableError } from "../../errors.ts";
+
+interface NodeModules {
+  readonly "node:crypto": typeof Crypto;
+  readonly "node:fs": typeof Fs;
+  readonly "node:os": typeof Os;
+  readonly "node:path": typeof Path;
+}
+
+function find(name: string): unknown {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
+  return process?.getBuiltinModule?.(name);
+}
+
+export const inNode = (): boolean => find("node:fs") !== undefined;
+
+/** @throws DeviceUnavailableError in a browser */
+export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] {
+  const found = find(name);
+  if (found === undefined) {
+    throw new DeviceUnavailableError("CUDA needs Node (20.16 or later); a browser reaches its GPU through WebGPU");
+  }
+  return found as NodeModules[N];
+}

@@ -1,0 +1,90 @@
+/** NVRTC, loaded: its functions, its version, the architectures it compiles for. */
+import { DeviceUnavailableError } from "../../errors.ts";
+import { type Version, versionText } from "./driver.ts";
+import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
+import { NVRTC_SUCCESS, nvrtcFunctions, nvrtcResultName } from "./ffi/nvrtc.ts";
+import { bind, type Calls } from "./ffi/signatures.ts";
+import { loadBuiltins } from "./library/builtins.ts";
+import { type Host, thisHost } from "./library/host.ts";
+import { nvrtcPlaces } from "./library/nvrtc-places.ts";
+import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
+
+export type NvrtcCalls = Calls<typeof nvrtcFunctions>;
+
+export class Nvrtc {
+  readonly koffi: Koffi;
+  readonly path: string;
+  readonly calls: NvrtcCalls;
+  readonly version: Version;
+  /** Compute capabilities as NVRTC writes them, 90 for 9.0; ascending. */
+  readonly architectures: readonly number[];
+  /** Held, so that they stay loaded. */
+  readonly libraries: readonly (ForeignLibrary | undefined)[];
+
+  constructor(koffi: Koffi, { library, path }: OpenedLibrary) {
+    this.koffi = koffi;
+    this.path = path;
+    this.calls = bind(library, `NVRTC (${path})`, nvrtcFunctions);
+    this.version = this.#readVersion();
+    this.architectures = this.#readArchitectures();
+    this.libraries = [library, loadBuiltins(koffi, path, this.version)];
+  }
+
+  /** @throws DeviceUnavailableError */
+  check(what: string, status: number): void {
+    if (status !== NVRTC_SUCCESS)
+      throw new DeviceUnavailableError(`CUDA: NVRTC (${this.path}): ${what}: ${nvrtcResultName(status)}`);
+  }
+
+  #readVersion(): Version {
+    const pair = new Int32Array(2);
+    const at = addressOf(this.koffi, pair.buffer);
+    this.check("nvrtcVersion", this.calls.nvrtcVersion(at, at + 4));
+    return { major: pair[0], minor: pair[1] };
+  }
+
+  #readArchitectures(): readonly number[] {
+    const count = new Int32Array(1);
+    this.check("nvrtcGetNumSupportedArchs", this.calls.nvrtcGetNumSupportedArchs(addressOf(this.koffi, count.buffer)));
+    const found = new Int32Array(count[0]);
+    this.check("nvrtcGetSupportedArchs", this.calls.nvrtcGetSupportedArchs(found));
+    return [...found].sort((a, b) => a - b);
+  }
+}
+
+const opened = new Map<string, Nvrtc>();
+
+/**
+ * The first NVRTC whose code the driver can load: of its own major version or an older one. Where there is only a newer one,
+ * that one, whose code for the very GPU may still load.
+ * @throws DeviceUnavailableError
+ */
+export function openNvrtc(koffi: Koffi, driver: Version, given?: string, host: Host = thisHost()): Nvrtc {
+  const places = nvrtcPlaces(host, given ?? host.environment["FEYNKAC_NVRTC"]);
+  const key = [driver.major, ...places].join("\n");
+  const known = opened.get(key);
+  if (known !== undefined) return known;
+  const found = search(koffi, places, driver);
+  opened.set(key, found);
+  return found;
+}
+
+function search(koffi: Koffi, places: readonly string[], driver: Version): Nvrtc {
+  let accepted: Nvrtc | undefined;
+  let newer: Nvrtc | undefined;
+  const { refusals } = openFirst(koffi, places, (library) => {
+    const candidate = new Nvrtc(koffi, library);
+    if (candidate.version.major <= driver.major) accepted = candidate;
+    else newer ??= candidate;
+    return accepted === undefined ? `of CUDA ${versionText(candidate.version)}, newer than the driver` : undefined;
+  });
+  const found = accepted ?? newer;
+  if (found === undefined) throw new DeviceUnavailableError(noNvrtc(driver) + listRefusals(refusals));
+  return found;
+}
+
+export const nvrtcRemedy = ({ major }: Version): string =>
+  `pip install ${major >= 13 ? "nvidia-cuda-nvrtc" : `nvidia-cuda-nvrtc-cu${major}`}, conda install cuda-nvrtc, ` +
+  "or the CUDA toolkit; or name the file in FEYNKAC_NVRTC";
+
+const noNvrtc = (driver: Version): string => `CUDA: NVRTC, the run-time compiler, is not here; ${nvrtcRemedy(driver)}`;

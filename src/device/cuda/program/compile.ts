@@ -1,0 +1,98 @@
+/** CUDA C++ to an image that the driver loads, by NVRTC, on a thread of the pool. */
+import { KernelError } from "../../../errors.ts";
+import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
+import { addressOf, type Koffi } from "../ffi/koffi.ts";
+import { NVRTC_ERROR_COMPILATION, NVRTC_SUCCESS, nvrtcResultName } from "../ffi/nvrtc.ts";
+import type { Nvrtc } from "../nvrtc.ts";
+import { quoteLog } from "./quote.ts";
+import type { Target } from "./target.ts";
+
+/** @throws KernelError with NVRTC's messages and the generated lines they are about */
+export async function compileImage(nvrtc: Nvrtc, module: CudaModule, target: Target): Promise<Uint8Array> {
+  const { calls, koffi } = nvrtc;
+  const { code, ir } = module;
+  const words = new BigUint64Array(1);
+  const at = addressOf(koffi, words.buffer);
+  nvrtc.check("nvrtcCreateProgram", calls.nvrtcCreateProgram(at, code, `${ir.name}.cu`, 0, 0, 0));
+  const program = Number(words[0]);
+  try {
+    const options = [`--gpu-architecture=${target.architecture}`, ...module.compilerOptions];
+    const status = await compile(nvrtc, program, options);
+    if (status === NVRTC_SUCCESS) return image(nvrtc, program, target);
+    throw rejected(module, status, logOf(nvrtc, program), options);
+  } finally {
+    words[0] = BigInt(program);
+    calls.nvrtcDestroyProgram(at);
+  }
+}
+
+function compile({ calls, koffi }: Nvrtc, program: number, options: readonly string[]): Promise<number> {
+  const list = stringList(koffi, options);
+  return new Promise((resolve, reject) => {
+    calls.nvrtcCompileProgram.async(program, options.length, list.address, (error, status) => {
+      // Held until here, since the address alone would not keep it.
+      if (error === null && list.memory.byteLength > 0) resolve(status);
+      else reject(error ?? new Error("no status"));
+    });
+  });
+}
+
+/** `const char **`: pointers, then the strings they point to. */
+function stringList(koffi: Koffi, strings: readonly string[]): { address: number; memory: ArrayBuffer } {
+  const texts = strings.map((text) => new TextEncoder().encode(`${text}\0`));
+  const head = 8 * (strings.length + 1);
+  const memory = new ArrayBuffer(texts.reduce((sum, { length }) => sum + length, head));
+  const address = addressOf(koffi, memory);
+  const pointers = new BigUint64Array(memory, 0, strings.length);
+  let offset = head;
+  for (const [i, text] of texts.entries()) {
+    new Uint8Array(memory).set(text, offset);
+    pointers[i] = BigInt(address + offset);
+    offset += text.length;
+  }
+  return { address, memory };
+}
+
+function image(nvrtc: Nvrtc, program: number, { kind }: Target): Uint8Array {
+  const { calls } = nvrtc;
+  return kind === "cubin"
+    ? fetch(
+        nvrtc,
+        "CUBIN",
+        (to) => calls.nvrtcGetCUBINSize(program, to),
+        (to) => calls.nvrtcGetCUBIN(program, to),
+      )
+    : fetch(
+        nvrtc,
+        "PTX",
+        (to) => calls.nvrtcGetPTXSize(program, to),
+        (to) => calls.nvrtcGetPTX(program, to),
+      );
+}
+
+function logOf(nvrtc: Nvrtc, program: number): string {
+  const { calls } = nvrtc;
+  const text = fetch(
+    nvrtc,
+    "log",
+    (to) => calls.nvrtcGetProgramLogSize(program, to),
+    (to) => calls.nvrtcGetProgramLog(program, to),
+  );
+  return new TextDecoder().decode(text).replace(/\0+$/, "");
+}
+
+function fetch(nvrtc: Nvrtc, what: string, size: (to: number) => number, get: (to: Uint8Array) => number): Uint8Array {
+  const bytes = new BigUint64Array(1);
+  nvrtc.check(what, size(addressOf(nvrtc.koffi, bytes.buffer)));
+  const result = new Uint8Array(Number(bytes[0]));
+  nvrtc.check(what, get(result));
+  return result;
+}
+
+function rejected({ ir, code }: CudaModule, status: number, log: string, options: readonly string[]): KernelError {
+  const what =
+    status === NVRTC_ERROR_COMPILATION
+      ? "the CUDA compiler rejects the generated code"
+      : `the CUDA compiler fails with ${nvrtcResultName(status)} (${options.join(" ")})`;
+  return new KernelError(`${ir.name}: ${what}\n${quoteLog(code, log)}`);
+}

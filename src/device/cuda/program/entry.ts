@@ -1,0 +1,42 @@
+/**
+ * A cache entry's bytes: a line of magic, the lengths of key and image, the key, the image, and the SHA-256 of it all.
+ * The whole key is there to be compared; the name of a file is only a hash of it.
+ */
+import { nodeModule } from "../node.ts";
+
+const MAGIC = new TextEncoder().encode("feynkac kernel 1\n");
+const HEAD = MAGIC.length + 8;
+const DIGEST = 32;
+
+export function encodeEntry(key: string, image: Uint8Array): Uint8Array {
+  const keyBytes = new TextEncoder().encode(key);
+  const bytes = new Uint8Array(HEAD + keyBytes.length + image.length + DIGEST);
+  const view = new DataView(bytes.buffer);
+  bytes.set(MAGIC);
+  view.setUint32(MAGIC.length, keyBytes.length, true);
+  view.setUint32(MAGIC.length + 4, image.length, true);
+  bytes.set(keyBytes, HEAD);
+  bytes.set(image, HEAD + keyBytes.length);
+  bytes.set(digest(bytes.subarray(0, -DIGEST)), bytes.length - DIGEST);
+  return bytes;
+}
+
+/** The image, or undefined if the entry is damaged or of another key. */
+export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array | undefined {
+  if (bytes.length < HEAD + DIGEST || !startsWith(bytes, MAGIC)) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [keyLength, imageLength] = [view.getUint32(MAGIC.length, true), view.getUint32(MAGIC.length + 4, true)];
+  if (bytes.length !== HEAD + keyLength + imageLength + DIGEST) return undefined;
+  if (!startsWith(bytes.subarray(-DIGEST), digest(bytes.subarray(0, -DIGEST)))) return undefined;
+  const image = HEAD + keyLength;
+  if (!startsWith(bytes.subarray(HEAD, image), new TextEncoder().encode(key))) return undefined;
+  return bytes.slice(image, image + imageLength);
+}
+
+/** A hash of text, in hexadecimal. */
+export const nameOf = (key: string): string => nodeModule("node:crypto").createHash("sha256").update(key).digest("hex");
+
+const digest = (bytes: Uint8Array): Uint8Array => nodeModule("node:crypto").createHash("sha256").update(bytes).digest();
+
+/** Equal, where both are of one length. */
+const startsWith = (bytes: Uint8Array, start: Uint8Array): boolean => start.every((byte, i) => bytes[i] === byte);

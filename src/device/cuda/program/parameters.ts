@@ -1,0 +1,58 @@
+/** The arguments of a launch as the driver takes them: an array of pointers, one to each value. */
+import type { KernelIR } from "../../../kernel/index.ts";
+import type { CudaParameter } from "../../../kernel/emit/cuda/index.ts";
+import { setScalar } from "../../arguments.ts";
+import type { LaunchArguments } from "../../device.ts";
+import type { CudaBuffer } from "../buffer.ts";
+import { addressOf, type Koffi } from "../ffi/koffi.ts";
+
+const WORD = 8;
+const HIGH = 2 ** 32;
+
+/** One block for all launches of a program: the driver copies the values before a launch returns. */
+export class ParameterBlock {
+  /** Of the pointers. */
+  readonly address: number;
+  readonly #parameters: readonly CudaParameter[];
+  readonly #view: DataView;
+
+  constructor(koffi: Koffi, parameters: readonly CudaParameter[]) {
+    const count = parameters.length;
+    const memory = new ArrayBuffer(2 * WORD * Math.max(1, count));
+    this.address = addressOf(koffi, memory);
+    this.#parameters = parameters;
+    this.#view = new DataView(memory);
+    for (let i = 0; i < count; i++) this.#setWord(i * WORD, this.address + (count + i) * WORD);
+  }
+
+  /** @throws ShapeError */
+  fill(ir: KernelIR, args: LaunchArguments, buffers: readonly CudaBuffer[], count: number): void {
+    const parameters = this.#parameters;
+    let at = parameters.length * WORD;
+    for (const parameter of parameters) {
+      switch (parameter.kind) {
+        case "count":
+          this.#view.setUint32(at, count, true);
+          break;
+        case "buffer":
+          this.#setWord(at, buffers[parameter.buffer].block.address);
+          break;
+        case "length":
+          this.#setWord(at, buffers[parameter.buffer].length);
+          break;
+        case "scalar":
+          setScalar(this.#view, at, ir, ir.scalars[parameter.scalar], args);
+          break;
+        default:
+          parameter satisfies never;
+      }
+      at += WORD;
+    }
+  }
+
+  /** A whole number below 2⁵³. */
+  #setWord(at: number, value: number): void {
+    this.#view.setUint32(at, value, true); // modulo 2³²
+    this.#view.setUint32(at + 4, value / HIGH, true);
+  }
+}

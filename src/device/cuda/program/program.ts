@@ -1,0 +1,86 @@
+/** A kernel loaded into one device's context. */
+import { KernelError } from "../../../errors.ts";
+import type { Kernel, KernelIR, Precision } from "../../../kernel/index.ts";
+import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
+import type { CompiledKernel } from "../../device.ts";
+import { versionText } from "../driver.ts";
+import { functionAttribute } from "../ffi/driver-modules.ts";
+import { CUDA_ERROR_OUT_OF_MEMORY, CUDA_SUCCESS, describeResult } from "../ffi/results.ts";
+import type { Session } from "../session.ts";
+import { ParameterBlock } from "./parameters.ts";
+
+/** Failures of loading that are the image's, not the device's: 2xx. */
+const isImageFailure = (status: number): boolean => status >= 200 && status < 300 && status !== 201;
+
+export class Program {
+  readonly session: Session;
+  readonly ir: KernelIR;
+  readonly module: CudaModule;
+  readonly function: number;
+  readonly parameters: ParameterBlock;
+  /** The number of the last launch of it. */
+  lastLaunch = 0;
+
+  constructor(session: Session, module: CudaModule, entry: number) {
+    this.session = session;
+    this.ir = module.ir;
+    this.module = module;
+    this.function = entry;
+    this.parameters = new ParameterBlock(session.driver.koffi, module.parameters);
+  }
+}
+
+/** @throws KernelError (the driver turns the image down) | OutOfMemoryError */
+export function loadProgram(session: Session, module: CudaModule, image: Uint8Array): Program {
+  session.enter();
+  const { calls, driver } = session;
+  const { name, groupSize } = module.ir;
+  const loaded = driver.take(
+    (to) => calls.cuModuleLoadData(to, image),
+    (status) => {
+      if (!isImageFailure(status)) return session.check(`${name}: loading`, status);
+      const why = `the driver (CUDA ${versionText(driver.version)}) turns it down: ${describeResult(status)}`;
+      throw new KernelError(`${name}: ${why}; an NVRTC of the driver's version helps`);
+    },
+  );
+  const entry = session.word(`${name}: ${module.entryPoint}`, (to) =>
+    calls.cuModuleGetFunction(to, loaded, module.entryPoint),
+  );
+  const program = new Program(session, module, entry);
+  const most = driver.int(name, (to) => calls.cuFuncGetAttribute(to, functionAttribute.maxThreadsPerBlock, entry));
+  if (module.groupSize > most) {
+    throw new KernelError(
+      `${name}: a group of ${groupSize} items, but its registers leave room for ${most}; make the group smaller`,
+    );
+  }
+  if (module.dynamicSharedBytes > 0) allowSharedBytes(session, program);
+  return program;
+}
+
+/** Beyond 48 KiB a kernel must ask. */
+function allowSharedBytes({ calls }: Session, { function: entry, module }: Program): void {
+  const { dynamicSharedBytes } = module;
+  const status = calls.cuFuncSetAttribute(entry, functionAttribute.maxDynamicSharedBytes, dynamicSharedBytes);
+  if (status === CUDA_SUCCESS || status === CUDA_ERROR_OUT_OF_MEMORY) return;
+  throw new KernelError(
+    `${module.ir.name}: ${dynamicSharedBytes} bytes of workgroup arrays are more than this GPU gives: ${describeResult(status)}`,
+  );
+}
+
+export class CudaKernel implements CompiledKernel {
+  readonly kernel: Kernel;
+  readonly precision: Precision;
+  readonly compileMs: number;
+  readonly program: Program;
+
+  constructor(kernel: Kernel, program: Program, compileMs: number) {
+    this.kernel = kernel;
+    this.precision = program.ir.precision;
+    this.program = program;
+    this.compileMs = compileMs;
+  }
+
+  get code(): string {
+    return this.program.module.code;
+  }
+}

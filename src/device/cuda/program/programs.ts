@@ -1,0 +1,56 @@
+/** The programs of one device: kernels are compared by their content, each is compiled and loaded once. */
+import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../../kernel/index.ts";
+import type { DeviceLimits } from "../../device.ts";
+import { checkLimits } from "../limits.ts";
+import type { Session } from "../session.ts";
+import type { Compiler, Contraction } from "./compiler.ts";
+import { loadProgram, type Program } from "./program.ts";
+
+export interface Found {
+  readonly program: Promise<Program>;
+  /** Whether it is made for this very call. */
+  readonly made: boolean;
+}
+
+export class Programs {
+  readonly #session: Session;
+  readonly #compiler: Compiler;
+  readonly #limits: DeviceLimits;
+  readonly #device: string;
+  readonly #byText = new Map<string, Promise<Program>>();
+  readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();
+
+  constructor(session: Session, compiler: Compiler, limits: DeviceLimits, device: string) {
+    this.#session = session;
+    this.#compiler = compiler;
+    this.#limits = limits;
+    this.#device = device;
+  }
+
+  ofKernel(kernel: Kernel, precision: Precision, fma: Contraction): Found {
+    const version = `${precision} ${fma}`;
+    const versions = this.#byKernel.get(kernel) ?? new Map<string, Promise<Program>>();
+    const known = versions.get(version);
+    if (known !== undefined) return { program: known, made: false };
+    const found = this.ofIr(lower(kernel, precision), fma);
+    this.#byKernel.set(kernel, versions.set(version, found.program));
+    found.program.catch(() => versions.delete(version));
+    return found;
+  }
+
+  ofIr(ir: KernelIR, fma: Contraction): Found {
+    const text = `${fma} ${ir.name}\n${canonicalText(ir)}`; // the name, so that faults and messages name the right one
+    const known = this.#byText.get(text);
+    if (known !== undefined) return { program: known, made: false };
+    const program = this.#make(ir, fma);
+    this.#byText.set(text, program);
+    program.catch(() => this.#byText.delete(text)); // a failure may be the moment's, not the kernel's
+    return { program, made: true };
+  }
+
+  async #make(ir: KernelIR, fma: Contraction): Promise<Program> {
+    checkLimits(ir, this.#limits, this.#device);
+    const { module, bytes } = await this.#compiler.compile(ir, fma);
+    return loadProgram(this.#session, module, bytes);
+  }
+}

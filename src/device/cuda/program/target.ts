@@ -1,0 +1,30 @@
+/** What NVRTC is asked to compile for. */
+import { DeviceUnavailableError } from "../../../errors.ts";
+import { versionText } from "../driver.ts";
+import type { CudaDeviceInfo } from "../list.ts";
+import type { Nvrtc } from "../nvrtc.ts";
+
+export interface Target {
+  /** "sm_90", machine code for the very GPU; "compute_90", PTX for the driver to compile. */
+  readonly architecture: string;
+  readonly kind: "cubin" | "ptx";
+}
+
+/**
+ * The GPU's own architecture; where NVRTC is older than the GPU, the newest it knows, as PTX.
+ * @throws DeviceUnavailableError (the GPU is older than anything this NVRTC compiles for)
+ */
+export function targetOf(
+  { name, computeCapability }: Pick<CudaDeviceInfo, "name" | "computeCapability">,
+  { architectures, version, path }: Pick<Nvrtc, "architectures" | "version" | "path">,
+): Target {
+  const wanted = computeCapability.major * 10 + computeCapability.minor;
+  if (architectures.includes(wanted)) return { architecture: `sm_${wanted}`, kind: "cubin" };
+  const newest = architectures.findLast((known) => known < wanted);
+  if (newest !== undefined) return { architecture: `compute_${newest}`, kind: "ptx" };
+  const has = `compute capability ${versionText(computeCapability)}`;
+  throw new DeviceUnavailableError(
+    `CUDA: ${name} has ${has}, and NVRTC ${versionText(version)} (${path}) no longer compiles for it; ` +
+      "install an older NVRTC, such as pip install nvidia-cuda-nvrtc-cu12, and name it in FEYNKAC_NVRTC",
+  );
+}

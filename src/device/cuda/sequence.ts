@@ -1,0 +1,82 @@
+/** Launches recorded once and run again as a whole: a CUDA graph. */
+import { DisposedError } from "../../errors.ts";
+import type { CudaBuffer } from "./buffer.ts";
+import { CAPTURE_RELAXED } from "./ffi/driver-streams.ts";
+import type { Program } from "./program/program.ts";
+import type { Session } from "./session.ts";
+
+/** What a sequence uses: its buffers must live when it runs, its programs are suspects when it fails. */
+export interface Recorded {
+  readonly buffers: Set<CudaBuffer>;
+  readonly programs: Set<Program>;
+}
+
+/** The executable graph of what `record` launches into the stream. Whatever it throws ends the capture and is thrown on. */
+export function capture(session: Session, record: () => void): number {
+  const { calls, stream, driver } = session;
+  session.check("cuStreamBeginCapture", calls.cuStreamBeginCapture_v2(stream, CAPTURE_RELAXED));
+  try {
+    record();
+  } catch (error) {
+    const graph = driver.take(
+      (to) => calls.cuStreamEndCapture(stream, to),
+      () => {}, // the first error is the one that tells
+    );
+    if (graph !== 0) calls.cuGraphDestroy(graph);
+    throw error;
+  }
+  const graph = session.word("cuStreamEndCapture", (to) => calls.cuStreamEndCapture(stream, to));
+  try {
+    return session.word("cuGraphInstantiate", (to) => calls.cuGraphInstantiateWithFlags(to, graph, 0));
+  } finally {
+    calls.cuGraphDestroy(graph);
+  }
+}
+
+export interface LaunchSequence extends Disposable {
+  readonly disposed: boolean;
+  /**
+   * Records one run of all its launches, with the arguments they were recorded with.
+   * @throws DisposedError (the sequence, its device, or a buffer it uses) | DeviceLostError
+   */
+  run(): void;
+}
+
+/** What a sequence asks of its device. */
+export interface SequenceOwner {
+  /** @throws DisposedError | DeviceLostError */
+  begin(): Session;
+  launched(programs: Set<Program>): void;
+  discard(graph: number): void;
+}
+
+export class CudaSequence implements LaunchSequence {
+  readonly #owner: SequenceOwner;
+  readonly #graph: number;
+  readonly #recorded: Recorded;
+  #disposed = false;
+
+  constructor(owner: SequenceOwner, graph: number, recorded: Recorded) {
+    this.#owner = owner;
+    this.#graph = graph;
+    this.#recorded = recorded;
+  }
+
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  run(): void {
+    if (this.#disposed) throw new DisposedError("sequence: it has been disposed");
+    const session = this.#owner.begin();
+    for (const buffer of this.#recorded.buffers) buffer.assertUsable("sequence");
+    this.#owner.launched(this.#recorded.programs);
+    session.check("sequence", session.calls.cuGraphLaunch(this.#graph, session.stream));
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#owner.discard(this.#graph);
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * One device's context and stream, and the checks of every call made in them. It is a context of our own rather than the
+ * device's primary one, which every other user of the GPU in the process shares: after a fault a context is lost for good,
+ * and only one that is ours may be destroyed and made anew.
+ */
+import { KernelRuntimeError, OutOfMemoryError } from "../../errors.ts";
+import { type Driver, type DriverCalls, unavailable } from "./driver.ts";
+import { STREAM_NON_BLOCKING } from "./ffi/driver-streams.ts";
+import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
+
+const LAUNCH_OUT_OF_RESOURCES = 701;
+
+export class Session {
+  readonly driver: Driver;
+  readonly calls: DriverCalls;
+  readonly context: number;
+  readonly stream: number;
+  /** Told of a failure after which nothing in this context works any more; returns what to throw. */
+  onLoss: (reason: string) => Error = (reason) => new Error(reason);
+  #closed = false;
+
+  /** @throws DeviceUnavailableError */
+  constructor(driver: Driver, device: number) {
+    this.driver = driver;
+    this.calls = driver.calls;
+    this.context = driver.word(CREATING, (to) => this.calls.cuCtxCreate_v2(to, 0, device));
+    // Making it has pushed it; from here on it is set and unset, never stacked.
+    driver.word("cuCtxPopCurrent", (to) => this.calls.cuCtxPopCurrent_v2(to));
+    driver.current = 0;
+    this.enter();
+    this.stream = driver.word("cuStreamCreate", (to) => this.calls.cuStreamCreate(to, STREAM_NON_BLOCKING));
+  }
+
+  /** Makes the context this thread's current one. Several devices take turns, so every public call begins here. */
+  enter(): void {
+    if (this.driver.current === this.context) return;
+    this.check("cuCtxSetCurrent", this.calls.cuCtxSetCurrent(this.context));
+    this.driver.current = this.context;
+  }
+
+  /** @throws OutOfMemoryError | KernelRuntimeError (the device goes on) | DeviceLostError */
+  check(what: string, status: number): void {
+    if (status !== CUDA_SUCCESS) this.#fail(what, status);
+  }
+
+  /** The word that a call stores. @throws as `check` */
+  word(what: string, call: (to: number) => number): number {
+    return this.driver.take(call, (status) => this.#fail(what, status));
+  }
+
+  /** Ends the context, and with it everything made in it. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    // Statuses tell nothing here: of a lost context they repeat why it is lost.
+    this.calls.cuCtxDestroy_v2(this.context);
+    this.calls.cuCtxSetCurrent(0);
+    this.driver.current = 0;
+  }
+
+  #fail(what: string, status: number): never {
+    const text = `${what}: ${describeResult(status)}`;
+    if (status === CUDA_ERROR_OUT_OF_MEMORY) throw new OutOfMemoryError(text);
+    if (status === LAUNCH_OUT_OF_RESOURCES || status === CUDA_ERROR_INVALID_VALUE) throw new KernelRuntimeError(text);
+    // Most others stay with the context (illegal address, launch failed …); after one that is not expected there is no
+    // telling what works, so it counts as such.
+    throw this.onLoss(text);
+  }
+}
+
+const CREATING = "cannot make a context";
+
+/** @throws DeviceUnavailableError; an earlier fault in the process, if the driver keeps it, is why */
+export function openSession(driver: Driver, device: number): Session {
+  try {
+    return new Session(driver, device);
+  } catch (error) {
+    driver.current = 0;
+    throw error;
+  }
+}
+
+export { unavailable };

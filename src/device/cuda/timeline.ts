@@ -1,0 +1,106 @@
+/**
+ * What the host waits for, in the stream's order.
+ *
+ * Waiting polls: a call that blocks would stop everything else on this thread, and one on another thread answers tens of
+ * microseconds later than the launch with wait itself takes (10 µs). So the first wait spins for some tens of microseconds,
+ * then the event loop polls at every turn, and what takes longer than some milliseconds is looked at every millisecond. A
+ * lost device answers a poll with its error, so nothing waits for ever.
+ */
+import { CUDA_ERROR_NOT_READY } from "./ffi/results.ts";
+import { Events } from "./events.ts";
+import type { Session } from "./session.ts";
+
+/** Milliseconds. */
+const SPIN = 0.03;
+const EVERY_TURN = 20;
+const PAUSE = 1;
+
+interface Mark {
+  readonly event: number;
+  readonly sequence: number;
+  readonly reached: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+export class Timeline {
+  readonly #session: Session;
+  readonly #events: Events;
+  readonly #reached: (sequence: number) => void;
+  #marks: Mark[] = [];
+  #scheduled = false;
+  #lastProgress = 0;
+  #failure: Error | undefined;
+
+  /** `reached` is told up to which number of the device's launches all is complete. */
+  constructor(session: Session, reached: (sequence: number) => void) {
+    this.#session = session;
+    this.#events = new Events(session);
+    this.#reached = reached;
+  }
+
+  /** Calls `reached` once everything recorded so far, launch number `sequence` the last, is complete. */
+  mark(sequence: number, reached: () => void, failed: (error: Error) => void): void {
+    this.#marks.push({ event: this.#events.record(), sequence, reached, failed });
+  }
+
+  /** Starts to wait for the marks made since. */
+  watch(): void {
+    if (this.#scheduled || this.#marks.length === 0) return;
+    this.#lastProgress = performance.now();
+    while (this.#marks.length > 0 && performance.now() - this.#lastProgress < SPIN) this.#advance();
+    this.#schedule();
+  }
+
+  /** Blocks until the oldest mark is reached. @throws DeviceLostError */
+  waitForOldest(): void {
+    const [mark] = this.#marks;
+    if (mark === undefined) return;
+    this.#session.check("cuEventSynchronize", this.#session.calls.cuEventSynchronize(mark.event));
+    this.#take(mark);
+  }
+
+  /** Nothing more will be reached. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    const marks = this.#marks;
+    this.#marks = [];
+    for (const { failed } of marks) failed(this.#failure);
+  }
+
+  /** Takes every mark that has been reached. */
+  #advance(): void {
+    for (let mark = this.#marks[0]; mark !== undefined; mark = this.#marks[0]) {
+      const status = this.#session.calls.cuEventQuery(mark.event);
+      if (status === CUDA_ERROR_NOT_READY) return;
+      this.#session.check("waiting", status);
+      this.#take(mark);
+    }
+  }
+
+  #take(mark: Mark): void {
+    this.#marks.shift();
+    this.#events.reuse(mark.event);
+    this.#lastProgress = performance.now();
+    this.#reached(mark.sequence);
+    mark.reached();
+  }
+
+  #schedule(): void {
+    if (this.#marks.length === 0) return;
+    this.#scheduled = true;
+    if (performance.now() - this.#lastProgress < EVERY_TURN) setImmediate(this.#turn);
+    else setTimeout(this.#turn, PAUSE);
+  }
+
+  readonly #turn = (): void => {
+    this.#scheduled = false;
+    if (this.#failure !== undefined || this.#marks.length === 0) return;
+    try {
+      this.#session.enter();
+      this.#advance();
+    } catch (error) {
+      return this.fail(error as Error); // the session has told the device already
+    }
+    this.#schedule();
+  };
+}

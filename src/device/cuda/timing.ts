@@ -1,0 +1,24 @@
+/** Device time, by two events in the stream. */
+import { EVENT_TIMING } from "./ffi/driver-streams.ts";
+import type { Session } from "./session.ts";
+
+/** Milliseconds between the two ends of what `work` records. */
+export async function timeStream(session: Session, work: () => void, reached: () => Promise<void>): Promise<number> {
+  const { calls, driver } = session;
+  const [start, end] = [newEvent(session), newEvent(session)];
+  session.check("timed", calls.cuEventRecord(start, session.stream));
+  work();
+  session.enter();
+  session.check("timed", calls.cuEventRecord(end, session.stream));
+  await reached();
+  session.enter();
+  const milliseconds = driver.float(
+    (to) => calls.cuEventElapsedTime(to, start, end),
+    (status) => session.check("timed", status),
+  );
+  for (const event of [start, end]) session.check("timed", calls.cuEventDestroy_v2(event));
+  return milliseconds;
+}
+
+const newEvent = (session: Session): number =>
+  session.word("timed", (to) => session.calls.cuEventCreate(to, EVENT_TIMING));
