@@ -43,7 +43,8 @@ export interface CudaModule {
  * Prints a kernel as one translation unit with one `extern "C"` function. A grid has blocks along x only: ceil(count / groupSize)
  * of them, or, for a cooperative kernel, `count`, one a workgroup.
  *
- * Subgroups are warps. An index out of bounds is not checked. Read buffers must not overlap written ones.
+ * Subgroups are warps. Indexes are not checked. Buffers must not overlap if one of them is written. Arrays are loaded element
+ * by element: nothing here knows that neighbours are aligned to more.
  * @throws PrecisionError (the IR was lowered for neither f64 nor f32)
  */
 export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): CudaModule {
@@ -87,9 +88,21 @@ function printBody(ir: KernelIR, names: Names, helpers: Helpers): Lines {
   ir.privates.forEach(({ element, length }, id) =>
     out.add(`${typeName(element, ir.precision)} ${names.array({ space: "private", id })}[${length}];`),
   );
-  ir.locals.forEach(({ type }, id) => out.add(statements.declare(type, names.local(id))));
+  out.add(...declarations(ir, names));
   new StatementPrinter(ir, dialect, names).printAll(ir.body, out);
   return out;
+}
+
+/** Locals without values, those of one type in a row sharing lines of moderate length. */
+function declarations(ir: KernelIR, names: Names): string[] {
+  const lines: { readonly type: string; text: string }[] = [];
+  ir.locals.forEach((local, id) => {
+    const [type, name] = [typeName(local.type, ir.precision), names.local(id)];
+    const last = lines.at(-1);
+    if (last?.type === type && last.text.length + name.length < 100) last.text += `, ${name}`;
+    else lines.push({ type, text: `${type} ${name}` });
+  });
+  return lines.map(({ text }) => `${text};`);
 }
 
 function entryPoint(
@@ -100,9 +113,9 @@ function entryPoint(
   body: Lines,
 ): string {
   const out = new Lines();
-  const declarations = parameters.map((parameter) => `  ${declarationOf(ir, names, parameter)}`);
+  const list = parameters.map((parameter) => `  ${declarationOf(ir, names, parameter)}`);
   out.add(`extern "C" __global__ void __launch_bounds__(${ir.groupSize}) ${entryPointOf(ir)}(`);
-  out.add(declarations.join(",\n"), ") {");
+  out.add(list.join(",\n"), ") {");
   out.indented(() => {
     if (!ir.cooperative) out.add(...item(ir));
     out.add(...shared.inside);

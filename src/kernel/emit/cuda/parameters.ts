@@ -1,4 +1,4 @@
-import type { ArrayRef, KernelIR, ScalarType } from "../../ir.ts";
+import type { ArrayRef, Expr, KernelIR, ScalarType } from "../../ir.ts";
 import { operands, someExpr, someStmt } from "../../visit.ts";
 import { type Names, sanitised } from "../c-like/names.ts";
 import { typeName } from "./literals.ts";
@@ -40,11 +40,8 @@ export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParamet
   switch (parameter.kind) {
     case "count":
       return `const unsigned ${countName}`;
-    case "buffer": {
-      const { element, access } = ir.buffers[parameter.buffer];
-      const type = `${access === "read" ? "const " : ""}${typeName(element, ir.precision)}`;
-      return `${type}* __restrict__ ${names.array({ space: "buffer", id: parameter.buffer })}`;
-    }
+    case "buffer":
+      return bufferDeclaration(ir, names, parameter.buffer);
     case "length":
       return `const long long ${lengthName(names, { space: "buffer", id: parameter.buffer })}`;
     case "scalar": {
@@ -54,6 +51,24 @@ export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParamet
     default:
       return parameter satisfies never;
   }
+}
+
+function bufferDeclaration(ir: KernelIR, names: Names, id: number): string {
+  const { element, access } = ir.buffers[id];
+  const type = `${access === "read" ? "const " : ""}${typeName(element, ir.precision)}*`;
+  return `${type}${isExchanged(ir, id) ? "" : " __restrict__"} ${names.array({ space: "buffer", id })}`;
+}
+
+/**
+ * Whether items may read from a buffer what others have written before a barrier. Of a `__restrict__` pointer nvcc assumes that
+ * nobody else writes: it keeps a value loaded before `__syncthreads()` for after it (seen in CUDA 13.0; LLVM's `noalias` means
+ * other threads, too: llvm/llvm-project#211507).
+ */
+function isExchanged(ir: KernelIR, id: number): boolean {
+  if (!ir.cooperative || ir.buffers[id].access === "read") return false;
+  const refers = ({ space, id: other }: ArrayRef): boolean => space === "buffer" && other === id;
+  const loads = (e: Expr): boolean => someExpr(e, (inner) => inner.kind === "load" && refers(inner.array));
+  return someStmt(ir.body, (s) => (s.kind === "atomic" && refers(s.array)) || operands(s).some(loads));
 }
 
 /** `fk_` and the kernel's name, as C++ allows it. */
