@@ -1,6 +1,6 @@
 /** What a launch is given, checked against what its kernel declares; the same rules and words on every device. */
 import { ShapeError } from "../errors.ts";
-import type { KernelIR, ScalarType } from "../kernel/index.ts";
+import { hostReal, type KernelIR, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
 
 /** Items and groups are counted in i32; a chunk beyond the last must not wrap. */
@@ -44,7 +44,7 @@ export function launchBuffers<B extends UsableBuffer>(
     if (!(buffer instanceof kind))
       throw new ShapeError(`${who}: got ${shown(buffer)}, expected a buffer of this device`);
     if (buffer.device !== device) throw new ShapeError(`${who}: a buffer of another device`);
-    const element = declared.element === "real" ? ir.precision : declared.element;
+    const element = declared.element === "real" ? hostReal(ir.precision) : declared.element;
     if (buffer.element !== element) throw new ShapeError(`${who}: a buffer of ${buffer.element}, expected ${element}`);
     buffer.assertUsable(who);
     return buffer;
@@ -78,7 +78,7 @@ export function rejectUnknown(ir: KernelIR, args: LaunchArguments): void {
 
 const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
-/** Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1. @throws ShapeError */
+/** Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws ShapeError */
 export function setScalar(
   view: DataView,
   at: number,
@@ -93,12 +93,18 @@ export function setScalar(
   if (typeof value !== wanted) throw bad(`a ${wanted}`);
   const number = Number(value);
   if (type === "bool") return view.setInt32(at, number, true);
-  if (type === "real")
-    return ir.precision === "f64" ? view.setFloat64(at, number, true) : view.setFloat32(at, number, true);
+  if (type === "real") return setReal(view, at, ir.precision, number);
   const [least, most] = RANGES[type];
   if (!Number.isInteger(number) || number < least || number > most)
     throw bad(`a whole number from ${least} to ${most}`);
   view.setUint32(at, number, true); // modulo 2³², which for a negative i32 is its bits
+}
+
+function setReal(view: DataView, at: number, precision: Precision, value: number): void {
+  if (precision === "f64") return view.setFloat64(at, value, true);
+  const [high, low] = pairOf(value);
+  view.setFloat32(at, high, true);
+  if (precision === "f32x2") view.setFloat32(at + 4, low, true);
 }
 
 function shown(value: unknown): string {

@@ -1,6 +1,7 @@
 /** The kernel language: declare kernels in TypeScript, lower them to typed IR, emit WebAssembly SIMD, WGSL (and CUDA). */
 export type * from "./language.ts";
 export { bool, i32, read, real, u32, write } from "./language.ts";
+export { hostReal } from "./ir.ts";
 export type { ElementType, KernelIR, Precision, ScalarType } from "./ir.ts";
 export {
   fn,
@@ -13,4 +14,5 @@ export {
 } from "./frontend/declare.ts";
 export { formula, formulaVariables } from "./frontend/formula.ts";
 export { lower } from "./frontend/lower.ts";
+export { fromPairs, pairOf, toPairs } from "./pairs.ts";
 export { canonicalText } from "./canonical.ts";

@@ -12,8 +12,14 @@
  * and the back end decides what machine type `real` is.
  */
 
-/** The machine type of `real`. (`f32x2`, emulated double on WebGPU, joins later.) */
-export type Precision = "f64" | "f32";
+/**
+ * The machine type of `real`. `f32x2` is emulated double, for WebGPU, which has no f64: a real is the sum of two f32, the second at
+ * most half a unit in the last place of the first, so it has 48 significant bits or more and the exponents of f32.
+ */
+export type Precision = "f64" | "f32" | "f32x2";
+
+/** What reals are outside the kernel, in host arrays and by a buffer's `element`: a pair is an f64 there. */
+export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
 export type ScalarType = "real" | "i32" | "u32" | "bool";
 export type ElementType = "real" | "i32" | "u32";
@@ -89,7 +95,7 @@ export type IntrinsicOp =
   | "ldexp" // (x: real, n: i32) → x·2ⁿ, for n in −2100…2100, correctly over- and underflowing (f32 may flush subnormals)
   | "exponent" // x normal and nonzero: floor(log2|x|) → i32, from the exponent field
   | "significand" // x normal and nonzero: x / 2^exponent(x), in ±[1, 2)
-  | "headBits" // x with the low 27 (f64) or 12 (f32) significand bits cleared
+  | "headBits" // x with the low 27 (f64) or 12 (f32) significand bits cleared; in f32x2 the first f32 of the pair
   | "mulHigh" // u32 × u32 → u32, the high word of the 64-bit product
   | "clz" // u32 or i32 → i32
   | "popcount";

@@ -2,7 +2,7 @@
  * The kernel language as its users see it: how kernels and kernel functions are declared, and what a kernel's body may
  * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from JavaScript.
  */
-import type { ElementType, ScalarType } from "./ir.ts";
+import type { ElementType, Precision, ScalarType } from "./ir.ts";
 
 export interface ScalarDeclaration<T extends ScalarType = ScalarType> {
   readonly kind: "scalar";
@@ -136,7 +136,7 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
  */
 export interface Gpu {
   /** What `real` is in this compilation; a constant, so that `if (gpu.precision === "f32")` costs nothing. */
-  readonly precision: "f64" | "f32";
+  readonly precision: Precision;
 
   // The work item's place. All i32.
   /** 0 … items − 1 (or groups·groupSize − 1). */

@@ -1,10 +1,13 @@
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
 import { type OneFactorProblem, type Shift, shiftedProblem, totalVariance } from "../fdm/index.ts";
-import type { Precision } from "../kernel/index.ts";
+import { hostReal, type Precision } from "../kernel/index.ts";
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS } from "../models/index.ts";
 import type { Engine } from "./backend.ts";
 import { scenarioValues, shifts, type Valuation } from "./plan.ts";
+
+/** Rounding errors of a value, as a part of spot and value. */
+const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12, f32: 1e-6 };
 
 /** A trade that Black and Scholes' formula prices. */
 export interface BlackScholesTrade {
@@ -78,8 +81,9 @@ function keptByDividends({ dividends }: OneFactorProblem): number {
 async function run(engine: Engine, values: Float64Array, items: number): Promise<Float64Array | Float32Array> {
   const { device, precision } = engine;
   const compiled = await engine.blackScholes();
-  using input = device.createBuffer(precision, values.length);
-  using output = device.createBuffer(precision, items * BLACK_SCHOLES_OUTPUTS);
+  const element = hostReal(precision);
+  using input = device.createBuffer(element, values.length);
+  using output = device.createBuffer(element, items * BLACK_SCHOLES_OUTPUTS);
   device.write(input, values);
   device.launch(compiled, { items, input, output }, { items });
   // Awaited here: `using` frees the buffers when the function returns.
@@ -107,7 +111,7 @@ function valuation(
     vega:
       output(3, 0) * spot * 2 * integrate((problem.diffusion as { sigma: PiecewiseConstant }).sigma, problem.expiry),
     rho: output(4, 0) * spot * problem.expiry,
-    errorEstimate: (precision === "f64" ? 1e-14 : 1e-6) * (spot + Math.abs(value)),
+    errorEstimate: ROUNDING[precision] * (spot + Math.abs(value)),
     method: "black-scholes",
     warnings: [],
     ...(scenarios === undefined

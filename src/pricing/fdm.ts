@@ -58,7 +58,7 @@ export function fdmPlan(
   const base = cases[0];
   const bumps =
     settings.greeks === "all" && base.kind === "solved" ? bumpsOf(base, problem, precision, add, arena) : undefined;
-  const rounding = precision === "f64" ? 1e-12 : 2e-6;
+  const rounding = precision === "f32" ? 2e-6 : 1e-12;
   return {
     lanes,
     read(all, first) {
@@ -163,10 +163,10 @@ function bumpsOf(
   arena: Arena,
 ): Bumps {
   const sigma = Math.sqrt(totalVariance(problem) / problem.expiry);
-  const forward = precision === "f64" && !problem.american;
+  const forward = precision !== "f32" && !problem.american;
   const sizes = forward
     ? { volatility: 1e-4 * sigma, rate: 1e-6 }
-    : precision === "f64"
+    : precision !== "f32"
       ? { volatility: 0.02 * sigma, rate: 0.002 }
       : { volatility: 0.05 * sigma, rate: 0.005 };
   const difference = (
@@ -200,7 +200,7 @@ function errorEstimate(
   precision: Precision,
 ): number {
   const spot = problem.spots[0];
-  const rounding = precision === "f64" ? 1e-12 * (spot + Math.abs(value)) : 3e-6 * spot + 8e-6 * Math.abs(value);
+  const rounding = precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
   // Next to the exercise boundary holding on is worth a little more than the nodes show.
   if (exercised) return 5e-8 * spot + rounding;
   if (driftDominated) return 9 * difference + 1e-5 * spot;

@@ -18,7 +18,7 @@ export interface Progress {
 export interface PricingOptions {
   /** Borrowed. */
   readonly device: Device;
-  /** f64 where the device has it, unless given. */
+  /** f64 where the device has it, unless given. f64 on WebGPU is f32x2, emulated double, and every result says so. */
   readonly precision?: Precision;
   /** "all" by default. */
   readonly greeks?: Greeks;

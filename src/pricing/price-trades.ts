@@ -1,5 +1,6 @@
 import type { BookContext, ParsedTrade, TradeResult } from "../book/index.ts";
-import { PrecisionError, SpecError } from "../errors.ts";
+import { offeredPrecision } from "../device/index.ts";
+import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
@@ -26,7 +27,7 @@ export async function* priceTrades(
   options: PricingOptions,
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
   const settings = settingsOf(options);
-  const backend = new Backend(options.device, precisionOf(options), options.openFallback);
+  const backend = new Backend(options.device, await precisionOf(options), options.openFallback);
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
@@ -77,10 +78,6 @@ function settingsOf({ greeks = "all", method = "auto", accuracy = 1e-5, batchSiz
   return { greeks, method, accuracy };
 }
 
-function precisionOf({ device, precision }: PricingOptions): Precision {
-  const chosen = precision ?? (device.precisions.includes("f64") ? "f64" : "f32");
-  if (device.precisions.includes(chosen)) return chosen;
-  throw new PrecisionError(
-    `${device.name}: offers ${device.precisions.join(", ")}, not ${chosen}; ask for what it offers, or use the CPU`,
-  );
+function precisionOf({ device, precision }: PricingOptions): Promise<Precision> {
+  return offeredPrecision(device, precision ?? (device.precisions.includes("f64") ? "f64" : "f32"));
 }

@@ -3,13 +3,14 @@
  * interpreter. Nothing here or in `cases/` needs Node, so that a browser page can run the same suite.
  */
 import type { HostArray, LaunchSize } from "../../src/device/device.ts";
-import type { Kernel, Precision } from "../../src/kernel/index.ts";
+import { fromPairs, type Kernel, type Precision, toPairs } from "../../src/kernel/index.ts";
 
 export type HostArguments = Readonly<Record<string, number | boolean | HostArray>>;
 
-/** How far a real may lie from the interpreter's: units in the last place of the result, or an absolute distance. */
+/** How far a real may lie from the interpreter's: units in the last place of the result, a part of it, or an absolute distance. */
 export interface Tolerance {
   readonly ulps?: number;
+  readonly relative?: number;
   readonly absolute?: number;
   readonly because: string;
 }
@@ -26,10 +27,12 @@ export interface ConformanceCase {
   readonly kernel: Kernel;
   readonly size: LaunchSize;
   args(arrays: Arrays): HostArguments;
-  /** Precisions it makes sense in; both by default. */
+  /** Precisions it makes sense in; all by default. */
   readonly precisions?: readonly Precision[];
-  /** WebGPU's allowance for reals; none by default. Elsewhere results are compared bit for bit. */
+  /** WebGPU's allowance for reals in f32; none by default. Elsewhere results are compared bit for bit. */
   readonly webgpu?: Tolerance;
+  /** Allowance in f32x2, whose interpreter computes in f64; `PAIRS` by default. */
+  readonly f32x2?: Tolerance;
   /** Allowance for the same kernel run as plain JavaScript in f64. */
   readonly javaScript?: Tolerance;
   /** Why the kernel means something else as plain JavaScript. */
@@ -41,11 +44,21 @@ export interface ConformanceCase {
 /** A kernel that stores `gpu.subgroupSize()` in element 0 of a buffer of this name tells the interpreter what to assume. */
 export const SUBGROUP_SIZE = "subgroupSize";
 
+/**
+ * Of a result of few operations, each of which is good to 15·2⁻⁴⁸ of its own result (src/kernel/emit/wgsl/pair-helpers.ts); 4e-14 of what
+ * the interpreter computes in f64, so 13 digits.
+ */
+export const PAIRS: Tolerance = {
+  relative: 2 ** -43,
+  because: "each operation is good to 15·2⁻⁴⁸, a division; others to 3 or 5",
+};
+
 export function arraysOf(precision: Precision): Arrays {
-  const Reals = precision === "f64" ? Float64Array : Float32Array;
+  const Reals = precision === "f32" ? Float32Array : Float64Array;
   return {
     precision,
-    real: (values) => Reals.from(values),
+    // As a device stores them, so that it starts from the same numbers as the interpreter.
+    real: (values) => (precision === "f32x2" ? fromPairs(toPairs(Array.from(values))) : Reals.from(values)),
     zeros: (length) => new Reals(length),
   };
 }

@@ -6,10 +6,10 @@ import { arraysOf } from "./case.ts";
 import { cases } from "./cases/index.ts";
 import { inInterpreter, runCase } from "./run.ts";
 
-const devices = await openTestDevices();
+const devices = await openTestDevices({ emulatedDouble: true });
 afterAll(() => disposeAll(devices));
 
-const PRECISIONS: readonly Precision[] = ["f64", "f32"];
+const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];
 
 describe("interpreter", () => {
   for (const spec of cases) {

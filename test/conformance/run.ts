@@ -12,11 +12,11 @@ export async function runCase(device: Device, spec: ConformanceCase, precision: 
   const args = spec.args(arraysOf(precision));
   const actual = await onDevice(device, spec, precision, args);
   const expected = inInterpreter(spec, precision, args, actual[SUBGROUP_SIZE]?.[0]);
-  const tolerance = toleranceOn(device, spec);
+  const tolerance = precision === "f32x2" ? spec.f32x2 : toleranceOn(device, spec);
   return Object.keys(expected).flatMap((name) => {
     const sorted = spec.unordered?.includes(name) ? (values: HostArray): HostArray => values.slice().sort() : undefined;
     const [got, wanted] = sorted ? [sorted(actual[name]), sorted(expected[name])] : [actual[name], expected[name]];
-    return differences(name, got, wanted, tolerance);
+    return differences(name, got, wanted, tolerance, precision);
   });
 }
 

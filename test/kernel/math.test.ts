@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import type { Device } from "../../src/device/device.ts";
 
 import { interpret } from "../../src/kernel/interpret/index.ts";
-import { kernel, lower, type Precision, read, real, write } from "../../src/kernel/index.ts";
+import { hostReal, kernel, lower, type Precision, read, real, write } from "../../src/kernel/index.ts";
 import { mathFunctions } from "../../src/kernel/math/index.ts";
 import { disposeAll, openTestDevices, type TestDevice } from "../support/devices.ts";
 
@@ -116,9 +116,9 @@ function onDevice(device: Device, precision: Precision): Evaluator {
     flushes: !exact,
     async run(name, x, y) {
       const compiled = await device.compile(kernelOf(name), { precision });
-      using xs = device.createBuffer(precision, x.length);
-      using ys = device.createBuffer(precision, x.length);
-      using out = device.createBuffer(precision, x.length);
+      using xs = device.createBuffer(hostReal(precision), x.length);
+      using ys = device.createBuffer(hostReal(precision), x.length);
+      using out = device.createBuffer(hostReal(precision), x.length);
       device.write(xs, x);
       device.write(ys, y);
       device.launch(compiled, { x: xs, y: ys, out }, { items: x.length });

@@ -10,9 +10,14 @@ export interface TestDevice {
   readonly missing: string;
 }
 
+export interface TestDeviceOptions {
+  /** Whether WebGPU shall offer f32x2: its test takes a software adapter some seconds. */
+  readonly emulatedDouble?: boolean;
+}
+
 /** Opens every back end. One that is absent is reported, or fails if FEYNKAC_REQUIRE names it. The caller disposes. */
-export async function openTestDevices(): Promise<TestDevice[]> {
-  return [openCpu(1), openCpu(3), await openWebGpu()];
+export async function openTestDevices(options: TestDeviceOptions = {}): Promise<TestDevice[]> {
+  return [openCpu(1), openCpu(3), await openWebGpu(options)];
 }
 
 /** One thread, and more threads than most items divide by. */
@@ -21,10 +26,11 @@ function openCpu(threads: number): TestDevice {
   return { label, device: createCpuDevice({ threads, share: "always" }), missing: "" };
 }
 
-async function openWebGpu(): Promise<TestDevice> {
+async function openWebGpu({ emulatedDouble = false }: TestDeviceOptions): Promise<TestDevice> {
   const device = await openWebGpuForTests();
   const missing = "no WebGPU adapter here (set FEYNKAC_REQUIRE=webgpu to fail instead)";
   if (device === undefined && isRequired("webgpu")) throw new Error(missing);
+  if (emulatedDouble) await device?.enableEmulatedDouble();
   return { label: "webgpu", device, missing };
 }
 

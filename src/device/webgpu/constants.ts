@@ -10,8 +10,7 @@ export const usage = {
 export const mapModeRead = 0x1;
 export const stageCompute = 0x4;
 
-/** Every element type that WebGPU has is one word. */
-export const bytesPerElement = 4;
+export const bytesPerWord = 4;
 
 /** Transfers between host and device go in pieces of this size, so that no single copy holds the device up for long. */
 export const transferBytes = 64 * 2 ** 20;

@@ -13,9 +13,10 @@ import { nameOf, type OpenedAdapter } from "./adapter.ts";
 import { launchBuffers, rejectUnknown } from "../arguments.ts";
 import { extentOf, wordsOf } from "./arguments.ts";
 import { WebGpuBuffer } from "./buffer.ts";
-import { bytesPerElement, transferBytes, usage } from "./constants.ts";
+import { transferBytes, usage } from "./constants.ts";
+import { proveEmulatedDouble } from "./emulated-double.ts";
 import { Failures } from "./failures.ts";
-import { arrayTypes, bytesFor } from "./host.ts";
+import { bytesFor, bytesPerElement, valuesOf } from "./host.ts";
 import { Program, WebGpuKernel } from "./kernel.ts";
 import { limitsOf } from "./limits.ts";
 import { prepare, subgroupSizeOf } from "./lowering.ts";
@@ -30,7 +31,8 @@ const parallelism = { gpu: 131_072, software: 1024 };
 export class WebGpuDevice implements Device {
   readonly backend = "webgpu";
   readonly name: string;
-  readonly precisions = ["f32"] as const;
+  /** f32, and f32x2 once it has been asked for and has passed its test. */
+  precisions: readonly Precision[] = ["f32"];
   readonly limits: DeviceLimits;
   readonly parallelism: number;
   /** Whether the adapter is emulated on the CPU. */
@@ -49,6 +51,7 @@ export class WebGpuDevice implements Device {
   readonly #buffers = new Set<WebGpuBuffer<any>>();
   #lostBecause: string | undefined;
   #disposed = false;
+  #emulation: Promise<void> | undefined;
 
   constructor(opened: OpenedAdapter) {
     const { adapter, device } = opened;
@@ -84,13 +87,17 @@ export class WebGpuDevice implements Device {
 
   async compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
     this.#assertUsable();
-    const start = performance.now();
-    if (precision !== "f32") {
-      throw new PrecisionError(
-        `${kernel.name}: compiled for ${precision}, but ${this.name} offers f32 only; the CPU offers f64`,
-      );
+    if (precision === "f64") {
+      const offered = "f32 and, emulated, f32x2";
+      throw new PrecisionError(`${kernel.name}: compiled for f64, but ${this.name} has ${offered}; the CPU offers f64`);
     }
+    if (precision === "f32x2") await this.enableEmulatedDouble();
+    const start = performance.now();
     return this.compileIr(kernel, lower(kernel, precision), start);
+  }
+
+  enableEmulatedDouble(): Promise<void> {
+    return (this.#emulation ??= proveEmulatedDouble(this).then(() => void (this.precisions = ["f32", "f32x2"])));
   }
 
   /** The part of `compile` behind the front end. */
@@ -134,12 +141,13 @@ export class WebGpuDevice implements Device {
     const target = this.#own(buffer, offset, values.length);
     if (values.length === 0) return;
     const bytes = bytesFor(target.element, values);
+    const first = offset * bytesPerElement(target.element);
     for (let at = 0; at < bytes.byteLength; at += transferBytes) {
       const piece = bytes.subarray(at, at + transferBytes);
       this.#stream.push({
         kind: "write",
         target: target.gpuBuffer,
-        byteOffset: offset * bytesPerElement + at,
+        byteOffset: first + at,
         bytes: piece,
       });
     }
@@ -151,11 +159,11 @@ export class WebGpuDevice implements Device {
     length = buffer.length - offset,
   ): Promise<HostArrays[E]> {
     const source = this.#own(buffer, offset, length);
-    const [from, size] = [offset * bytesPerElement, length * bytesPerElement];
+    const [from, size] = [offset, length].map((count) => count * bytesPerElement(buffer.element));
     const bytes = await this.#waiters.race(readBytes(this.#device, this.#stream, source.gpuBuffer, from, size));
     this.#failures.rethrow();
     source.assertUsable("read");
-    return new arrayTypes[buffer.element](bytes) as HostArrays[E];
+    return valuesOf(buffer.element, bytes) as HostArrays[E];
   }
 
   async finish(): Promise<void> {
@@ -182,14 +190,13 @@ export class WebGpuDevice implements Device {
     return new DeviceLostError(`${this.name}: lost: ${reason}; open the device again`);
   }
 
-  /** Bytes to allocate; at least one element. @throws PrecisionError | SpecError */
+  /** Bytes to allocate; at least one element. @throws SpecError */
   #sizeOf(element: BufferElement, length: number): number {
-    if (element === "f64") throw new PrecisionError(`createBuffer: f64, but ${this.name} offers f32, i32 and u32 only`);
-    const most = Math.floor(this.limits.maxBufferBytes / bytesPerElement);
+    const most = Math.floor(this.limits.maxBufferBytes / bytesPerElement(element));
     if (!Number.isInteger(length) || length < 0 || length > most) {
       throw new SpecError(`createBuffer: length ${length}, expected a whole number from 0 to ${most} on ${this.name}`);
     }
-    return Math.max(1, length) * bytesPerElement;
+    return Math.max(1, length) * bytesPerElement(element);
   }
 
   #allocationFailed(buffer: WebGpuBuffer<any>, size: number, cause: GPUError): void {

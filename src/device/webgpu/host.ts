@@ -1,10 +1,25 @@
+/** Host arrays and the bytes of buffers. WebGPU has no f64: a buffer of them holds pairs of f32, whose sum is the number. */
+import { fromPairs, toPairs } from "../../kernel/index.ts";
 import type { BufferElement, HostArray } from "../device.ts";
 
-export const arrayTypes = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
+const arrayTypes = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
-/** The bytes of `values` as a buffer's elements; the array's own memory where no conversion is needed. */
+export const bytesPerElement = (element: BufferElement): number => (element === "f64" ? 8 : 4);
+
+/**
+ * The bytes of `values` as a buffer's elements; the array's own memory where no conversion is needed. Of an f64 that is 48 bits or more;
+ * beyond ±3.4e38 it becomes ±Infinity, and what is below 1e-45 goes.
+ */
 export function bytesFor(element: BufferElement, values: HostArray): Uint8Array {
-  const wanted = arrayTypes[element];
-  const converted = values instanceof wanted ? values : new wanted(values);
+  const converted = element === "f64" ? toPairs(values) : inType(element, values);
   return new Uint8Array(converted.buffer, converted.byteOffset, converted.byteLength);
 }
+
+function inType(element: Exclude<BufferElement, "f64">, values: HostArray): HostArray {
+  const wanted = arrayTypes[element];
+  return values instanceof wanted ? values : new wanted(values);
+}
+
+/** The inverse. */
+export const valuesOf = (element: BufferElement, bytes: ArrayBuffer): HostArray =>
+  element === "f64" ? fromPairs(new Float32Array(bytes)) : new arrayTypes[element](bytes);

@@ -1,4 +1,4 @@
-import type { Kernel, KernelIR } from "../../kernel/index.ts";
+import type { Kernel, KernelIR, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
 import { Pace } from "./pace.ts";
@@ -69,7 +69,7 @@ export class Program {
 
 export class WebGpuKernel implements CompiledKernel {
   readonly kernel: Kernel;
-  readonly precision = "f32";
+  readonly precision: Precision;
   readonly compileMs: number;
   readonly ir: KernelIR;
   readonly program: Program;
@@ -77,6 +77,7 @@ export class WebGpuKernel implements CompiledKernel {
   constructor(kernel: Kernel, ir: KernelIR, program: Program, compileMs: number) {
     this.kernel = kernel;
     this.ir = ir;
+    this.precision = ir.precision;
     this.program = program;
     this.compileMs = compileMs;
   }

@@ -19,6 +19,6 @@ export function subgroupSizeOf({ adapter, device }: OpenedAdapter): number | und
 /** @throws SpecError (the kernel needs more than the device's limits) */
 export function prepare(ir: KernelIR, limits: DeviceLimits, subgroups: boolean): WgslModule {
   const module = emitWgsl(ir, subgroups ? {} : { emulatedSubgroup });
-  assertWithin(limits, module.ir);
+  assertWithin(limits, module);
   return module;
 }

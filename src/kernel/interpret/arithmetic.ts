@@ -7,7 +7,10 @@ import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.
 export type Unary = (a: number) => number;
 export type Binary = (a: number, b: number) => number;
 
-/** Rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is correct rounding. */
+/**
+ * Rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is correct rounding. Of f32x2 the
+ * rounding is not modelled, nor is the range: it is evaluated in f64, and devices are compared with that within a few 2⁻⁴⁴.
+ */
 export function rounding(precision: Precision): Unary {
   return precision === "f32" ? Math.fround : (x) => x;
 }

@@ -42,6 +42,8 @@ function headBits32(x: number): number {
   return float32[0];
 }
 
+const headBitsIn: Readonly<Record<Precision, Intrinsic>> = { f64: headBits64, f32: headBits32, f32x2: Math.fround };
+
 /** Steps of 2⁻⁹⁶⁹ keep 53 bits above the subnormals, so that only the last multiplication rounds. */
 function ldexp(x: number, n: number): number {
   let y = x;
@@ -113,7 +115,7 @@ export function intrinsic(op: IntrinsicOp, type: ScalarType, precision: Precisio
     case "significand":
       return significand;
     case "headBits":
-      return precision === "f32" ? headBits32 : headBits64;
+      return headBitsIn[precision];
     case "mulHigh":
       return mulHigh;
     case "clz":

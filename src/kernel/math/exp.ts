@@ -100,6 +100,6 @@ export const expm1 = fn({
     const half = gpu.ldexp(1, gpu.i32(k) - 1);
     const y = 2 * (half * s + (half - 0.5));
     if (gpu.precision === "f32") return x > 88.8 ? Infinity : Math.abs(x) < 1e-8 ? x : y;
-    return x > 709.8 ? Infinity : Math.abs(x) < 1e-17 ? x : y;
+    return x > (gpu.precision === "f64" ? 709.8 : 88.8) ? Infinity : Math.abs(x) < 1e-17 ? x : y;
   },
 });

@@ -101,7 +101,7 @@ export const atan2 = fn({
   params: [real, real],
   env: { atanRatio, reflect },
   body([y, x], gpu, { atanRatio, reflect }) {
-    const huge = gpu.precision === "f32" ? 1e38 : 1e308;
+    const huge = gpu.precision === "f64" ? 1e308 : 1e38;
     const scale = Math.abs(x) > huge || Math.abs(y) > huge ? 0.25 : 1;
     const bothZero = x === 0 && y === 0;
     const bothInfinite = Math.abs(x) === Infinity && Math.abs(y) === Infinity;

@@ -13,9 +13,10 @@ export const splitLog = fn({
   name: "splitLog",
   params: [real],
   body([x], gpu) {
-    const tiny = x < (gpu.precision === "f32" ? 1.17549435e-38 : 2.2250738585072014e-308);
-    const lift = gpu.precision === "f32" ? 24 : 54;
-    const normal = tiny ? x * (gpu.precision === "f32" ? 16777216 : 18014398509481984) : x;
+    const short = gpu.precision !== "f64"; // f32's exponents
+    const tiny = x < (short ? 1.17549435e-38 : 2.2250738585072014e-308);
+    const lift = short ? 24 : 54;
+    const normal = tiny ? x * (short ? 16777216 : 18014398509481984) : x;
     const m = gpu.significand(normal);
     const high = m > 1.4142135623730951;
     const e = gpu.exponent(normal) - (tiny ? lift : 0) + (high ? 1 : 0);

@@ -57,8 +57,11 @@ const log2Parts = fn({
     const head = gpu.headBits(v + w);
     const low = w - (head - v);
     const f32 = gpu.precision === "f32";
-    const yHead = (f32 ? 0.961669921875 : 0.9617966860532761) * head;
-    const yLow = (f32 ? 0.00012677205 : 7.872699542894897e-9) * head + low * (f32 ? 0.9617967 : 0.9617966939259756);
+    // A head of 24 bits in f32x2, so that a product of two has 48.
+    const cHead = f32 ? 0.961669921875 : gpu.precision === "f64" ? 0.9617966860532761 : 0.9617967009544373;
+    const cLow = f32 ? 0.00012677205 : gpu.precision === "f64" ? 7.872699542894897e-9 : -7.028461650952758e-9;
+    const yHead = cHead * head;
+    const yLow = cLow * head + low * (f32 ? 0.9617967 : 0.9617966939259756);
     const high = gpu.headBits(yHead + yLow + exponent);
     return { high, low: yLow - (high - exponent - yHead) };
   },

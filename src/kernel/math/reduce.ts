@@ -1,7 +1,7 @@
 /**
  * Reduction of an angle modulo π/2: x = quadrant·π/2 + (r + tail), |r| ≤ π/4, quadrant modulo 4.
  *
- * Up to |x| = 12000 (200 in f32) by Cody & Waite (1980): π/2 in three parts, the first two so short that k times them is
+ * Up to |x| = 12000 (200 in f32 and f32x2) by Cody & Waite (1980): π/2 in three parts, the first two so short that k times them is
  * exact. Beyond, by Payne & Hanek (1983): only those bits of 2/π are multiplied that can matter, in 32-bit words; SIMD
  * code skips this part when no lane needs it.
  */
@@ -21,9 +21,11 @@ const twoOverPi = fn({
     word = j === 4 ? 0xdb629599 : word;
     word = j === 5 ? 0x3c439041 : word;
     word = j === 6 ? 0xfe5163ab : word;
-    if (gpu.precision === "f64") {
+    if (gpu.precision !== "f32") {
       word = j === 7 ? 0xdebbc561 : word;
       word = j === 8 ? 0xb7246e3a : word;
+    }
+    if (gpu.precision === "f64") {
       word = j === 9 ? 0x424dd2e0 : word;
       word = j === 10 ? 0x06492eea : word;
       word = j === 11 ? 0x09d1921c : word;
@@ -143,7 +145,7 @@ const payneHanek32 = fn({
   },
 });
 
-/** The same for x ≥ 12000, f64: 127 bits of the fraction, of which at most 62 are zeros at the top. */
+/** The same for x ≥ 12000, f64 (200, f32x2, of which 53 bits count): 127 bits of the fraction, of which at most 62 are zeros at the top. */
 const payneHanek64 = fn({
   name: "payneHanek64",
   params: [real],
@@ -185,7 +187,8 @@ const payneHanek64 = fn({
     const f3 = ((a3 << 2) ^ flip) >>> 0;
     const top = gpu.real(f0) * 2.3283064365386963e-10;
     const middle = gpu.real(f1) * 5.421010862427522e-20;
-    const bottom = gpu.real(f2) * 1.262177448353619e-29 + gpu.real(f3) * 2.938735877055719e-39;
+    // 2⁻⁹⁶ times a sum, and not a sum with 2⁻¹²⁸, which is subnormal in f32x2; in f64 it makes no difference.
+    const bottom = (gpu.real(f2) + gpu.real(f3) * 2.3283064365386963e-10) * 1.262177448353619e-29;
     const sum = top + middle;
     const rest = middle - (sum - top) + bottom;
     const high = sum + rest;
@@ -194,7 +197,7 @@ const payneHanek64 = fn({
   },
 });
 
-/** x = quadrant·π/2 + (r + tail). NaN for x = ±∞ and NaN. Cost: 17 up to 12000 (200 in f32). */
+/** x = quadrant·π/2 + (r + tail). NaN for x = ±∞ and NaN. Cost: 17 up to 12000 (200 in f32 and f32x2). */
 export const reduceHalfPi = fn({
   name: "reduceHalfPi",
   params: [real],
@@ -210,7 +213,7 @@ export const reduceHalfPi = fn({
     let r = r1 - w;
     let tail = r1 - r - w;
     let quadrant = gpu.i32(k);
-    if (a > (f32 ? 200 : 12000) && a < Infinity) {
+    if (a > (gpu.precision === "f64" ? 12000 : 200) && a < Infinity) {
       if (gpu.precision === "f32") {
         const huge = payneHanek32(a);
         r = huge.r;

@@ -1,9 +1,11 @@
+import { pairHelpers } from "./pair-helpers.ts";
+
 /**
  * Functions that give the IR's meaning to operations where WGSL's own leaves something open. Only those a kernel uses are
  * printed. `args.zero` is 0 at run time: bits that passed through `^ args.zero` are opaque to every optimiser, so
  * neither constant evaluation nor fast-math assumptions (no NaN, no infinity, reassociation) reach through.
  */
-const helpers = {
+const scalarHelpers = {
   fk_hide: { needs: [], text: "fn fk_hide(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ args.zero); }" },
   fk_is_nan: {
     needs: [],
@@ -120,6 +122,8 @@ const helpers = {
 }`,
   },
 } as const satisfies Record<string, { readonly needs: readonly string[]; readonly text: string }>;
+
+const helpers = { ...scalarHelpers, ...pairHelpers };
 
 export type HelperName = keyof typeof helpers;
 

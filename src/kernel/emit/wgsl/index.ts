@@ -1,4 +1,4 @@
-/** KernelIR in f32 to WGSL. Nothing here needs a device: text in, text out. */
+/** KernelIR in f32 or f32x2 to WGSL. Nothing here needs a device: text in, text out. */
 import { PrecisionError } from "../../../errors.ts";
 import type { FixedArray, KernelIR } from "../../ir.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
@@ -8,9 +8,10 @@ import { namesOf, type Names } from "../c-like/names.ts";
 import { StatementPrinter } from "../c-like/statements.ts";
 import { Helpers } from "./helpers.ts";
 import { argumentWords, memberOf, type ArgumentWord } from "./layout.ts";
-import { typeNames } from "./literals.ts";
-import { WgslMemory } from "./memory.ts";
+import { typeNamesIn } from "./literals.ts";
+import { lowHalves, privateArray, WgslMemory } from "./memory.ts";
 import { WgslOperators } from "./operators.ts";
+import { WgslPairOperators } from "./pair-operators.ts";
 import { WgslStatements } from "./statements.ts";
 import { usesIndex, usesSubgroups } from "./usage.ts";
 
@@ -43,24 +44,27 @@ export interface WgslModule {
  * implementations contract a·b + c, and more. Seen in SwiftShader, which runs SPIRV-Tools' optimiser: (a·c₁)·c₂ becomes
  * a·(c₁c₂) and (a + c₁) + c₂ becomes a + (c₁+c₂) for constants c₁ and c₂, a/c becomes a·(1/c), a·b + b·c becomes b·(a + c);
  * (a + b) − a stays. Arithmetic that has to survive this passes its intermediate results through bits (`fk_hide`).
- * @throws PrecisionError (the IR was not lowered for f32)
+ * In f32x2 a real is a `vec2f`, and its operations are the functions of pair-helpers.ts, which states their errors.
+ * @throws PrecisionError (the IR was lowered for f64)
  */
 export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {}): WgslModule {
   const ir =
     emulatedSubgroup === undefined ? source : lowerSubgroups(source, { size: emulatedSubgroup, barriers: true });
-  if (ir.precision !== "f32")
-    throw new PrecisionError(`${ir.name}: WGSL has no ${ir.precision}; lower the kernel for f32`);
+  if (ir.precision === "f64")
+    throw new PrecisionError(`${ir.name}: WGSL has no f64; lower the kernel for f32, or for f32x2, emulated double`);
   const names = namesOf(ir);
   const helpers = new Helpers();
   const memory = new WgslMemory(ir, names);
-  const statements = new WgslStatements(ir, names, memory);
-  const body = printBody(ir, names, { operators: new WgslOperators(helpers), memory, statements });
+  const operators = ir.precision === "f32x2" ? new WgslPairOperators(helpers) : new WgslOperators(helpers);
+  const statements = new WgslStatements(ir, names, memory, operators);
+  const body = printBody(ir, names, { operators, memory, statements });
   const words = argumentWords(ir);
   const sections = [
     directives(ir),
     argsStruct(ir, names, words),
     buffers(ir, names),
     workgroupArrays(ir, names, statements.broadcasts),
+    lowHalves(ir, names),
     ...helpers.definitions(),
     entryPoint(ir, body),
   ];
@@ -88,14 +92,16 @@ function argsStruct(ir: KernelIR, names: Names, words: readonly ArgumentWord[]):
 const accessOf = ({ access, atomic }: KernelIR["buffers"][number]): "read" | "read_write" =>
   access === "write" || atomic ? "read_write" : "read";
 
-const elementOf = ({ element, atomic }: Pick<FixedArray, "element" | "atomic">): string =>
-  atomic ? `atomic<${typeNames[element]}>` : typeNames[element];
+function elementOf({ precision }: KernelIR, { element, atomic }: Pick<FixedArray, "element" | "atomic">): string {
+  const name = typeNamesIn(precision)[element];
+  return atomic ? `atomic<${name}>` : name;
+}
 
 function buffers(ir: KernelIR, names: Names): string {
   return ir.buffers
     .map((buffer, id) => {
       const name = names.array({ space: "buffer", id });
-      return `@group(1) @binding(${id}) var<storage, ${accessOf(buffer)}> ${name}: array<${elementOf(buffer)}>;`;
+      return `@group(1) @binding(${id}) var<storage, ${accessOf(buffer)}> ${name}: array<${elementOf(ir, buffer)}>;`;
     })
     .join("\n");
 }
@@ -103,16 +109,14 @@ function buffers(ir: KernelIR, names: Names): string {
 function workgroupArrays(ir: KernelIR, names: Names, broadcasts: boolean): string {
   const arrays = ir.workgroups.map(
     (array, id) =>
-      `var<workgroup> ${names.array({ space: "workgroup", id })}: array<${elementOf(array)}, ${array.length}>;`,
+      `var<workgroup> ${names.array({ space: "workgroup", id })}: array<${elementOf(ir, array)}, ${array.length}>;`,
   );
   return [...arrays, ...(broadcasts ? ["var<workgroup> fk_flag: u32;"] : [])].join("\n");
 }
 
 function printBody(ir: KernelIR, names: Names, dialect: Dialect): Lines {
   const out = new Lines(1);
-  ir.privates.forEach((array, id) =>
-    out.add(`var ${names.array({ space: "private", id })}: array<${typeNames[array.element]}, ${array.length}>;`),
-  );
+  ir.privates.forEach((_, id) => out.add(privateArray(ir, names, id)));
   ir.locals.forEach(({ type }, id) => out.add(dialect.statements.declare(type, names.local(id))));
   new StatementPrinter(ir, dialect, names).printAll(ir.body, out);
   return out;

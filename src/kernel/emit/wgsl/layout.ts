@@ -8,7 +8,8 @@ export type ArgumentWord =
   | { readonly kind: "firstGroup" } // where this piece of a launch starts
   | { readonly kind: "zero" } // 0, unknown to the compiler
   | { readonly kind: "length"; readonly buffer: number }
-  | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType };
+  | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType }
+  | { readonly kind: "scalarLow"; readonly scalar: number }; // the second word of a pair, after its first
 
 /** Words in the order of the struct `Args`. All are 32 bits, so that the uniform layout has no padding. */
 export function argumentWords(ir: KernelIR): ArgumentWord[] {
@@ -18,7 +19,10 @@ export function argumentWords(ir: KernelIR): ArgumentWord[] {
     { kind: "firstGroup" },
     { kind: "zero" },
     ...ir.buffers.map((_, buffer) => ({ kind: "length" as const, buffer })),
-    ...ir.scalars.map(({ type }, scalar) => ({ kind: "scalar" as const, scalar, type })),
+    ...ir.scalars.flatMap(({ type }, scalar): ArgumentWord[] => {
+      const pair = type === "real" && ir.precision === "f32x2";
+      return [{ kind: "scalar", scalar, type }, ...(pair ? [{ kind: "scalarLow", scalar } as const] : [])];
+    }),
   ];
 }
 
@@ -38,6 +42,8 @@ export function memberOf(ir: KernelIR, names: Names, word: ArgumentWord): string
       return `${lengthName(ir, word.buffer)}: i32`;
     case "scalar":
       return `${names.scalar(word.scalar)}: ${{ real: "f32", i32: "i32", u32: "u32", bool: "u32" }[word.type]}`;
+    case "scalarLow":
+      return `${names.scalar(word.scalar)}_low: f32`;
     default:
       return word satisfies never;
   }

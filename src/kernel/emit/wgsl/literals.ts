@@ -1,9 +1,15 @@
-import type { ScalarType } from "../../ir.ts";
+import type { Precision, ScalarType } from "../../ir.ts";
+import { pairOf } from "../../pairs.ts";
 
-export const typeNames = { real: "f32", i32: "i32", u32: "u32", bool: "bool" } as const satisfies Record<
-  ScalarType,
-  string
->;
+/** What the scalar types are called; a `real` of f32x2 is a pair. */
+export type TypeNames = Readonly<Record<ScalarType, "f32" | "vec2f" | "i32" | "u32" | "bool">>;
+
+export const typeNamesIn = (precision: Precision): TypeNames => ({
+  real: precision === "f32x2" ? "vec2f" : "f32",
+  i32: "i32",
+  u32: "u32",
+  bool: "bool",
+});
 
 const word = new DataView(new ArrayBuffer(4));
 
@@ -38,6 +44,11 @@ export function literal(type: ScalarType, value: number | boolean): string {
   const n = value | 0;
   if (n === -(2 ** 31)) return "(-2147483647i - 1i)"; // the digits of INT_MIN alone are out of range
   return n < 0 ? `(${n}i)` : `${n}i`;
+}
+
+export function pairLiteral(value: number): string {
+  const [high, low] = pairOf(value);
+  return `vec2f(${realLiteral(high)}, ${realLiteral(low)})`;
 }
 
 function realLiteral(value: number): string {

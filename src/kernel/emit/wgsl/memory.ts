@@ -1,7 +1,8 @@
-import type { ArrayRef, IndexOp, KernelIR } from "../../ir.ts";
+import type { ArrayRef, FixedArray, IndexOp, KernelIR } from "../../ir.ts";
 import type { Memory, Operand } from "../c-like/dialect.ts";
 import type { Names } from "../c-like/names.ts";
 import { lengthName } from "./layout.ts";
+import { typeNamesIn } from "./literals.ts";
 
 const indexNames: Readonly<Record<IndexOp, string>> = {
   globalId: "i32(fk_global)",
@@ -11,6 +12,31 @@ const indexNames: Readonly<Record<IndexOp, string>> = {
   subgroupLane: "i32(fk_lane)",
   subgroupSize: "i32(fk_subgroup_size)",
 };
+
+/**
+ * Whether a private array is of pairs, and then two arrays: the high words in the function address space, the low ones in the private
+ * one. Every implementation has room for 8 KiB in each of them, and so for as many pairs as f32.
+ */
+const isSplit = ({ precision }: KernelIR, { element }: Pick<FixedArray, "element">): boolean =>
+  element === "real" && precision === "f32x2";
+
+const lowName = (name: string): string => `${name}_low`;
+
+/** The low words of private arrays of pairs, declared at module scope. */
+export function lowHalves(ir: KernelIR, names: Names): string {
+  return ir.privates
+    .map((array, id) => ({ array, name: lowName(names.array({ space: "private", id })) }))
+    .filter(({ array }) => isSplit(ir, array))
+    .map(({ array, name }) => `var<private> ${name}: array<f32, ${array.length}>;`)
+    .join("\n");
+}
+
+/** The declaration in the function of a private array, or of its high words. */
+export function privateArray(ir: KernelIR, names: Names, id: number): string {
+  const array = ir.privates[id];
+  const type = isSplit(ir, array) ? "f32" : typeNamesIn(ir.precision)[array.element];
+  return `var ${names.array({ space: "private", id })}: array<${type}, ${array.length}>;`;
+}
 
 export class WgslMemory implements Memory {
   readonly #ir: KernelIR;
@@ -23,7 +49,9 @@ export class WgslMemory implements Memory {
 
   param(id: number): string {
     const name = `args.${this.#names.scalar(id)}`;
-    return this.#ir.scalars[id].type === "bool" ? `(${name} != 0u)` : name;
+    const { type } = this.#ir.scalars[id];
+    if (type === "real" && this.#ir.precision === "f32x2") return `vec2f(${name}, ${name}_low)`;
+    return type === "bool" ? `(${name} != 0u)` : name;
   }
 
   length({ id }: ArrayRef): string {
@@ -31,11 +59,15 @@ export class WgslMemory implements Memory {
   }
 
   load(array: ArrayRef, index: Operand): string {
+    const halves = this.#halves(array, index);
+    if (halves !== undefined) return `vec2f(${halves.join(", ")})`;
     const element = this.element(array, index);
     return this.#isAtomic(array) ? `atomicLoad(&${element})` : element;
   }
 
   store(array: ArrayRef, index: Operand, value: string): string {
+    const halves = this.#halves(array, index);
+    if (halves !== undefined) return `{ let fk_pair = ${value}; ${halves[0]} = fk_pair.x; ${halves[1]} = fk_pair.y; }`;
     const element = this.element(array, index);
     return this.#isAtomic(array) ? `atomicStore(&${element}, ${value});` : `${element} = ${value};`;
   }
@@ -53,6 +85,14 @@ export class WgslMemory implements Memory {
     if (constant === undefined) return text;
     const length = array.space === "buffer" ? 2 ** 31 : this.#fixed(array).length;
     return Number(constant) >= 0 && Number(constant) < length ? text : `(${text} ^ i32(args.zero))`;
+  }
+
+  /** The words of an element of a private array of pairs, whose low words are an array of their own; see `lowHalves`. */
+  #halves(array: ArrayRef, index: Operand): readonly [string, string] | undefined {
+    if (array.space !== "private" || !isSplit(this.#ir, this.#ir.privates[array.id])) return undefined;
+    const at = this.#checked(array, index);
+    const name = this.#names.array(array);
+    return [`${name}[${at}]`, `${lowName(name)}[${at}]`];
   }
 
   #fixed({ space, id }: ArrayRef) {

@@ -44,10 +44,10 @@ const helperOf = {
 
 export class WgslOperators implements Operators {
   readonly lazySelect = false;
-  readonly #helpers: Helpers;
+  protected readonly helpers: Helpers;
 
   constructor(helpers: Helpers) {
-    this.#helpers = helpers;
+    this.helpers = helpers;
   }
 
   constant(type: ScalarType, value: number | boolean): string {
@@ -58,7 +58,7 @@ export class WgslOperators implements Operators {
     switch (type) {
       case "real":
         // `args.zero` inside means that the literal was made opaque already; bitcasting a constant NaN is an error.
-        return text.includes("args.zero") ? text : this.#helpers.call("fk_hide", text);
+        return text.includes("args.zero") ? text : this.helpers.call("fk_hide", text);
       case "i32":
         return `(${text} ^ i32(args.zero))`;
       case "u32":
@@ -92,10 +92,10 @@ export class WgslOperators implements Operators {
 
   #quotient(op: "div" | "rem", a: Operand, b: Operand): string {
     if (a.type === "real")
-      return op === "div" ? `(${a.text} / ${b.text})` : this.#helpers.call("fk_rem", a.text, b.text);
+      return op === "div" ? `(${a.text} / ${b.text})` : this.helpers.call("fk_rem", a.text, b.text);
     // A constant divisor needs no guard; that of INT_MIN by −1 is WGSL's own rule (the dividend, or 0).
     if (b.constant !== undefined && b.constant !== 0) return `(${a.text} ${infix[op]} ${b.text})`;
-    return this.#helpers.call(`fk_${op}_${a.type as "i32" | "u32"}`, a.text, b.text);
+    return this.helpers.call(`fk_${op}_${a.type as "i32" | "u32"}`, a.text, b.text);
   }
 
   compare(op: CompareOp, a: Operand, b: Operand): string {
@@ -107,7 +107,7 @@ export class WgslOperators implements Operators {
   convert(to: ScalarType, a: Operand): string {
     if (a.type === to) return a.text;
     if (to === "bool") return `(${a.text} != ${literal(a.type, 0)})`;
-    if (a.type === "real") return this.#helpers.call(to === "i32" ? "fk_to_i32" : "fk_to_u32", a.text);
+    if (a.type === "real") return this.helpers.call(to === "i32" ? "fk_to_i32" : "fk_to_u32", a.text);
     if (to === "real") return `f32(${a.text})`;
     return a.type === "bool" ? `${to}(${a.text})` : `bitcast<${to}>(${a.text})`;
   }
@@ -127,7 +127,7 @@ export class WgslOperators implements Operators {
       case "nearest":
         return `${builtins[op]}(${texts[0]})`;
       default:
-        return this.#helpers.call(helperOf[op], ...texts);
+        return this.helpers.call(helperOf[op], ...texts);
     }
   }
 

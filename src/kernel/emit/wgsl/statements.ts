@@ -1,8 +1,8 @@
 import type { AtomicOp, Expr, KernelIR, ScalarType, SubgroupOp } from "../../ir.ts";
-import type { LoopParts, Operand, Statements, StmtOf } from "../c-like/dialect.ts";
+import type { LoopParts, Operand, Operators, Statements, StmtOf } from "../c-like/dialect.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
-import { typeNames } from "./literals.ts";
+import { type TypeNames, typeNamesIn } from "./literals.ts";
 import type { WgslMemory } from "./memory.ts";
 import { conditionsToBroadcast } from "./uniformity.ts";
 
@@ -23,14 +23,18 @@ const reductions = { add: "subgroupAdd", min: "subgroupMin", max: "subgroupMax" 
 type Print = (expression: Expr) => Operand;
 
 export class WgslStatements implements Statements {
+  readonly #types: TypeNames;
   readonly #names: Names;
   readonly #memory: WgslMemory;
+  readonly #operators: Operators;
   readonly #toBroadcast: ReadonlySet<StmtOf<"if"> | StmtOf<"loop">>;
   readonly #writesBuffers: boolean;
 
-  constructor(ir: KernelIR, names: Names, memory: WgslMemory) {
+  constructor(ir: KernelIR, names: Names, memory: WgslMemory, operators: Operators) {
+    this.#types = typeNamesIn(ir.precision);
     this.#names = names;
     this.#memory = memory;
+    this.#operators = operators;
     this.#toBroadcast = conditionsToBroadcast(ir);
     this.#writesBuffers = ir.buffers.some(({ access, atomic }) => access === "write" || atomic);
   }
@@ -41,7 +45,7 @@ export class WgslStatements implements Statements {
   }
 
   declare(type: ScalarType, name: string, value?: string): string {
-    return `var ${name}: ${typeNames[type]}${value === undefined ? "" : ` = ${value}`};`;
+    return `var ${name}: ${this.#types[type]}${value === undefined ? "" : ` = ${value}`};`;
   }
 
   assign(name: string, value: string): string {
@@ -89,14 +93,30 @@ export class WgslStatements implements Statements {
   }
 
   subgroup(s: StmtOf<"subgroup">, print: Print, out: Lines): void {
-    const value = print(s.value).text;
+    const operand = print(s.value);
+    const value = operand.text;
     const result = this.#names.local(s.result);
-    if (s.op === "add" || s.op === "min" || s.op === "max")
+    if (s.op === "add" || s.op === "min" || s.op === "max") {
+      if (operand.type === "real" && this.#types.real === "vec2f") return this.#reducePairs(s.op, value, result, out);
       return out.add(`${result} = ${reductions[s.op]}(${value});`);
+    }
     // Beyond the subgroup's last item each reads itself; a lane below 0 is a huge u32.
     const source = this.#names.temporary();
     out.add(`let ${source} = ${sourceLane(s.op, print(s.operand!).text)};`);
     out.add(`${result} = subgroupShuffle(${value}, select(fk_lane, ${source}, ${source} < fk_lanes));`);
+  }
+
+  /** WGSL reduces no pairs: each lane takes up the lane 1, 2, 4 … above, if there is one, and the first then has them all. */
+  #reducePairs(op: keyof typeof reductions, value: string, result: string, out: Lines): void {
+    const [step, other] = [this.#names.temporary(), this.#names.temporary()];
+    const real = (text: string): Operand => ({ text, type: "real", constant: undefined });
+    out.add(`${result} = ${value};`);
+    out.block(`for (var ${step} = 1u; ${step} < fk_lanes; ${step} = ${step} * 2u) {`, () => {
+      out.add(`let ${other} = subgroupShuffleDown(${result}, ${step});`);
+      const combined = this.#operators.binary(op, real(result), real(other));
+      out.add(`if (fk_lane + ${step} < fk_lanes) { ${result} = ${combined}; }`);
+    });
+    out.add(`${result} = subgroupBroadcastFirst(${result});`);
   }
 
   condition(s: StmtOf<"if"> | StmtOf<"loop">, text: string, out: Lines): string {

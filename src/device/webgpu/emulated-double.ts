@@ -1,0 +1,103 @@
+/**
+ * Whether double-word arithmetic survives an adapter's compilers: each operation, and the functions made of them, measured against f64.
+ * Nothing else can tell: WGSL promises neither separate rounding nor a fused multiply-add.
+ */
+import { PrecisionError } from "../../errors.ts";
+import { fn, i32, kernel, lower, read, real, write } from "../../kernel/index.ts";
+import type { WebGpuDevice } from "./device.ts";
+
+const pair = [real, real] as const;
+
+/** What is tested. Called directly, these run in f64: they are their own references. */
+const operations = {
+  add: fn({ name: "add", params: pair, body: ([x, y]) => x + y }),
+  subtract: fn({ name: "subtract", params: pair, body: ([x, y]) => x - y }),
+  multiply: fn({ name: "multiply", params: pair, body: ([x, y]) => x * y }),
+  divide: fn({ name: "divide", params: pair, body: ([x, y]) => x / y }),
+  sqrt: fn({ name: "sqrt", params: pair, body: ([x]) => Math.sqrt(Math.abs(x)) }),
+  exp: fn({ name: "exp", params: pair, body: ([x]) => Math.exp(x) }),
+  log: fn({ name: "log", params: pair, body: ([x]) => Math.log(Math.abs(x)) }),
+  erf: fn({ name: "erf", params: pair, body: ([x], gpu) => gpu.erf(x) }),
+  normalCdf: fn({ name: "normalCdf", params: pair, body: ([x], gpu) => gpu.normalCdf(x) }),
+  normalPdf: fn({ name: "normalPdf", params: pair, body: ([x], gpu) => gpu.normalPdf(x) }),
+};
+type Operation = keyof typeof operations;
+const names = Object.keys(operations) as Operation[];
+
+/** 2⁻⁴⁴ for the operations themselves; twice to four times that for functions of some fifty of them. Without care it is 2⁻²⁴. */
+const boundOf = (name: Operation): number =>
+  ["add", "subtract", "multiply", "divide", "sqrt"].includes(name) ? 2 ** -44 : 2 ** -42;
+
+const ITEMS = 4096;
+
+const selfTest = kernel({
+  name: "emulatedDoubleTest",
+  params: { n: i32, x: read(real), y: read(real), out: write(real) },
+  env: operations,
+  body({ n, x, y, out }, gpu, { add, subtract, multiply, divide, sqrt, exp, log, erf, normalCdf, normalPdf }) {
+    const i = gpu.globalId();
+    const a = x[i];
+    const b = y[i];
+    out[i] = add(a, b);
+    out[i + n] = subtract(a, b);
+    out[i + 2 * n] = multiply(a, b);
+    out[i + 3 * n] = divide(a, b);
+    out[i + 4 * n] = sqrt(a, b);
+    out[i + 5 * n] = exp(a, b);
+    out[i + 6 * n] = log(a, b);
+    out[i + 7 * n] = erf(a, b);
+    out[i + 8 * n] = normalCdf(a, b);
+    out[i + 9 * n] = normalPdf(a, b);
+  },
+});
+
+/** The largest relative error of each operation. */
+export async function emulatedDoubleErrors(device: WebGpuDevice): Promise<Record<Operation, number>> {
+  const compiled = await device.compileIr(selfTest, lower(selfTest, "f32x2"));
+  const [x, y] = inputs();
+  using xs = device.createBuffer("f64", ITEMS);
+  using ys = device.createBuffer("f64", ITEMS);
+  using out = device.createBuffer("f64", names.length * ITEMS);
+  device.write(xs, x);
+  device.write(ys, y);
+  device.launch(compiled, { n: ITEMS, x: xs, y: ys, out }, { items: ITEMS });
+  const [a, b, got] = await Promise.all([device.read(xs), device.read(ys), device.read(out)]);
+  const worst = names.map((name, k) => {
+    let error = 0;
+    for (let i = 0; i < ITEMS; i++) {
+      const exact = operations[name](a[i], b[i]);
+      const relative = got[k * ITEMS + i] === exact ? 0 : Math.abs(got[k * ITEMS + i] / exact - 1);
+      error = Math.max(error, Number.isNaN(relative) ? Infinity : relative);
+    }
+    return [name, error];
+  });
+  return Object.fromEntries(worst) as Record<Operation, number>;
+}
+
+/** @throws PrecisionError naming the operation that is worst, and its error */
+export async function proveEmulatedDouble(device: WebGpuDevice): Promise<void> {
+  const errors = await emulatedDoubleErrors(device);
+  const excess = (name: Operation): number => errors[name] / boundOf(name);
+  const worst = names.reduce((a, b) => (excess(b) <= excess(a) ? a : b));
+  if (excess(worst) <= 1) return;
+  throw new PrecisionError(
+    `${device.name}: f32x2, emulated double, is not exact enough here: ${worst} has a relative error of ` +
+      `${errors[worst].toExponential(1)}, at most ${boundOf(worst).toExponential(1)} allowed; use f32, or the CPU, which offers f64`,
+  );
+}
+
+/** Of either sign, 2⁻¹² to 2³, and pairs that nearly cancel: f64 numbers with bits all over. Reproducible (xorshift32). */
+function inputs(): [Float64Array, Float64Array] {
+  let state = 2463534242;
+  const word = (): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+  const uniform = (): number => (word() + word() / 2 ** 32) / 2 ** 32;
+  const number = (): number => (word() & 1 ? -1 : 1) * (1 + uniform()) * 2 ** ((word() % 15) - 12);
+  const x = Float64Array.from({ length: ITEMS }, number);
+  const y = x.map((value, i) => (i % 4 === 0 ? -value * (1 + uniform() * 2 ** -(word() % 30)) : number()));
+  return [x, y];
+}
