@@ -27,7 +27,7 @@ struct Run {
 };
 
 void startBlock(const Run& run, std::uint64_t block) {
-  const fk_module& info = run.launch->function->module->info;
+  const fkemu_module& info = run.launch->function->module->info;
   const dim3& grid = run.launch->grid;
   info.blockIdx->x = static_cast<unsigned>(block % grid.x);
   info.blockIdx->y = static_cast<unsigned>(block / grid.x % grid.y);
@@ -48,7 +48,7 @@ template <class Body> void forEachBlock(const Run& run, Body body) {
 
 void runPlainBlocks(void* argument) {
   const Run& run = *static_cast<const Run*>(argument);
-  const fk_kernel* kernel = run.launch->function->kernel;
+  const fkemu_kernel* kernel = run.launch->function->kernel;
   forEachBlock(run, [&] { kernel->block(run.arguments, run.reverse); });
 }
 
@@ -63,7 +63,7 @@ void runAll(Run& run) {
 
 CUresult execute(const Launch& launch) {
   installHandlers();
-  const fk_module& info = launch.function->module->info;
+  const fkemu_module& info = launch.function->module->info;
   *info.runtime = &runtime;
   *info.blockDim = launch.block;
   *info.gridDim = launch.grid;

@@ -32,6 +32,6 @@ CUresult explain(const Escape& fault, const Launch& launch);
 void runBlockOfFibers(const Launch& launch, void** arguments);
 /** Runs `body` on a stack as large as a thread's local memory may be. */
 void runOnLargeStack(void (*body)(void*), void* argument);
-extern const fk_runtime runtime;
+extern const fkemu_runtime runtime;
 
 }  // namespace fkemu

@@ -83,7 +83,7 @@ void escapeWith(const std::string& message) {
 }
 
 CUresult explain(const Escape& fault, const Launch& launch) {
-  const fk_module& info = launch.function->module->info;
+  const fkemu_module& info = launch.function->module->info;
   const std::string where = std::string("kernel '") + launch.function->kernel->name + "', block " +
                             triple(info.blockIdx->x, info.blockIdx->y, info.blockIdx->z);
   const std::string thread = where + ", thread " + triple(info.threadIdx->x, info.threadIdx->y, info.threadIdx->z) + ": ";

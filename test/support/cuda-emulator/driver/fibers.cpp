@@ -100,8 +100,8 @@ Fiber* running = nullptr;
 unsigned threads = 0;  // of the block
 unsigned waiting = 0;  // at the barrier
 unsigned exited = 0;
-const fk_module* module = nullptr;
-const fk_kernel* kernel = nullptr;
+const fkemu_module* module = nullptr;
+const fkemu_kernel* kernel = nullptr;
 void** kernelArguments = nullptr;
 
 char* stackOf(Fiber& fiber) {
@@ -137,7 +137,7 @@ void releaseBarrier() {
   for (unsigned i = 0; i < threads; i++) {
     Fiber& f = fibers[i];
     if (f.state != State::barrier) continue;
-    f.voted = f.vote == fk_vote_and ? total == static_cast<int>(waiting) : f.vote == fk_vote_or ? total > 0 : total;
+    f.voted = f.vote == fkemu_vote_and ? total == static_cast<int>(waiting) : f.vote == fkemu_vote_or ? total > 0 : total;
     f.state = State::ready;
   }
   waiting = 0;
@@ -164,12 +164,12 @@ constexpr unsigned long long undefinedValue = 0xFFF7DEADFFF7DEADull;  // a NaN i
 /** The lane that `me` reads, or its own, by the definition of PTX's shfl. */
 unsigned sourceLane(const Fiber& me) {
   const unsigned self = me.index & 31, b = me.operand & 31;
-  const unsigned clamp = me.kind == fk_shfl_up ? 0 : 31, segment = (32 - me.width) & 31;
+  const unsigned clamp = me.kind == fkemu_shfl_up ? 0 : 31, segment = (32 - me.width) & 31;
   const unsigned top = (self & segment) | (clamp & ~segment), bottom = self & segment;
   switch (me.kind) {
-    case fk_shfl_up: return static_cast<int>(self) - static_cast<int>(b) >= static_cast<int>(top) ? self - b : self;
-    case fk_shfl_down: return self + b <= top ? self + b : self;
-    case fk_shfl_xor: return (self ^ b) <= top ? self ^ b : self;
+    case fkemu_shfl_up: return static_cast<int>(self) - static_cast<int>(b) >= static_cast<int>(top) ? self - b : self;
+    case fkemu_shfl_down: return self + b <= top ? self + b : self;
+    case fkemu_shfl_xor: return (self ^ b) <= top ? self ^ b : self;
     default: {
       const unsigned from = bottom | (b & ~segment & 31);
       return from <= top ? from : self;
@@ -180,13 +180,13 @@ unsigned sourceLane(const Fiber& me) {
 unsigned combine(int kind, unsigned a, unsigned b) {
   const int x = static_cast<int>(a), y = static_cast<int>(b);
   switch (kind) {
-    case fk_reduce_min_s: return x < y ? a : b;
-    case fk_reduce_max_s: return x > y ? a : b;
-    case fk_reduce_min_u: return a < b ? a : b;
-    case fk_reduce_max_u: return a > b ? a : b;
-    case fk_reduce_and: return a & b;
-    case fk_reduce_or: return a | b;
-    case fk_reduce_xor: return a ^ b;
+    case fkemu_reduce_min_s: return x < y ? a : b;
+    case fkemu_reduce_max_s: return x > y ? a : b;
+    case fkemu_reduce_min_u: return a < b ? a : b;
+    case fkemu_reduce_max_u: return a > b ? a : b;
+    case fkemu_reduce_and: return a & b;
+    case fkemu_reduce_or: return a | b;
+    case fkemu_reduce_xor: return a ^ b;
     default: return a + b;
   }
 }
@@ -216,11 +216,11 @@ bool meet(Fiber& asker) {
     Fiber* f = asker.mask >> l & 1 ? lane(warp, l) : nullptr;
     if (!takesPart(f, asker)) continue;
     met[n++] = f;
-    if (kind <= fk_shfl_xor) {
+    if (kind <= fkemu_shfl_xor) {
       const Fiber* from = lane(warp, sourceLane(*f));
       f->result = takesPart(from, asker) ? from->value : undefinedValue;
     } else {
-      f->result = kind == fk_ballot ? ballot : reduced;
+      f->result = kind == fkemu_ballot ? ballot : reduced;
     }
   }
   for (int i = 0; i < n; i++) met[i]->state = State::ready;
@@ -338,7 +338,7 @@ void largeMain() {
 
 }  // namespace
 
-const fk_runtime runtime = {barrier, warpOperation, activeLanes, trap};
+const fkemu_runtime runtime = {barrier, warpOperation, activeLanes, trap};
 
 void runBlockOfFibers(const Launch& launch, void** arguments) {
   module = &launch.function->module->info;

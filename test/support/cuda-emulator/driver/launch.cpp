@@ -21,7 +21,7 @@ CUresult checkShape(const Function* function, const dim3& grid, const dim3& bloc
 }
 
 void copyArguments(Launch& launch, void** parameters) {
-  const fk_kernel* kernel = launch.function->kernel;
+  const fkemu_kernel* kernel = launch.function->kernel;
   std::size_t at = 0;
   for (int i = 0; i < kernel->parameters; i++) {
     launch.offsets.push_back(at);
@@ -34,7 +34,7 @@ void copyArguments(Launch& launch, void** parameters) {
 /** A pointer that is neither null, nor device memory, nor pinned: on a real device, most likely a host pointer. */
 bool pointersAreDevice(const Launch& launch) {
   if (!number("check_pointers", 1)) return true;
-  const fk_kernel* kernel = launch.function->kernel;
+  const fkemu_kernel* kernel = launch.function->kernel;
   for (int i = 0; i < kernel->parameters; i++) {
     if (!kernel->pointers[i]) continue;
     CUdeviceptr at = 0;

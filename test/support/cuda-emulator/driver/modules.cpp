@@ -57,10 +57,10 @@ CUresult load(Context* context, const char* image, bool isPtx, CUmodule* out) {
   module->arch = header.arch;
   module->library = loadLibrary(image + sizeof header, header.libraryBytes);
   if (!module->library) return CUDA_ERROR_INVALID_IMAGE;
-  auto inform = reinterpret_cast<void (*)(fk_module*)>(dlsym(module->library, "fk_module_info"));
+  auto inform = reinterpret_cast<void (*)(fkemu_module*)>(dlsym(module->library, "fkemu_module_info"));
   inform(&module->info);
   for (int i = 0; i < module->info.count; i++) {
-    const fk_kernel& kernel = module->info.kernels[i];
+    const fkemu_kernel& kernel = module->info.kernels[i];
     if (!*kernel.name) continue;
     auto function = std::make_unique<Function>();
     function->module = module.get();

@@ -123,13 +123,13 @@ struct Module {
   void* library = nullptr;
   bool fibers = false;
   unsigned arch = 0;
-  fk_module info{};
+  fkemu_module info{};
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
 
 struct Function {
   Module* module = nullptr;
-  const fk_kernel* kernel = nullptr;
+  const fkemu_kernel* kernel = nullptr;
   long long maxDynamicShared = 48 * 1024;
   long long carveout = -1;
 };

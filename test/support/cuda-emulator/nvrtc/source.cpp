@@ -1,7 +1,6 @@
 #include "source.h"
 
 #include <cctype>
-#include <regex>
 
 namespace fkemu {
 namespace {
@@ -69,18 +68,38 @@ std::string firstArgument(const std::string& s, std::size_t open, std::size_t cl
   return s.substr(open + 1, close - open - 1);
 }
 
+std::size_t skipSpace(const std::string& s, std::size_t i) {
+  while (i < s.size() && std::isspace(static_cast<unsigned char>(s[i]))) i++;
+  return i;
+}
+
+/** The place after `words`, which white space may separate, or npos when something else stands at `i`. */
+std::size_t skipWords(const std::string& s, std::size_t i, std::initializer_list<const char*> words) {
+  for (const std::string word : words) {
+    i = skipSpace(s, i);
+    if (s.compare(i, word.size(), word) != 0) return std::string::npos;
+    i += word.size();
+  }
+  return i;
+}
+
+std::size_t closingBrace(const std::string& s, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < s.size(); i++) {
+    if (s[i] == '{') depth++;
+    if (s[i] == '}' && --depth == 0) return i;
+  }
+  return s.size();
+}
+
 /** Whether `at` stands after `extern "C"`, in the same declaration or inside its braces. */
 bool isExternC(const std::string& s, std::size_t at) {
-  const std::size_t start = s.find_last_of(";}", at);
-  const std::size_t from = start == std::string::npos ? 0 : start + 1;
-  static const std::regex direct("extern\\s*\"C\"");
-  if (std::regex_search(s.substr(from, at - from), direct)) return true;
-  static const std::regex block("extern\\s*\"C\"\\s*\\{");
-  for (std::sregex_iterator it(s.begin(), s.begin() + static_cast<long>(at), block), end; it != end; ++it) {
-    int depth = 1;
-    for (std::size_t i = static_cast<std::size_t>(it->position() + it->length()); i < at && depth > 0; i++)
-      depth += s[i] == '{' ? 1 : s[i] == '}' ? -1 : 0;
-    if (depth > 0) return true;
+  for (std::size_t i = s.find("extern"); i < at; i = s.find("extern", i + 1)) {
+    const std::size_t after = skipWords(s, i, {"extern", "\"C\""});
+    if (after == std::string::npos) continue;
+    const std::size_t next = skipSpace(s, after);
+    const std::size_t end = next < s.size() && s[next] == '{' ? closingBrace(s, next) : s.find_first_of(";{", next);
+    if (at < end) return true;
   }
   return false;
 }
@@ -116,27 +135,52 @@ std::vector<KernelText> findKernels(const std::string& s) {
   return found;
 }
 
+struct DynamicShared {
+  std::size_t from, to;  // the declaration, semicolon included
+  std::string type, name;
+};
+
+std::string trim(const std::string& s) {
+  const std::size_t from = s.find_first_not_of(" \t\n"), to = s.find_last_not_of(" \t\n");
+  return from == std::string::npos ? "" : s.substr(from, to - from + 1);
+}
+
+/** Reads `extern __shared__ [__align__(n)] T name[];` at `at`; false when something else stands there. */
+bool readDynamicShared(const std::string& s, std::size_t at, DynamicShared& found) {
+  std::size_t i = skipWords(s, at, {"extern", "__shared__"});
+  if (i == std::string::npos) return false;
+  for (const char* word : {"__align__", "alignas"}) {
+    const std::size_t after = skipWords(s, i, {word});
+    if (after != std::string::npos) i = closing(s, s.find('(', after)) + 1;
+  }
+  const std::size_t bracket = s.find('[', i), end = s.find(';', i);
+  if (bracket == std::string::npos || end == std::string::npos || bracket > end) return false;
+  const std::string declaration = trim(s.substr(i, bracket - i));
+  std::size_t start = declaration.size();
+  while (start > 0 && isWord(declaration[start - 1])) start--;
+  found = {at, end + 1, trim(declaration.substr(0, start)), declaration.substr(start)};
+  return true;
+}
+
 /** `extern __shared__ T name[];` becomes a pointer to the launch's dynamic shared memory. */
 std::string replaceDynamicShared(const std::string& source, const std::string& blanked) {
-  static const std::regex pattern(
-      "extern\\s+__shared__\\s+(?:(?:__align__|alignas)\\s*\\(\\s*\\d+\\s*\\)\\s*)?([A-Za-z_][\\w\\s:]*?)\\s*\\b(\\w+)\\s*\\[\\s*\\]\\s*;");
   std::string out;
   std::size_t from = 0;
-  for (std::sregex_iterator it(blanked.begin(), blanked.end(), pattern), end; it != end; ++it) {
-    const auto at = static_cast<std::size_t>(it->position());
+  for (std::size_t at = blanked.find("extern"); at != std::string::npos; at = blanked.find("extern", at + 1)) {
+    DynamicShared found;
+    if (!readDynamicShared(blanked, at, found)) continue;
     int depth = 0;
     for (std::size_t i = 0; i < at; i++) depth += blanked[i] == '{' ? 1 : blanked[i] == '}' ? -1 : 0;
-    const std::string type = (*it)[1], name = (*it)[2];
     out += source.substr(from, at - from);
-    from = at + static_cast<std::size_t>(it->length());
+    from = found.to;
+    const std::string pointer = "(" + found.type + "*)fkemu_dynamic_shared";
     if (depth > 0) {
-      out += type + "* const " + name + " = (" + type + "*)fk_dynamic_shared;";
-    } else {
-      std::size_t line = 2;
-      for (std::size_t i = 0; i < from; i++) line += blanked[i] == '\n';
-      out += "\n#undef " + name + "\n#define " + name + " ((" + type + "*)fk_dynamic_shared)\n#line " +
-             std::to_string(line - 1) + "\n";
+      out += found.type + "* const " + found.name + " = " + pointer + ";";
+      continue;
     }
+    std::size_t line = 1;
+    for (std::size_t i = 0; i < from; i++) line += blanked[i] == '\n';
+    out += "\n#undef " + found.name + "\n#define " + found.name + " (" + pointer + ")\n#line " + std::to_string(line) + "\n";
   }
   return out + source.substr(from);
 }
@@ -147,10 +191,10 @@ Translated translate(const std::string& source, const std::string& fileName) {
   const std::string blanked = blank(source);
   const std::vector<KernelText> kernels = findKernels(blanked);
   std::string text = "#line 1 \"" + fileName + "\"\n" + replaceDynamicShared(source, blanked);
-  text += "\n#line 1 \"<launchers>\"\nstatic const fk_kernel fk_kernels[] = {\n";
-  for (const KernelText& k : kernels) text += "  FK_KERNEL(" + k.name + ", " + k.bounds + "),\n";
+  text += "\n#line 1 \"<launchers>\"\nstatic const fkemu_kernel fkemu_kernels[] = {\n";
+  for (const KernelText& k : kernels) text += "  FKEMU_KERNEL(" + k.name + ", " + k.bounds + "),\n";
   if (kernels.empty()) text += "  {\"\", 0, 0, 0, 0, 0, 0}\n";
-  text += "};\nFK_MODULE\n";
+  text += "};\nFKEMU_MODULE\n";
   return {text, needsFibers(blanked), static_cast<int>(kernels.size())};
 }
 

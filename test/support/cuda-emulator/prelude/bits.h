@@ -1,40 +1,40 @@
 // Reinterpretations, saturating conversions and integer intrinsics.
-template <class To, class From> inline To fk_bits(From value) {
+template <class To, class From> inline To fkemu_bits(From value) {
   static_assert(sizeof(To) == sizeof(From), "sizes differ");
   To result;
   __builtin_memcpy(&result, &value, sizeof result);
   return result;
 }
-inline long long __double_as_longlong(double x) { return fk_bits<long long>(x); }
-inline double __longlong_as_double(long long x) { return fk_bits<double>(x); }
-inline int __float_as_int(float x) { return fk_bits<int>(x); }
-inline unsigned __float_as_uint(float x) { return fk_bits<unsigned>(x); }
-inline float __int_as_float(int x) { return fk_bits<float>(x); }
-inline float __uint_as_float(unsigned x) { return fk_bits<float>(x); }
-inline int __double2hiint(double x) { return (int)(fk_bits<unsigned long long>(x) >> 32); }
-inline int __double2loint(double x) { return (int)(unsigned)fk_bits<unsigned long long>(x); }
+inline long long __double_as_longlong(double x) { return fkemu_bits<long long>(x); }
+inline double __longlong_as_double(long long x) { return fkemu_bits<double>(x); }
+inline int __float_as_int(float x) { return fkemu_bits<int>(x); }
+inline unsigned __float_as_uint(float x) { return fkemu_bits<unsigned>(x); }
+inline float __int_as_float(int x) { return fkemu_bits<float>(x); }
+inline float __uint_as_float(unsigned x) { return fkemu_bits<float>(x); }
+inline int __double2hiint(double x) { return (int)(fkemu_bits<unsigned long long>(x) >> 32); }
+inline int __double2loint(double x) { return (int)(unsigned)fkemu_bits<unsigned long long>(x); }
 inline double __hiloint2double(int hi, int lo) {
-  return fk_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
+  return fkemu_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
 }
 
 // Saturating. CUDA's conversions of NaN: 0 to 32 bits, and 0x8000000000000000 to 64 bits.
-template <class To, class From> inline To fk_saturate(From x, From low, From high, To nan) {
+template <class To, class From> inline To fkemu_saturate(From x, From low, From high, To nan) {
   constexpr To top = (To)-1 < 0 ? (To)(~(1ull << (8 * sizeof(To) - 1))) : (To)-1;
   constexpr To bottom = (To)-1 < 0 ? (To)(1ull << (8 * sizeof(To) - 1)) : (To)0;
   return x != x ? nan : x >= high ? top : x <= low ? bottom : (To)x;
 }
-#define FK_CONVERT(From, prefix, round, expression) \
-  inline int prefix##2int_##round(From x) { return fk_saturate<int, From>(expression, -2147483648.0, 2147483648.0, 0); } \
-  inline unsigned prefix##2uint_##round(From x) { return fk_saturate<unsigned, From>(expression, 0.0, 4294967296.0, 0); } \
+#define FKEMU_CONVERT(From, prefix, round, expression) \
+  inline int prefix##2int_##round(From x) { return fkemu_saturate<int, From>(expression, -2147483648.0, 2147483648.0, 0); } \
+  inline unsigned prefix##2uint_##round(From x) { return fkemu_saturate<unsigned, From>(expression, 0.0, 4294967296.0, 0); } \
   inline long long prefix##2ll_##round(From x) { \
-    return fk_saturate<long long, From>(expression, -0x1p63, 0x1p63, (long long)(1ull << 63)); } \
+    return fkemu_saturate<long long, From>(expression, -0x1p63, 0x1p63, (long long)(1ull << 63)); } \
   inline unsigned long long prefix##2ull_##round(From x) { \
-    return fk_saturate<unsigned long long, From>(expression, 0.0, 0x1p64, 1ull << 63); }
-FK_CONVERT(double, __double, rz, __builtin_trunc(x)) FK_CONVERT(double, __double, rn, __builtin_rint(x))
-FK_CONVERT(double, __double, rd, __builtin_floor(x)) FK_CONVERT(double, __double, ru, __builtin_ceil(x))
-FK_CONVERT(float, __float, rz, __builtin_truncf(x)) FK_CONVERT(float, __float, rn, __builtin_rintf(x))
-FK_CONVERT(float, __float, rd, __builtin_floorf(x)) FK_CONVERT(float, __float, ru, __builtin_ceilf(x))
-#undef FK_CONVERT
+    return fkemu_saturate<unsigned long long, From>(expression, 0.0, 0x1p64, 1ull << 63); }
+FKEMU_CONVERT(double, __double, rz, __builtin_trunc(x)) FKEMU_CONVERT(double, __double, rn, __builtin_rint(x))
+FKEMU_CONVERT(double, __double, rd, __builtin_floor(x)) FKEMU_CONVERT(double, __double, ru, __builtin_ceil(x))
+FKEMU_CONVERT(float, __float, rz, __builtin_truncf(x)) FKEMU_CONVERT(float, __float, rn, __builtin_rintf(x))
+FKEMU_CONVERT(float, __float, rd, __builtin_floorf(x)) FKEMU_CONVERT(float, __float, ru, __builtin_ceilf(x))
+#undef FKEMU_CONVERT
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned x) { return x; }
 inline double __ll2double_rn(long long x) { return (double)x; }
@@ -67,16 +67,16 @@ inline unsigned long long __brevll(unsigned long long x) {
   return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
 // _l and _r take the shift modulo 32; _lc and _rc clamp it at 32.
-inline unsigned fk_funnel_left(unsigned lo, unsigned hi, unsigned s) {
+inline unsigned fkemu_funnel_left(unsigned lo, unsigned hi, unsigned s) {
   return (unsigned)((((unsigned long long)hi << 32 | lo) << s) >> 32);
 }
-inline unsigned fk_funnel_right(unsigned lo, unsigned hi, unsigned s) {
+inline unsigned fkemu_funnel_right(unsigned lo, unsigned hi, unsigned s) {
   return (unsigned)(((unsigned long long)hi << 32 | lo) >> s);
 }
-inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned s) { return fk_funnel_left(lo, hi, s & 31); }
-inline unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned s) { return fk_funnel_right(lo, hi, s & 31); }
-inline unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned s) { return s >= 32 ? lo : fk_funnel_left(lo, hi, s); }
-inline unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned s) { return s >= 32 ? hi : fk_funnel_right(lo, hi, s); }
+inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned s) { return fkemu_funnel_left(lo, hi, s & 31); }
+inline unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned s) { return fkemu_funnel_right(lo, hi, s & 31); }
+inline unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned s) { return s >= 32 ? lo : fkemu_funnel_left(lo, hi, s); }
+inline unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned s) { return s >= 32 ? hi : fkemu_funnel_right(lo, hi, s); }
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned s) {
   unsigned long long bytes = (unsigned long long)b << 32 | a;
   unsigned result = 0;

@@ -9,7 +9,7 @@
 #define __device__
 #define __host__
 #define __constant__ static
-#define __shared__ static __attribute__((section("fk_shared")))
+#define __shared__ static __attribute__((section("fkemu_shared")))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __grid_constant__
@@ -28,14 +28,14 @@ uint3 threadIdx, blockIdx;
 dim3 blockDim = {1, 1, 1}, gridDim = {1, 1, 1};
 constexpr int warpSize = 32;
 
-const fk_runtime* fk_run;
-void* fk_dynamic_shared;
+const fkemu_runtime* fkemu_run;
+void* fkemu_dynamic_shared;
 // The section must exist, or the linker knows no __start_ and __stop_ symbols.
-__attribute__((section("fk_shared"), used)) char fk_shared_anchor[8];
-extern "C" char __start_fk_shared[], __stop_fk_shared[];
+__attribute__((section("fkemu_shared"), used)) char fkemu_shared_anchor[8];
+extern "C" char __start_fkemu_shared[], __stop_fkemu_shared[];
 
 extern "C" int printf(const char*, ...);
-inline void __trap() { fk_run->trap("__trap()"); __builtin_unreachable(); }
+inline void __trap() { fkemu_run->trap("__trap()"); __builtin_unreachable(); }
 inline void __threadfence() { asm volatile("" ::: "memory"); }
 inline void __threadfence_block() { asm volatile("" ::: "memory"); }
 inline void __threadfence_system() { asm volatile("" ::: "memory"); }

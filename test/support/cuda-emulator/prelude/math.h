@@ -1,22 +1,22 @@
 // math.h in both precisions, as glibc rounds it; CUDA's own functions differ in the last bits.
-#define FK_MATH1(name) \
+#define FKEMU_MATH1(name) \
   extern "C" double name(double) noexcept; extern "C" float name##f(float) noexcept; \
   inline float name(float x) { return __builtin_##name##f(x); } \
   inline double name(int x) { return __builtin_##name((double)x); }
-#define FK_MATH2(name) \
+#define FKEMU_MATH2(name) \
   extern "C" double name(double, double) noexcept; extern "C" float name##f(float, float) noexcept; \
   inline float name(float x, float y) { return __builtin_##name##f(x, y); } \
   inline double name(double x, float y) { return __builtin_##name(x, (double)y); } \
   inline double name(float x, double y) { return __builtin_##name((double)x, y); }
-FK_MATH1(sqrt) FK_MATH1(cbrt) FK_MATH1(floor) FK_MATH1(ceil) FK_MATH1(trunc) FK_MATH1(rint) FK_MATH1(nearbyint)
-FK_MATH1(round) FK_MATH1(fabs) FK_MATH1(exp) FK_MATH1(exp2) FK_MATH1(expm1) FK_MATH1(log) FK_MATH1(log2) FK_MATH1(log10)
-FK_MATH1(log1p) FK_MATH1(sin) FK_MATH1(cos) FK_MATH1(tan) FK_MATH1(asin) FK_MATH1(acos) FK_MATH1(atan) FK_MATH1(sinh)
-FK_MATH1(cosh) FK_MATH1(tanh) FK_MATH1(asinh) FK_MATH1(acosh) FK_MATH1(atanh) FK_MATH1(erf) FK_MATH1(erfc) FK_MATH1(tgamma)
-FK_MATH1(lgamma) FK_MATH1(logb)
-FK_MATH2(fmod) FK_MATH2(remainder) FK_MATH2(copysign) FK_MATH2(fmin) FK_MATH2(fmax) FK_MATH2(pow) FK_MATH2(atan2)
-FK_MATH2(hypot) FK_MATH2(fdim) FK_MATH2(nextafter)
-#undef FK_MATH1
-#undef FK_MATH2
+FKEMU_MATH1(sqrt) FKEMU_MATH1(cbrt) FKEMU_MATH1(floor) FKEMU_MATH1(ceil) FKEMU_MATH1(trunc) FKEMU_MATH1(rint) FKEMU_MATH1(nearbyint)
+FKEMU_MATH1(round) FKEMU_MATH1(fabs) FKEMU_MATH1(exp) FKEMU_MATH1(exp2) FKEMU_MATH1(expm1) FKEMU_MATH1(log) FKEMU_MATH1(log2) FKEMU_MATH1(log10)
+FKEMU_MATH1(log1p) FKEMU_MATH1(sin) FKEMU_MATH1(cos) FKEMU_MATH1(tan) FKEMU_MATH1(asin) FKEMU_MATH1(acos) FKEMU_MATH1(atan) FKEMU_MATH1(sinh)
+FKEMU_MATH1(cosh) FKEMU_MATH1(tanh) FKEMU_MATH1(asinh) FKEMU_MATH1(acosh) FKEMU_MATH1(atanh) FKEMU_MATH1(erf) FKEMU_MATH1(erfc) FKEMU_MATH1(tgamma)
+FKEMU_MATH1(lgamma) FKEMU_MATH1(logb)
+FKEMU_MATH2(fmod) FKEMU_MATH2(remainder) FKEMU_MATH2(copysign) FKEMU_MATH2(fmin) FKEMU_MATH2(fmax) FKEMU_MATH2(pow) FKEMU_MATH2(atan2)
+FKEMU_MATH2(hypot) FKEMU_MATH2(fdim) FKEMU_MATH2(nextafter)
+#undef FKEMU_MATH1
+#undef FKEMU_MATH2
 extern "C" double fma(double, double, double) noexcept;
 extern "C" float fmaf(float, float, float) noexcept;
 inline float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
@@ -58,9 +58,9 @@ inline bool isfinite(float x) { return __builtin_isfinite(x); }
 inline bool signbit(double x) { return __builtin_signbit(x); }
 inline bool signbit(float x) { return __builtin_signbitf(x); }
 
-#define FK_MINMAX(T) inline T min(T a, T b) { return b < a ? b : a; } inline T max(T a, T b) { return a < b ? b : a; }
-FK_MINMAX(int) FK_MINMAX(unsigned) FK_MINMAX(long) FK_MINMAX(unsigned long) FK_MINMAX(long long) FK_MINMAX(unsigned long long)
-#undef FK_MINMAX
+#define FKEMU_MINMAX(T) inline T min(T a, T b) { return b < a ? b : a; } inline T max(T a, T b) { return a < b ? b : a; }
+FKEMU_MINMAX(int) FKEMU_MINMAX(unsigned) FKEMU_MINMAX(long) FKEMU_MINMAX(unsigned long) FKEMU_MINMAX(long long) FKEMU_MINMAX(unsigned long long)
+#undef FKEMU_MINMAX
 inline unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
 inline unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
 inline unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
@@ -75,11 +75,11 @@ inline double max(float a, double b) { return __builtin_fmax(a, b); }
 inline double max(double a, float b) { return __builtin_fmax(a, b); }
 
 // Single roundings that no compiler may contract.
-#define FK_ROUNDED(T, name, expression) \
+#define FKEMU_ROUNDED(T, name, expression) \
   __attribute__((noinline, optimize("fp-contract=off"))) static T name(T a, T b) { return expression; }
-FK_ROUNDED(double, __dadd_rn, a + b) FK_ROUNDED(double, __dsub_rn, a - b) FK_ROUNDED(double, __dmul_rn, a * b)
-FK_ROUNDED(float, __fadd_rn, a + b) FK_ROUNDED(float, __fsub_rn, a - b) FK_ROUNDED(float, __fmul_rn, a * b)
-#undef FK_ROUNDED
+FKEMU_ROUNDED(double, __dadd_rn, a + b) FKEMU_ROUNDED(double, __dsub_rn, a - b) FKEMU_ROUNDED(double, __dmul_rn, a * b)
+FKEMU_ROUNDED(float, __fadd_rn, a + b) FKEMU_ROUNDED(float, __fsub_rn, a - b) FKEMU_ROUNDED(float, __fmul_rn, a * b)
+#undef FKEMU_ROUNDED
 inline double __ddiv_rn(double a, double b) { return a / b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline double __drcp_rn(double a) { return 1.0 / a; }
