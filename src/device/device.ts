@@ -59,6 +59,8 @@ export interface CompileOptions {
 }
 
 export interface DeviceLimits {
+  /** Lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
+  readonly subgroupSize?: number;
   /** Largest buffer, in bytes. */
   readonly maxBufferBytes: number;
   /** Most buffers one kernel may take. */

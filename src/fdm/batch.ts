@@ -3,10 +3,10 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Arena } from "./arena.ts";
 import type { Lane } from "./lane.ts";
-import { Launch, type LaneValues } from "./launch.ts";
+import { isClosed, Launch, type LaneValues } from "./launch.ts";
 import { LaunchMemory } from "./launch-memory.ts";
-import { solverKernel, type SolverVariant, workgroupKernel } from "./solver/index.ts";
-import { preferredSplit, type Split, workgroupCapacity } from "./split.ts";
+import { solverKernel, type SolverVariant, teamKernel } from "./solver/index.ts";
+import { preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513];
@@ -21,7 +21,7 @@ const UNDER_WAY = 4;
 export function largestNodes(device: Device, precision: Precision, scheme: SolverVariant["exercise"]): number {
   return Math.min(
     CAPACITIES[CAPACITIES.length - 1],
-    Math.floor(device.limits.maxPrivateBytes / (PRIVATE_ARRAYS[scheme] * bytesOf(precision))),
+    Math.floor(device.limits.maxPrivateBytes / (PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4))),
   );
 }
 
@@ -38,7 +38,7 @@ export class LaneSolver implements Disposable {
   /** For the grids and lanes that will be solved here. */
   readonly arena = new Arena();
 
-  /** `split`: chosen launch by launch unless it is said; see `preferredSplit`. */
+  /** `split`: chosen launch by launch unless it is said; see `preferredSplits`. */
   constructor(device: Device, precision: Precision, split: Split | "auto" = "auto") {
     this.device = device;
     this.precision = precision;
@@ -54,7 +54,7 @@ export class LaneSolver implements Disposable {
     const results = new Array<LaneValues>(lanes.length);
     const running: Promise<void>[] = [];
     for (const members of grouped(lanes)) {
-      const split = this.splitOf(lanes[members[0]], members.length);
+      const split = this.splitOf(lanes[members[0]]);
       const kernel = await this.compiled(lanes[members[0]], split);
       for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
         if (running.length >= UNDER_WAY) await running.shift();
@@ -80,21 +80,25 @@ export class LaneSolver implements Disposable {
     this.memory[Symbol.dispose]();
   }
 
-  private splitOf({ grid }: Lane, lanes: number): Split {
-    const wanted = this.split === "auto" ? preferredSplit(this.device, lanes) : this.split;
-    if (wanted === "item") return wanted;
-    return workgroupCapacity(this.device, this.precision, grid.nodes.length) === undefined ? "item" : "workgroup";
+  /** The best split that has room for the lane; one item an option always has. */
+  private splitOf({ grid }: Lane): Split {
+    const wanted = this.split === "auto" ? preferredSplits(this.device) : [this.split];
+    const fits = (split: Split): boolean =>
+      split === "item" || teamCapacity(this.device, this.precision, grid.mesh.count, split) !== undefined;
+    return wanted.find(fits) ?? "item";
   }
 
   private compiled(lane: Lane, split: Split): Promise<CompiledKernel> {
     const variant = this.variant(lane, split);
+    const closed = isClosed(lane, split);
     const compile = (): Promise<CompiledKernel> => {
-      const kernel = split === "item" ? solverKernel(variant) : workgroupKernel(variant);
+      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], closed);
       return this.device.compile(kernel, { precision: this.precision });
     };
     // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by content.
     if (variant.volatility !== undefined) return compile();
-    const name = `${split} ${variant.exercise} ${variant.shape} ${variant.dividends} ${variant.capacity}`;
+    const { exercise, shape, dividends, capacity } = variant;
+    const name = `${split} ${closed} ${exercise} ${shape} ${dividends} ${capacity}`;
     let compiled = this.kernels.get(name);
     if (compiled === undefined) this.kernels.set(name, (compiled = compile()));
     return compiled;
@@ -112,15 +116,15 @@ export class LaneSolver implements Disposable {
   }
 
   /** @throws SpecError the mesh is larger than the device allows, whichever the split */
-  private capacity({ nodes, scheme }: Lane["grid"], split: Split): number {
-    const needed = nodes.length;
+  private capacity({ mesh, scheme }: Lane["grid"], split: Split): number {
+    const needed = mesh.count;
     const most = largestNodes(this.device, this.precision, scheme);
     if (needed > most)
       throw new SpecError(
         `mesh: ${needed} nodes, at most ${most} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
       );
-    const grouped = split === "workgroup" ? workgroupCapacity(this.device, this.precision, needed) : undefined;
-    return grouped ?? Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, most);
+    const team = split === "item" ? undefined : teamCapacity(this.device, this.precision, needed, split);
+    return team ?? Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, most);
   }
 
   /**
@@ -128,7 +132,7 @@ export class LaneSolver implements Disposable {
    * and wide rows cost a TLB miss each.
    */
   private launchLanes({ grid }: Lane): number {
-    const bytes = grid.nodes.length * 4 * bytesOf(this.precision);
+    const bytes = grid.mesh.count * 4 * bytesOf(this.precision);
     return Math.max(1, Math.min(Math.max(512, 2 * this.device.parallelism), Math.floor(LAUNCH_BYTES / bytes)));
   }
 }

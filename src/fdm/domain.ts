@@ -1,6 +1,6 @@
 import type { OneFactorProblem } from "./problem.ts";
 import { totalDrift, totalVariance, volatilityAt } from "./problem.ts";
-import type { MeshSpec } from "./mesh.ts";
+import { cellOf, type Mesh, type MeshSpec, nodeAt } from "./mesh.ts";
 
 /** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
 const REACH = 5;
@@ -131,19 +131,18 @@ function inLife(
  * scheme then adds diffusion of its own, here or a little further out, and is of first order.
  */
 export function driftDominates({
-  nodes,
+  mesh,
   problem,
 }: {
-  readonly nodes: Float64Array;
+  readonly mesh: Mesh;
   readonly problem: OneFactorProblem;
 }): boolean {
   const drift = Math.abs(totalDrift(problem));
   if (drift === 0) return false;
   const variance = totalVariance(problem);
-  return [problem.spots[0], ...problem.payoff.kinks].some((price) => {
-    const ascending = nodes[1] > nodes[0];
-    let i = 1;
-    while (i < nodes.length - 1 && nodes[i] < price === ascending) i++;
-    return 2 * drift * Math.abs(nodes[i] - nodes[i - 1]) > variance * price;
-  });
+  const dominatesAt = (price: number): boolean => {
+    const i = cellOf(mesh, price);
+    return 2 * drift * Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i)) > variance * price;
+  };
+  return dominatesAt(problem.spots[0]) || problem.payoff.kinks.some(dominatesAt);
 }

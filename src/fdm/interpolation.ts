@@ -1,3 +1,5 @@
+import { cellOf, type Mesh } from "./mesh.ts";
+
 /**
  * Reading a solution between its nodes: the polynomial of degree 5 through the six nodes around the spot, its value and
  * first two derivatives, as weights on the six values. Truncation O(h⁶), O(h⁵), O(h⁴) where the solution is smooth.
@@ -5,16 +7,14 @@
 export const WINDOW = 6;
 
 export interface Stencil {
-  /** Index of the first of the six nodes. */
-  readonly first: number;
   /** Six weights each. */
   readonly value: readonly number[];
   readonly delta: readonly number[];
   readonly gamma: readonly number[];
 }
 
-export function stencil(nodes: Float64Array, spot: number): Stencil {
-  const first = windowStart(nodes, spot);
+/** The weights at a spot of the six `nodes` from index `first` on. */
+export function stencil(nodes: ArrayLike<number>, first: number, spot: number): Stencil {
   // Plain arrays: of this length they are much cheaper to make than typed ones.
   const value = [0, 0, 0, 0, 0, 0];
   const delta = [0, 0, 0, 0, 0, 0];
@@ -36,18 +36,10 @@ export function stencil(nodes: Float64Array, spot: number): Stencil {
     delta[k] = p1;
     gamma[k] = p2;
   }
-  return { first, value, delta, gamma };
+  return { value, delta, gamma };
 }
 
 /** First of the six nodes with the spot in the middle gap, as far as the ends allow. */
-function windowStart(nodes: Float64Array, spot: number): number {
-  const ascending = nodes[1] > nodes[0];
-  let low = 0;
-  let high = nodes.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (nodes[middle] <= spot === ascending) low = middle;
-    else high = middle;
-  }
-  return Math.min(Math.max(low - 2, 0), nodes.length - WINDOW);
+export function windowStart(mesh: Mesh, spot: number): number {
+  return Math.min(Math.max(cellOf(mesh, spot) - 2, 0), mesh.count - WINDOW);
 }

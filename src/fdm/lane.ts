@@ -3,8 +3,8 @@ import type { PayoffProfile } from "../products/index.ts";
 import { Arena } from "./arena.ts";
 import { coefficientRows } from "./coefficients.ts";
 import { domain } from "./domain.ts";
-import { stencil, type Stencil } from "./interpolation.ts";
-import { coarser, mesh } from "./mesh.ts";
+import { type Stencil, windowStart } from "./interpolation.ts";
+import { coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
 import { isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
@@ -20,18 +20,28 @@ export interface Resolution {
 /** A mesh with everything that does not depend on a shift of volatility or rates. */
 export interface Grid {
   readonly problem: OneFactorProblem;
-  readonly nodes: Float64Array;
+  readonly mesh: Mesh;
+  /** Node by node; undefined where mesh and payoff have closed forms, so that a device can make them: see `tableOf`. */
+  readonly table: Table | undefined;
   /** Whether the first node is certain to be exercised. */
   readonly fixed: boolean;
-  /** V(S, T), averaged over cells that hold a kink. */
-  readonly initial: Float64Array;
-  readonly obstacle: Float64Array | undefined;
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
-  /** One for each of the problem's spots; undefined where the spot is beyond the mesh, in the exercise region. */
-  readonly stencils: readonly (Stencil | undefined)[];
+  /** First nodes of the windows of the problem's spots; undefined where the spot is beyond the mesh, in the exercise region. */
+  readonly windows: readonly (number | undefined)[];
+  /** How they are read, once the first has been: the same for all lanes of the grid. */
+  readonly stencils: (Stencil | undefined)[];
   /** Lanes of one key and one time grid run in one launch. */
   readonly key: string;
+}
+
+/** What a grid looks like node by node. */
+export interface Table {
+  readonly nodes: Float64Array;
+  /** V(S, T), averaged over cells that hold a kink. */
+  readonly initial: Float64Array;
+  /** `initial` itself where the two are one function; undefined without early exercise. */
+  readonly obstacle: Float64Array | undefined;
 }
 
 /** One work item: a grid, and the coefficients of its time steps. */
@@ -66,7 +76,7 @@ function phasesOf(steps: number): number {
 
 function grid(
   problem: OneFactorProblem,
-  nodes: Float64Array,
+  mesh: Mesh,
   coarsestSteps: number,
   refinement: number,
   fixed: boolean,
@@ -85,26 +95,41 @@ function grid(
   };
   const time = timeGrid(timeSpec, isTimeHomogeneous(problem));
   const scheme = exerciseScheme(problem);
-  const initial = averagedPayoff(payoff, nodes, arena);
-  // A continuous payoff with its kinks on nodes is its own average.
-  const obstacle = !american
-    ? undefined
-    : payoff.exercised === payoff.value
-      ? initial
-      : nodes.map((spot) => payoff.exercised(spot));
-  if (obstacle !== undefined && obstacle !== initial)
-    for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
+  const closed = !("nodes" in mesh) && payoff.vanillaSign !== undefined;
+  const table = closed ? undefined : makeTable(mesh, problem, arena);
   return {
     problem,
-    nodes,
+    mesh,
+    table,
     fixed,
-    initial,
-    obstacle,
     scheme,
     time,
-    stencils: problem.spots.map((spot) => (beyond(nodes, spot) ? undefined : stencil(nodes, spot))),
-    key: keyOf(scheme, shapeOf(problem), nodes.length, fixed, obstacle === initial, problem.spots.length),
+    windows: problem.spots.map((spot) => (beyond(mesh, spot) ? undefined : windowStart(mesh, spot))),
+    stencils: [],
+    key: keyOf(scheme, shapeOf(problem), mesh.count, fixed, table, problem.spots.length),
   };
+}
+
+/** A grid node by node. */
+export function tableOf({ mesh, problem, table }: Grid, arena: Arena): Table {
+  return table ?? makeTable(mesh, problem, arena);
+}
+
+/** Whether V(S, T) and the obstacle are two columns. */
+export function hasObstacle(table: Table | undefined): boolean {
+  return table?.obstacle !== undefined && table.obstacle !== table.initial;
+}
+
+/** @throws SpecError a payoff that is not a number */
+function makeTable(mesh: Mesh, { payoff, american }: OneFactorProblem, arena: Arena): Table {
+  const nodes = nodesOf(mesh, arena);
+  const initial = averagedPayoff(payoff, nodes, arena);
+  if (!american) return { nodes, initial, obstacle: undefined };
+  // A continuous payoff with its kinks on nodes is its own average.
+  if (payoff.exercised === payoff.value) return { nodes, initial, obstacle: initial };
+  const obstacle = nodes.map((spot) => payoff.exercised(spot));
+  for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
+  return { nodes, initial, obstacle };
 }
 
 const NONE: readonly number[] = [];
@@ -120,23 +145,23 @@ function keyOf(
   shape: SolverVariant["shape"],
   nodes: number,
   fixed: boolean,
-  sameObstacle: boolean,
+  table: Table | undefined,
   spots: number,
 ): string {
-  const kinds =
-    ((SCHEMES.indexOf(scheme) * 3 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 2 + (sameObstacle ? 1 : 0);
-  const code = (spots * 65_536 + nodes) * 36 + kinds;
+  const columns = table === undefined ? 0 : hasObstacle(table) ? 2 : 1;
+  const kinds = ((SCHEMES.indexOf(scheme) * 3 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
+  const code = (spots * 65_536 + nodes) * 54 + kinds;
   let key = keys.get(code);
   if (key === undefined) {
     if (keys.size >= MOST_KEYS) keys.clear();
-    keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${sameObstacle} ${spots}`));
+    keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${columns} ${spots}`));
   }
   return key;
 }
 
 /** Only a mesh cut off at the perpetual exercise boundary leaves a spot outside. */
-function beyond(nodes: Float64Array, spot: number): boolean {
-  return (spot - nodes[0]) * (spot - nodes[nodes.length - 1]) > 0;
+function beyond(mesh: Mesh, spot: number): boolean {
+  return (spot - nodeAt(mesh, 0)) * (spot - nodeAt(mesh, mesh.count - 1)) > 0;
 }
 
 /**
@@ -188,7 +213,8 @@ export function lane(grid: Grid, problem: OneFactorProblem = grid.problem, arena
   return {
     grid,
     coefficients: coefficientRows(grid.time, problem, arena),
-    variance: diffusion.kind === "local" ? grid.nodes.map((spot) => localVariance(problem, spot)) : undefined,
+    variance:
+      diffusion.kind === "local" ? nodesOf(grid.mesh, arena).map((spot) => localVariance(problem, spot)) : undefined,
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
   };
 }

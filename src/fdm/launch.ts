@@ -1,11 +1,15 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../device/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
-import type { Lane } from "./lane.ts";
-import { DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { type Grid, hasObstacle, type Lane, tableOf } from "./lane.ts";
+import type { KinkedMesh } from "./mesh.ts";
+import { CLOSED_WORDS, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { Split } from "./split.ts";
 
-/** Values in the six nodes of each of a lane's windows, in the currency: `[window·6 + k]`; without meaning where there is no stencil. */
+/**
+ * Values in the six nodes of each of a lane's windows, in the currency: `[window·6 + k]`; without meaning where there is no window. Where
+ * the device made the mesh the nodes follow, as many, as the device rounded them.
+ */
 export type LaneValues = readonly number[];
 
 /** One launch: packs when made, records in `start`, reads back and returns its buffers in `finish`. */
@@ -16,6 +20,8 @@ export class Launch {
   private readonly lanes: readonly Lane[];
   private readonly pitch: number;
   private readonly windows: number;
+  /** Whether the device makes the nodes and the payoff. */
+  private readonly closed: boolean;
   private readonly flags: Int32Array;
   private readonly packed: Packed;
   private readonly buffers: DeviceBuffer[] = [];
@@ -29,29 +35,30 @@ export class Launch {
     this.lanes = lanes;
     // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
     this.pitch = ((lanes.length + 63) & ~63) + 8;
-    this.windows = lanes[0].grid.stencils.length;
+    this.windows = lanes[0].grid.windows.length;
+    this.closed = isClosed(lanes[0], split);
     this.flags = neededFlags(lanes);
     this.packed = memory.pack();
-    this.packTable();
+    if (this.closed) this.packMeshes();
+    else this.packTable();
     this.packCoefficients();
     this.packStarts();
   }
 
-  /** After the launch before it has finished: host arrays are then copied to the device without another copy between. */
   start(): void {
     const { grid, formula } = this.lanes[0];
     const { table, coefficients, starts } = this.packed;
     const { device, element } = this.memory;
-    this.out = this.buffer(element, this.windows * WINDOW * this.pitch);
+    this.out = this.buffer(element, this.outputs * this.pitch);
     device.launch(
       this.kernel,
       {
         lanes: this.lanes.length,
         pitch: this.pitch,
-        nodes: grid.nodes.length,
+        nodes: grid.mesh.count,
         steps: grid.time.steps.length,
         windows: this.windows,
-        obstacleColumn: hasObstacle(grid) ? 2 : 1,
+        obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
         fixed: grid.fixed,
         scale: formula === undefined ? 1 : grid.problem.spots[0],
         table: this.filled(element, table.used()),
@@ -64,15 +71,20 @@ export class Launch {
     );
   }
 
+  /** Values a lane. */
+  private get outputs(): number {
+    return (this.closed ? 2 : 1) * this.windows * WINDOW;
+  }
+
   async finish(): Promise<LaneValues[]> {
     if (this.out === undefined) return [];
-    const values = await this.memory.device.read(this.out, 0, this.windows * WINDOW * this.pitch);
+    const values = await this.memory.device.read(this.out, 0, this.outputs * this.pitch);
     this.memory.give(this.buffers);
     return this.lanes.map((lane, l) => this.windowsOf(values, l, lane.grid.problem.spots[0]));
   }
 
   private windowsOf(values: Float64Array | Float32Array, l: number, scale: number): LaneValues {
-    const mine = new Array<number>(this.windows * WINDOW);
+    const mine = new Array<number>(this.outputs);
     for (let k = 0; k < mine.length; k++) mine[k] = values[k * this.pitch + l] * scale;
     return mine;
   }
@@ -80,8 +92,9 @@ export class Launch {
   /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
   private packTable(): void {
     const { grid, variance } = this.lanes[0];
-    const columns = 2 + (hasObstacle(grid) ? 1 : 0) + (variance === undefined ? 0 : 1);
-    const table = this.packed.table.take(columns * grid.nodes.length * this.pitch);
+    const { count } = grid.mesh;
+    const columns = 2 + (hasObstacle(grid.table) ? 1 : 0) + (variance === undefined ? 0 : 1);
+    const table = this.packed.table.take(columns * count * this.pitch);
     for (let first = 0; first < this.lanes.length;) {
       const { grid: shared } = this.lanes[first];
       let end = first + 1;
@@ -90,18 +103,30 @@ export class Launch {
       first = end;
     }
     if (variance === undefined) return;
-    const row = (columns - 1) * grid.nodes.length;
+    const row = (columns - 1) * count;
     this.lanes.forEach((lane, l) =>
       this.column(table, lane.variance as Float64Array, l, l + 1, row, lane.grid.problem.spots[0] ** -2),
     );
   }
 
   /** The columns that lanes `first` … `end` − 1 share: a trade's bumps stand side by side, on one grid. */
-  private packGrid(table: Float64Array | Float32Array, grid: Lane["grid"], first: number, end: number): void {
+  private packGrid(table: Float64Array | Float32Array, grid: Grid, first: number, end: number): void {
     const scale = 1 / grid.problem.spots[0];
-    let row = this.column(table, grid.nodes, first, end, 0, scale);
-    row = this.column(table, grid.initial, first, end, row, scale);
-    if (hasObstacle(grid)) this.column(table, grid.obstacle as Float64Array, first, end, row, scale);
+    this.memory.scratch.clear();
+    const { nodes, initial, obstacle } = tableOf(grid, this.memory.scratch);
+    let row = this.column(table, nodes, first, end, 0, scale);
+    row = this.column(table, initial, first, end, row, scale);
+    if (hasObstacle(grid.table)) this.column(table, obstacle as Float64Array, first, end, row, scale);
+  }
+
+  /** What the solver makes a mesh and a vanilla payoff of, in its order. */
+  private packMeshes(): void {
+    const packed = this.packed.table.take(CLOSED_WORDS * this.pitch);
+    this.lanes.forEach(({ grid: { mesh, problem } }, l) => {
+      const { kink, width, step, at, zeroAt } = mesh as KinkedMesh;
+      const words = [kink / problem.spots[0], width, step, at, zeroAt, problem.payoff.vanillaSign as number];
+      for (let k = 0; k < CLOSED_WORDS; k++) packed[k * this.pitch + l] = words[k];
+    });
   }
 
   private packCoefficients(): void {
@@ -114,9 +139,7 @@ export class Launch {
 
   private packStarts(): void {
     const packed = this.packed.starts.take(this.windows * this.pitch);
-    this.lanes.forEach(({ grid }, l) =>
-      grid.stencils.forEach((stencil, w) => (packed[w * this.pitch + l] = stencil?.first ?? 0)),
-    );
+    this.lanes.forEach(({ grid }, l) => grid.windows.forEach((first, w) => (packed[w * this.pitch + l] = first ?? 0)));
   }
 
   private column(
@@ -149,8 +172,9 @@ export class Launch {
   }
 }
 
-function hasObstacle({ obstacle, initial }: Lane["grid"]): boolean {
-  return obstacle !== undefined && obstacle !== initial;
+/** Whether a lane's nodes and payoff are made by the kernel of this split. */
+export function isClosed({ grid, variance }: Lane, split: Split): boolean {
+  return split !== "item" && grid.table === undefined && variance === undefined;
 }
 
 /** Rows of coefficients a step has, by what its flag says. */

@@ -11,7 +11,7 @@ import { Arena } from "./arena.ts";
  * on a node of even index: the coarser mesh of every second node then has it too.
  */
 export interface MeshSpec {
-  /** Nodes, odd. */
+  /** Nodes, 4k + 1. */
   readonly count: number;
   /** Equidistance of the map: "log" for lognormal models, "linear" where the diffusion at S → 0 is not S. */
   readonly coordinate: "log" | "linear";
@@ -28,44 +28,129 @@ export interface MeshSpec {
   readonly descending: boolean;
 }
 
-/** The nodes of a mesh, strictly monotone, `spec.count` of them. Cost: about 25 ns a node. */
-export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Float64Array {
+/**
+ * The mesh of one kink in closed form, so that a device can make its own nodes:
+ *
+ *   Sᵢ = kink·exp(width·sinh((i − at)·step)), and Sᵢ = 0 at i = zeroAt.
+ */
+export interface KinkedMesh {
+  readonly count: number;
+  readonly kink: number;
+  readonly width: number;
+  /** Negative where the nodes descend. */
+  readonly step: number;
+  /** Even, so that every second node is such a mesh too. */
+  readonly at: number;
+  /** −1 if no node is 0. */
+  readonly zeroAt: number;
+}
+
+/** A mesh as numbers for each node, or as the few that they follow from. */
+export type Mesh = KinkedMesh | { readonly count: number; readonly nodes: Float64Array };
+
+/** The mesh of a specification, strictly monotone. Cost: about 25 ns a node, unless it has a closed form. */
+export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
+  if (spec.coordinate === "log" && spec.kinks.length === 1) return kinkedMesh(spec);
   const nodes = arena.take(spec.count);
   const offset = spec.zero ? 1 : 0;
   const inner = offset === 0 ? nodes : nodes.subarray(offset);
   if (offset > 0) nodes[0] = 0;
-  if (spec.kinks.length === 1) singleKink(spec, inner, offset);
+  if (spec.kinks.length === 1) singleKink(spec, inner);
   else manyKinks(spec, inner);
-  return spec.descending ? nodes.reverse() : nodes;
+  return { count: spec.count, nodes: spec.descending ? nodes.reverse() : nodes };
 }
 
-function singleKink(spec: MeshSpec, nodes: Float64Array, offset: number): void {
-  const { width } = spec;
-  const log = spec.coordinate === "log";
-  const kink = spec.kinks[0];
-  const centre = log ? Math.log(kink) : kink;
-  const from = Math.asinh(((log ? Math.log(spec.lowest) : spec.lowest) - centre) / width);
-  const to = Math.asinh(((log ? Math.log(spec.highest) : spec.highest) - centre) / width);
-  const last = nodes.length - 1;
-  // The kink's index in the whole mesh, offset + at, is even; within 4 nodes of an end it is the end itself or the fourth.
+/** Node `i`. */
+export function nodeAt(mesh: Mesh, i: number): number {
+  if ("nodes" in mesh) return mesh.nodes[i];
+  if (i === mesh.zeroAt) return 0;
+  return mesh.kink * Math.exp(mesh.width * Math.sinh((i - mesh.at) * mesh.step));
+}
+
+/** All nodes, sinh by powers of e^step: one exponential a node instead of three. */
+export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array {
+  if ("nodes" in mesh) return mesh.nodes;
+  const { count, kink, width, step, at, zeroAt } = mesh;
+  const nodes = arena.take(count);
+  const factor = Math.exp(step);
+  let growth = Math.exp(-at * step);
+  for (let i = 0; i < count; i++) {
+    nodes[i] = kink * Math.exp(width * 0.5 * (growth - 1 / growth));
+    growth *= factor;
+  }
+  nodes[at] = kink;
+  if (zeroAt >= 0) nodes[zeroAt] = 0;
+  return nodes;
+}
+
+/** The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and count − 2. */
+export function cellOf(mesh: Mesh, price: number): number {
+  const ascending = nodeAt(mesh, 1) > nodeAt(mesh, 0);
+  let low = 0;
+  let high = mesh.count - 1;
+  if (!("nodes" in mesh) && price > 0) {
+    const place = mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
+    low = Math.min(Math.max(Math.floor(place) - 1, 0), high);
+    high = Math.min(low + 3, high);
+  }
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (nodeAt(mesh, middle) <= price === ascending) low = middle;
+    else high = middle;
+  }
+  return Math.min(low, mesh.count - 2);
+}
+
+interface Spacing {
+  /** The kink's index. */
+  readonly at: number;
+  readonly step: number;
+}
+
+/**
+ * Equidistant steps of ξ over `last` intervals from `from` to `to`, with ξ = 0 at a node. The kink's index in the whole mesh, offset + at,
+ * is even; within 4 nodes of an end it is the end itself or the fourth. The end that the rounding would cut short decides the
+ * spacing, except that a linear mesh keeps S = 0.
+ */
+function spacing(from: number, to: number, last: number, offset: number, log: boolean): Spacing {
   const ideal = (-from / (to - from)) * last;
   let at = Math.round((ideal + offset) / 2) * 2 - offset;
   if (from >= -1e-12) at = offset === 0 ? 0 : 1;
   else if (to <= 1e-12) at = last;
   else at = Math.min(Math.max(at, 4 - offset), last - 4);
-  // The end that the rounding would cut short decides the spacing, except that a linear mesh keeps S = 0.
   const step =
     at === 0 ? to / last : at === last ? -from / last : log ? Math.max(-from / at, to / (last - at)) : -from / at;
-  // sinh by powers of e^step: one exponential a node instead of three.
+  return { at, step };
+}
+
+function kinkedMesh({ count, kinks, width, lowest, highest, zero, descending }: MeshSpec): KinkedMesh {
+  const [kink] = kinks;
+  const offset = zero ? 1 : 0;
+  const last = count - 1;
+  const from = Math.asinh(Math.log(lowest / kink) / width);
+  const to = Math.asinh(Math.log(highest / kink) / width);
+  const { at, step } = spacing(from, to, last - offset, offset, true);
+  const index = at + offset;
+  return descending
+    ? { count, kink, width, step: -step, at: last - index, zeroAt: zero ? last : -1 }
+    : { count, kink, width, step, at: index, zeroAt: zero ? 0 : -1 };
+}
+
+/** Of a linear mesh. */
+function singleKink(spec: MeshSpec, nodes: Float64Array): void {
+  const { width } = spec;
+  const [kink] = spec.kinks;
+  const from = Math.asinh((spec.lowest - kink) / width);
+  const to = Math.asinh((spec.highest - kink) / width);
+  const { at, step } = spacing(from, to, nodes.length - 1, 0, false);
   const factor = Math.exp(step);
   let growth = Math.exp(-at * step);
-  for (let i = 0; i <= last; i++) {
-    const x = centre + width * 0.5 * (growth - 1 / growth);
-    nodes[i] = log ? Math.exp(x) : x;
+  for (let i = 0; i < nodes.length; i++) {
+    nodes[i] = kink + width * 0.5 * (growth - 1 / growth);
     growth *= factor;
   }
   nodes[at] = kink;
-  if (!log) nodes[0] = spec.lowest;
+  nodes[0] = spec.lowest;
 }
 
 function manyKinks(spec: MeshSpec, nodes: Float64Array): void {
@@ -108,8 +193,17 @@ function bracketedNewton(
 }
 
 /** Every second node, ends included: the coarser mesh of an error estimate. */
-export function coarser(nodes: Float64Array, arena = new Arena(nodes.length)): Float64Array {
-  const coarse = arena.take((nodes.length + 1) >> 1);
-  for (let i = 0; i < coarse.length; i++) coarse[i] = nodes[2 * i];
-  return coarse;
+export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
+  const count = (mesh.count + 1) >> 1;
+  if (!("nodes" in mesh))
+    return {
+      ...mesh,
+      count,
+      step: 2 * mesh.step,
+      at: mesh.at / 2,
+      zeroAt: mesh.zeroAt > 0 ? mesh.zeroAt / 2 : mesh.zeroAt,
+    };
+  const nodes = arena.take(count);
+  for (let i = 0; i < count; i++) nodes[i] = mesh.nodes[2 * i];
+  return { count, nodes };
 }

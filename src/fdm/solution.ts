@@ -1,6 +1,7 @@
-import { WINDOW } from "./interpolation.ts";
+import { stencil, WINDOW } from "./interpolation.ts";
 import type { Grid } from "./lane.ts";
 import type { LaneValues } from "./launch.ts";
+import { nodeAt } from "./mesh.ts";
 
 /** The solution at one spot. */
 export interface PointValue {
@@ -13,31 +14,44 @@ export interface PointValue {
 
 /** Reads window `w` of a lane's values at the grid's w-th spot; `rounding` is the relative rounding of the values. */
 export function pointValue(grid: Grid, values: LaneValues, w: number, rounding: number): PointValue {
-  const stencil = grid.stencils[w];
-  const { obstacle, problem } = grid;
-  if (
-    stencil === undefined ||
-    (obstacle !== undefined && onObstacle(stencil.first, values, w, obstacle, rounding * problem.spots[0]))
-  ) {
+  const { problem, windows } = grid;
+  const first = windows[w];
+  const spot = problem.spots[w];
+  if (first === undefined || (problem.american && onObstacle(grid, values, w, first, rounding * problem.spots[0]))) {
     return exercisedNow(grid, w);
   }
+  const weights = (grid.stencils[w] ??= stencil(nodesAt(grid, values, w, first), 0, spot));
   let [value, delta, gamma] = [0, 0, 0];
   for (let k = 0; k < WINDOW; k++) {
     const v = values[w * WINDOW + k];
-    value += stencil.value[k] * v;
-    delta += stencil.delta[k] * v;
-    gamma += stencil.gamma[k] * v;
+    value += weights.value[k] * v;
+    delta += weights.delta[k] * v;
+    gamma += weights.gamma[k] * v;
   }
-  if (obstacle !== undefined) value = Math.max(value, problem.payoff.exercised(problem.spots[w]));
+  if (problem.american) value = Math.max(value, problem.payoff.exercised(spot));
   return { value, delta, gamma, exercised: false };
 }
 
+/** A window's nodes: those that the device made, rounded as it did, else the mesh's. */
+function nodesAt(grid: Grid, values: LaneValues, w: number, first: number): number[] {
+  const made = grid.windows.length * WINDOW;
+  const nodes = [0, 0, 0, 0, 0, 0];
+  for (let k = 0; k < WINDOW; k++) nodes[k] = nodeOf(grid, values, made, w, first, k);
+  return nodes;
+}
+
+function nodeOf(grid: Grid, values: LaneValues, made: number, w: number, first: number, k: number): number {
+  return values.length > made ? values[made + w * WINDOW + k] : nodeAt(grid.mesh, first + k);
+}
+
 /** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
-function onObstacle(first: number, values: LaneValues, w: number, obstacle: Float64Array, tolerance: number): boolean {
-  return [2, 3].every((k) => {
-    const payoff = obstacle[first + k];
-    return payoff > 0 && values[w * WINDOW + k] <= payoff + tolerance;
-  });
+function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, tolerance: number): boolean {
+  const made = grid.windows.length * WINDOW;
+  for (let k = 2; k <= 3; k++) {
+    const payoff = grid.problem.payoff.exercised(nodeOf(grid, values, made, w, first, k));
+    if (!(payoff > 0 && values[w * WINDOW + k] <= payoff + tolerance)) return false;
+  }
+  return true;
 }
 
 function exercisedNow({ problem }: Grid, w: number): PointValue {

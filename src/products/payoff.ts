@@ -11,6 +11,8 @@ export interface PayoffProfile {
   readonly exerciseSide: ExerciseSide;
   /** Whether the payoff jumps at its kinks. */
   readonly jumps: boolean;
+  /** φ, where the payoff is max(φ·(S − kink), 0) of its one kink: devices compute that themselves. */
+  readonly vanillaSign?: 1 | -1 | undefined;
   /** The payoff at expiry; at a jump the mean of its two sides. */
   value(spot: number): number;
   /** What exercise pays: at a jump the better side, since the holder chooses the instant. */
@@ -29,6 +31,7 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
     kinks: [strike],
     exerciseSide: right === "call" ? "high" : "low",
     jumps: false,
+    vanillaSign: sign,
     value,
     exercised: value,
     average(a, b) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { stencil } from "../../src/fdm/interpolation.ts";
-import { coarser, mesh, type MeshSpec } from "../../src/fdm/mesh.ts";
+import { stencil, windowStart } from "../../src/fdm/interpolation.ts";
+import { cellOf, coarser, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh.ts";
 import { stepTimes, type TimeGrid, timeGrid } from "../../src/fdm/time-grid.ts";
 
 const spec: MeshSpec = {
@@ -35,7 +35,7 @@ describe("meshes", () => {
       fc.property(specs, ({ count, coordinate, low, high, width, zero, descending, second }) => {
         const linear = coordinate === "linear";
         const kinks = second ? [100, 0.5 * (100 + 100 * high)] : [100];
-        const nodes = mesh({
+        const made = mesh({
           count,
           coordinate,
           lowest: linear ? 0 : 100 * low,
@@ -45,9 +45,17 @@ describe("meshes", () => {
           zero: zero && !linear,
           descending,
         });
+        const nodes = nodesOf(made);
         expect(nodes.length).toBe(count);
+        nodes.forEach((node, i) => expect(Math.abs(nodeAt(made, i) - node)).toBeLessThan(1e-11 * node + 1e-300));
+        for (const price of [nodes[1], 90, 100, 0.3 * nodes[count - 2] + 0.7 * nodes[count - 1]]) {
+          const cell = cellOf(made, price);
+          const [a, b] = [nodes[cell], nodes[cell + 1]];
+          if ((nodes[0] - price) * (nodes[count - 1] - price) < 0)
+            expect((a - price) * (b - price)).toBeLessThanOrEqual(1e-9 * price * price);
+        }
         expect(monotone(nodes, descending ? -1 : 1)).toBe(true);
-        if (!second) expect(coarser(nodes)).toContain(100);
+        if (!second) expect(nodesOf(coarser(made))).toContain(100);
         if (linear || zero) expect(Math.min(...nodes)).toBe(0);
         else expect(Math.min(...nodes)).toBeLessThanOrEqual(100 * low * (1 + 1e-9));
       }),
@@ -55,7 +63,7 @@ describe("meshes", () => {
   });
 
   it("may start at the kink", () => {
-    const nodes = mesh({ ...spec, lowest: 100 });
+    const nodes = nodesOf(mesh({ ...spec, lowest: 100 }));
     expect(nodes[0]).toBe(100);
     expect(monotone(nodes, 1)).toBe(true);
   });
@@ -63,8 +71,10 @@ describe("meshes", () => {
 
 describe("reading between nodes", () => {
   it("is exact for polynomials of degree 5, derivatives too", () => {
-    const nodes = mesh({ ...spec, descending: true });
-    const { first, value, delta, gamma } = stencil(nodes, 103.7);
+    const made = mesh({ ...spec, descending: true });
+    const nodes = nodesOf(made);
+    const first = windowStart(made, 103.7);
+    const { value, delta, gamma } = stencil(nodes, first, 103.7);
     const f = (x: number): number => ((x - 100) / 10) ** 5 - 3 * ((x - 100) / 10) ** 2 + 1;
     const [v, d, g] = [value, delta, gamma].map((weights) =>
       weights.reduce((sum, weight, k) => sum + weight * f(nodes[first + k]), 0),

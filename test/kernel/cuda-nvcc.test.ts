@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { solverKernel, type SolverVariant, workgroupKernel } from "../../src/fdm/solver/index.ts";
+import { solverKernel, type SolverVariant, SUBGROUP, teamKernel, WORKGROUP } from "../../src/fdm/solver/index.ts";
 import {
   bool,
   formula,
@@ -71,9 +71,11 @@ const variant = {
 
 const pricingKernels: readonly Kernel[] = [
   blackScholesKernel,
-  workgroupKernel(variant),
-  workgroupKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
-  workgroupKernel({ ...variant, exercise: "policy", shape: "table" }),
+  teamKernel(variant, SUBGROUP, true),
+  teamKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP, true),
+  teamKernel(variant, WORKGROUP, false),
+  teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
+  teamKernel({ ...variant, exercise: "policy", shape: "table" }, WORKGROUP, false),
   solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
   solverKernel({ ...variant, exercise: "policy", shape: "table" }),
   // A volatility of constant elasticity of variance, as a formula.

@@ -57,18 +57,20 @@ export class InterpreterDevice implements Device {
   readonly precisions: readonly Precision[] = ["f64", "f32"];
   readonly parallelism = 1;
   readonly lost = new Promise<string>(() => {});
-  readonly limits: DeviceLimits = {
-    maxBufferBytes: 2 ** 30,
-    maxBuffers: 64,
-    maxGroupSize: 1024,
-    maxWorkgroupBytes: 2 ** 20,
-    maxPrivateBytes: 2 ** 20,
-  };
+  readonly limits: DeviceLimits;
   liveBuffers = 0;
   readonly #options: InterpreterOptions;
 
   constructor(options: InterpreterOptions = {}) {
     this.#options = options;
+    this.limits = {
+      maxBufferBytes: 2 ** 30,
+      maxBuffers: 64,
+      maxGroupSize: 1024,
+      maxWorkgroupBytes: 2 ** 20,
+      maxPrivateBytes: 2 ** 20,
+      ...(options.subgroupSize === undefined ? {} : { subgroupSize: options.subgroupSize }),
+    };
   }
 
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E> {

@@ -8,4 +8,5 @@ export {
   solverKernel,
   type SolverVariant,
 } from "./kernel.ts";
-export { WORKGROUP_ITEMS, workgroupKernel, workgroupWords } from "./workgroup/kernel.ts";
+export { CLOSED_WORDS, teamKernel, teamWords } from "./team/kernel.ts";
+export { SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";

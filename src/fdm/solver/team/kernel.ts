@@ -1,68 +1,86 @@
-import { type Kernel, kernel } from "../../../kernel/index.ts";
+import { fn, i32, type Kernel, kernel, real } from "../../../kernel/index.ts";
 import { solverParams, type SolverVariant } from "../kernel.ts";
 import { assembleRuns } from "./assemble.ts";
 import { payRuns } from "./dividend.ts";
 import { factorRuns } from "./factor.ts";
 import { policyRuns } from "./policy.ts";
-import { GROUP, LEVELS, SCRATCH } from "./scan.ts";
 import { stepRuns } from "./step.ts";
+import { scratchWords, type Team } from "./team.ts";
 
 /**
- * The same time loop, tables and results as `solverKernel`, split the other way: one workgroup an option, launched with as many groups
- * as lanes. Each of its 64 items has a run of capacity/64 consecutive nodes, in private arrays short enough for registers.
+ * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a workgroup each, launched
+ * with as many groups as lanes. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
  *
  * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
  * algorithm, and its results differ by rounding only.
  *
- * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops, 28 (40) words of workgroup
- * memory and 14 barriers beside, that is 11 (16) words a node of 161 and 3.5 (5) of 513. Policy iteration: see `policyRuns`, a round.
- * Workgroup memory: `workgroupWords`.
+ * With `closed`, `table` holds a lane's mesh and vanilla payoff in closed form instead: kink, width, step, at, zeroAt (`KinkedMesh`, in
+ * units of the spot), φ; and `out` has the windows' nodes after their values, as many.
+ *
+ * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops beside, and either 12 (17)
+ * shuffles, or 28 (40) words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
+ * Workgroup memory: `teamWords`.
  */
-export function workgroupKernel(variant: SolverVariant): Kernel {
-  if (variant.volatility !== undefined) return makeKernel(variant);
-  const name = `${variant.exercise} ${variant.shape} ${variant.dividends} ${variant.capacity}`;
+export function teamKernel(variant: SolverVariant, team: Team, closed: boolean): Kernel {
+  if (variant.volatility !== undefined) return makeKernel(variant, team, closed);
+  const { exercise, shape, dividends, capacity } = variant;
+  const name = `${exercise} ${shape} ${dividends} ${capacity} ${team.items} ${closed}`;
   let made = kernels.get(name);
-  if (made === undefined) kernels.set(name, (made = makeKernel(variant)));
+  if (made === undefined) kernels.set(name, (made = makeKernel(variant, team, closed)));
   return made;
 }
 
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
 
-/** Items of a workgroup. */
-export const WORKGROUP_ITEMS = GROUP;
+/** Numbers a lane that a mesh and a vanilla payoff follow from. */
+export const CLOSED_WORDS = 6;
 
 /** Words of workgroup memory: the nodes, their values, what scans pass on, two counters. */
-export function workgroupWords(capacity: number): number {
-  return 2 * capacity + SCRATCH + 2;
+export function teamWords(team: Team, capacity: number): number {
+  return 2 * capacity + scratchWords(team) + 2;
 }
 
-function makeKernel(variant: SolverVariant): Kernel {
+/** Node i of a mesh in closed form, see `KinkedMesh`. */
+const closedNode = fn({
+  name: "closedNode",
+  params: [i32, real, real, real, real, real],
+  body([i, kink, width, step, at, zeroAt], gpu) {
+    const growth = Math.exp((gpu.real(i) - at) * step);
+    const node = kink * Math.exp(width * 0.5 * (growth - 1 / growth));
+    return gpu.real(i) === zeroAt ? 0.0 : node;
+  },
+});
+
+function makeKernel(variant: SolverVariant, team: Team, closed: boolean): Kernel {
   const { exercise, shape, dividends, capacity, volatility } = variant;
-  const rows = Math.ceil(capacity / GROUP);
+  const rows = Math.ceil(capacity / team.items);
   const early = exercise !== "none";
   const policy = exercise === "policy";
+  const kind = `${team.shuffles ? "subgroup" : "workgroup"}-${exercise}-${shape}`;
   return kernel({
-    name: `fdm-workgroup-${exercise}-${shape}${dividends ? "-dividends" : ""}-${capacity}`,
-    groupSize: GROUP,
+    name: `fdm-${kind}${dividends ? "-dividends" : ""}${closed ? "-closed" : ""}-${capacity}`,
+    groupSize: team.items,
     params: solverParams,
     env: {
       early,
       shape,
       dividends,
       policy,
+      closed,
       capacity,
       rows,
-      GROUP,
-      LEVELS,
-      SCRATCH,
+      items: team.items,
+      levels: team.levels,
+      scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
+      closedNode,
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       payRuns: payRuns(rows),
-      factorRuns: factorRuns(rows, false),
-      stepRuns: stepRuns(rows, early),
-      policyRuns: policyRuns(rows),
+      factorRuns: factorRuns(team, rows, false),
+      stepRuns: stepRuns(team, rows, early),
+      policyRuns: policyRuns(team, rows),
     },
     *body(
       { lanes, pitch, nodes, steps, windows, obstacleColumn, scale, fixed, table, coefficients, flags, start, out },
@@ -74,7 +92,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       const item = gpu.localId();
       const x = gpu.sharedReal(env.capacity); // the nodes
       const values = gpu.sharedReal(env.capacity); // the solution, where items need more than their own
-      const scratch = gpu.sharedReal(env.SCRATCH);
+      const scratch = gpu.sharedReal(env.scratchWords);
       const count = gpu.sharedI32(1);
       const sum = gpu.sharedI32(1);
       const u = gpu.privateReal(env.rows); // the solution
@@ -87,18 +105,35 @@ function makeKernel(variant: SolverVariant): Kernel {
       const obstacle = gpu.privateReal(env.rows);
       const active = gpu.privateReal(env.policyRows); // 1 where exercised
       const rhs = gpu.privateReal(env.policyRows);
-      const above = gpu.privateReal(env.LEVELS); // multipliers of the scans
-      const below = gpu.privateReal(env.LEVELS);
+      const above = gpu.privateReal(env.levels); // multipliers of the scans
+      const below = gpu.privateReal(env.levels);
       const first = item * env.rows;
-      for (let i = item; i < nodes; i += env.GROUP) x[i] = table[i * pitch + lane];
-      for (let k = 0; k < env.rows; k++) {
-        const i = first + k;
-        u[k] = i < nodes ? table[(nodes + Math.min(i, nodes - 1)) * pitch + lane] : 0.0;
-        obstacle[k] = 0.0;
-        if (env.early && i < nodes) obstacle[k] = table[(obstacleColumn * nodes + i) * pitch + lane];
-        if (env.policy) active[k] = 0.0;
+      if (env.closed) {
+        const kink = table[lane];
+        const width = table[pitch + lane];
+        const meshStep = table[2 * pitch + lane];
+        const at = table[3 * pitch + lane];
+        const zeroAt = table[4 * pitch + lane];
+        const sign = table[5 * pitch + lane];
+        for (let i = item; i < nodes; i += env.items) {
+          x[i] = env.closedNode(i, kink, width, meshStep, at, zeroAt);
+        }
+        yield;
+        for (let k = 0; k < env.rows; k++) {
+          u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
+          obstacle[k] = u[k];
+        }
+      } else {
+        for (let i = item; i < nodes; i += env.items) x[i] = table[i * pitch + lane];
+        for (let k = 0; k < env.rows; k++) {
+          const i = first + k;
+          u[k] = i < nodes ? table[(nodes + Math.min(i, nodes - 1)) * pitch + lane] : 0.0;
+          obstacle[k] = 0.0;
+          if (env.early && i < nodes) obstacle[k] = table[(obstacleColumn * nodes + i) * pitch + lane];
+        }
+        yield;
       }
-      yield;
+      if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
       let row = 0;
       let hRate = 0.0;
       for (let step = 0; step < steps; step++) {
@@ -175,9 +210,11 @@ function makeKernel(variant: SolverVariant): Kernel {
       }
       for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
       yield;
-      for (let k = item; k < windows * 6; k += env.GROUP) {
+      for (let k = item; k < windows * 6; k += env.items) {
         const window = (k / 6) | 0;
-        out[k * pitch + lane] = values[start[window * pitch + lane] + k - window * 6];
+        const i = start[window * pitch + lane] + k - window * 6;
+        out[k * pitch + lane] = values[i];
+        if (env.closed) out[(windows * 6 + k) * pitch + lane] = x[i];
       }
     },
   });

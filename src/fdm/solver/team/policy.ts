@@ -1,21 +1,28 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { factorRuns } from "./factor.ts";
-import { GROUP } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
+import type { Team } from "./team.ts";
 
 /** As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its rows changed. */
-function improveRuns(rows: number): KernelFunction<any, any> {
+function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "improveRuns",
     params: [read(real), read(real), read(real), read(real), read(real), write(real), write(real), real, real],
-    env: { rows, last: rows - 1, GROUP },
-    *body([u, y, a, c, obstacle, active, scratch, hRate, memory], gpu, { rows, last, GROUP }) {
+    env: { rows, last: rows - 1, items, shuffles },
+    *body([u, y, a, c, obstacle, active, scratch, hRate, memory], gpu, { rows, last, items, shuffles }) {
       const item = gpu.localId();
-      scratch[item] = y[0];
-      scratch[GROUP + item] = y[last];
-      yield;
-      let below = scratch[GROUP + Math.max(item - 1, 0)];
-      const beyond = scratch[Math.min(item + 1, GROUP - 1)];
+      let below = 0.0;
+      let beyond = 0.0;
+      if (shuffles) {
+        below = yield gpu.shuffleUp(y[last], 1);
+        beyond = yield gpu.shuffleDown(y[0], 1);
+      } else {
+        scratch[item] = y[0];
+        scratch[items + item] = y[last];
+        yield;
+        below = scratch[items + Math.max(item - 1, 0)];
+        beyond = scratch[Math.min(item + 1, items - 1)];
+      }
       let changes = 0;
       for (let k = 0; k < rows; k++) {
         const above = k === last ? beyond : y[Math.min(k + 1, last)];
@@ -55,7 +62,7 @@ const total = fn({
  * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors anew, solves,
  * and improves the policy. Cost of a round: a factorisation, about 20 flops a node, 32 words and 18 barriers an item.
  */
-export function policyRuns(rows: number): KernelFunction<any, any> {
+export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "policyRuns",
     params: [
@@ -80,10 +87,10 @@ export function policyRuns(rows: number): KernelFunction<any, any> {
     env: {
       rows,
       total,
-      factorRuns: factorRuns(rows, true),
-      eliminateRuns: eliminateRuns(rows),
-      substituteRuns: substituteRuns(rows),
-      improveRuns: improveRuns(rows),
+      factorRuns: factorRuns(team, rows, true),
+      eliminateRuns: eliminateRuns(team, rows),
+      substituteRuns: substituteRuns(team, rows),
+      improveRuns: improveRuns(team, rows),
     },
     *body(
       [

@@ -1,15 +1,16 @@
 import { bool, fn, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanDown, scanUp } from "./scan.ts";
+import type { Team } from "./team.ts";
 
 /**
  * Elimination, z = D⁻¹·rhs + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
  * run, then, after the scan, with what enters it.
  */
-export function eliminateRuns(rows: number): KernelFunction<any, any> {
+export function eliminateRuns(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "eliminateRuns",
     params: [read(real), write(real), read(real), read(real), read(real), write(real)],
-    env: { rows, scanDown },
+    env: { rows, scanDown: scanDown(team) },
     *body([rhs, z, inverse, upper, above, scratch], _gpu, env: any) {
       let y = 0.0;
       for (let k = env.rows - 1; k >= 0; k--) y = rhs[k] * inverse[k] + upper[k] * y;
@@ -23,11 +24,11 @@ export function eliminateRuns(rows: number): KernelFunction<any, any> {
 }
 
 /** Substitution without exercise, z ← z + lower·z from the first node up, in place. */
-export function substituteRuns(rows: number): KernelFunction<any, any> {
+export function substituteRuns(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "substituteRuns",
     params: [write(real), read(real), read(real), write(real)],
-    env: { rows, scanUp: scanUp(false) },
+    env: { rows, scanUp: scanUp(team, false) },
     *body([z, lower, below, scratch], _gpu, env: any) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
@@ -44,10 +45,10 @@ export function substituteRuns(rows: number): KernelFunction<any, any> {
  * One time step, as `projectedStep` does it: solves (I − hL)·y = u, with `early` exercise held above the obstacle during substitution
  * (Brennan & Schwartz 1977), then u ← y or, for Crank–Nicolson, u ← 2y − u.
  *
- * Cost: 12 flops a node (early exercise 22; the split with one item an option takes 7 and 10) and 24 (42) an item; no workgroup memory
- * a node, 28 (40) words and 14 barriers an item.
+ * Cost: 12 flops a node (early exercise 22; the split with one item an option takes 7 and 10) and 24 (42) an item; 12 (17) shuffles
+ * an item, or 28 (40) words of workgroup memory and 14 barriers.
  */
-export function stepRuns(rows: number, early: boolean): KernelFunction<any, any> {
+export function stepRuns(team: Team, rows: number, early: boolean): KernelFunction<any, any> {
   return fn({
     name: "stepRuns",
     params: [
@@ -62,7 +63,7 @@ export function stepRuns(rows: number, early: boolean): KernelFunction<any, any>
       write(real),
       bool,
     ],
-    env: { rows, early, eliminateRuns: eliminateRuns(rows), scanUp: scanUp(early) },
+    env: { rows, early, eliminateRuns: eliminateRuns(team, rows), scanUp: scanUp(team, early) },
     *body([u, z, inverse, lower, upper, obstacle, above, below, scratch, crankNicolson], _gpu, env: any) {
       yield* env.eliminateRuns(u, z, inverse, upper, above, scratch);
       // The bound is obstacle for u_new, so (obstacle + u)/2 for y = (u_new + u)/2.
