@@ -24,7 +24,7 @@ export async function runCase(device: Device, spec: ConformanceCase, precision: 
 const WGSL: Tolerance = { ulps: 0, because: "WGSL may flush subnormal numbers and lose the sign of zero" };
 
 function toleranceOn(device: Device, spec: ConformanceCase): Tolerance | undefined {
-  return device.backend === "cpu" ? undefined : (spec.webgpu ?? WGSL);
+  return device.backend === "webgpu" ? (spec.webgpu ?? WGSL) : undefined;
 }
 
 /** The contents of every array after the launch in the interpreter; `args` are left as they are. */
@@ -46,7 +46,9 @@ export async function onDevice(
   precision: Precision,
   args: HostArguments,
 ): Promise<Results> {
-  const compiled = await device.compile(kernel, { precision });
+  // Only then are the bits the interpreter's.
+  const fma = device.backend === "cuda" ? "exact" : "contract";
+  const compiled = await device.compile(kernel, { precision, fma });
   const buffers: Record<string, DeviceBuffer> = {};
   try {
     for (const [name, values] of arraysIn(args)) {

@@ -1,6 +1,7 @@
 /** Which devices this machine has, for tests that run on all of them. */
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/device.ts";
+import { openCudaForTests } from "./cuda.ts";
 import { isRequired, openWebGpuForTests } from "./webgpu.ts";
 
 export interface TestDevice {
@@ -17,7 +18,7 @@ export interface TestDeviceOptions {
 
 /** Opens every back end. One that is absent is reported, or fails if FEYNKAC_REQUIRE names it. The caller disposes. */
 export async function openTestDevices(options: TestDeviceOptions = {}): Promise<TestDevice[]> {
-  return [openCpu(1), openCpu(3), await openWebGpu(options)];
+  return [openCpu(1), openCpu(3), await openWebGpu(options), await openCuda()];
 }
 
 /** One thread, and more threads than most items divide by. */
@@ -32,6 +33,13 @@ async function openWebGpu({ emulatedDouble = false }: TestDeviceOptions): Promis
   if (device === undefined && isRequired("webgpu")) throw new Error(missing);
   if (emulatedDouble) await device?.enableEmulatedDouble();
   return { label: "webgpu", device, missing };
+}
+
+/** A GPU, or the emulator. */
+async function openCuda(): Promise<TestDevice> {
+  const device = await openCudaForTests();
+  const missing = "no NVIDIA GPU here, and no g++ for the emulator (set FEYNKAC_REQUIRE=cuda to fail instead)";
+  return { label: device?.info.name.startsWith("Emulated") ? "cuda, emulated" : "cuda", device, missing };
 }
 
 export function disposeAll(devices: readonly TestDevice[]): void {

@@ -1,8 +1,9 @@
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { EXIT } from "../failure.ts";
-import type { EngineOptions } from "../engine.ts";
+import type { BackendName } from "../../device/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { packageVersion } from "../version.ts";
+import { cudaFindings, type DiagnoseCuda, diagnoseDevices } from "./doctor-cuda.ts";
 
 /** One line of the report. `remedy` says how to get what is missing. */
 export interface Finding {
@@ -13,14 +14,23 @@ export interface Finding {
 }
 
 /** Opens a device for a moment, and says its name. */
-export type Probe = (backend: EngineOptions["backend"]) => Promise<string>;
+export type Probe = (backend: BackendName) => Promise<string>;
 
 /**
  * `feynkac doctor`: what is there to compute with, what is missing, and how to get it.
  * @returns 0 when books can be priced here, on the CPU at least
  */
-export async function doctor(terminal: Terminal, probe: Probe = probeDevice): Promise<number> {
-  const findings = [...host(), await cpuFinding(probe), await webgpuFinding(probe)];
+export async function doctor(
+  terminal: Terminal,
+  probe: Probe = probeDevice,
+  diagnoseCuda: DiagnoseCuda = diagnoseDevices,
+): Promise<number> {
+  const findings = [
+    ...host(),
+    await cpuFinding(probe),
+    await webgpuFinding(probe),
+    ...(await cudaFindings(probe, diagnoseCuda)),
+  ];
   const width = Math.max(...findings.map(({ what }) => what.length));
   terminal.stdout.write(findings.map((finding) => lineOf(finding, width)).join(""));
   return findings.some(({ state }) => state === "broken") ? EXIT.failedTrades : EXIT.ok;
@@ -116,7 +126,7 @@ function webgpuInstalled(): boolean {
   }
 }
 
-async function probeDevice(backend: EngineOptions["backend"]): Promise<string> {
+async function probeDevice(backend: BackendName): Promise<string> {
   const { openDevice } = await import("../../device/index.ts");
   using device = await openDevice({ backend });
   return device.name;

@@ -41,6 +41,11 @@ const IDLE_PART = 1 / 4;
 /** Elements converted at a time where an array is not of its buffer's type. */
 const CONVERSION = 2 ** 20;
 
+export interface CudaDeviceSettings {
+  readonly info: CudaDeviceInfo;
+  readonly exactMemory: boolean;
+}
+
 export class CudaDevice implements Device {
   readonly backend = "cuda";
   readonly name: string;
@@ -63,7 +68,7 @@ export class CudaDevice implements Device {
   #announceLoss: (reason: string) => void = () => {};
   #disposed = false;
 
-  constructor(session: Session, compiler: Compiler, info: CudaDeviceInfo) {
+  constructor(session: Session, compiler: Compiler, { info, exactMemory }: CudaDeviceSettings) {
     this.info = info;
     this.name = `${info.name} (CUDA)`;
     this.limits = limitsOf(info);
@@ -71,11 +76,15 @@ export class CudaDevice implements Device {
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#session = session;
     session.onLoss = (reason) => this.#lose(reason);
-    this.#blocks = new Blocks(session, info.memoryBytes * IDLE_PART);
+    this.#blocks = new Blocks(session, { mostIdle: info.memoryBytes * IDLE_PART, exact: exactMemory });
     this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
     this.#uploads = new Uploads(session);
     this.#downloads = new Downloads(session, this.#timeline);
-    this.#programs = new Programs(session, compiler, this.limits, this.name);
+    this.#programs = new Programs(session, compiler, {
+      name: this.name,
+      limits: this.limits,
+      assertUsable: () => this.#assertUsable(),
+    });
   }
 
   get liveBuffers(): number {

@@ -1,6 +1,6 @@
 /** What CUDA needs, part by part: which is here, which is missing, and how to get it. Opens no device. */
-import { openDriver, type Driver, versionText } from "./driver.ts";
-import { KOFFI_REMEDY, type Koffi, loadKoffi } from "./ffi/koffi.ts";
+import { type Driver, openDriver, type Version, versionText } from "./driver.ts";
+import { type Koffi, loadKoffi } from "./ffi/koffi.ts";
 import { mayHaveGpu } from "./library/driver-places.ts";
 import { type Host, thisHost } from "./library/host.ts";
 import { type CudaDeviceInfo, listDevices } from "./list.ts";
@@ -15,52 +15,64 @@ export interface CudaPart {
   readonly remedy?: string;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).replace(/^CUDA: /, "");
+
+/** Its message says what to do, too. */
+const missing = (part: CudaPart["part"], error: unknown): CudaPart => ({
+  part,
+  found: false,
+  detail: "missing, or not usable",
+  remedy: messageOf(error),
+});
+
+/** Where there is no driver to go with, any will do. */
+const ANY_VERSION: Version = { major: Infinity, minor: 0 };
 
 export async function diagnoseCuda(host: Host = thisHost()): Promise<CudaPart[]> {
   let koffi: Koffi;
   try {
     koffi = await loadKoffi();
   } catch (error) {
-    const gpu = mayHaveGpu(host) ? "; there seems to be an NVIDIA GPU" : "";
-    return [{ part: "koffi", found: false, detail: messageOf(error) + gpu, remedy: KOFFI_REMEDY }];
+    const gpu = mayHaveGpu(host) ? "; there seems to be an NVIDIA GPU to use" : "";
+    return [{ ...missing("koffi", error), detail: `the package koffi is not usable${gpu}` }];
   }
   const parts: CudaPart[] = [{ part: "koffi", found: true, detail: koffi.version }];
   let driver: Driver;
   try {
     driver = openDriver(koffi, undefined, host);
   } catch (error) {
-    return [...parts, { part: "driver", found: false, detail: messageOf(error) }];
+    return [...parts, missing("driver", error), partOf(nvrtcOf(koffi, ANY_VERSION, host), ANY_VERSION)];
   }
   parts.push({ part: "driver", found: true, detail: `CUDA ${versionText(driver.version)}, ${driver.path}` });
-  const nvrtc = nvrtcOf(koffi, driver, host);
-  parts.push(partOf(nvrtc, driver), ...gpusOf(driver, nvrtc));
+  const nvrtc = nvrtcOf(koffi, driver.version, host);
+  parts.push(partOf(nvrtc, driver.version), ...gpusOf(driver, nvrtc));
   return parts;
 }
 
-function nvrtcOf(koffi: Koffi, { version }: Driver, host: Host): Nvrtc | Error {
+function nvrtcOf(koffi: Koffi, driver: Version, host: Host): Nvrtc | Error {
   try {
-    return openNvrtc(koffi, version, undefined, host);
+    return openNvrtc(koffi, driver, undefined, host);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-function partOf(nvrtc: Nvrtc | Error, { version }: Driver): CudaPart {
+function partOf(nvrtc: Nvrtc | Error, driver: Version): CudaPart {
   const part = "nvrtc";
-  if (nvrtc instanceof Error) return { part, found: false, detail: nvrtc.message };
+  if (nvrtc instanceof Error) return missing(part, nvrtc);
   const detail = `CUDA ${versionText(nvrtc.version)}, ${nvrtc.path}`;
-  if (nvrtc.version.major <= version.major) return { part, found: true, detail };
-  const remedy = `It is newer than the driver; should kernels not load: ${nvrtcRemedy(version)}`;
+  if (nvrtc.version.major <= driver.major) return { part, found: true, detail };
+  const remedy = `It is newer than the driver; should kernels not load: ${nvrtcRemedy(driver)}`;
   return { part, found: true, detail, remedy };
 }
 
 function gpusOf(driver: Driver, nvrtc: Nvrtc | Error): CudaPart[] {
   try {
     const gpus = listDevices(driver).map((info) => gpuPart(info, nvrtc));
-    return gpus.length > 0 ? gpus : [{ part: "gpu", found: false, detail: "the driver shows no GPU" }];
+    return gpus.length > 0 ? gpus : [{ part: "gpu", found: false, detail: "the driver shows none" }];
   } catch (error) {
-    return [{ part: "gpu", found: false, detail: messageOf(error) }];
+    return [missing("gpu", error)];
   }
 }
 

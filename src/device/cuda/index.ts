@@ -23,6 +23,11 @@ export interface CudaLibraries {
 export interface CudaDeviceOptions extends CudaLibraries {
   /** Which GPU, by the index that `cudaDevices` gives it; the first by default. */
   readonly device?: number;
+  /**
+   * Whether freed memory is kept for buffers of about the same size (the default), or every buffer gets exactly what it needs
+   * and gives it back at once, which is slower but lets tools see an access beyond its end.
+   */
+  readonly memory?: "reuse" | "exact";
 }
 
 /** @throws DeviceUnavailableError saying what is missing and how to get it */
@@ -32,7 +37,8 @@ export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise
   const info = choose(driver, options.device ?? 0);
   const nvrtc = openNvrtc(koffi, driver.version, options.nvrtc);
   const compiler = new Compiler(nvrtc, targetOf(info, nvrtc));
-  return new CudaDevice(openSession(driver, deviceHandle(driver, info.index)), compiler, info);
+  const session = openSession(driver, deviceHandle(driver, info.index));
+  return new CudaDevice(session, compiler, { info, exactMemory: options.memory === "exact" });
 }
 
 /** @throws DeviceUnavailableError */

@@ -84,7 +84,7 @@ function search(koffi: Koffi, places: readonly string[], driver: Version): Nvrtc
 }
 
 export const nvrtcRemedy = ({ major }: Version): string =>
-  `pip install ${major >= 13 ? "nvidia-cuda-nvrtc" : `nvidia-cuda-nvrtc-cu${major}`}, conda install cuda-nvrtc, ` +
+  `pip install ${major > 12 ? "nvidia-cuda-nvrtc" : `nvidia-cuda-nvrtc-cu${major}`}, conda install cuda-nvrtc, ` +
   "or the CUDA toolkit; or name the file in FEYNKAC_NVRTC";
 
 const noNvrtc = (driver: Version): string => `CUDA: NVRTC, the run-time compiler, is not here; ${nvrtcRemedy(driver)}`;

@@ -19,7 +19,7 @@ export interface Koffi {
   view(pointer: unknown, bytes: number): ArrayBuffer;
 }
 
-export const KOFFI_REMEDY = "npm install koffi";
+const KOFFI_REMEDY = "npm install koffi";
 
 /** @throws DeviceUnavailableError */
 export async function loadKoffi(): Promise<Koffi> {

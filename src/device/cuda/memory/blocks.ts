@@ -19,6 +19,13 @@ const STEPS = 8; // sizes in an octave: at most an eighth is wasted
 const COARSE = 2 ** 30;
 const PAGE = 2 ** 21;
 
+export interface BlockSettings {
+  /** Most bytes that may lie idle. */
+  readonly mostIdle: number;
+  /** Exactly the size asked for, and freed at once: for tools that look for accesses out of bounds. */
+  readonly exact: boolean;
+}
+
 /** Rounds up, so that blocks of about the same size can stand for each other. */
 export function blockBytes(bytes: number): number {
   if (bytes <= SMALLEST) return SMALLEST;
@@ -28,16 +35,17 @@ export function blockBytes(bytes: number): number {
 
 export class Blocks {
   readonly #session: Session;
-  /** Most bytes that may lie idle. */
   readonly #mostIdle: number;
+  readonly #exact: boolean;
   /** By age. */
   readonly #idle = new Set<Block>();
   readonly #bySize = new Map<number, Block[]>();
   #idleBytes = 0;
 
-  constructor(session: Session, mostIdle: number) {
+  constructor(session: Session, { mostIdle, exact }: BlockSettings) {
     this.#session = session;
-    this.#mostIdle = mostIdle;
+    this.#mostIdle = exact ? 0 : mostIdle;
+    this.#exact = exact;
   }
 
   get idleBytes(): number {
@@ -46,7 +54,7 @@ export class Blocks {
 
   /** @throws OutOfMemoryError */
   allocate(wanted: number): Block {
-    const bytes = blockBytes(wanted);
+    const bytes = this.#exact ? Math.max(1, wanted) : blockBytes(wanted);
     const block = this.#bySize.get(bytes)?.at(-1);
     if (block !== undefined) {
       this.#forget(block);

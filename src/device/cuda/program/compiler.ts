@@ -13,6 +13,8 @@ export type Contraction = NonNullable<CudaOptions["fma"]>;
 export interface Image {
   readonly module: CudaModule;
   readonly bytes: Uint8Array;
+  /** Makes the image anew, where it came out of the cache: should the driver turn it down. */
+  readonly remake: (() => Promise<Uint8Array>) | undefined;
 }
 
 export class Compiler {
@@ -31,10 +33,13 @@ export class Compiler {
     const module = emitCuda(ir, { fma });
     const key = this.#keyOf(module, canonicalText(ir));
     const known = await this.#cache.find(key);
-    if (known !== undefined) return { module, bytes: known };
-    const bytes = await compileImage(this.nvrtc, module, this.target);
-    await this.#cache.store(key, bytes);
-    return { module, bytes };
+    const make = async (): Promise<Uint8Array> => {
+      const bytes = await compileImage(this.nvrtc, module, this.target);
+      await this.#cache.store(key, bytes);
+      return bytes;
+    };
+    if (known !== undefined) return { module, bytes: known, remake: make };
+    return { module, bytes: await make(), remake: undefined };
   }
 
   /** All that the image depends on. */

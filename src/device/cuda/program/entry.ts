@@ -30,7 +30,7 @@ export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array | undefi
   if (!startsWith(bytes.subarray(-DIGEST), digest(bytes.subarray(0, -DIGEST)))) return undefined;
   const image = HEAD + keyLength;
   if (!startsWith(bytes.subarray(HEAD, image), new TextEncoder().encode(key))) return undefined;
-  return bytes.slice(image, image + imageLength);
+  return new Uint8Array(bytes.subarray(image, image + imageLength)); // a copy, of a plain array
 }
 
 /** A hash of text, in hexadecimal. */

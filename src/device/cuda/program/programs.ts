@@ -1,4 +1,6 @@
 /** The programs of one device: kernels are compared by their content, each is compiled and loaded once. */
+import { KernelError } from "../../../errors.ts";
+import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
 import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../../kernel/index.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkLimits } from "../limits.ts";
@@ -12,18 +14,24 @@ export interface Found {
   readonly made: boolean;
 }
 
+/** What programs ask of their device. */
+export interface ProgramsDevice {
+  readonly name: string;
+  readonly limits: DeviceLimits;
+  /** @throws DisposedError | DeviceLostError */
+  assertUsable(): void;
+}
+
 export class Programs {
   readonly #session: Session;
   readonly #compiler: Compiler;
-  readonly #limits: DeviceLimits;
-  readonly #device: string;
+  readonly #device: ProgramsDevice;
   readonly #byText = new Map<string, Promise<Program>>();
   readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();
 
-  constructor(session: Session, compiler: Compiler, limits: DeviceLimits, device: string) {
+  constructor(session: Session, compiler: Compiler, device: ProgramsDevice) {
     this.#session = session;
     this.#compiler = compiler;
-    this.#limits = limits;
     this.#device = device;
   }
 
@@ -49,8 +57,18 @@ export class Programs {
   }
 
   async #make(ir: KernelIR, fma: Contraction): Promise<Program> {
-    checkLimits(ir, this.#limits, this.#device);
-    const { module, bytes } = await this.#compiler.compile(ir, fma);
-    return loadProgram(this.#session, module, bytes);
+    checkLimits(ir, this.#device.limits, this.#device.name);
+    const { module, bytes, remake } = await this.#compiler.compile(ir, fma);
+    try {
+      return this.#load(module, bytes);
+    } catch (error) {
+      if (remake === undefined || !(error instanceof KernelError)) throw error;
+      return this.#load(module, await remake());
+    }
+  }
+
+  #load(module: CudaModule, image: Uint8Array): Program {
+    this.#device.assertUsable(); // it may have been lost or disposed meanwhile
+    return loadProgram(this.#session, module, image);
   }
 }

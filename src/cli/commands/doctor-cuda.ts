@@ -1,0 +1,37 @@
+/** The CUDA part of `feynkac doctor`: the four things it needs, each GPU with what it is, and whether one opens. */
+import type { CudaPart } from "../../device/index.ts";
+import type { Finding, Probe } from "./doctor.ts";
+
+export type DiagnoseCuda = () => Promise<readonly CudaPart[]>;
+
+const NAMES = { koffi: "CUDA: koffi", driver: "CUDA: driver", nvrtc: "CUDA: NVRTC", gpu: "CUDA: GPU" } as const;
+
+/** Never "broken": without CUDA, books are priced on the CPU. */
+export async function cudaFindings(probe: Probe, diagnose: DiagnoseCuda): Promise<Finding[]> {
+  const parts = await diagnose();
+  const findings = parts.map(findingOf);
+  return [...findings, await backEnd(probe, parts)];
+}
+
+function findingOf({ part, found, detail, remedy }: CudaPart): Finding {
+  return { what: NAMES[part], state: found ? "ok" : "missing", detail, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+async function backEnd(probe: Probe, parts: readonly CudaPart[]): Promise<Finding> {
+  const what = "CUDA back end";
+  const has = (wanted: CudaPart["part"]): boolean => parts.some(({ part, found }) => found && part === wanted);
+  if (!has("koffi") || !has("driver") || !has("nvrtc") || !has("gpu"))
+    return { what, state: "missing", detail: "to price on NVIDIA GPUs in f64, get what is missing above" };
+  try {
+    return { what, state: "ok", detail: `${await probe("cuda")}; f64, f32` };
+  } catch (error) {
+    const remedy = error instanceof Error ? error.message : String(error);
+    return { what, state: "missing", detail: "everything is here, but no device opens", remedy };
+  }
+}
+
+/** Asks the device layer. */
+export async function diagnoseDevices(): Promise<readonly CudaPart[]> {
+  const { diagnoseCuda } = await import("../../device/index.ts");
+  return diagnoseCuda();
+}

@@ -1,0 +1,28 @@
+/** A CUDA device for tests: the machine's own GPU, or the emulator that runs kernels on the CPU. */
+import { createCudaDevice, type CudaDevice, type CudaDeviceOptions } from "../../src/device/cuda/index.ts";
+import { cudaMayBeHere } from "../../src/device/cuda/library/driver-places.ts";
+import { DeviceUnavailableError } from "../../src/errors.ts";
+import { buildCudaEmulator } from "./cuda-emulator/index.ts";
+import { isRequired } from "./webgpu.ts";
+
+/**
+ * Opens a device; undefined where there is neither a GPU nor a compiler for the emulator, and none is required. Memory is
+ * exact, since the emulator watches the edges of every allocation.
+ */
+export async function openCudaForTests(options: CudaDeviceOptions = {}): Promise<CudaDevice | undefined> {
+  try {
+    if (cudaMayBeHere()) return await createCudaDevice({ memory: "exact", ...options });
+  } catch (error) {
+    if (!(error instanceof DeviceUnavailableError) || isRequired("cuda")) throw error;
+  }
+  if (isRequired("cuda")) throw new Error("no CUDA device here");
+  return openEmulatedCuda(options);
+}
+
+/** The emulator's own cache of compiled kernels is enough; its images must not meet a real driver's. */
+export async function openEmulatedCuda(options: CudaDeviceOptions = {}): Promise<CudaDevice | undefined> {
+  const libraries = await buildCudaEmulator();
+  if (libraries === undefined) return undefined;
+  process.env["FEYNKAC_CACHE"] ??= "off";
+  return createCudaDevice({ memory: "exact", ...libraries, ...options });
+}
