@@ -112,10 +112,7 @@ function fields() {
       (f) =>
         definition(
           `${f.real} power_of_two(int n)`,
-          `return from_bits(${f.word}(n + ${f.bias}) << ${f.fractionBits});`.replace(
-            "unsigned long long(",
-            "(unsigned long long)(",
-          ),
+          `return from_bits((${f.word})(n + ${f.bias}) << ${f.fractionBits});`,
         ),
       "from_bits",
     ),
