@@ -32,10 +32,17 @@ const nvrtcName = "libnvrtc.so.13";
 export async function buildLibraries(options: CudaEmulatorOptions): Promise<CudaEmulatorPaths | undefined> {
   const compiler = process.platform === "linux" ? await compilerVersion() : undefined;
   if (compiler === undefined) return undefined;
+  const cache = await cacheFolder();
+  const folder = await once(join(cache, await contentHash([compiler, process.arch])), async (draft) => {
+    await forgetOld(cache);
+    await compileInto(draft);
+  });
+  const nvrtc = join(folder, nvrtcName);
   const without = [...new Set(options.without)].sort();
-  const folder = join(await cacheFolder(), await contentHash([compiler, process.arch, ...without]));
-  if (!(await exists(join(folder, driverName)))) await buildInto(folder, without);
-  return { driver: join(folder, driverName), nvrtc: join(folder, nvrtcName) };
+  if (without.length === 0) return { driver: join(folder, driverName), nvrtc };
+  const variant = createHash("sha256").update(without.join()).digest("hex").slice(0, 8);
+  const driver = await once(`${folder}-${variant}`, (draft) => linkWithout(folder, without, draft));
+  return { driver: join(driver, driverName), nvrtc };
 }
 
 async function compilerVersion(): Promise<string | undefined> {
@@ -58,6 +65,16 @@ async function cacheFolder(): Promise<string> {
   }
 }
 
+/** Builds of other states of the sources go when a week has passed. */
+async function forgetOld(cache: string): Promise<void> {
+  const limit = Date.now() - 7 * 24 * 3600 * 1000;
+  for (const name of await readdir(cache)) {
+    const folder = join(cache, name);
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Infinity }));
+    if (mtimeMs < limit) await rm(folder, { recursive: true, force: true });
+  }
+}
+
 async function contentHash(words: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const file of await sources()) {
@@ -74,21 +91,24 @@ async function sources(): Promise<string[]> {
   return files.filter((file) => /\.(cpp|h)$/.test(file)).sort();
 }
 
-/** Everything is made under another name and then renamed, so that processes may build at the same time. */
-async function buildInto(folder: string, without: readonly string[]): Promise<void> {
+/** Has `make` fill a folder; under another name at first, so that processes may do so at the same time. */
+async function once(folder: string, make: (draft: string) => Promise<void>): Promise<string> {
+  if (await exists(folder)) return folder;
   const draft = await mkdtemp(`${folder}.draft-`);
   try {
-    await writePrelude(draft);
-    await mkdir(join(draft, "objects"));
-    await Promise.all([
-      compile(join("driver", "all.cpp"), join(draft, driverName), await hiddenSymbols(draft, without)),
-      compile(join("nvrtc", "all.cpp"), join(draft, nvrtcName), []),
-    ]);
+    await make(draft);
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    if (!(await exists(join(folder, driverName)))) throw error;
+    if (!(await exists(folder))) throw error;
   }
+  return folder;
+}
+
+async function compileInto(folder: string): Promise<void> {
+  await writePrelude(folder);
+  await mkdir(join(folder, "objects"));
+  await Promise.all([compile("driver", folder, driverName), compile("nvrtc", folder, nvrtcName)]);
 }
 
 async function writePrelude(folder: string): Promise<void> {
@@ -97,17 +117,23 @@ async function writePrelude(folder: string): Promise<void> {
   await writeFile(join(folder, "prelude.h"), text);
 }
 
-async function hiddenSymbols(folder: string, names: readonly string[]): Promise<string[]> {
-  if (names.length === 0) return [];
+async function compile(part: string, folder: string, library: string): Promise<void> {
+  const object = join(folder, `${part}.o`);
+  const flags = ["-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden"];
+  await run("g++", [...flags, "-c", join(here, part, "all.cpp"), "-o", object]);
+  await link(object, join(folder, library), []);
+}
+
+/** Links the driver again, some of its functions hidden. */
+async function linkWithout(base: string, names: readonly string[], folder: string): Promise<void> {
   const script = join(folder, "symbols.map");
   await writeFile(script, `{ global: *; local: ${names.join("; ")}; };\n`);
-  return [`-Wl,--version-script=${script}`];
+  await link(join(base, "driver.o"), join(folder, driverName), [`-Wl,--version-script=${script}`]);
 }
 
 /** `nodelete`, since signal handlers and other threads may outlive whoever loaded the library. */
-async function compile(source: string, library: string, flags: readonly string[]): Promise<void> {
-  const fixed = ["-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,-z,nodelete"];
-  await run("g++", [...fixed, ...flags, join(here, source), "-o", library, "-ldl", "-pthread"]);
+async function link(object: string, library: string, flags: readonly string[]): Promise<void> {
+  await run("g++", ["-shared", object, "-o", library, "-Wl,-z,nodelete", ...flags, "-ldl", "-pthread"]);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -5,6 +5,15 @@
 import { buildLibraries, type CudaEmulatorOptions, type CudaEmulatorPaths } from "./build.ts";
 
 export type { CudaEmulatorOptions, CudaEmulatorPaths } from "./build.ts";
+export {
+  type CudaEmulatorControl,
+  controlCudaEmulator,
+  type DriverSetting,
+  type LeakedResources,
+  type LiveResources,
+  type NvrtcSetting,
+  type WorkDone,
+} from "./control.ts";
 
 const builds = new Map<string, Promise<CudaEmulatorPaths | undefined>>();
 

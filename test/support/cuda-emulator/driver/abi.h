@@ -7,6 +7,7 @@
 
 #ifdef FKEMU_CHECK_HEADER  // checks the declarations below against the real header; see README.md
 #include <cuda.h>
+#undef cuEventElapsedTime
 #else
 
 #define FK_ERRORS_AS_ENUM(name, value, text) name = value,

@@ -1,4 +1,4 @@
-// Device memory is host memory, each allocation between two pages that cannot be touched; pinned memory is counted.
+// Device memory is host memory, each allocation between pages that cannot be touched; pinned memory is counted.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,14 +39,57 @@ bool isPlanted(const char* settingName, const char* counterName) {
   return at > 0 && counterValue(counterName) == static_cast<double>(at);
 }
 
-/** Freed memory stays unreadable for a while, so that a late access faults instead of hitting another buffer. */
-void quarantine(char* mapping, std::size_t mapped) {
-  static auto* waiting = new std::deque<std::pair<char*, std::size_t>>;
+/**
+ * Where device memory lies: a stretch of addresses of which only allocations can be touched, far from one another and from
+ * everything else in the process, so that wrong indices fault.
+ */
+class Arena {
+ public:
+  /** A free stretch with unreadable memory around it; null when there is none. */
+  char* take(std::size_t bytes) {
+    if (!start_) reserve();
+    const std::size_t step = roundUp(bytes, gap) + gap;
+    if (step > bytes_ - 2 * margin) return nullptr;
+    if (next_ + step > start_ + bytes_ - margin) next_ = start_ + margin;  // round again, past what is still alive
+    char* at = next_;
+    for (auto live = allocations().lower_bound(address(at)); live != allocations().end(); ++live) {
+      const Allocation& a = live->second;
+      if (address(at) + step <= reinterpret_cast<CUdeviceptr>(a.mapping)) break;
+      at = a.mapping + roundUp(a.mapped, gap) + gap;
+    }
+    if (at + step > start_ + bytes_ - margin) return nullptr;
+    next_ = at + step;
+    return at;
+  }
+
+ private:
+  static constexpr std::size_t gap = 64 << 20, margin = 16ull << 30;
+  char* start_ = nullptr;
+  char* next_ = nullptr;
+  std::size_t bytes_ = 0;
+
+  static CUdeviceptr address(const char* at) { return reinterpret_cast<CUdeviceptr>(at); }
+
+  void reserve() {
+    for (bytes_ = 16ull << 40; bytes_ > 4 * margin; bytes_ /= 4) {
+      void* at = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (at == MAP_FAILED) continue;
+      start_ = reinterpret_cast<char*>(roundUp(reinterpret_cast<std::size_t>(at), gap));
+      bytes_ -= gap;
+      next_ = start_ + margin;
+      return;
+    }
+  }
+};
+
+Arena& arena() {
+  static auto* only = new Arena;
+  return *only;
+}
+
+/** Freed memory cannot be read, and its addresses are not used again for long. */
+void giveBack(char* mapping, std::size_t mapped) {
   mmap(mapping, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  waiting->push_back({mapping, mapped});
-  if (waiting->size() <= 256) return;
-  munmap(waiting->front().first, waiting->front().second);
-  waiting->pop_front();
 }
 
 bool isGuard(const char* from, const char* to) {
@@ -88,15 +131,15 @@ CUresult allocate(Context* context, std::size_t bytes, bool pooled, CUdeviceptr*
   const std::size_t span = roundUp(bytes, alignment);
   const std::size_t inner = roundUp(span, page);
   const std::size_t mapped = inner + 2 * page;
-  void* mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
-  char* first = static_cast<char*>(mapping) + page;
-  mprotect(first, inner, PROT_READ | PROT_WRITE);
+  char* mapping = arena().take(mapped);
+  if (!mapping) return CUDA_ERROR_OUT_OF_MEMORY;
+  char* first = mapping + page;
+  if (mprotect(first, inner, PROT_READ | PROT_WRITE)) return CUDA_ERROR_OUT_OF_MEMORY;
   char* data = first + inner - span;
   std::memset(first, guardByte, static_cast<std::size_t>(data - first));
   std::memset(data + bytes, guardByte, span - bytes);
   if (number("poison", 1)) std::memset(data, guardByte, std::min(bytes, poisonAtMost));
-  Allocation a{reinterpret_cast<CUdeviceptr>(data), bytes, static_cast<char*>(mapping), mapped, context, pooled};
+  Allocation a{reinterpret_cast<CUdeviceptr>(data), bytes, mapping, mapped, context, pooled};
   allocations()[a.base] = a;
   *out = a.base;
   poolUnused -= reused;
@@ -113,7 +156,7 @@ CUresult release(CUdeviceptr at, bool toPool) {
   const bool intact = guardsAreIntact(a);
   used -= a.bytes;
   if (toPool && a.pooled) poolUnused += a.bytes;
-  quarantine(a.mapping, a.mapped);
+  giveBack(a.mapping, a.mapped);
   allocations().erase(found);
   count("allocations", -1);
   count("bytes", -static_cast<double>(a.bytes));

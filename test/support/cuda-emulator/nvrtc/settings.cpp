@@ -26,7 +26,8 @@ std::string setting(const std::string& name, const std::string& otherwise) {
 
 void setSetting(const std::string& name, const std::string& value) {
   std::lock_guard<std::mutex> guard(lock);
-  table()[name] = value;
+  if (value.empty()) table().erase(name);
+  else table()[name] = value;
 }
 
 }  // namespace fkemu
