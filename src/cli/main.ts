@@ -68,7 +68,12 @@ function describe(context: Context): Command {
 const withDevice = (command: Command): Command =>
   command
     .addOption(new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu"]).default("auto"))
-    .addOption(new Option("--precision <name>", "of the arithmetic (f32 on webgpu)").choices(["f64", "f32"]))
+    .addOption(
+      new Option(
+        "--precision <name>",
+        "of the arithmetic: f32 by default on webgpu, which emulates f64 by f32x2, else f64",
+      ).choices(["f64", "f32", "f32x2"]),
+    )
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
     .addOption(
       new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
@@ -81,7 +86,7 @@ const withDevice = (command: Command): Command =>
 interface Flags {
   readonly accuracy: number;
   readonly backend: PriceOptions["backend"];
-  readonly precision?: "f64" | "f32";
+  readonly precision?: PriceOptions["precision"];
   readonly threads?: number;
   readonly greeks: PriceOptions["greeks"];
   readonly market?: string;

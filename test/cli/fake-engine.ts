@@ -15,6 +15,7 @@ export function fakeEngine(batchSize = 100): FakeEngine {
   const open: OpenEngine = async (options) => {
     const engine: Engine = {
       device: { backend: "cpu", name: "fake" },
+      precision: options.backend === "webgpu" && options.precision === "f64" ? "f32x2" : options.precision,
       async *priceTrades(trades, { scenarios }, run) {
         asked.push({ ...options, ...run });
         let batch: TradeResult[] = [];

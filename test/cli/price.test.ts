@@ -243,7 +243,7 @@ describe("input", () => {
     [["price"], "error: missing required argument 'book'\n"],
     [["prise"], "error: unknown command 'prise'\n(Did you mean price?)\n"],
     [["price", "-", "--formt", "csv"], "error: unknown option '--formt'\n(Did you mean --format?)\n"],
-    [["price", "-", "--precision", "f16"], /Allowed choices are f64, f32/],
+    [["price", "-", "--precision", "f16"], /Allowed choices are f64, f32, f32x2/],
     [["price", "-", "--threads", "0"], /expected a whole number from 1 on/],
     [["price", "-", "--accuracy", "1"], /expected a number from 1e-6 to 1e-3/],
   ])("%j cannot be used: status 2, nothing on standard output", async (args, message) => {
@@ -275,6 +275,15 @@ describe("options", () => {
       { backend: "webgpu", precision: "f32", threads: 3, greeks: "grid", accuracy: 1e-4 },
     ]);
     expect(engine.closed()).toBe(1);
+  });
+
+  test("f64 on WebGPU is emulated, and the summary says so", async () => {
+    for (const precision of ["f64", "f32x2"]) {
+      const args = ["--backend", "webgpu", "--precision", precision];
+      const { engine, stderr } = await feynkac(["price", file("two.json", two), ...args]);
+      expect(engine.asked).toMatchObject([{ precision }]);
+      expect(stderr).toMatch(/; fake, f32x2\n$/);
+    }
   });
 
   test("the engine is closed after a failure too", async () => {

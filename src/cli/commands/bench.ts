@@ -32,7 +32,7 @@ export async function bench(
   const best = Math.min(await once(), await once(), await once());
   const rate = Math.round(options.trades / best).toLocaleString("en-US");
   terminal.stdout.write(
-    `${options.trades.toLocaleString("en-US")} American puts, ${precision}, greeks ${greeks}, on ${engine.device.name}\n` +
+    `${options.trades.toLocaleString("en-US")} American puts, ${engine.precision}, greeks ${greeks}, on ${engine.device.name}\n` +
       `${rate} options a second (${best.toFixed(3)} s; the first run, with compiling, ${first.toFixed(3)} s)\n`,
   );
   return EXIT.ok;

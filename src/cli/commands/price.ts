@@ -93,7 +93,7 @@ async function run({ input, engine, output, options, terminal, signal }: Run): P
     bar.clear();
   }
   await output.commit();
-  terminal.stderr.write(summary(totals, engine, options.precision, (performance.now() - started) / 1000));
+  terminal.stderr.write(summary(totals, engine, (performance.now() - started) / 1000));
   return totals.failed > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 
@@ -142,7 +142,7 @@ function formatOfName(path: string | undefined): OutputFormat | undefined {
   return extension as OutputFormat | undefined;
 }
 
-function summary({ priced, failed }: Totals, { device }: Engine, precision: string, seconds: number): string {
+function summary({ priced, failed }: Totals, { device, precision }: Engine, seconds: number): string {
   const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
   const rate = priced > 0 ? ` (${Math.round(priced / seconds).toLocaleString("en-US")} a second)` : "";
   const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
