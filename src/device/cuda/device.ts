@@ -220,11 +220,11 @@ export class CudaDevice implements Device {
     launched: (programs: Recorded["programs"]): void => {
       for (const program of programs) this.#suspects.launched(program);
     },
-    discard: (graph: number): void => {
-      if (!this.#usable) return; // gone with the context
-      this.#session.enter();
-      this.#session.check("sequence", this.#session.calls.cuGraphExecDestroy(graph));
-    },
+    discard: (graph: number): void =>
+      this.#cleanUp(() => {
+        this.#session.enter();
+        this.#session.check("sequence", this.#session.calls.cuGraphExecDestroy(graph));
+      }),
   };
 
   #note(recording: Recorded, { program }: CudaKernel, buffers: readonly CudaBuffer[]): void {
@@ -267,9 +267,19 @@ export class CudaDevice implements Device {
 
   #release(buffer: CudaBuffer<any>): void {
     this.#buffers.delete(buffer);
-    if (!this.#usable) return; // gone with the context
-    this.#ready();
-    this.#blocks.release(buffer.block);
+    this.#cleanUp(() => {
+      this.#ready();
+      this.#blocks.release(buffer.block);
+    });
+  }
+
+  /** Gives something back. Disposing never throws: what a lost device held goes with its context. */
+  #cleanUp(give: () => void): void {
+    try {
+      if (this.#usable) give();
+    } catch (error) {
+      if (!(error instanceof DeviceLostError)) throw error;
+    }
   }
 
   #bytesOf(element: BufferElement, length: number): number {

@@ -20,6 +20,7 @@ export function limitsOf({ memoryBytes, maxGroupSize, maxWorkgroupBytes }: CudaD
     maxBuffers: MOST_BUFFERS,
     maxGroupSize,
     maxWorkgroupBytes,
+    subgroupSize: 32,
     maxPrivateBytes: MOST_PRIVATE_BYTES,
   };
 }

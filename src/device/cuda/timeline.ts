@@ -47,8 +47,9 @@ export class Timeline {
   watch(): void {
     if (this.#scheduled || this.#marks.length === 0) return;
     this.#lastProgress = performance.now();
-    while (this.#marks.length > 0 && performance.now() - this.#lastProgress < SPIN) this.#advance();
-    this.#schedule();
+    this.#poll(() => {
+      while (this.#marks.length > 0 && performance.now() - this.#lastProgress < SPIN) this.#advance();
+    });
   }
 
   /** Blocks until the oldest mark is reached. @throws DeviceLostError */
@@ -95,12 +96,19 @@ export class Timeline {
   readonly #turn = (): void => {
     this.#scheduled = false;
     if (this.#failure !== undefined || this.#marks.length === 0) return;
-    try {
+    this.#poll(() => {
       this.#session.enter();
       this.#advance();
-    } catch (error) {
-      return this.fail(error as Error); // the session has told the device already
-    }
-    this.#schedule();
+    });
   };
+
+  /** A failure goes to whoever waits; the session has told the device already. */
+  #poll(advance: () => void): void {
+    try {
+      advance();
+      this.#schedule();
+    } catch (error) {
+      this.fail(error as Error);
+    }
+  }
 }
