@@ -41,13 +41,34 @@ export interface Benchmark {
   run(context: Context): Promise<void>;
 }
 
+/** Runs a benchmark, prints its table, and returns its figures. */
+export async function measure(benchmark: Benchmark, quick: boolean): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  const stamp = { commit: commitName(), date: new Date().toISOString().slice(0, 10) };
+  console.log(`\n${benchmark.name}: ${benchmark.description}`);
+  await benchmark.run({
+    quick,
+    cpu: cpuName(),
+    report: (measurement) => {
+      measurements.push({ benchmark: benchmark.name, ...measurement, ...stamp });
+    },
+    note: (text) => {
+      console.log(`  ${text}`);
+    },
+  });
+  if (measurements.length > 0) console.log(`\n${table(measurements)}`);
+  return measurements;
+}
+
 export function cpuName(): string {
   const model = cpus()[0]?.model.replaceAll(/\s+/g, " ").trim() ?? "unknown";
   return `${model}, ${cpus().length} cores`;
 }
 
-/** The commit that is measured, marked when the sources differ from it. */
+/** The commit that is measured, marked when the sources differ from it; FEYNKAC_COMMIT says it where there is no repository. */
 export function commitName(): string {
+  const told = process.env["FEYNKAC_COMMIT"];
+  if (told !== undefined) return told;
   try {
     const git = (...args: string[]): string => execFileSync("git", args, { encoding: "utf8" }).trim();
     const changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench") !== "";

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { commitName, cpuName, resultFileName, table, type Benchmark, type Measurement } from "./harness.ts";
+import { type Benchmark, measure, type Measurement, resultFileName } from "./harness.ts";
 
 const here = import.meta.dirname;
 
@@ -13,24 +13,6 @@ async function loadAll(): Promise<Benchmark[]> {
     files.map((name) => import(pathToFileURL(join(here, name)).href) as Promise<{ benchmark: Benchmark }>),
   );
   return modules.map(({ benchmark }) => benchmark);
-}
-
-async function measure(benchmark: Benchmark, quick: boolean): Promise<Measurement[]> {
-  const measurements: Measurement[] = [];
-  const stamp = { commit: commitName(), date: new Date().toISOString().slice(0, 10) };
-  console.log(`\n${benchmark.name}: ${benchmark.description}`);
-  await benchmark.run({
-    quick,
-    cpu: cpuName(),
-    report: (measurement) => {
-      measurements.push({ benchmark: benchmark.name, ...measurement, ...stamp });
-    },
-    note: (text) => {
-      console.log(`  ${text}`);
-    },
-  });
-  if (measurements.length > 0) console.log(`\n${table(measurements)}`);
-  return measurements;
 }
 
 function save(measurements: readonly Measurement[]): void {

@@ -14,6 +14,8 @@ const CAPACITIES = [161, 257, 513];
 const PRIVATE_ARRAYS = { none: 5, "brennan-schwartz": 6, policy: 8 } as const;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
+/** About what a lane takes of a launch's memory where the device makes its mesh: coefficients of some ten factorisations, results. */
+const CLOSED_LANE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
@@ -56,7 +58,7 @@ export class LaneSolver implements Disposable {
     for (const members of grouped(lanes)) {
       const split = this.splitOf(lanes[members[0]]);
       const kernel = await this.compiled(lanes[members[0]], split);
-      for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
+      for (const part of parts(members, this.launchLanes(lanes[members[0]], isClosed(lanes[members[0]], split)))) {
         if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
         const launch = new Launch(
@@ -131,9 +133,10 @@ export class LaneSolver implements Disposable {
    * Enough lanes to fill the device, few enough that a launch's tables stay in a CPU's caches: their rows are one launch wide,
    * and wide rows cost a TLB miss each.
    */
-  private launchLanes({ grid }: Lane): number {
-    const bytes = grid.mesh.count * 4 * bytesOf(this.precision);
-    return Math.max(1, Math.min(Math.max(512, 2 * this.device.parallelism), Math.floor(LAUNCH_BYTES / bytes)));
+  private launchLanes({ grid }: Lane, closed: boolean): number {
+    const words = closed ? CLOSED_LANE_WORDS : grid.mesh.count * 4;
+    const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
+    return Math.max(1, Math.min(Math.max(512, 2 * this.device.parallelism), most));
   }
 }
 

@@ -58,9 +58,10 @@ export class WebGpuDevice implements Device {
     this.opened = opened;
     this.#device = device;
     this.name = `${nameOf(adapter)} (WebGPU)`;
-    this.limits = limitsOf(device);
     this.software = adapter.info.isFallbackAdapter;
     this.subgroupSize = subgroupSizeOf(opened);
+    const inHardware = device.features.has("subgroups") && this.subgroupSize !== undefined;
+    this.limits = { ...limitsOf(device), ...(inHardware ? { subgroupSize: this.subgroupSize } : {}) };
     this.parallelism = this.software ? parallelism.software : parallelism.gpu;
     this.#failures = new Failures(device);
     this.#argumentLayout = createArgumentLayout(device);

@@ -1,0 +1,35 @@
+import { openDevice, type Device } from "../src/device/index.ts";
+import { DeviceUnavailableError } from "../src/errors.ts";
+import { hardware } from "./device/hardware.ts";
+import { options } from "./device/options.ts";
+import type { Benchmark, Context } from "./harness.ts";
+
+/** Opens a back end; says why if it is not here. */
+async function opened(backend: "cuda" | "webgpu", context: Context): Promise<Device | undefined> {
+  try {
+    return await openDevice({ backend });
+  } catch (error) {
+    if (!(error instanceof DeviceUnavailableError)) throw error;
+    context.note(`${backend}: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function run(context: Context): Promise<void> {
+  using cpu = await openDevice({ backend: "cpu" });
+  for (const backend of ["cuda", "webgpu"] as const) {
+    using device = await opened(backend, context);
+    if (device === undefined) continue;
+    await hardware(device, context);
+    const counts = context.quick ? [64] : [2048, 8192, 131_072];
+    for (const precision of ["f64", "f32"] as const)
+      if (device.precisions.includes(precision)) await options(device, precision, counts, context, cpu);
+  }
+  await options(cpu, "f64", context.quick ? [64] : [8192], context, cpu);
+}
+
+export const benchmark: Benchmark = {
+  name: "device",
+  description: "what GPUs give to kernels of the kernel language, and how fast they price books of options",
+  run,
+};

@@ -1,0 +1,37 @@
+import { i32, kernel, read, real, write } from "../../src/kernel/index.ts";
+
+/** A copy, four elements an item, one `stride` apart: so many loads are in flight at once. */
+export const copy = kernel({
+  name: "copy",
+  groupSize: 256,
+  params: { stride: i32, from: read(real), to: write(real) },
+  body({ stride, from, to }, gpu) {
+    const i = gpu.globalId();
+    const a = from[i];
+    const b = from[i + stride];
+    const c = from[i + 2 * stride];
+    const d = from[i + 3 * stride];
+    to[i] = a;
+    to[i + stride] = b;
+    to[i + 2 * stride] = c;
+    to[i + 3 * stride] = d;
+  },
+});
+
+/** Flops of an item of `multiplyAdd` for each of its rounds: 8 chains, 8 links, a product and a sum. */
+export const flopsPerRound = 128;
+
+/** Eight independent chains of x ← a·x + b. */
+export const multiplyAdd = kernel({
+  name: "multiplyAdd",
+  groupSize: 256,
+  params: { rounds: i32, a: real, b: real, out: write(real) },
+  body({ rounds, a, b, out }, gpu) {
+    const i = gpu.globalId();
+    const x = gpu.privateReal(8);
+    for (let k = 0; k < 8; k++) x[k] = gpu.real(i + k);
+    for (let round = 0; round < rounds; round++)
+      for (let link = 0; link < 8; link++) for (let k = 0; k < 8; k++) x[k] = a * x[k] + b;
+    out[i] = x[0] + x[1] + (x[2] + x[3]) + (x[4] + x[5] + (x[6] + x[7]));
+  },
+});

@@ -1,0 +1,133 @@
+/** Books of American and European options on a device: the time loop alone, and from problems to values. */
+import type { CompiledKernel, Device, LaunchArguments, LaunchSize } from "../../src/device/index.ts";
+import { Arena, grids, lane, type Lane, LaneSolver, type OneFactorProblem, pointValue } from "../../src/fdm/index.ts";
+import type { Precision } from "../../src/kernel/index.ts";
+import { constant } from "../../src/market/index.ts";
+import { vanillaPayoff } from "../../src/products/index.ts";
+import { type Context, medianSeconds } from "../harness.ts";
+import { stopwatch } from "./stopwatch.ts";
+
+const mesh = { nodes: 257, steps: 500 };
+
+/** The textbook put, its neighbours in strike and volatility, so that a batch is not one option many times. */
+function problem(i: number, american: boolean): OneFactorProblem {
+  return {
+    spots: [100],
+    expiry: 1,
+    payoff: vanillaPayoff("put", 100 * (1 + (i % 41) / 400)),
+    american,
+    rates: constant(0.05),
+    dividendYield: 0,
+    dividends: [],
+    diffusion: { kind: "deterministic", sigma: constant(0.2 * (1 + (i % 7) / 20)) },
+  };
+}
+
+function lanesOf(problems: readonly OneFactorProblem[]): Lane[] {
+  const arena = new Arena();
+  return problems.map((one) => {
+    const [fine] = grids(one, mesh, arena);
+    return lane(fine, one, arena);
+  });
+}
+
+/**
+ * Seconds a node and a step cannot take less of on an H200 (../shared/device/README.md): 2,048 options × 256 × 500 with a constant matrix
+ * in 54 µs (f32) and 105 µs (f64), on chip.
+ */
+const h200NodeSteps = { f32: 262_144_000 / 54e-6, f64: 262_144_000 / 105e-6 } as const;
+
+interface Launched {
+  readonly kernel: CompiledKernel;
+  readonly args: LaunchArguments;
+  readonly size: LaunchSize;
+}
+
+/** The device, and the launches made through it. */
+function listening(device: Device): { readonly device: Device; readonly launches: Launched[] } {
+  const launches: Launched[] = [];
+  const heard = new Proxy(device, {
+    get(target, name) {
+      if (name === "launch")
+        return (kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize) => {
+          launches.push({ kernel, args, size });
+          target.launch(kernel, args, size);
+        };
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { device: heard, launches };
+}
+
+export async function options(
+  device: Device,
+  precision: Precision & ("f64" | "f32"),
+  counts: readonly number[],
+  context: Context,
+  cpu: Device,
+): Promise<void> {
+  for (const american of [true, false]) {
+    for (const count of counts) {
+      const problems = Array.from({ length: count }, (_, i) => problem(i, american));
+      await book(device, precision, context, cpu, problems);
+    }
+  }
+}
+
+async function book(
+  device: Device,
+  precision: "f64" | "f32",
+  context: Context,
+  cpu: Device,
+  problems: readonly OneFactorProblem[],
+): Promise<void> {
+  const heard = listening(device);
+  using solver = new LaneSolver(heard.device, precision);
+  const lanes = lanesOf(problems);
+  const values = await solver.solve(lanes);
+  const launches = heard.launches.splice(0);
+  const repetitions = context.quick ? 2 : 7;
+  const ms = await stopwatch(device).milliseconds(() => {
+    for (const { kernel, args, size } of launches) device.launch(kernel, args, size);
+  }, repetitions);
+  const whole = await medianSeconds(context.quick ? 1 : 3, async () => {
+    solver.arena.clear();
+    return solver.solve(lanesOf(problems));
+  });
+  const nodeSteps = mesh.nodes * lanes[0].grid.time.steps.length;
+  const error = await worstError(cpu, lanes.slice(0, 287), values);
+  const kind = problems[0].american ? "American" : "European";
+  const name = `${problems.length.toLocaleString("en-US")} ${kind} puts, ${mesh.nodes} nodes × ${mesh.steps} steps`;
+  const common = { device: device.name, precision, error };
+  const floor = device.name.includes("H200") ? { floor: h200NodeSteps[precision] } : {};
+  context.report({
+    ...common,
+    case: `${name}, time loop, ${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`,
+    figure: (nodeSteps * problems.length) / (ms / 1e3),
+    unit: "node-steps/s",
+    ...floor,
+  });
+  context.report({ ...common, case: `${name}, time loop`, figure: problems.length / (ms / 1e3), unit: "options/s" });
+  context.report({
+    ...common,
+    case: `${name}, from problems to values`,
+    figure: problems.length / whole,
+    unit: "options/s",
+  });
+}
+
+/** Largest difference in price, over spot, from the CPU's f64 on the same meshes. */
+async function worstError(
+  cpu: Device,
+  lanes: readonly Lane[],
+  values: readonly (readonly number[])[],
+): Promise<number> {
+  using solver = new LaneSolver(cpu, "f64");
+  const expected = await solver.solve(lanes);
+  const price = (l: number, all: readonly number[]): number => {
+    lanes[l].grid.stencils.length = 0; // each side reads at its own nodes
+    return pointValue(lanes[l].grid, all, 0, 1e-9).value;
+  };
+  return Math.max(...lanes.map((_, l) => Math.abs(price(l, values[l]) - price(l, expected[l])) / 100));
+}

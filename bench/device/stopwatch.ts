@@ -1,0 +1,54 @@
+import type { CudaDevice } from "../../src/device/cuda/index.ts";
+import type { Device } from "../../src/device/index.ts";
+import { median } from "../harness.ts";
+
+/** Times the work that a device does, not the host's part in it. */
+export interface Stopwatch {
+  readonly device: Device;
+  /** What is timed, for the reader. */
+  readonly how: string;
+  /** Median milliseconds of what `work` records. */
+  milliseconds(work: () => void, repetitions: number): Promise<number>;
+}
+
+export function stopwatch(device: Device): Stopwatch {
+  return device.backend === "cuda" ? byEvents(device as CudaDevice) : bySlope(device);
+}
+
+/** By the GPU's own clock. */
+function byEvents(device: CudaDevice): Stopwatch {
+  return {
+    device,
+    how: "CUDA events",
+    async milliseconds(work, repetitions) {
+      await device.timed(work);
+      const all: number[] = [];
+      for (let i = 0; i < repetitions; i++) all.push(await device.timed(work));
+      return median(all);
+    },
+  };
+}
+
+/** WebGPU's clock is quantised for privacy: the difference between one and five times the work, which leaves out the waiting. */
+function bySlope(device: Device): Stopwatch {
+  const wall = async (work: () => void, times: number): Promise<number> => {
+    const start = performance.now();
+    for (let i = 0; i < times; i++) work();
+    await device.finish();
+    return performance.now() - start;
+  };
+  return {
+    device,
+    how: "wall clock of five launches less that of one",
+    async milliseconds(work, repetitions) {
+      // The pace of a kernel, by which submissions are cut, is learnt from its first launches.
+      for (let i = 0; i < 3; i++) await wall(work, 2);
+      const all: number[] = [];
+      for (let i = 0; i < repetitions; i++) {
+        const one = await wall(work, 1);
+        all.push((await wall(work, 5)) - one);
+      }
+      return median(all) / 4;
+    },
+  };
+}
