@@ -33,6 +33,8 @@ export interface OpenOptions {
  * Opens a device. Dispose it with `using`, or its threads and memory stay.
  * @throws DeviceUnavailableError (with what is missing and how to get it) | PrecisionError | SpecError
  */
+export function openDevice(options: OpenOptions & { readonly backend: "cuda" }): Promise<CudaDevice>;
+export function openDevice(options?: OpenOptions): Promise<Device>;
 export async function openDevice(options: OpenOptions = {}): Promise<Device> {
   const device = await open(options);
   try {

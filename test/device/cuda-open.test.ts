@@ -8,6 +8,7 @@ import { quoteLog } from "../../src/device/cuda/program/quote.ts";
 import { targetOf } from "../../src/device/cuda/program/target.ts";
 import { devices, diagnoseCuda, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError, SpecError } from "../../src/errors.ts";
+import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
 import { type Emulation, emulation, increment, ramp } from "./cuda-kernels.ts";
 
 const emulated = await emulation();
@@ -55,6 +56,20 @@ describe.skipIf(emulated === undefined)("with a driver and NVRTC", () => {
     all[2].write(buffers[2], ramp(500));
     expect(await all[2].read(buffers[2])).toEqual(ramp(500));
     for (const device of all) device[Symbol.dispose]();
+  });
+
+  test("a driver without version 2 of cuCtxCreate serves as well", async () => {
+    const other = await buildCudaEmulator({ without: ["cuCtxCreate_v2"] });
+    using device = await createCudaDevice({ driver: other!.driver, nvrtc: libraries.nvrtc });
+    using u = device.createBuffer("f64", 3);
+    expect(await device.read(u)).toEqual(new Float64Array(3));
+  });
+
+  test("an old driver without a function that is needed is named", async () => {
+    const other = await buildCudaEmulator({ without: ["cuGraphInstantiateWithFlags"] });
+    using device = await createCudaDevice({ driver: other!.driver, nvrtc: libraries.nvrtc });
+    expect(() => device.record(() => {})).toThrow(/has no function cuGraphInstantiateWithFlags; install a newer/);
+    await device.finish();
   });
 
   test("auto is CUDA for f64 and f32", async () => {

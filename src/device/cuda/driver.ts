@@ -85,7 +85,11 @@ const REMEDIES: Readonly<Record<number, string>> = {
   999: "; reboot, or reload the kernel module nvidia_uvm",
 };
 
-const remedyFor = (status: number): string => REMEDIES[status] ?? "";
+/** Faults of kernels, which some drivers keep for the whole process. */
+const isFault = (status: number): boolean => status >= 700 && status < 720;
+
+const remedyFor = (status: number): string =>
+  REMEDIES[status] ?? (isFault(status) ? "; the driver keeps an earlier fault of this process: start a new one" : "");
 
 /** Loaded libraries stay loaded, so each is bound once in a thread. */
 const drivers = new Map<string, Driver>();

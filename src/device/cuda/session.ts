@@ -4,7 +4,7 @@
  * and only one that is ours may be destroyed and made anew.
  */
 import { KernelRuntimeError, OutOfMemoryError } from "../../errors.ts";
-import { type Driver, type DriverCalls, unavailable } from "./driver.ts";
+import type { Driver, DriverCalls } from "./driver.ts";
 import { STREAM_NON_BLOCKING } from "./ffi/driver-streams.ts";
 import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
 
@@ -20,13 +20,10 @@ export class Session {
   #closed = false;
 
   /** @throws DeviceUnavailableError */
-  constructor(driver: Driver, device: number) {
+  constructor(driver: Driver, context: number) {
     this.driver = driver;
     this.calls = driver.calls;
-    this.context = driver.word(CREATING, (to) => this.calls.cuCtxCreate_v2(to, 0, device));
-    // Making it has pushed it; from here on it is set and unset, never stacked.
-    driver.word("cuCtxPopCurrent", (to) => this.calls.cuCtxPopCurrent_v2(to));
-    driver.current = 0;
+    this.context = context;
     this.enter();
     this.stream = driver.word("cuStreamCreate", (to) => this.calls.cuStreamCreate(to, STREAM_NON_BLOCKING));
   }
@@ -68,16 +65,20 @@ export class Session {
   }
 }
 
-const CREATING = "cannot make a context";
-
 /** @throws DeviceUnavailableError; an earlier fault in the process, if the driver keeps it, is why */
 export function openSession(driver: Driver, device: number): Session {
+  const { calls } = driver;
+  const context = driver.word("cannot make a context", (to) =>
+    calls.cuCtxCreate_v2.absent ? calls.cuCtxCreate_v4(to, 0, 0, device) : calls.cuCtxCreate_v2(to, 0, device),
+  );
   try {
-    return new Session(driver, device);
+    // Making it has pushed it; from here on it is set and unset, never stacked.
+    driver.word("cuCtxPopCurrent", (to) => calls.cuCtxPopCurrent_v2(to));
+    driver.current = 0;
+    return new Session(driver, context);
   } catch (error) {
+    calls.cuCtxDestroy_v2(context);
     driver.current = 0;
     throw error;
   }
 }
-
-export { unavailable };

@@ -14,6 +14,8 @@ import type { Session } from "./session.ts";
 const SPIN = 0.03;
 const EVERY_TURN = 20;
 const PAUSE = 1;
+/** Arrived data is copied on this thread, at the speed it arrives: a large read must leave the event loop its turns. */
+const LONGEST_TURN = 5;
 
 interface Mark {
   readonly event: number;
@@ -48,7 +50,9 @@ export class Timeline {
     if (this.#scheduled || this.#marks.length === 0) return;
     this.#lastProgress = performance.now();
     this.#poll(() => {
-      while (this.#marks.length > 0 && performance.now() - this.#lastProgress < SPIN) this.#advance();
+      const until = this.#lastProgress + SPIN;
+      do this.#advance();
+      while (this.#marks.length > 0 && performance.now() < until);
     });
   }
 
@@ -68,9 +72,10 @@ export class Timeline {
     for (const { failed } of marks) failed(this.#failure);
   }
 
-  /** Takes every mark that has been reached. */
+  /** Takes the marks that have been reached, for a while. */
   #advance(): void {
-    for (let mark = this.#marks[0]; mark !== undefined; mark = this.#marks[0]) {
+    const until = performance.now() + LONGEST_TURN;
+    for (let mark = this.#marks[0]; mark !== undefined && performance.now() < until; mark = this.#marks[0]) {
       const status = this.#session.calls.cuEventQuery(mark.event);
       if (status === CUDA_ERROR_NOT_READY) return;
       this.#session.check("waiting", status);

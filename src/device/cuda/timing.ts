@@ -6,8 +6,17 @@ import type { Session } from "./session.ts";
 export async function timeStream(session: Session, work: () => void, reached: () => Promise<void>): Promise<number> {
   const { calls, driver } = session;
   const [start, end] = [newEvent(session), newEvent(session)];
+  const discard = (): void => {
+    for (const event of [start, end]) session.check("timed", calls.cuEventDestroy_v2(event));
+  };
   session.check("timed", calls.cuEventRecord(start, session.stream));
-  work();
+  try {
+    work();
+  } catch (error) {
+    session.enter();
+    discard();
+    throw error;
+  }
   session.enter();
   session.check("timed", calls.cuEventRecord(end, session.stream));
   await reached();
@@ -16,7 +25,7 @@ export async function timeStream(session: Session, work: () => void, reached: ()
     (to) => calls.cuEventElapsedTime(to, start, end),
     (status) => session.check("timed", status),
   );
-  for (const event of [start, end]) session.check("timed", calls.cuEventDestroy_v2(event));
+  discard();
   return milliseconds;
 }
 

@@ -9,8 +9,9 @@ export const driverDevices = {
   cuDeviceGetName: ["data", "i32", "i32"], // char *name, int length, CUdevice
   cuDeviceTotalMem_v2: ["u64", "i32"], // size_t *bytes, CUdevice
   cuDeviceGetAttribute: ["u64", "i32", "i32"], // int *value, CUdevice_attribute, CUdevice
-  // Version 2 has been there since CUDA 4 and stays, for programs already built; 4 is what CUDA 13's header names.
+  // Version 2 has been there since CUDA 3.2, for programs built since; 4 is what CUDA 13's header names.
   cuCtxCreate_v2: ["u64", "u32", "i32"], // CUcontext *context, flags, CUdevice
+  cuCtxCreate_v4: ["u64", "u64", "u32", "i32"], // CUcontext *context, CUctxCreateParams *, flags, CUdevice
   cuCtxDestroy_v2: ["u64"],
   cuCtxSetCurrent: ["u64"],
   cuCtxPopCurrent_v2: ["u64"], // CUcontext *popped

@@ -29,6 +29,8 @@ type ArgumentsOf<S extends Signature> = { readonly [K in keyof S]: ArgumentTypes
 export interface Call<S extends Signature> {
   (...args: ArgumentsOf<S>): number;
   async(...args: [...ArgumentsOf<S>, (error: Error | null, status: number) => void]): void;
+  /** Set where the library has no such function; calling it throws. */
+  readonly absent?: true;
 }
 
 export type Calls<T extends Table> = { readonly [N in keyof T]: Call<T[N]> };
@@ -51,6 +53,6 @@ function find(library: ForeignLibrary, what: string, name: string, types: readon
     const missing = (): never => {
       throw new DeviceUnavailableError(`CUDA: ${what} has no function ${name}; install a newer one`, { cause });
     };
-    return Object.assign(missing, { async: missing });
+    return Object.assign(missing, { async: missing, absent: true });
   }
 }
