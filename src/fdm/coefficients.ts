@@ -10,12 +10,12 @@ import type { TimeGrid } from "./time-grid.ts";
  */
 export function coefficientRows(time: TimeGrid, problem: OneFactorProblem, arena: Arena): Float64Array {
   const { rates, diffusion, dividendYield, dividends } = problem;
-  const { steps, flags, dates } = time;
+  const { steps, flags, eventful, dates } = time;
   const isFormula = diffusion.kind === "formula";
   const rows = arena.take(time.factorisations * (isFormula ? 6 : 4) + 2 * time.dividends);
   let row = 0;
   let h = 0;
-  for (let i = 0; i < steps.length; i++) {
+  for (const i of eventful) {
     const step = steps[i];
     const { segment } = step;
     if ((flags[i] & REFACTOR) !== 0) {

@@ -12,6 +12,8 @@ import type { Split } from "./split.ts";
  */
 export type LaneValues = readonly number[];
 
+const LANES_AT_ONCE = 16;
+
 /** One launch: packs when made, records in `start`, reads back and returns its buffers in `finish`. */
 export class Launch {
   private readonly memory: LaunchMemory;
@@ -132,9 +134,14 @@ export class Launch {
   private packCoefficients(): void {
     const rows = keptRows(this.lanes[0], this.flags);
     const packed = this.packed.coefficients.take(rows.length * this.pitch);
-    this.lanes.forEach(({ coefficients }, l) => {
-      for (let i = 0, at = l; i < rows.length; i++, at += this.pitch) packed[at] = coefficients[rows[i]];
-    });
+    // A row of a few lanes at a time: rows are far apart, and each write to another one a new line of the cache.
+    for (let first = 0; first < this.lanes.length; first += LANES_AT_ONCE) {
+      const end = Math.min(first + LANES_AT_ONCE, this.lanes.length);
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i];
+        for (let l = first, at = i * this.pitch; l < end; l++) packed[at + l] = this.lanes[l].coefficients[row];
+      }
+    }
   }
 
   private packStarts(): void {

@@ -42,6 +42,8 @@ interface Pattern {
    * launch takes away the marks that none of its lanes needs.
    */
   readonly flags: Int32Array;
+  /** Steps with rows of coefficients, in order: those that factor, or end at a dividend. */
+  readonly eventful: readonly number[];
   /** Equal for grids with equal flags. */
   readonly key: string;
   readonly homogeneous: boolean;
@@ -75,8 +77,8 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
     if (patterns.size >= MOST_PATTERNS) patterns.clear();
     patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
   }
-  const { steps, flags, key, factorisations, dividends } = pattern;
-  return { steps, flags, key, homogeneous, factorisations, dividends, dates };
+  const { steps, flags, eventful, key, factorisations, dividends } = pattern;
+  return { steps, flags, eventful, key, homogeneous, factorisations, dividends, dates };
 }
 
 /** Calendar times of a step's ends, years from today. */
@@ -104,7 +106,8 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
     return (same ? 0 : REFACTOR) | (step.crankNicolson ? CRANK_NICOLSON : 0) | (ends ? DIVIDEND : 0);
   });
   const factorisations = flags.filter((flag) => (flag & REFACTOR) !== 0).length;
-  return { steps, flags, homogeneous, key: flags.join(""), factorisations, dividends: counts.length - 1 };
+  const eventful = [...flags.keys()].filter((i) => (flags[i] & (REFACTOR | DIVIDEND)) !== 0);
+  return { steps, flags, eventful, homogeneous, key: flags.join(""), factorisations, dividends: counts.length - 1 };
 }
 
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
