@@ -8,8 +8,8 @@
  *
  * Names of algorithms, and bounds of relative errors, by M. Joldes, J.-M. Muller, V. Popescu (2017), "Tight and rigorous error bounds for
  * basic building blocks of double-word arithmetic", ACM TOMS 44(2), with the bounds of J.-M. Muller, L. Rideau (2022), ACM TOMS 48(1).
- * They hold while no term leaves the normal range: for results, and low words, above 2⁻¹²⁶, so about 2⁻¹⁰⁰ for a product. Below, what is
- * flushed is lost, and a result falls back to f32's accuracy.
+ * They hold while what is flushed to zero, below 2⁻¹²⁶, weighs less than 2⁻⁴⁸: for sums of terms and products above 2⁻⁷⁸ = 3e-24. Below, the
+ * error is a few 2⁻¹²⁶ = 1e-38, absolute. Quotients and square roots are lifted out of there.
  *
  * Overflow: the errors of infinite sums and products are NaN, so `fk2_settle` ends each operation: where the result is not finite, the
  * plain f32 operation on the high words decides.
@@ -105,14 +105,22 @@ export const pairHelpers = {
    * Algorithm 17, DWDivDW2, with the residual x − q·y summed in f32, where it is of the size of 3u·x: 21 operations. Error ≤ 15u² = 2⁻⁴⁴·¹ if f32
    * divisions are rounded correctly; WGSL's 2.5 ulp would allow 2⁻⁴³.
    */
-  fk2_div: {
+  fk2_quotient: {
     needs: ["fk2_two_product", "fk2_fast_sum", "fk2_settle", "fk_hide"],
-    text: `fn fk2_div(x: vec2f, y: vec2f) -> vec2f {
+    text: `fn fk2_quotient(x: vec2f, y: vec2f) -> vec2f {
   let q = fk_hide(x.x / y.x);
   let p = fk2_two_product(q, y.x);
   let high = fk_hide(fk_hide(x.x - p.x) - p.y);
   let rest = fk_hide(high + fk_hide(x.y - fk_hide(q * y.y)));
   return fk2_settle(fk2_fast_sum(q, fk_hide(rest / y.x)), q);
+}`,
+  },
+  /** With a small dividend lifted, since the residual's terms are of its size: 7 operations more. */
+  fk2_div: {
+    needs: ["fk2_quotient"],
+    text: `fn fk2_div(x: vec2f, y: vec2f) -> vec2f {
+  let small = abs(x.x) < 5.421011e-20f;
+  return fk2_quotient(x * select(1f, 18446744073709551616f, small), y) * select(1f, 5.421011e-20f, small);
 }`,
   },
   /**

@@ -1,4 +1,4 @@
-import type { BinaryOp, CompareOp, IntrinsicOp, ScalarType, UnaryOp } from "../../ir.ts";
+import type { BinaryOp, CompareOp, IntrinsicOp, ScalarType } from "../../ir.ts";
 import type { Operand } from "../c-like/dialect.ts";
 import { literal, pairLiteral } from "./literals.ts";
 import { WgslOperators } from "./operators.ts";
@@ -25,10 +25,6 @@ export class WgslPairOperators extends WgslOperators {
 
   override opaque(type: ScalarType, text: string): string {
     return type === "real" ? this.helpers.call("fk2_hide", text) : super.opaque(type, text);
-  }
-
-  override unary(op: UnaryOp, a: Operand): string {
-    return super.unary(op, a);
   }
 
   override binary(op: BinaryOp, a: Operand, b: Operand): string {
@@ -74,7 +70,8 @@ export class WgslPairOperators extends WgslOperators {
 
   #quotient(a: Operand, b: Operand): string {
     if (isPowerOfTwo(b.constant)) return this.#scaled(a, 1 / b.constant);
-    return this.helpers.call("fk2_div", a.text, b.text);
+    const lifted = a.constant === undefined || Math.abs(Number(a.constant)) < 2 ** -64;
+    return this.helpers.call(lifted ? "fk2_div" : "fk2_quotient", a.text, b.text);
   }
 
   #scaled(a: Operand, factor: number): string {
