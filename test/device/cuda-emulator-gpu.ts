@@ -14,6 +14,7 @@ export const CAPTURE_INVALIDATED = 901;
 export const CAPTURE_UNJOINED = 904;
 export const CAPTURED_EVENT = 907;
 
+type Library = ReturnType<typeof koffi.load>;
 type Argument = number | bigint | string | ArrayBufferView | null;
 
 export interface Dimensions {
@@ -28,8 +29,8 @@ export type KernelArgument = bigint | Float64Array | Int32Array | Uint32Array;
 
 export class EmulatedGpu {
   readonly control: CudaEmulatorControl;
-  readonly #driver: koffi.LibraryHandle;
-  readonly #nvrtc: koffi.LibraryHandle;
+  readonly #driver: Library;
+  readonly #nvrtc: Library;
   #context = 0n;
 
   constructor(driver: string, nvrtc: string, control: CudaEmulatorControl) {
@@ -136,7 +137,7 @@ export class EmulatedGpu {
   }
 }
 
-function call(library: koffi.LibraryHandle, name: string, args: readonly Argument[]): number {
+function call(library: Library, name: string, args: readonly Argument[]): number {
   const types = args.map((arg) =>
     typeof arg === "string" ? "str" : typeof arg === "number" || typeof arg === "bigint" ? "uint64" : "void *",
   );

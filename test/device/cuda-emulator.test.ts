@@ -196,6 +196,16 @@ describe.skipIf(opened === undefined)("CUDA emulator", () => {
       expect(gpu.status("cuCtxSynchronize")).toBe(SUCCESS);
     });
 
+    test("on request a fault ends every context of the process, as real drivers do", () => {
+      control.set("fault_scope", "process");
+      gpu.launch(gpu.load(plainKernels)("has_planted_fault"), { grid: [1], block: [1] }, [gpu.allocate(8)]);
+      expect(gpu.status("cuCtxSynchronize")).toBe(ILLEGAL_ADDRESS);
+      expect(gpu.close()).toBe(SUCCESS);
+      expect(gpu.status("cuCtxCreate_v2", new BigUint64Array(1), 0, 0)).toBe(ILLEGAL_ADDRESS);
+      control.reset();
+      gpu.open();
+    });
+
     test("an integer division by zero is reported, not survived by luck", () => {
       const divide = gpu.load(plainKernels)("divide");
       gpu.launch(divide, { grid: [1], block: [1] }, [gpu.allocate(4), Int32Array.of(1), Int32Array.of(0)]);
@@ -320,11 +330,19 @@ describe.skipIf(opened === undefined)("CUDA emulator", () => {
         gpu.do("cuStreamWaitEvent", branch, fork, 0);
         gpu.launch(twice, { grid: [1], block: [1], stream: branch }, [x, Int32Array.of(1)]);
         gpu.do("cuEventRecord", join, branch);
-        expect(gpu.status("cuEventQuery", join)).toBe(CAPTURED_EVENT);
         if (joined) gpu.do("cuStreamWaitEvent", origin, join, 0);
         return gpu.status("cuStreamEndCapture", origin, new BigUint64Array(1));
       };
       expect([capture(false), capture(true)]).toEqual([CAPTURE_UNJOINED, SUCCESS]);
+    });
+
+    test("asking for a captured event spoils the capture", () => {
+      const stream = gpu.get("cuStreamCreate", NON_BLOCKING);
+      const event = gpu.get("cuEventCreate", 2);
+      gpu.do("cuStreamBeginCapture_v2", stream, 2);
+      gpu.do("cuEventRecord", event, stream);
+      expect(gpu.status("cuEventQuery", event)).toBe(CAPTURED_EVENT);
+      expect(gpu.status("cuStreamEndCapture", stream, new BigUint64Array(1))).toBe(CAPTURE_INVALIDATED);
     });
 
     test("waiting ends a capture", () => {
@@ -422,18 +440,18 @@ function expectedBits(x: Float64Array): Int32Array {
     view[0] = value;
     const [lo, hi] = words;
     const same = Number.isNaN(value) ? 0 : 1;
-    const clamp = (v: number, low: number, high: number) =>
-      Number.isNaN(v) ? 0 : Math.trunc(Math.min(Math.max(v, low), high));
-    const signed = (v: number) => clamp(v, -(2 ** 31), 2 ** 31 - 1);
-    const unsigned = (v: number) => clamp(v, 0, 2 ** 32 - 1);
+    const clamp = (v: number, low: number, high: number) => Math.trunc(Math.min(Math.max(v, low), high));
+    // Of NaN an H100 makes 0 in f32, but the highest bit in f64.
+    const signed = (v: number, nan: number) => (Number.isNaN(v) ? nan : clamp(v, -(2 ** 31), 2 ** 31 - 1));
+    const unsigned = (v: number, nan: number) => (Number.isNaN(v) ? nan : clamp(v, 0, 2 ** 32 - 1));
     const single = Math.fround(value);
     const wide = BigInt.asIntN(64, (BigInt(0x12345678) << 32n) | BigInt(hi >>> 0));
     const bits = (hi >>> 0).toString(2).padStart(32, "0").split("");
     out.push(
-      signed(value),
-      unsigned(value),
-      signed(single),
-      unsigned(single),
+      signed(value, 2 ** 31),
+      unsigned(value, 2 ** 31),
+      signed(single, 0),
+      unsigned(single, 0),
       hi,
       lo,
       same,

@@ -17,6 +17,7 @@ export type DriverSetting =
   | "poison"
   | "order"
   | "check_pointers"
+  | "fault_scope"
   | "oom_at"
   | "oom_host_at"
   | "ptx_too_new";
@@ -57,7 +58,7 @@ export interface WorkDone {
 
 export interface CudaEmulatorControl {
   set(name: DriverSetting | NvrtcSetting, value: string | number): void;
-  /** Takes back every `set`. */
+  /** Takes back every `set`, and a fault of the whole process. */
   reset(): void;
   readonly live: LiveResources;
   readonly leaked: LeakedResources;
@@ -101,6 +102,7 @@ class Control implements CudaEmulatorControl {
   readonly #setNvrtc: (...args: unknown[]) => unknown;
   readonly #driverCounter: (...args: unknown[]) => unknown;
   readonly #nvrtcCounter: (...args: unknown[]) => unknown;
+  readonly #recover: (...args: unknown[]) => unknown;
   readonly #lastFault: (...args: unknown[]) => unknown;
 
   constructor(koffi: Koffi, paths: CudaEmulatorPaths) {
@@ -109,6 +111,7 @@ class Control implements CudaEmulatorControl {
     this.#setNvrtc = nvrtc.func("fkemu_nvrtc_set", "void", ["str", "str"]);
     this.#driverCounter = driver.func("fkemu_counter", "double", ["str"]);
     this.#nvrtcCounter = nvrtc.func("fkemu_nvrtc_counter", "double", ["str"]);
+    this.#recover = driver.func("fkemu_recover", "void", []);
     this.#lastFault = driver.func("fkemu_last_fault", "str", []);
   }
 
@@ -120,6 +123,7 @@ class Control implements CudaEmulatorControl {
   reset(): void {
     for (const name of this.#changed) this.#put(name, "");
     this.#changed.clear();
+    this.#recover();
   }
 
   get live(): LiveResources {

@@ -16,6 +16,13 @@ CUresult currentContext(Context** out) {
   return (*out)->sticky;
 }
 
+void fail(Context* context, CUresult error) {
+  context->sticky = error;
+  if (setting("fault_scope", "context") != "process") return;
+  driver().fault = error;
+  for (const auto& [other, keep] : driver().contexts) other->sticky = error;
+}
+
 namespace {
 
 Context* newContext(CUdevice device, unsigned flags, bool primary) {
@@ -52,6 +59,7 @@ CUresult create(CUcontext* out, unsigned flags, CUdevice device) {
   FK_ENTER;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   if (device < 0 || device >= deviceCount()) return CUDA_ERROR_INVALID_DEVICE;
+  if (driver().fault) return driver().fault;
   Context* context = newContext(device, flags, false);
   contextStack().push_back(context);
   *out = reinterpret_cast<CUcontext>(context);
@@ -65,6 +73,12 @@ Context* known(CUcontext handle) {
 
 }  // namespace
 }  // namespace fkemu
+
+/** Lets a process go on after a fault that ended it; no real driver can. */
+FK_API void fkemu_recover() {
+  FK_LOCKED;
+  fkemu::driver().fault = CUDA_SUCCESS;
+}
 
 FK_API CUresult cuCtxCreate_v2(CUcontext* out, unsigned int flags, CUdevice device) {
   return fkemu::create(out, flags, device);
@@ -131,9 +145,9 @@ FK_API CUresult cuCtxPopCurrent_v2(CUcontext* out) {
 
 FK_API CUresult cuCtxSynchronize(void) {
   FK_ENTER_CONTEXT;
-  if (const CUresult forbidden = fkemu::forbidDuringCapture()) return forbidden;
+  if (const CUresult forbidden = fkemu::forbidDuringAnyCapture()) return forbidden;
   fkemu::drainAll(context);
-  if (!context->sticky && !fkemu::guardsAreIntact(context)) context->sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (!context->sticky && !fkemu::guardsAreIntact(context)) fkemu::fail(context, CUDA_ERROR_ILLEGAL_ADDRESS);
   return context->sticky;
 }
 
@@ -141,6 +155,7 @@ FK_API CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice device) {
   FK_ENTER;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   if (device < 0 || device >= fkemu::deviceCount()) return CUDA_ERROR_INVALID_DEVICE;
+  if (fkemu::driver().fault) return fkemu::driver().fault;
   auto& [context, retained] = fkemu::driver().primaries[device];
   if (!context) context = fkemu::newContext(device, 0, true);
   retained++;

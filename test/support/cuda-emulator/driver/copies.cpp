@@ -34,7 +34,7 @@ void* pointer(CUdeviceptr at) { return reinterpret_cast<void*>(at); }
 
 /** Work on the NULL stream that the caller waits for. */
 CUresult runNow(Context* context, Work work) {
-  if (const CUresult forbidden = forbidDuringCapture()) return forbidden;
+  if (const CUresult forbidden = forbidImplicitDependency(context)) return forbidden;
   enqueue(context->legacy.get(), std::move(work));
   drain(context->legacy.get());
   return context->sticky;

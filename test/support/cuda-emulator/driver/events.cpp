@@ -27,6 +27,16 @@ CUresult elapsed(float* out, CUevent from, CUevent to) {
   return CUDA_SUCCESS;
 }
 
+/** Why an event cannot be asked about: its last record was captured, or another stream is being captured. */
+CUresult forbidAsking(const Event& event) {
+  if (const auto capture = event.capture.lock()) {
+    capture->invalidated = true;
+    return CUDA_ERROR_CAPTURED_EVENT;
+  }
+  if (event.captured) return CUDA_ERROR_INVALID_VALUE;
+  return forbidDuringCapture();
+}
+
 }  // namespace
 }  // namespace fkemu
 
@@ -57,6 +67,7 @@ FK_API CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
   event->recorded = true;
   event->stream = stream->weak_from_this();
   event->capture = stream->capture;
+  event->captured = stream->capture != nullptr;
   if (stream->capture) {
     event->capturedAt = stream->captured;
     return CUDA_SUCCESS;
@@ -79,7 +90,7 @@ FK_API CUresult cuEventQuery(CUevent handle) {
   FK_ENTER_CONTEXT;
   const auto event = fkemu::findEvent(context, handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
-  if (!event->capture.expired()) return CUDA_ERROR_CAPTURED_EVENT;
+  if (const CUresult forbidden = fkemu::forbidAsking(*event)) return forbidden;
   if (event->complete && !fkemu::number("late_events", 0)) return CUDA_SUCCESS;
   if (event->recorded && event->polls++ < fkemu::number("polls", 2)) return CUDA_ERROR_NOT_READY;
   if (const auto stream = event->stream.lock()) fkemu::drain(stream.get(), event->sequence);
@@ -90,7 +101,7 @@ FK_API CUresult cuEventSynchronize(CUevent handle) {
   FK_ENTER_CONTEXT;
   const auto event = fkemu::findEvent(context, handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
-  if (!event->capture.expired()) return CUDA_ERROR_CAPTURED_EVENT;
+  if (const CUresult forbidden = fkemu::forbidAsking(*event)) return forbidden;
   if (const auto stream = event->stream.lock()) fkemu::drain(stream.get(), event->sequence);
   event->polls = INT64_MAX / 2;
   return context->sticky;

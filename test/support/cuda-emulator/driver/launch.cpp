@@ -15,8 +15,7 @@ CUresult checkShape(const Function* function, const dim3& grid, const dim3& bloc
   if (threads > 1024) return CUDA_ERROR_INVALID_VALUE;
   if (function->kernel->maxThreads && threads > static_cast<unsigned>(function->kernel->maxThreads))
     return CUDA_ERROR_INVALID_VALUE;
-  if (static_cast<long long>(sharedBytes) > function->maxDynamicShared) return CUDA_ERROR_INVALID_VALUE;
-  if (staticShared(function->module) > 48 * 1024) return CUDA_ERROR_INVALID_VALUE;
+  if (static_cast<long long>(sharedBytes) > maxDynamicShared(function)) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
 }
 

@@ -201,12 +201,12 @@ FK_API CUresult cuMemAlloc_v2(CUdeviceptr* out, std::size_t bytes) {
 /** Waits for everything that was recorded, as the real one does. */
 FK_API CUresult cuMemFree_v2(CUdeviceptr at) {
   FK_ENTER_CONTEXT;
-  if (at == 0) return CUDA_SUCCESS;
   if (const CUresult forbidden = fkemu::forbidDuringCapture()) return forbidden;
+  if (at == 0) return CUDA_SUCCESS;
   fkemu::drainAll(context);
   if (context->sticky) return context->sticky;
   const CUresult released = fkemu::release(at, false);
-  if (released == CUDA_ERROR_ILLEGAL_ADDRESS) context->sticky = released;
+  if (released == CUDA_ERROR_ILLEGAL_ADDRESS) fkemu::fail(context, released);
   return released;
 }
 
@@ -215,6 +215,10 @@ FK_API CUresult cuMemAllocAsync(CUdeviceptr* out, std::size_t bytes, CUstream ha
   fkemu::Stream* stream = fkemu::findStream(context, handle);
   if (!stream) return CUDA_ERROR_INVALID_HANDLE;
   if (stream->capture) return CUDA_ERROR_NOT_SUPPORTED;  // memory nodes are not emulated
+  if (out && bytes == 0) {  // unlike cuMemAlloc
+    *out = 0;
+    return CUDA_SUCCESS;
+  }
   return fkemu::allocate(context, bytes, true, out);
 }
 
@@ -261,7 +265,9 @@ FK_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep) {
 
 FK_API CUresult cuMemHostAlloc(void** out, std::size_t bytes, unsigned int) {
   FK_ENTER_CONTEXT;
-  if (!out || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  *out = nullptr;
+  if (bytes == 0) return CUDA_SUCCESS;
   if (const CUresult forbidden = fkemu::forbidDuringCapture()) return forbidden;
   if (fkemu::isPlanted("oom_host_at", "pinned_tried")) return CUDA_ERROR_OUT_OF_MEMORY;
   void* at = mmap(nullptr, fkemu::roundUp(bytes, fkemu::page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -50,7 +50,7 @@ CUresult load(Context* context, const char* image, bool isPtx, CUmodule* out) {
     return CUDA_ERROR_INVALID_IMAGE;
   const auto device = static_cast<unsigned>(number("compute", 90));
   const bool runs = isPtx ? header.arch <= device : header.arch / 10 == device / 10 && header.arch <= device;
-  if (!runs) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  if (!runs) return isPtx ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_NO_BINARY_FOR_GPU;
   auto module = std::make_unique<Module>();
   module->context = context;
   module->fibers = header.fibers != 0;
@@ -105,6 +105,12 @@ Function* knownFunction(Context* context, CUfunction handle) {
 
 std::size_t staticShared(const Module* module) {
   return static_cast<std::size_t>(module->info.sharedEnd - module->info.sharedBegin) - 8;  // less the prelude's anchor
+}
+
+/** What static arrays leave of 48 KiB, unless more was asked for. */
+long long maxDynamicShared(const Function* function) {
+  const auto left = 48 * 1024 - static_cast<long long>(staticShared(function->module));
+  return function->maxDynamicShared >= 0 ? function->maxDynamicShared : left;
 }
 }  // namespace
 }  // namespace fkemu
@@ -164,7 +170,7 @@ FK_API CUresult cuFuncGetAttribute(int* out, CUfunction_attribute name, CUfuncti
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = 32; break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *out = static_cast<int>(function->module->arch); break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *out = static_cast<int>(function->module->arch); break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *out = static_cast<int>(function->maxDynamicShared); break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *out = static_cast<int>(fkemu::maxDynamicShared(function)); break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *out = static_cast<int>(function->carveout); break;
     default: *out = 0;
   }

@@ -98,7 +98,8 @@ struct Event {
   bool complete = true;
   double milliseconds = 0;
   long long polls = 0;
-  std::weak_ptr<Capture> capture;  // the last record was captured
+  bool captured = false;           // the last record was
+  std::weak_ptr<Capture> capture;  // by this, while it runs
   std::uint64_t capturedAt = 0;
 };
 
@@ -113,6 +114,10 @@ void drainAll(Context* context);
 std::uint64_t threadNumber();
 /** The error for calls that a running capture forbids, after invalidating that capture; else success. */
 CUresult forbidDuringCapture();
+/** The same for calls that no capture allows, however relaxed. */
+CUresult forbidDuringAnyCapture();
+/** The same for work on the NULL stream, which waits for blocking streams. */
+CUresult forbidImplicitDependency(Context* context);
 
 // ---------------------------------------------------------------------------------------------------------- modules
 
@@ -130,7 +135,7 @@ struct Module {
 struct Function {
   Module* module = nullptr;
   const fkemu_kernel* kernel = nullptr;
-  long long maxDynamicShared = 48 * 1024;
+  long long maxDynamicShared = -1;  // as cuFuncSetAttribute set it
   long long carveout = -1;
 };
 
@@ -171,12 +176,15 @@ struct Driver {
   std::map<CUdevice, std::pair<Context*, int>> primaries;  // and how often each is retained
   std::unordered_map<Graph*, std::unique_ptr<Graph>> graphs, execs;
   std::vector<std::weak_ptr<Capture>> captures;
+  CUresult fault = CUDA_SUCCESS;  // of the process, where the setting fault_scope says so
 };
 
 Driver& driver();
 std::recursive_mutex& driverLock();
 /** The calling thread's current context, by handle. */
 std::vector<Context*>& contextStack();
+/** Ends the context, or with fault_scope "process" all of them, those to come included. */
+void fail(Context* context, CUresult error);
 /** Success, or why the current context cannot be used. */
 CUresult currentContext(Context** out);
 int deviceCount();

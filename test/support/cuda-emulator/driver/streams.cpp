@@ -68,7 +68,7 @@ void drain(Stream* stream, std::uint64_t sequence) {
     const Work work = std::move(stream->queue.front().run);
     stream->queue.pop_front();
     if (context->sticky) continue;  // what follows a fault never runs
-    context->sticky = work();
+    if (const CUresult failed = work()) fail(context, failed);
   }
 }
 
@@ -79,17 +79,37 @@ void drainAll(Context* context) {
   trimPoolToThreshold();
 }
 
-CUresult forbidDuringCapture() {
+namespace {
+template <class Concerns> CUresult invalidate(Concerns concerns, CUresult error) {
   auto& captures = driver().captures;
   captures.erase(std::remove_if(captures.begin(), captures.end(), [](auto& c) { return c.expired(); }), captures.end());
   for (const auto& weak : captures) {
     const auto capture = weak.lock();
-    if (capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED) continue;
-    if (capture->mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL && capture->thread != threadNumber()) continue;
+    if (!concerns(*capture)) continue;
     capture->invalidated = true;
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return error;
   }
   return CUDA_SUCCESS;
+}
+}  // namespace
+
+CUresult forbidDuringCapture() {
+  const auto concerns = [](const Capture& capture) {
+    return capture.mode == CU_STREAM_CAPTURE_MODE_GLOBAL ||
+           (capture.mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL && capture.thread == threadNumber());
+  };
+  return invalidate(concerns, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+CUresult forbidDuringAnyCapture() {
+  return invalidate([](const Capture&) { return true; }, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+CUresult forbidImplicitDependency(Context* context) {
+  const auto concerns = [&](const Capture& capture) {
+    return capture.origin->context == context && !(capture.origin->flags & CU_STREAM_NON_BLOCKING);
+  };
+  return invalidate(concerns, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 }
 
 }  // namespace fkemu
@@ -124,6 +144,7 @@ FK_API CUresult cuStreamSynchronize(CUstream handle) {
     stream->capture->invalidated = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
+  if (const CUresult forbidden = fkemu::forbidDuringCapture()) return forbidden;
   fkemu::drain(stream);
   fkemu::trimPoolToThreshold();
   return context->sticky;
@@ -138,6 +159,7 @@ FK_API CUresult cuStreamQuery(CUstream handle) {
     stream->capture->invalidated = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
+  if (const CUresult forbidden = fkemu::forbidDuringCapture()) return forbidden;
   if (stream->queue.empty()) return CUDA_SUCCESS;
   if (stream->polls++ < fkemu::number("polls", 2)) return CUDA_ERROR_NOT_READY;
   fkemu::drain(stream);
@@ -159,7 +181,10 @@ FK_API CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned
     if (other && stream == capture->origin) other->joined = event.capturedAt;
     return CUDA_SUCCESS;
   }
-  if (stream->capture) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  if (stream->capture) {
+    stream->capture->invalidated = true;
+    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  }
   if (!other || event.complete) return CUDA_SUCCESS;
   const std::uint64_t until = event.sequence;
   const std::weak_ptr<fkemu::Stream> waited = other;

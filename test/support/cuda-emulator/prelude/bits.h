@@ -17,23 +17,23 @@ inline double __hiloint2double(int hi, int lo) {
   return fkemu_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
 }
 
-// Saturating. CUDA's conversions of NaN: 0 to 32 bits, and 0x8000000000000000 to 64 bits.
+// Saturating. NaN becomes 0 from f32 to 32 bits, and the highest bit alone from f64 or to 64 bits, as on an H100.
 template <class To, class From> inline To fkemu_saturate(From x, From low, From high, To nan) {
   constexpr To top = (To)-1 < 0 ? (To)(~(1ull << (8 * sizeof(To) - 1))) : (To)-1;
   constexpr To bottom = (To)-1 < 0 ? (To)(1ull << (8 * sizeof(To) - 1)) : (To)0;
   return x != x ? nan : x >= high ? top : x <= low ? bottom : (To)x;
 }
-#define FKEMU_CONVERT(From, prefix, round, expression) \
-  inline int prefix##2int_##round(From x) { return fkemu_saturate<int, From>(expression, -2147483648.0, 2147483648.0, 0); } \
-  inline unsigned prefix##2uint_##round(From x) { return fkemu_saturate<unsigned, From>(expression, 0.0, 4294967296.0, 0); } \
+#define FKEMU_CONVERT(From, prefix, round, expression, nan) \
+  inline int prefix##2int_##round(From x) { return fkemu_saturate<int, From>(expression, -2147483648.0, 2147483648.0, (int)(nan)); } \
+  inline unsigned prefix##2uint_##round(From x) { return fkemu_saturate<unsigned, From>(expression, 0.0, 4294967296.0, nan); } \
   inline long long prefix##2ll_##round(From x) { \
     return fkemu_saturate<long long, From>(expression, -0x1p63, 0x1p63, (long long)(1ull << 63)); } \
   inline unsigned long long prefix##2ull_##round(From x) { \
     return fkemu_saturate<unsigned long long, From>(expression, 0.0, 0x1p64, 1ull << 63); }
-FKEMU_CONVERT(double, __double, rz, __builtin_trunc(x)) FKEMU_CONVERT(double, __double, rn, __builtin_rint(x))
-FKEMU_CONVERT(double, __double, rd, __builtin_floor(x)) FKEMU_CONVERT(double, __double, ru, __builtin_ceil(x))
-FKEMU_CONVERT(float, __float, rz, __builtin_truncf(x)) FKEMU_CONVERT(float, __float, rn, __builtin_rintf(x))
-FKEMU_CONVERT(float, __float, rd, __builtin_floorf(x)) FKEMU_CONVERT(float, __float, ru, __builtin_ceilf(x))
+FKEMU_CONVERT(double, __double, rz, __builtin_trunc(x), 0x80000000u) FKEMU_CONVERT(double, __double, rn, __builtin_rint(x), 0x80000000u)
+FKEMU_CONVERT(double, __double, rd, __builtin_floor(x), 0x80000000u) FKEMU_CONVERT(double, __double, ru, __builtin_ceil(x), 0x80000000u)
+FKEMU_CONVERT(float, __float, rz, __builtin_truncf(x), 0u) FKEMU_CONVERT(float, __float, rn, __builtin_rintf(x), 0u)
+FKEMU_CONVERT(float, __float, rd, __builtin_floorf(x), 0u) FKEMU_CONVERT(float, __float, ru, __builtin_ceilf(x), 0u)
 #undef FKEMU_CONVERT
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned x) { return x; }
