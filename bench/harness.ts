@@ -7,7 +7,7 @@ export const measurementSchema = z.strictObject({
   benchmark: z.string().min(1),
   case: z.string().min(1),
   device: z.string().min(1),
-  precision: z.enum(["f64", "f32"]),
+  precision: z.enum(["f64", "f32", "f32x2"]),
   figure: z.number().positive(),
   unit: z.string().min(1),
   /** The best that the hardware allows, in the same unit, from a count of bytes and operations. */

@@ -45,6 +45,31 @@ function agreesAsPair(actual: number, expected: number, { relative = 0, absolute
   return Number.isFinite(inRange) && Math.abs(actual - inRange) <= allowed;
 }
 
+/**
+ * The largest error of a real, in ulps, or relative in f32x2; Infinity where only one is a number. Those within the tolerance's
+ * absolute distance do not count, nor do subnormal numbers where there is a tolerance.
+ */
+export function largestError(
+  actual: HostArray,
+  expected: HostArray,
+  tolerance: Tolerance | undefined,
+  precision: Precision,
+): number {
+  if (!(expected instanceof Float64Array || expected instanceof Float32Array)) return 0;
+  const asPair = precision === "f32x2";
+  const free: Tolerance = { absolute: tolerance?.absolute ?? 0, because: "" };
+  let worst = 0;
+  for (let i = 0; i < expected.length; i++) {
+    const [got, wanted] = [actual[i], expected[i]];
+    if (asPair ? agreesAsPair(got, wanted, free) : agrees(got, wanted, precision === "f32", tolerance && free))
+      continue;
+    if (Number.isNaN(got) || Number.isNaN(wanted)) return Infinity;
+    const error = asPair ? Math.abs(got - wanted) / Math.abs(wanted) : ulpsBetween(got, wanted, precision === "f32");
+    worst = Math.max(worst, error);
+  }
+  return worst;
+}
+
 /** The first elements that differ too much, in words; empty when all agree. */
 export function differences(
   name: string,

@@ -3,28 +3,66 @@ import type { BufferElement, Device, DeviceBuffer, HostArray, LaunchArguments } 
 import { lower, type Precision } from "../../src/kernel/index.ts";
 import { interpret } from "../../src/kernel/interpret/index.ts";
 import { arraysOf, type ConformanceCase, type HostArguments, SUBGROUP_SIZE, type Tolerance } from "./case.ts";
-import { differences } from "./compare.ts";
+import { differences, largestError } from "./compare.ts";
 
 type Results = Record<string, HostArray>;
+type Fma = "contract" | "exact";
+
+export interface Judgement {
+  /** How the device's results differ from the interpreter's by more than they may; empty when they agree. */
+  readonly differences: string[];
+  /** Of reals that the case's tolerance does not take as an absolute distance: in ulps, or relative in f32x2. */
+  readonly worst: number;
+}
 
 /** How the device's results differ from the interpreter's; empty when they agree. */
 export async function runCase(device: Device, spec: ConformanceCase, precision: Precision): Promise<string[]> {
+  return (await judgeCase(device, spec, precision)).differences;
+}
+
+/** On CUDA, only without contraction are the bits the interpreter's. */
+const defaultFma = ({ backend }: Device): Fma => (backend === "cuda" ? "exact" : "contract");
+
+export async function judgeCase(
+  device: Device,
+  spec: ConformanceCase,
+  precision: Precision,
+  fma = defaultFma(device),
+): Promise<Judgement> {
   const args = spec.args(arraysOf(precision));
-  const actual = await onDevice(device, spec, precision, args);
+  const actual = await onDevice(device, spec, precision, args, fma);
   const expected = inInterpreter(spec, precision, args, actual[SUBGROUP_SIZE]?.[0]);
-  const tolerance = precision === "f32x2" ? spec.f32x2 : toleranceOn(device, spec);
-  return Object.keys(expected).flatMap((name) => {
+  const tolerance = toleranceOf(device, spec, precision, fma);
+  const found: string[] = [];
+  let worst = 0;
+  for (const name of Object.keys(expected)) {
     const sorted = spec.unordered?.includes(name) ? (values: HostArray): HostArray => values.slice().sort() : undefined;
     const [got, wanted] = sorted ? [sorted(actual[name]), sorted(expected[name])] : [actual[name], expected[name]];
-    return differences(name, got, wanted, tolerance, precision);
-  });
+    found.push(...differences(name, got, wanted, tolerance, precision));
+    worst = Math.max(worst, largestError(got, wanted, tolerance, precision));
+  }
+  return { differences: found, worst };
 }
 
 /** Signs of zeros, and subnormal numbers, are never promised by WGSL. */
 const WGSL: Tolerance = { ulps: 0, because: "WGSL may flush subnormal numbers and lose the sign of zero" };
 
-function toleranceOn(device: Device, spec: ConformanceCase): Tolerance | undefined {
-  return device.backend === "webgpu" ? (spec.webgpu ?? WGSL) : undefined;
+function toleranceOf(
+  { backend }: Device,
+  spec: ConformanceCase,
+  precision: Precision,
+  fma: Fma,
+): Tolerance | undefined {
+  if (precision === "f32x2") return spec.f32x2;
+  if (backend === "webgpu") return spec.webgpu ?? WGSL;
+  const contracts = backend === "cuda" && fma !== "exact";
+  return contracts && spec.webgpu !== undefined ? inPrecision(spec.webgpu, precision) : undefined;
+}
+
+/** CUDA contracts as WGSL does; absolute distances are given for f32. */
+function inPrecision({ absolute, ...tolerance }: Tolerance, precision: Precision): Tolerance {
+  if (absolute === undefined) return tolerance;
+  return { ...tolerance, absolute: precision === "f64" ? absolute * 2 ** -29 : absolute };
 }
 
 /** The contents of every array after the launch in the interpreter; `args` are left as they are. */
@@ -45,9 +83,8 @@ export async function onDevice(
   { kernel, size }: ConformanceCase,
   precision: Precision,
   args: HostArguments,
+  fma = defaultFma(device),
 ): Promise<Results> {
-  // Only then are the bits the interpreter's.
-  const fma = device.backend === "cuda" ? "exact" : "contract";
   const compiled = await device.compile(kernel, { precision, fma });
   const buffers: Record<string, DeviceBuffer> = {};
   try {

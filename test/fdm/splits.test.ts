@@ -2,104 +2,16 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Device } from "../../src/device/index.ts";
-import {
-  grids,
-  lane,
-  LaneSolver,
-  type OneFactorProblem,
-  type Resolution,
-  shiftedProblem,
-} from "../../src/fdm/index.ts";
-import { nodeAt } from "../../src/fdm/mesh.ts";
-import { preferredSplits, type Split, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
-import { formula, type Precision } from "../../src/kernel/index.ts";
+import { grids, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
+import { preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
-
-const european: OneFactorProblem = {
-  spots: [100, 93, 120],
-  expiry: 1.3,
-  payoff: vanillaPayoff("put", 105),
-  american: false,
-  rates: constant(0.04),
-  dividendYield: 0.01,
-  dividends: [],
-  diffusion: { kind: "deterministic", sigma: constant(0.3) },
-};
-const american: OneFactorProblem = { ...european, american: true };
-const dividends = [
-  { time: 0.4, cash: 3, proportional: 0 },
-  { time: 0.9, cash: 0, proportional: 0.02 },
-];
-const stepped = { times: [0.5], values: [0.02, 0.07] };
-const local = { kind: "local", sigma: (spot: number) => 3 / Math.sqrt(spot), shift: 0 } as const;
-const sigma = formula("0.2 + 0.1*exp(-S/100) + 0.05*t", ["S", "t"]);
-
-const problems: Readonly<Record<string, OneFactorProblem>> = {
-  European: european,
-  "European call, stepped rates": { ...european, payoff: vanillaPayoff("call", 95), rates: stepped },
-  "European, dividends": { ...european, dividends },
-  "European, σ(S)": { ...european, diffusion: local },
-  "European, σ(S, t)": { ...european, diffusion: { kind: "formula", sigma, shift: 0.01 } },
-  "American put": american,
-  "American call, descending mesh": { ...american, payoff: vanillaPayoff("call", 95), dividendYield: 0.06 },
-  "American, dividends, stepped volatility": {
-    ...american,
-    dividends,
-    diffusion: { kind: "deterministic", sigma: { times: [0.7], values: [0.2, 0.35] } },
-  },
-  "American, dividends, σ(S)": { ...american, dividends, diffusion: local },
-  "American, σ(S, t)": { ...american, diffusion: { kind: "formula", sigma, shift: 0 } },
-  "policy: negative rates": { ...american, rates: constant(-0.01), dividendYield: -0.03 },
-  "policy: exercise region unknown, dividends": {
-    ...american,
-    dividends,
-    payoff: { ...vanillaPayoff("put", 105), exerciseSide: "unknown" },
-  },
-};
-
-/** Values in the windows of the fine and coarse grids of a problem and two shifts of it, over spot. */
-async function solved(
-  device: Device,
-  precision: Precision,
-  problem: OneFactorProblem,
-  size: Resolution,
-  split: Split,
-): Promise<number[]> {
-  using solver = new LaneSolver(device, precision, split);
-  const shifts = [0, 0.02, -0.03].map((volatility) => shiftedProblem(problem, { volatility, rate: volatility / 10 }));
-  const made = grids(problem, size);
-  const lanes = made.flatMap((grid) => shifts.map((shifted) => lane(grid, shifted)));
-  const values = await solver.solve(lanes);
-  // The nodes that a device made come after the values; elsewhere they are the mesh's.
-  return values.flatMap((all, l) => {
-    const { mesh, windows } = lanes[l].grid;
-    const nodes = windows.flatMap((first) => [0, 1, 2, 3, 4, 5].map((k) => nodeAt(mesh, (first ?? 0) + k)));
-    return [...all, ...(all.length > nodes.length ? [] : nodes)].map((value) => value / problem.spots[0]);
-  });
-}
-
-async function difference(
-  device: Device,
-  precision: Precision,
-  problem: OneFactorProblem,
-  size: Resolution,
-  split: TeamSplit = "workgroup",
-): Promise<number> {
-  const one = await solved(device, precision, problem, size, "item");
-  const other = await solved(device, precision, problem, size, split);
-  expect(one.length).toBe(6 * 12 * problem.spots.length);
-  expect(one.every(Number.isFinite)).toBe(true);
-  return Math.max(...one.map((value, i) => Math.abs(value - other[i])));
-}
+import { american, difference, european, problems, TOLERANCE } from "./split-cases.ts";
 
 const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
-
-// Rounding, accumulated over some 60 steps: 3e-15 and 8e-7 of spot are the most observed.
-const TOLERANCE = { f64: 1e-12, f32: 4e-6 } as const;
 
 describe.each(devices)("two splits on $label", ({ device, missing }) => {
   describe.each(["f64", "f32"] as const)("in %s", (precision) => {

@@ -1,5 +1,4 @@
 /** The published and recomputed cases of test/fixtures/reference, as trades. */
-import { readFileSync } from "node:fs";
 import type { Exercise, ParsedTrade, Payoff, Trade, TradeResult } from "../../src/book/index.ts";
 import {
   constant,
@@ -11,6 +10,7 @@ import {
   type Volatility,
 } from "../../src/market/index.ts";
 import { type PricingOptions, priceTrades } from "../../src/pricing/index.ts";
+import { readFixture } from "../support/fixtures.ts";
 
 interface Case {
   readonly id: string;
@@ -28,8 +28,7 @@ export interface ReferenceTrade {
 }
 
 export function cases(family: string): readonly Case[] {
-  const url = new URL(`../fixtures/reference/${family}.json`, import.meta.url);
-  return (JSON.parse(readFileSync(url, "utf8")) as { cases: readonly Case[] }).cases;
+  return (readFixture(`reference/${family}.json`) as { cases: readonly Case[] }).cases;
 }
 
 /**

@@ -10,7 +10,7 @@ const loader = `${chromium}/libvulkan.so.1`;
 /** Opens a device, or gives undefined where there is none and none is required. */
 export async function openWebGpuForTests(options: WebGpuDeviceOptions = {}): Promise<WebGpuDevice | undefined> {
   try {
-    return await openAny(options);
+    return await openWebGpuHere(options);
   } catch (error) {
     if (!(error instanceof DeviceUnavailableError) || isRequired("webgpu")) throw error;
     return undefined;
@@ -21,7 +21,8 @@ export async function openWebGpuForTests(options: WebGpuDeviceOptions = {}): Pro
 export const isRequired = (what: string): boolean =>
   (process.env["FEYNKAC_REQUIRE"] ?? "").split(/[ ,]+/).includes(what);
 
-async function openAny(options: WebGpuDeviceOptions): Promise<WebGpuDevice> {
+/** @throws DeviceUnavailableError */
+export async function openWebGpuHere(options: WebGpuDeviceOptions = {}): Promise<WebGpuDevice> {
   try {
     return await createWebGpuDevice(options);
   } catch (error) {

@@ -1,0 +1,47 @@
+/** The solver's splits, one item, one subgroup or one workgroup an option, agree with each other. */
+import type { OneFactorProblem, Resolution } from "../../../src/fdm/index.ts";
+import { teamCapacity, type TeamSplit } from "../../../src/fdm/split.ts";
+import { american, difference, problems, TOLERANCE } from "../../fdm/split-cases.ts";
+import { compiledAs } from "../compiled-as.ts";
+import { type Check, type Context, type Family, type Group, isSlow, some, type Target } from "../check.ts";
+
+const TEAMS: readonly TeamSplit[] = ["subgroup", "workgroup"];
+
+export const splits: Family = (target, context) => {
+  const size = isSlow(target) || context.quick ? { nodes: 105, steps: 24 } : { nodes: 161, steps: 48 };
+  return TEAMS.filter((split) => fits(target, size, split)).map((split) => groupOf(target, context, size, split));
+};
+
+const fits = ({ device, precision }: Target, { nodes }: Resolution, split: TeamSplit): boolean =>
+  teamCapacity(device, precision, nodes, split) !== undefined;
+
+function groupOf(target: Target, context: Context, size: Resolution, split: TeamSplit): Group {
+  const all = some(Object.entries(problems), context, 4);
+  const checks = all.map(([name, problem]) => agreement(target, name, problem, size, split));
+  return {
+    family: `splits, ${split} and item`,
+    unit: "of spot",
+    checks: [...checks, ...everySize(target, context, split)],
+  };
+}
+
+/** Around every capacity that there are kernels for. */
+function everySize(target: Target, { quick }: Context, split: TeamSplit): Check[] {
+  if (quick || isSlow(target)) return [];
+  return [17, 33, 129, 193, 257, 321, 513]
+    .map((nodes) => ({ nodes, steps: 24 }))
+    .filter((size) => fits(target, size, split))
+    .map((size) => agreement(target, `American put, ${size.nodes} nodes`, american, size, split));
+}
+
+function agreement(target: Target, name: string, problem: OneFactorProblem, size: Resolution, split: TeamSplit): Check {
+  return {
+    name,
+    async run() {
+      const error = await difference(compiledAs(target), target.precision, problem, size, split);
+      const allowed = TOLERANCE[target.precision];
+      const failure = `${name}: ${error.toExponential(2)} of spot apart, at most ${allowed} allowed`;
+      return { error, failure: error <= allowed ? undefined : failure };
+    },
+  };
+}

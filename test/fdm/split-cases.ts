@@ -1,0 +1,101 @@
+/** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
+import type { Device } from "../../src/device/index.ts";
+import {
+  grids,
+  lane,
+  LaneSolver,
+  type OneFactorProblem,
+  type Resolution,
+  shiftedProblem,
+} from "../../src/fdm/index.ts";
+import { nodeAt } from "../../src/fdm/mesh.ts";
+import type { Split, TeamSplit } from "../../src/fdm/split.ts";
+import { formula, type Precision } from "../../src/kernel/index.ts";
+import { constant } from "../../src/market/index.ts";
+import { vanillaPayoff } from "../../src/products/index.ts";
+
+export const european: OneFactorProblem = {
+  spots: [100, 93, 120],
+  expiry: 1.3,
+  payoff: vanillaPayoff("put", 105),
+  american: false,
+  rates: constant(0.04),
+  dividendYield: 0.01,
+  dividends: [],
+  diffusion: { kind: "deterministic", sigma: constant(0.3) },
+};
+export const american: OneFactorProblem = { ...european, american: true };
+const dividends = [
+  { time: 0.4, cash: 3, proportional: 0 },
+  { time: 0.9, cash: 0, proportional: 0.02 },
+];
+const stepped = { times: [0.5], values: [0.02, 0.07] };
+const local = { kind: "local", sigma: (spot: number) => 3 / Math.sqrt(spot), shift: 0 } as const;
+const sigma = formula("0.2 + 0.1*exp(-S/100) + 0.05*t", ["S", "t"]);
+
+export const problems: Readonly<Record<string, OneFactorProblem>> = {
+  European: european,
+  "European call, stepped rates": { ...european, payoff: vanillaPayoff("call", 95), rates: stepped },
+  "European, dividends": { ...european, dividends },
+  "European, σ(S)": { ...european, diffusion: local },
+  "European, σ(S, t)": { ...european, diffusion: { kind: "formula", sigma, shift: 0.01 } },
+  "American put": american,
+  "American call, descending mesh": { ...american, payoff: vanillaPayoff("call", 95), dividendYield: 0.06 },
+  "American, dividends, stepped volatility": {
+    ...american,
+    dividends,
+    diffusion: { kind: "deterministic", sigma: { times: [0.7], values: [0.2, 0.35] } },
+  },
+  "American, dividends, σ(S)": { ...american, dividends, diffusion: local },
+  "American, σ(S, t)": { ...american, diffusion: { kind: "formula", sigma, shift: 0 } },
+  "policy: negative rates": { ...american, rates: constant(-0.01), dividendYield: -0.03 },
+  "policy: exercise region unknown, dividends": {
+    ...american,
+    dividends,
+    payoff: { ...vanillaPayoff("put", 105), exerciseSide: "unknown" },
+  },
+};
+
+/** Values in the windows of the fine and coarse grids of a problem and two shifts of it, over spot. */
+async function solved(
+  device: Device,
+  precision: Precision,
+  problem: OneFactorProblem,
+  size: Resolution,
+  split: Split,
+): Promise<number[]> {
+  using solver = new LaneSolver(device, precision, split);
+  const shifts = [0, 0.02, -0.03].map((volatility) => shiftedProblem(problem, { volatility, rate: volatility / 10 }));
+  const made = grids(problem, size);
+  const lanes = made.flatMap((grid) => shifts.map((shifted) => lane(grid, shifted)));
+  const values = await solver.solve(lanes);
+  // The nodes that a device made come after the values; elsewhere they are the mesh's.
+  return values.flatMap((all, l) => {
+    const { mesh, windows } = lanes[l].grid;
+    const nodes = windows.flatMap((first) => [0, 1, 2, 3, 4, 5].map((k) => nodeAt(mesh, (first ?? 0) + k)));
+    return [...all, ...(all.length > nodes.length ? [] : nodes)].map((value) => value / problem.spots[0]);
+  });
+}
+
+/**
+ * Largest difference between two splits of a problem, over spot.
+ * @throws Error (a number of values that is not expected, or one that is not finite)
+ */
+export async function difference(
+  device: Device,
+  precision: Precision,
+  problem: OneFactorProblem,
+  size: Resolution,
+  split: TeamSplit = "workgroup",
+): Promise<number> {
+  const one = await solved(device, precision, problem, size, "item");
+  const other = await solved(device, precision, problem, size, split);
+  const expected = 6 * 12 * problem.spots.length;
+  if (one.length !== expected || other.length !== expected)
+    throw new Error(`${one.length} and ${other.length} values, expected ${expected}`);
+  if (!one.every(Number.isFinite)) throw new Error("the item split gives values that are not finite");
+  return Math.max(...one.map((value, i) => Math.abs(value - other[i])));
+}
+
+/** Rounding, accumulated over some 60 steps, over spot: 3e-15 and 8e-7 are the most observed. */
+export const TOLERANCE = { f64: 1e-12, f32: 4e-6, f32x2: 1e-9 } as const;
