@@ -1,5 +1,5 @@
 /** f32x2 on WebGPU: its test on the adapter, what is refused, buffers and scalars of pairs, and the corners of its arithmetic. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { WebGpuDevice } from "../../src/device/webgpu/index.ts";
 import { emulatedDoubleErrors } from "../../src/device/webgpu/emulated-double.ts";
 import { openDevice } from "../../src/device/index.ts";
@@ -21,6 +21,8 @@ import { inInterpreter } from "../conformance/run.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
 
 const device = (await openWebGpuForTests()) as WebGpuDevice;
+/** The test on the adapter takes a software one 5 s, longer on a busy machine. */
+vi.setConfig({ testTimeout: 200_000, hookTimeout: 200_000 });
 const describeHere = device === undefined ? describe.skip : describe;
 afterAll(() => device?.[Symbol.dispose]());
 

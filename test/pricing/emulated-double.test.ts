@@ -1,0 +1,82 @@
+/**
+ * The reference cases, and formulas, in emulated double on WebGPU against f64 on the CPU. Both make the same meshes and steps, so they
+ * differ by rounding alone: 6e-13 of spot is the most observed.
+ */
+import { afterAll, describe, expect, it } from "vitest";
+import { readBook } from "../../src/book/index.ts";
+import { openDevice } from "../../src/device/index.ts";
+import { priceBook } from "../../src/pricing/index.ts";
+import { openWebGpuForTests } from "../support/webgpu.ts";
+import { priced, referenceTrades, trade } from "./reference.ts";
+
+const TOLERANCE = 1e-9;
+/** A software adapter compiles for 20 s, longer on a busy machine. */
+const COMPILING = 300_000;
+
+const cpu = await openDevice({ backend: "cpu" });
+const webgpu = await openWebGpuForTests();
+
+afterAll(() => {
+  expect(webgpu?.liveBuffers ?? 0).toBe(0);
+  for (const device of [cpu, webgpu]) device?.[Symbol.dispose]();
+});
+
+describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
+  const trades = referenceTrades().map((one) => one.trade);
+
+  it.each(["auto", "fdm"] as const)(
+    "prices the reference cases, method %s, to 1e-9 of spot",
+    async (method) => {
+      const solvable = method === "auto" ? trades : trades.filter(({ id }) => id !== "EUR-O-13");
+      const expected = await priced(solvable, { device: cpu, precision: "f64", method, greeks: "grid" });
+      const got = await priced(solvable, { device: webgpu!, precision: "f64", method, greeks: "grid" });
+      const errors = solvable.map(({ id, underlying: { spot } }, i) => ({
+        id,
+        value: Math.abs(got[i].value - expected[i].value) / spot,
+        delta: Math.abs(got[i].delta! - expected[i].delta!),
+      }));
+      const worst = errors.reduce((a, b) => (b.value > a.value ? b : a));
+      console.log(`${webgpu!.name}, ${method}: ${worst.value.toExponential(1)} of spot at ${worst.id}`);
+      expect(errors.filter(({ value, delta }) => !(value <= TOLERANCE && delta <= 100 * TOLERANCE))).toEqual([]);
+      // What no device computes is f64.
+      for (const { method: by, precision } of got) expect(precision).toBe(/payoff|determ/.test(by) ? "f64" : "f32x2");
+    },
+    COMPILING,
+  );
+
+  it(
+    "prices formulas as well",
+    async () => {
+      const formulas = [
+        trade({ exercise: { kind: "american" }, volatility: { kind: "local", expression: "0.2 + 0.1*exp(-S/100)" } }),
+        trade({ volatility: { kind: "local", expression: "0.2 + 0.05*sin(3*t)*max(0.5, min(2, S/100))" } }),
+      ];
+      const [expected, got] = [
+        await priced(formulas, { device: cpu, precision: "f64", greeks: "none" }),
+        await priced(formulas, { device: webgpu!, precision: "f32x2", greeks: "none" }),
+      ];
+      got.forEach(({ value }, i) => expect(Math.abs(value - expected[i].value)).toBeLessThanOrEqual(100 * TOLERANCE));
+    },
+    COMPILING,
+  );
+
+  it("says so in every result of a book", async () => {
+    const book = readBook({
+      asOf: "2026-01-01",
+      market: { rates: { EUR: 0.03 }, underlyings: { X: { spot: 100, currency: "EUR", volatility: 0.25 } } },
+      trades: ["american", "european"].map((exercise) => ({
+        id: exercise,
+        underlying: "X",
+        payoff: "put",
+        strike: 100,
+        expiry: 1,
+        exercise,
+      })),
+    });
+    const { results } = await priceBook(book, { device: webgpu!, precision: "f64" });
+    expect(results.map((result) => [result.id, result.precision, result.backend])).toEqual([
+      ["american", "f32x2", "webgpu"],
+      ["european", "f32x2", "webgpu"],
+    ]);
+  });
+});
