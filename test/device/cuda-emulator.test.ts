@@ -1,4 +1,5 @@
 /** The CUDA emulator itself: kernels against closed forms, and the driver's behaviour that the back end relies on. */
+import { existsSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
 import {
@@ -21,6 +22,9 @@ const opened = await openEmulatedGpu();
 const doubles = (n: number, of: (i: number) => number) => Float64Array.from({ length: n }, (_, i) => of(i));
 const integers = (n: number, of: (i: number) => number) => Int32Array.from({ length: n }, (_, i) => of(i));
 const NON_BLOCKING = 1;
+/** Machines without the instruction never contract. */
+const hasFma =
+  process.arch === "arm64" || (existsSync("/proc/cpuinfo") && / fma /.test(readFileSync("/proc/cpuinfo", "utf8")));
 
 describe.skipIf(opened === undefined)("CUDA emulator", () => {
   const gpu = opened!;
@@ -112,6 +116,13 @@ describe.skipIf(opened === undefined)("CUDA emulator", () => {
       const [x, out] = [gpu.upload(Float64Array.of(a, a * a)), gpu.allocate(8)];
       gpu.launch(gpu.load(plainKernels)("contracted"), { grid: [1], block: [1] }, [x, out]);
       expect(gpu.download(new Float64Array(1), out)[0]).toBe(0);
+    });
+
+    test.skipIf(!hasFma)("and once with it", () => {
+      const a = 1 + 2 ** -30;
+      const [x, out] = [gpu.upload(Float64Array.of(a, a * a)), gpu.allocate(8)];
+      gpu.launch(gpu.load(plainKernels, ["--fmad=true"])("contracted"), { grid: [1], block: [1] }, [x, out]);
+      expect(gpu.download(new Float64Array(1), out)[0]).toBe(2 ** -60);
     });
 
     test("conversions saturate, and bits are what they are", () => {
@@ -215,6 +226,17 @@ describe.skipIf(opened === undefined)("CUDA emulator", () => {
   });
 
   describe("compiler", () => {
+    test("the sanitizer turns undefined behaviour into a fault", () => {
+      control.set("sanitize", 1);
+      const kernel = gpu.load('extern "C" __global__ void overflow(int* out, int a) { out[0] = a + a; }')("overflow");
+      const run = (a: number): number => {
+        gpu.launch(kernel, { grid: [1], block: [1] }, [gpu.allocate(4), Int32Array.of(a)]);
+        return gpu.status("cuCtxSynchronize");
+      };
+      expect([run(2 ** 30 - 1), run(2 ** 30)]).toEqual([SUCCESS, LAUNCH_FAILED]);
+      expect(control.lastFault).toMatch(/undefined behaviour/);
+    });
+
     test("an error gives NVRTC's status and the line", () => {
       const { status, log } = gpu.compile('extern "C" __global__ void k(double* x) {\n  x[0] = y;\n}\n');
       expect(status).toBe(6);

@@ -33,9 +33,10 @@ export async function buildLibraries(options: CudaEmulatorOptions): Promise<Cuda
   const compiler = process.platform === "linux" ? await compilerVersion() : undefined;
   if (compiler === undefined) return undefined;
   const cache = await cacheFolder();
-  const folder = await once(join(cache, await contentHash([compiler, process.arch])), async (draft) => {
+  const hash = await contentHash([compiler, process.arch]);
+  const folder = await once(join(cache, hash), async (draft) => {
     await forgetOld(cache);
-    await compileInto(draft);
+    await compileInto(draft, hash);
   });
   const nvrtc = join(folder, nvrtcName);
   const without = [...new Set(options.without)].sort();
@@ -105,10 +106,11 @@ async function once(folder: string, make: (draft: string) => Promise<void>): Pro
   return folder;
 }
 
-async function compileInto(folder: string): Promise<void> {
+async function compileInto(folder: string, hash: string): Promise<void> {
   await writePrelude(folder);
   await mkdir(join(folder, "objects"));
-  await Promise.all([compile("driver", folder, driverName), compile("nvrtc", folder, nvrtcName)]);
+  const flags = [`-DFKEMU_BUILD="${hash}"`];
+  await Promise.all([compile("driver", folder, driverName, flags), compile("nvrtc", folder, nvrtcName, flags)]);
 }
 
 async function writePrelude(folder: string): Promise<void> {
@@ -117,10 +119,10 @@ async function writePrelude(folder: string): Promise<void> {
   await writeFile(join(folder, "prelude.h"), text);
 }
 
-async function compile(part: string, folder: string, library: string): Promise<void> {
+async function compile(part: string, folder: string, library: string, defines: readonly string[]): Promise<void> {
   const object = join(folder, `${part}.o`);
   const flags = ["-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden"];
-  await run("g++", [...flags, "-c", join(here, part, "all.cpp"), "-o", object]);
+  await run("g++", [...flags, ...defines, "-c", join(here, part, "all.cpp"), "-o", object]);
   await link(object, join(folder, library), []);
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t alignment = 256;
 constexpr std::size_t page = 4096;
 constexpr unsigned char guardByte = 0xFF;  // NaN, read as f32 or f64
-constexpr std::size_t poisonAtMost = 64 << 20;
+constexpr std::size_t poisonAtMost = 16 << 20;
 
 std::map<CUdeviceptr, Allocation>& allocations() {
   static auto* table = new std::map<CUdeviceptr, Allocation>;

@@ -46,7 +46,7 @@ std::string readImageNamedBy(const char* ptx) {
 CUresult load(Context* context, const char* image, bool isPtx, CUmodule* out) {
   ImageHeader header;
   std::memcpy(&header, image, sizeof header);
-  if (std::memcmp(header.magic, imageMagic, sizeof header.magic) || header.version != imageVersion)
+  if (std::memcmp(header.magic, imageMagic, sizeof header.magic) || std::strncmp(header.build, FKEMU_BUILD, sizeof header.build))
     return CUDA_ERROR_INVALID_IMAGE;
   const auto device = static_cast<unsigned>(number("compute", 90));
   const bool runs = isPtx ? header.arch <= device : header.arch / 10 == device / 10 && header.arch <= device;

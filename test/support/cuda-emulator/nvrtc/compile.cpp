@@ -80,6 +80,7 @@ std::vector<std::string> flagsFor(const Request& request) {
                                     "-fno-diagnostics-show-caret", "-fno-gnu-unique"};
   for (const std::string& flag : machineFlags()) flags.push_back(flag);
   flags.push_back(request.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (request.contract) flags.push_back("-fexpensive-optimizations");  // the pass that contracts
   if (setting("sanitize", "0") == "1") {
     flags.push_back("-fsanitize=undefined");
     flags.push_back("-fsanitize-undefined-trap-on-error");
@@ -116,7 +117,7 @@ std::string replaceAll(std::string text, const std::string& from, const std::str
 std::string imageOf(const std::string& library, const Request& request, bool fibers) {
   ImageHeader header{};
   std::memcpy(header.magic, imageMagic, sizeof header.magic);
-  header.version = imageVersion;
+  std::strncpy(header.build, FKEMU_BUILD, sizeof header.build - 1);
   header.arch = request.arch;
   header.fibers = fibers;
   header.libraryBytes = library.size();
