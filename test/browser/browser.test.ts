@@ -24,6 +24,18 @@ describe.skipIf(!hasBrowser())("in Chromium", () => {
     expect(report.cases).toBeGreaterThanOrEqual(cases.length / 2);
   });
 
+  test("WebGPU conforms in emulated double, and prices as f64 does", async () => {
+    const page = await browser.open(true);
+    const report = await page.evaluate(() => globalThis.feynkac.run("webgpu", true));
+    expect(report.failures).toEqual([]);
+    expect(report).toMatchObject({ cases: cases.length, liveBuffers: 0 });
+    for (const { precision, backend, error } of await page.evaluate(() => globalThis.feynkac.priceEmulated())) {
+      expect([precision, backend]).toEqual(["f32x2", "webgpu"]);
+      expect(error).toBeLessThan(1e-9);
+    }
+    await page.close();
+  }, 300_000);
+
   test("what is not there says how to get it", async () => {
     const page = await browser.open(false);
     expect(await page.evaluate(() => globalThis.feynkac.tryToOpen("cuda"))).toMatch(

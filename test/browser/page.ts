@@ -1,6 +1,8 @@
 /** Runs in the browser: the package as a page uses it. The test calls `feynkac.run` and asserts on what it returns. */
+import { readBook } from "../../src/book/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
+import { priceBook } from "../../src/pricing/index.ts";
 import { cases } from "../conformance/cases/index.ts";
 import { runCase } from "../conformance/run.ts";
 
@@ -13,13 +15,14 @@ export interface Report {
   readonly failures: readonly string[];
 }
 
-/** Runs the whole conformance suite in every precision that the device offers. */
-async function run(backend: "cpu" | "webgpu"): Promise<Report> {
-  using device = await openDevice({ backend });
+/** Runs the whole conformance suite in every precision that the device offers; in f32x2 alone if `emulated`. */
+async function run(backend: "cpu" | "webgpu", emulated = false): Promise<Report> {
+  using device = await openDevice({ backend, ...(emulated ? { precision: "f64" } : {}) });
+  const precisions: readonly Precision[] = emulated ? ["f32x2"] : device.precisions;
   const failures: string[] = [];
   let count = 0;
   for (const spec of cases) {
-    for (const precision of device.precisions.filter((one) => spec.precisions?.includes(one) ?? true)) {
+    for (const precision of precisions.filter((one) => spec.precisions?.includes(one) ?? true)) {
       failures.push(
         ...(await complaints(device, spec, precision)).map((text) => `${spec.name}, ${precision}: ${text}`),
       );
@@ -28,6 +31,31 @@ async function run(backend: "cpu" | "webgpu"): Promise<Report> {
   }
   const { name, liveBuffers } = device;
   return { device: name, isolated: crossOriginIsolated, liveBuffers, cases: count, failures };
+}
+
+/** An American put, a European call and one with a cash dividend: how far emulated double is from f64, over spot. */
+async function priceEmulated(): Promise<
+  readonly { precision: string | null; backend: string | null; error: number }[]
+> {
+  const dividends = { discrete: [{ date: "2026-07-01", cash: 2 }] };
+  const underlying = { spot: 100, currency: "EUR", volatility: 0.25 };
+  const book = readBook({
+    asOf: "2026-01-01",
+    market: { rates: { EUR: 0.03 }, underlyings: { X: underlying, Y: { ...underlying, dividends } } },
+    trades: [
+      { id: "1", underlying: "X", payoff: "put", strike: 105, expiry: 1, exercise: "american" },
+      { id: "2", underlying: "X", payoff: "call", strike: 95, expiry: 2 },
+      { id: "3", underlying: "Y", payoff: "call", strike: 100, expiry: 1 },
+    ],
+  });
+  using cpu = await openDevice({ backend: "cpu" });
+  using webgpu = await openDevice({ backend: "webgpu", precision: "f64" });
+  const expected = await priceBook(book, { device: cpu });
+  const got = await priceBook(book, { device: webgpu, precision: "f64" });
+  return got.results.map(({ value, precision, backend }, i) => {
+    const error = Math.abs((value ?? NaN) - (expected.results[i].value ?? NaN)) / underlying.spot;
+    return { precision, backend, error };
+  });
 }
 
 async function complaints(device: Device, spec: (typeof cases)[number], precision: Precision): Promise<string[]> {
@@ -48,7 +76,7 @@ async function tryToOpen(backend: "webgpu" | "cuda"): Promise<string> {
   }
 }
 
-const api = { run, tryToOpen };
+const api = { priceEmulated, run, tryToOpen };
 declare global {
   // What the test drives through page.evaluate.
   var feynkac: typeof api;
