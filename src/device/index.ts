@@ -115,9 +115,8 @@ async function openUsableCuda(mostRatio: number): Promise<CudaDevice | undefined
   try {
     const [first] = await cudaDevices();
     return first !== undefined && first.singleToDoubleRatio <= mostRatio ? await createCudaDevice() : undefined;
-  } catch (error) {
-    if (!(error instanceof FeynkacError)) throw error;
-    return undefined;
+  } catch {
+    return undefined; // whatever it is that is there by half, `feynkac doctor` names it
   }
 }
 

@@ -8,7 +8,7 @@ import { quoteLog } from "../../src/device/cuda/program/quote.ts";
 import { targetOf } from "../../src/device/cuda/program/target.ts";
 import { devices, diagnoseCuda, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError, SpecError } from "../../src/errors.ts";
-import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
+import { buildCudaEmulator, controlCudaEmulator } from "../support/cuda-emulator/index.ts";
 import { type Emulation, emulation, increment, ramp } from "./cuda-kernels.ts";
 
 const emulated = await emulation();
@@ -65,6 +65,18 @@ describe.skipIf(emulated === undefined)("with a driver and NVRTC", () => {
     expect(await device.read(u)).toEqual(new Float64Array(3));
   });
 
+  test("a driver that does not start says why", async () => {
+    const other = await buildCudaEmulator({ without: ["cuMemGetInfo_v2"] }); // one that has not started yet
+    const paths = { driver: other!.driver, nvrtc: libraries.nvrtc };
+    const broken = await controlCudaEmulator(paths);
+    broken!.set("init_error", 100);
+    await expect(createCudaDevice(paths)).rejects.toThrow(/does not start: no NVIDIA GPU is visible .*CUDA_VISIBLE/);
+    broken!.set("init_error", 803);
+    await expect(createCudaDevice(paths)).rejects.toThrow(/of another version .*; reboot/);
+    broken!.reset();
+    (await createCudaDevice(paths))[Symbol.dispose]();
+  });
+
   test("an old driver without a function that is needed is named", async () => {
     const other = await buildCudaEmulator({ without: ["cuGraphInstantiateWithFlags"] });
     using device = await createCudaDevice({ driver: other!.driver, nvrtc: libraries.nvrtc });
@@ -118,7 +130,7 @@ describe("without", () => {
     expect(await diagnoseCuda()).toContainEqual(expect.objectContaining({ part: "driver", found: false }));
   });
 
-  test("a driver that is one, the error says why", async () => {
+  test("a driver that is no library, the error says why", async () => {
     const directory = mkdtempSync(join(tmpdir(), "feynkac-driver-"));
     try {
       mkdirSync(join(directory, "lib"));

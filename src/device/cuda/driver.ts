@@ -100,14 +100,25 @@ export function openDriver(koffi: Koffi, given?: string, host: Host = thisHost()
   const key = places.join("\n");
   const known = drivers.get(key);
   if (known !== undefined) return known;
-  const { opened, refusals } = openFirst(koffi, places);
-  if (opened === undefined) throw new DeviceUnavailableError(noDriver(host) + listRefusals(refusals));
-  const calls = bind(opened.library, `the driver (${opened.path})`, functions);
-  const status = calls.cuInit(0);
-  if (status !== CUDA_SUCCESS) unavailable(`the driver ${opened.path} does not start`, status);
-  const driver = new Driver(koffi, opened, calls);
+  const driver = search(koffi, places, host);
   drivers.set(key, driver);
   return driver;
+}
+
+/** The first library that starts: in the Windows subsystem a distribution's own may come before the one that works. */
+function search(koffi: Koffi, places: readonly string[], host: Host): Driver {
+  let calls: DriverCalls | undefined;
+  let first: { readonly path: string; readonly status: number } | undefined;
+  const { opened, refusals } = openFirst(koffi, places, ({ library, path }) => {
+    calls = bind(library, `the driver (${path})`, functions);
+    const status = calls.cuInit(0);
+    if (status === CUDA_SUCCESS) return undefined;
+    first ??= { path, status };
+    return describeResult(status);
+  });
+  if (opened !== undefined && calls !== undefined) return new Driver(koffi, opened, calls);
+  if (first !== undefined) unavailable(`the driver ${first.path} does not start`, first.status);
+  throw new DeviceUnavailableError(noDriver(host) + listRefusals(refusals));
 }
 
 function noDriver({ platform }: Host): string {
