@@ -1,9 +1,9 @@
 /** What the hardware gives to kernels in the kernel language: memory bandwidth and arithmetic. */
-import type { BufferElement, Device } from "../../src/device/index.ts";
+import type { Device } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import type { Context } from "../harness.ts";
 import { copy, flopsPerRound, multiplyAdd } from "./kernels.ts";
-import { memcpyBytesPerSecond } from "./memcpy.ts";
+import { memcpyBytesPerSecond } from "./driver.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
 
 /**
@@ -32,14 +32,12 @@ async function bandwidth(watch: Stopwatch, precision: Real, context: Context): P
   const length = bytes / (precision === "f64" ? 8 : 4);
   const compiled = await device.compile(copy, { precision });
   using from = filled(device, precision, length);
-  using to = device.createBuffer(precision as BufferElement, length);
+  using to = device.createBuffer(precision, length);
   const stride = length / 4;
   const launch = (): void => device.launch(compiled, { stride, from, to }, { items: stride });
   const ms = await watch.milliseconds(launch, context.quick ? 3 : 21);
   const seen = await device.read(to, length - 3, 3);
   if (seen.join() !== "3,2,1") throw new Error(`copy: ${seen.join()} arrived, 3,2,1 were sent`);
-  const peers =
-    device.backend === "cuda" ? { cuMemcpyDtoD: await memcpyBytesPerSecond(bytes, context.quick ? 3 : 21) } : {};
   context.report({
     case: `copy kernel, ${bytes / 2 ** 20} MiB, bytes read and written; ${watch.how}`,
     device: device.name,
@@ -47,12 +45,14 @@ async function bandwidth(watch: Stopwatch, precision: Real, context: Context): P
     figure: (2 * bytes) / (ms / 1e3),
     unit: "B/s",
     ...floorOn(device, H200.copy),
-    peers,
+    ...(device.backend === "cuda"
+      ? { peers: { cuMemcpyDtoD: await memcpyBytesPerSecond(bytes, context.quick ? 3 : 21) } }
+      : {}),
   });
 }
 
 function filled(device: Device, precision: Real, length: number) {
-  const buffer = device.createBuffer(precision as BufferElement, length);
+  const buffer = device.createBuffer(precision, length);
   device.write(buffer, precision === "f64" ? new Float64Array([3, 2, 1]) : new Float32Array([3, 2, 1]), length - 3);
   return buffer;
 }
@@ -60,9 +60,9 @@ function filled(device: Device, precision: Real, length: number) {
 async function arithmetic(watch: Stopwatch, precision: Precision & Real, context: Context): Promise<void> {
   const { device } = watch;
   const items = context.quick ? 2 ** 14 : 2 ** 20;
-  const rounds = context.quick ? 16 : 1024;
+  const rounds = context.quick ? 16 : 8192;
   const compiled = await device.compile(multiplyAdd, { precision });
-  using out = device.createBuffer(precision as BufferElement, items);
+  using out = device.createBuffer(precision, items);
   const [a, b] = [0.5, 0.25]; // x ← x/2 + 1/4 has its fixed point at 1/2
   const launch = (): void => device.launch(compiled, { rounds, a, b, out }, { items });
   const ms = await watch.milliseconds(launch, context.quick ? 3 : 11);

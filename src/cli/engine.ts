@@ -1,10 +1,12 @@
 /** What the commands need of the layers below, so that they start without loading them, and are tested without them. */
 import type { BookContext, BookReport, ParsedTrade, TradeResult } from "../book/index.ts";
-import type { Device } from "../device/index.ts";
+import type { BackendName, Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 
 export interface EngineOptions {
-  readonly backend: "auto" | "cpu" | "webgpu";
+  readonly backend: "auto" | BackendName;
+  /** Which GPU, for the backend "cuda". */
+  readonly device: number | undefined;
   readonly threads: number | undefined;
   readonly precision: Precision;
 }
@@ -33,12 +35,17 @@ export interface Engine extends AsyncDisposable {
 export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
 
 /** @throws DeviceUnavailableError with what is missing */
-export async function openEngine({ backend, threads, precision }: EngineOptions): Promise<Engine> {
+export async function openEngine({ backend, device: index, threads, precision }: EngineOptions): Promise<Engine> {
   const [{ offeredPrecision, openDevice }, { priceTrades }] = await Promise.all([
     import("../device/index.ts"),
     import("../pricing/index.ts"),
   ]);
-  const device: Device = await openDevice({ backend, precision, ...(threads === undefined ? {} : { threads }) });
+  const device: Device = await openDevice({
+    backend,
+    precision,
+    ...(threads === undefined ? {} : { threads }),
+    ...(index === undefined ? {} : { device: index }),
+  });
   return {
     device: { backend: device.backend, name: device.name },
     precision: await offeredPrecision(device, precision),

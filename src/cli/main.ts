@@ -67,7 +67,10 @@ function describe(context: Context): Command {
 
 const withDevice = (command: Command): Command =>
   command
-    .addOption(new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu"]).default("auto"))
+    .addOption(
+      new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
+    )
+    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
     .addOption(
       new Option(
         "--precision <name>",
@@ -87,6 +90,7 @@ interface Flags {
   readonly accuracy: number;
   readonly backend: PriceOptions["backend"];
   readonly precision?: PriceOptions["precision"];
+  readonly device?: number;
   readonly threads?: number;
   readonly greeks: PriceOptions["greeks"];
   readonly market?: string;
@@ -140,9 +144,16 @@ function describeBench(program: Command, { terminal, signal, engine, done }: Con
   });
 }
 
-function priceOptions({ market, inputFormat, format, output, threads, all = false, ...flags }: Flags): PriceOptions {
+function priceOptions(flags: Flags): PriceOptions {
+  const { market, inputFormat, format, output, device, threads, all = false, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...flags, precision, market, inputFormat, format, output, threads, all };
+  return { ...rest, precision, market, inputFormat, format, output, device, threads, all };
+}
+
+function deviceIndex(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
+  return value;
 }
 
 function accuracyGoal(text: string): number {

@@ -43,6 +43,7 @@ test("bench reports options a second on the device it opened", async () => {
   const options = {
     backend: "cpu",
     precision: "f64",
+    device: undefined,
     threads: undefined,
     greeks: "grid",
     accuracy: 1e-5,

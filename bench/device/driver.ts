@@ -1,23 +1,37 @@
-/** The driver's own copy on the device, timed by its events: what a copy kernel is compared with. */
+/** The driver itself, beside our device on it: a peer for copies, and what is left of the GPU's memory. */
 import { median } from "../harness.ts";
 
 type Call = (...args: readonly unknown[]) => number;
+
+/** A function of the driver by its prototype. @throws Error a call fails */
+async function loadDriver(): Promise<(prototype: string) => Call> {
+  const name = "koffi";
+  const { default: koffi } = (await import(name)) as { default: { load(path: string): { func(text: string): Call } } };
+  const driver = koffi.load(process.env["FEYNKAC_CUDA_DRIVER"] ?? "libcuda.so.1");
+  return (prototype) => {
+    const found = driver.func(prototype);
+    return (...args) => {
+      const status = found(...args);
+      if (status !== 0) throw new Error(`${prototype}: ${status}`);
+      return status;
+    };
+  };
+}
+
+/** Bytes of the GPU's memory that nobody has, in the context that is current on this thread. @throws Error a call failed */
+export async function freeBytes(): Promise<number> {
+  const call = await loadDriver();
+  const [free, total] = [[0], [0]];
+  call("int cuMemGetInfo_v2(_Out_ size_t *free, _Out_ size_t *total)")(free, total);
+  return free[0];
+}
 
 /**
  * Bytes read and written a second by cuMemcpyDtoD, in the context that is current on this thread.
  * @throws Error a call failed
  */
 export async function memcpyBytesPerSecond(bytes: number, repetitions: number): Promise<number> {
-  const name = "koffi";
-  const { default: koffi } = (await import(name)) as { default: { load(path: string): { func(text: string): Call } } };
-  const driver = koffi.load(process.env["FEYNKAC_CUDA_DRIVER"] ?? "libcuda.so.1");
-  const call =
-    (text: string): Call =>
-    (...args) => {
-      const status = driver.func(text)(...args);
-      if (status !== 0) throw new Error(`${text}: ${status}`);
-      return status;
-    };
+  const call = await loadDriver();
   const create = call("int cuEventCreate(_Out_ uint64_t *event, uint32_t flags)");
   const record = call("int cuEventRecord(uint64_t event, uint64_t stream)");
   const wait = call("int cuEventSynchronize(uint64_t event)");
