@@ -41,7 +41,7 @@ export async function open(backend: BackendName): Promise<Opened> {
 
 function openCpu(): Opened {
   const device = createCpuDevice({ threads: Math.min(availableParallelism(), MOST_THREADS), share: "always" });
-  return { backend: "cpu", device, name: cpuName(), software: `Node ${process.version}, ${device.name}`, missing: [] };
+  return { backend: "cpu", device, name: cpuName(), software: device.name, missing: [] };
 }
 
 async function openCuda(): Promise<Opened> {

@@ -10,18 +10,16 @@ export interface Skipped {
   readonly reason: string;
 }
 
-export interface Report {
-  readonly rows: readonly Row[];
-  readonly skipped: readonly Skipped[];
-  /** What each device is made of, by its name. */
-  readonly software: ReadonlyMap<string, string>;
-}
+/** What each device is made of, by its name. */
+export type Software = ReadonlyMap<string, string>;
 
 const precisionOf = ({ target }: Row): string =>
   target.fma === "exact" ? `${target.precision}, exact` : target.precision;
 
 const errorOf = ({ worst, unit }: Row): string =>
   worst === 0 ? "0" : `${worst < 0.01 || worst >= 1e4 ? worst.toExponential(2) : worst.toPrecision(3)} ${unit}`;
+
+export const titleOf = (row: Row): string => `${row.target.name}, ${precisionOf(row)}: ${row.family}`;
 
 const HEADER = ["family", "device", "precision", "cases", "failed", "worst error", "where", "s"];
 const NUMBERS = new Set([3, 4, 7]);
@@ -50,37 +48,41 @@ export function failuresOf(rows: readonly Row[]): string[] {
   return rows.flatMap((row) => {
     const shown = row.failures.slice(0, MOST_FAILURES).map((failure) => `  ${failure}`);
     const more = row.failures.length - shown.length;
-    const title = `FAILED: ${row.family}, ${row.target.name}, ${precisionOf(row)}`;
+    const title = `FAILED: ${titleOf(row)}`;
     if (shown.length === 0) return [];
     return [title, ...shown, ...(more > 0 ? [`  and ${more} more`] : [])];
   });
 }
 
 /** Two for each row, the number of cases and the worst error, and one for each device and precision that says all about it. */
-export function recordsOf({ rows, software }: Report): Measurement[] {
+export function recordsOf(rows: readonly Row[], software: Software): Measurement[] {
   const stamp = { commit: commitName(), date: new Date().toISOString().slice(0, 10) };
-  const targets = new Set(rows.map(({ target }) => target));
-  const all = [...targets].flatMap((target) => {
-    const mine = rows.filter((row) => row.target === target);
-    return [summaryOf(mine, software.get(target.name) ?? ""), ...mine.flatMap(recordsOfRow)];
+  const targetOf = (row: Row): string => `${row.target.name}, ${precisionOf(row)}`;
+  const all = [...new Set(rows.map(targetOf))].flatMap((target) => {
+    const mine = rows.filter((row) => targetOf(row) === target);
+    return [summaryOf(mine, software.get(mine[0].target.name) ?? ""), ...mine.flatMap(recordsOfRow)];
   });
   return all.map((record) => ({ benchmark: "device-suite", ...record, ...stamp }));
 }
 
-type Record_ = Omit<Measurement, "benchmark" | "commit" | "date">;
+type Figure = Omit<Measurement, "benchmark" | "commit" | "date">;
 
-function recordOf({ target }: Row, text: string): Pick<Record_, "case" | "device" | "precision"> {
+function recordOf({ target }: Row, text: string): Pick<Figure, "case" | "device" | "precision"> {
   const variant = target.fma === "exact" ? "fma exact; " : "";
   return { case: `${variant}${text}`, device: target.name, precision: target.precision };
 }
 
-function summaryOf(rows: readonly Row[], software: string): Record_ {
+function summaryOf(rows: readonly Row[], software: string): Figure {
   const cases = rows.reduce((sum, row) => sum + row.cases, 0);
   const failed = rows.reduce((sum, row) => sum + row.failures.length, 0);
-  return { ...recordOf(rows[0], `all: ${failed} failed; ${software}`), figure: cases, unit: "cases" };
+  return {
+    ...recordOf(rows[0], `all: ${failed} failed; Node ${process.version}; ${software}`),
+    figure: cases,
+    unit: "cases",
+  };
 }
 
-function recordsOfRow(row: Row): Record_[] {
+function recordsOfRow(row: Row): Figure[] {
   const { family, cases, failures, worst, where, unit } = row;
   const error = Number.isFinite(worst) ? { error: worst } : {};
   const counts = { ...recordOf(row, `${family}: ${failures.length} failed`), figure: cases, unit: "cases", ...error };

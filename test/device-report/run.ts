@@ -1,4 +1,5 @@
 /** Runs groups of checks. What goes wrong in one is written down, and the next one runs. */
+import type { Device } from "../../src/device/device.ts";
 import type { Group, Target, Verdict } from "./check.ts";
 import { messageOf } from "./devices.ts";
 
@@ -13,6 +14,8 @@ export interface Row {
   readonly worst: number;
   readonly where: string;
   readonly seconds: number;
+  /** Whether the device no longer answers. */
+  readonly hangs: boolean;
 }
 
 /** Longer than any check takes on any device; a device that hangs must not keep the others from their turn. */
@@ -22,16 +25,20 @@ export async function runGroup(target: Target, { family, unit, checks }: Group):
   const start = performance.now();
   const failures: string[] = [];
   let [worst, where] = [0, ""];
-  let hangs = false;
+  let hangs = unanswering.has(target.device);
   for (const { name, run } of checks) {
     const { error, failure, late = false }: Timed = hangs ? HANGS : await verdictOf(run);
+    if (late) unanswering.add(target.device);
     hangs ||= late;
     if (failure !== undefined) failures.push(`${name}: ${failure}`);
     if (error > worst || where === "") [worst, where] = [error, name];
   }
   const seconds = (performance.now() - start) / 1e3;
-  return { family, target, unit, cases: checks.length, failures, worst, where, seconds };
+  return { family, target, unit, cases: checks.length, failures, worst, where, seconds, hangs };
 }
+
+/** Nothing waits for these again. */
+const unanswering = new WeakSet<Device>();
 
 type Timed = Verdict & { readonly late?: boolean };
 

@@ -1,14 +1,15 @@
 /** The device suite: every family on every device in every precision, and the report. */
 import { commitName } from "../../bench/harness.ts";
 import type { BackendName } from "../../src/device/device.ts";
-import type { Context, Family, Target } from "./check.ts";
+import type { Context, Family, Group, Target } from "./check.ts";
+import { DeviceInUse } from "./device-in-use.ts";
 import { messageOf, open, type Opened, targetsOf, useCudaEmulator } from "./devices.ts";
 import { conformance } from "./families/conformance.ts";
 import { math } from "./families/math.ts";
 import { reference } from "./families/reference.ts";
 import { splits } from "./families/splits.ts";
 import type { SuiteOptions } from "./options.ts";
-import { failuresOf, recordsOf, type Report, save, type Skipped, tableOf } from "./report.ts";
+import { failuresOf, recordsOf, save, type Skipped, tableOf, titleOf } from "./report.ts";
 import { type Row, runGroup } from "./run.ts";
 
 export type Families = Readonly<Record<string, Family>>;
@@ -25,39 +26,25 @@ export interface Output {
 export async function runSuite(options: SuiteOptions, output: Output, families: Families = FAMILIES): Promise<number> {
   if (options.cudaEmulator) await useCudaEmulator();
   const { opened, skipped } = await openAll(options.devices);
-  const software = new Map(opened.map((one) => [one.name, one.software]));
   writeHead(opened, skipped, output);
   const baseline = opened.find(({ backend }) => backend === "cpu") ?? (await open("cpu"));
-  const context: Context = { quick: options.quick, cpu: baseline.device };
+  const software = new Map(opened.map((one) => [one.name, one.software]));
+  const chosen = options.families.map((name) => families[name]);
   const rows: Row[] = [];
-  try {
-    for (const device of opened) await runDevice(device, context);
-  } finally {
-    for (const { device } of new Set([...opened, baseline])) device[Symbol.dispose]();
-  }
-  writeReport({ rows, skipped, software }, output);
-  return rows.length === 0 || rows.some(({ failures }) => failures.length > 0) ? 1 : 0;
-
-  async function runDevice(device: Opened, context: Context): Promise<void> {
-    for (const target of targetsOf(device)) {
-      for (const name of options.families) {
-        await runFamily(target, families[name], context);
-        // Whatever happens later, even to the whole process, what is known by now is kept.
-        if (options.output !== undefined) save(options.output, recordsOf({ rows, skipped, software }));
-      }
-    }
-  }
-
-  async function runFamily(target: Target, family: Family, context: Context): Promise<void> {
-    for (const group of family(target, context)) {
-      const row = await runGroup(target, group);
+  for (const one of opened) {
+    using inUse = new DeviceInUse(one);
+    const context: Context = { quick: options.quick, cpu: baseline.device };
+    for await (const row of rowsOf(inUse, chosen, context)) {
       rows.push(row);
-      const { name, precision, fma } = target;
-      output.progress(
-        `${name}, ${precision}, ${fma}: ${row.family}: ${row.cases} cases, ${row.failures.length} failed, ${row.seconds.toFixed(1)} s`,
-      );
+      const counts = `${row.cases} cases, ${row.failures.length} failed, ${row.seconds.toFixed(1)} s`;
+      output.progress(`${titleOf(row)}: ${counts}`);
+      // Whatever happens later, even to the whole process, what is known by now is kept.
+      if (options.output !== undefined) save(options.output, recordsOf(rows, software));
     }
   }
+  baseline.device[Symbol.dispose]();
+  writeRows(rows, output);
+  return rows.length === 0 || rows.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }
 
 async function openAll(backends: readonly BackendName[]): Promise<{ opened: Opened[]; skipped: Skipped[] }> {
@@ -75,13 +62,33 @@ async function openAll(backends: readonly BackendName[]): Promise<{ opened: Open
   return { opened, skipped };
 }
 
+async function* rowsOf(inUse: DeviceInUse, families: readonly Family[], context: Context): AsyncIterable<Row> {
+  for (const { name, precision, fma } of targetsOf(inUse.opened)) {
+    for (const family of families) {
+      const target = { device: await inUse.usable(), name, precision, fma };
+      for (const group of groupsOf(family, target, context)) yield inUse.watch(await runGroup(target, group));
+    }
+  }
+}
+
+/** A family that cannot even say what it checks fails, too. */
+function groupsOf(family: Family, target: Target, context: Context): readonly Group[] {
+  try {
+    return family(target, context);
+  } catch (error) {
+    const failure = messageOf(error);
+    const check = { name: "cases", run: () => Promise.resolve({ error: Infinity, failure }) };
+    return [{ family: family.name, unit: "", checks: [check] }];
+  }
+}
+
 function writeHead(opened: readonly Opened[], skipped: readonly Skipped[], { line }: Output): void {
   line(`feynkac ${commitName()}, ${new Date().toISOString().slice(0, 10)}, Node ${process.version}`);
   for (const { name, software } of opened) line(`${name}: ${software}`);
   for (const { what, reason } of skipped) line(`skipped: ${what}: ${reason}`);
 }
 
-function writeReport({ rows }: Report, { line }: Output): void {
+function writeRows(rows: readonly Row[], { line }: Output): void {
   line(`\n${tableOf(rows)}`);
   const failures = failuresOf(rows);
   if (failures.length > 0) line(`\n${failures.join("\n")}`);

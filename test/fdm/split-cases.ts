@@ -57,7 +57,7 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
 };
 
 /** Values in the windows of the fine and coarse grids of a problem and two shifts of it, over spot. */
-async function solved(
+export async function solved(
   device: Device,
   precision: Precision,
   problem: OneFactorProblem,
@@ -90,12 +90,17 @@ export async function difference(
 ): Promise<number> {
   const one = await solved(device, precision, problem, size, "item");
   const other = await solved(device, precision, problem, size, split);
+  return largestDifference(problem, one, other);
+}
+
+/** @throws as `difference` */
+export function largestDifference(problem: OneFactorProblem, one: readonly number[], other: readonly number[]): number {
   const expected = 6 * 12 * problem.spots.length;
   if (one.length !== expected || other.length !== expected)
     throw new Error(`${one.length} and ${other.length} values, expected ${expected}`);
-  if (!one.every(Number.isFinite)) throw new Error("the item split gives values that are not finite");
+  if (!one.every(Number.isFinite)) throw new Error("there are values that are not finite");
   return Math.max(...one.map((value, i) => Math.abs(value - other[i])));
 }
 
-/** Rounding, accumulated over some 60 steps, over spot: 3e-15 and 8e-7 are the most observed. */
-export const TOLERANCE = { f64: 1e-12, f32: 4e-6, f32x2: 1e-9 } as const;
+/** Rounding, accumulated over some 60 steps, over spot: 3e-15, 8e-7 and 3e-14 are the most observed. */
+export const TOLERANCE = { f64: 1e-12, f32: 4e-6, f32x2: 1e-11 } as const;

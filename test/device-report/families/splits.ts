@@ -1,16 +1,51 @@
-/** The solver's splits, one item, one subgroup or one workgroup an option, agree with each other. */
+/** The solver's splits, one item, one subgroup or one workgroup an option, agree with each other; those of items, with the CPU's. */
 import type { OneFactorProblem, Resolution } from "../../../src/fdm/index.ts";
 import { teamCapacity, type TeamSplit } from "../../../src/fdm/split.ts";
-import { american, difference, problems, TOLERANCE } from "../../fdm/split-cases.ts";
+import { american, difference, largestDifference, problems, solved, TOLERANCE } from "../../fdm/split-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
-import { type Check, type Context, type Family, type Group, isSlow, some, type Target } from "../check.ts";
+import {
+  type Check,
+  type Context,
+  type Family,
+  type Group,
+  isSlow,
+  some,
+  type Target,
+  type Verdict,
+} from "../check.ts";
 
 const TEAMS: readonly TeamSplit[] = ["subgroup", "workgroup"];
 
 export const splits: Family = (target, context) => {
   const size = isSlow(target) || context.quick ? { nodes: 105, steps: 24 } : { nodes: 161, steps: 48 };
-  return TEAMS.filter((split) => fits(target, size, split)).map((split) => groupOf(target, context, size, split));
+  const teams = TEAMS.filter((split) => fits(target, size, split));
+  return [...againstCpu(target, context, size), ...teams.map((split) => groupOf(target, context, size, split))];
 };
+
+/** The same operations in the same order: where none are contracted, the same bits. */
+function againstCpu(target: Target, context: Context, size: Resolution): Group[] {
+  const { device, precision, fma } = target;
+  const reference = precision === "f32" ? "f32" : "f64";
+  if (device === context.cpu) return [];
+  // Of f32x2 this is all of its rounding, where two splits differ by a part of it.
+  const allowed = fma === "exact" ? 0 : precision === "f32x2" ? 1e-9 : TOLERANCE[precision];
+  const checks = some(Object.entries(problems), context, 4).map(([name, problem]): Check => ({
+    name,
+    async run() {
+      const [got, expected] = [
+        await solved(compiledAs(target), precision, problem, size, "item"),
+        await solved(context.cpu, reference, problem, size, "item"),
+      ];
+      return verdict(name, largestDifference(problem, got, expected), allowed);
+    },
+  }));
+  return [{ family: "item split, against the CPU", unit: "of spot", checks }];
+}
+
+function verdict(name: string, error: number, allowed: number): Verdict {
+  const failure = `${name}: ${error.toExponential(2)} of spot apart, at most ${allowed} allowed`;
+  return { error, failure: error <= allowed ? undefined : failure };
+}
 
 const fits = ({ device, precision }: Target, { nodes }: Resolution, split: TeamSplit): boolean =>
   teamCapacity(device, precision, nodes, split) !== undefined;
@@ -39,9 +74,7 @@ function agreement(target: Target, name: string, problem: OneFactorProblem, size
     name,
     async run() {
       const error = await difference(compiledAs(target), target.precision, problem, size, split);
-      const allowed = TOLERANCE[target.precision];
-      const failure = `${name}: ${error.toExponential(2)} of spot apart, at most ${allowed} allowed`;
-      return { error, failure: error <= allowed ? undefined : failure };
+      return verdict(name, error, TOLERANCE[target.precision]);
     },
   };
 }
