@@ -1,5 +1,5 @@
 /** Devices: the one interface, and how to open each back end. */
-import { DeviceUnavailableError, FeynkacError, SpecError } from "../errors.ts";
+import { DeviceUnavailableError, SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";
 import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
