@@ -38,7 +38,7 @@ const LEAST_GPU = 8192;
  * 64 changes of thread: SwiftShader takes 5 to 100 times as long for the workgroup split.
  *
  * On a GPU a team keeps its option in registers for the whole time loop, where an item's private arrays are in memory off the chip
- * (design/two-splits.md).
+ * (design/splits.md).
  */
 export function preferredSplits({ backend, parallelism }: Device): readonly Split[] {
   return backend === "cpu" || parallelism < LEAST_GPU ? ["item"] : ["subgroup", "workgroup", "item"];
