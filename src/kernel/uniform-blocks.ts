@@ -1,27 +1,27 @@
 /** Where a local is mentioned: the nesting of statement lists, and which of them only some items may run. */
+import type { Stmt } from "./ir.ts";
 
-/** The statements that the same items run; a nested one's items are a part of its parent's. */
-export interface Region {
-  readonly parent: Region | null;
-}
-
-/** One statement list. */
+/** One statement list. A loop has two: `init`, test and `update` together, and the body inside that. */
 export interface Block {
   readonly parent: Block | null;
   readonly depth: number;
-  readonly region: Region;
+  /** The `if` or loop that it is a part of. */
+  readonly of: Stmt | null;
+  /** The outermost block around that is run by the same items; so far as is known. */
+  region: Block;
 }
 
 /** Every mention of one local. */
 export interface Mentions {
   home: Block;
   readonly first: { readonly block: Block; readonly write: boolean };
-  readonly writes: Region[];
+  readonly writes: Block[];
 }
 
-/** A list inside `parent`; `apart`: not all of its items need run it. */
-export function nested(parent: Block, apart: boolean): Block {
-  return { parent, depth: parent.depth + 1, region: apart ? { parent: parent.region } : parent.region };
+export function newBlock(parent: Block | null, of: Stmt | null): Block {
+  const block = { parent, depth: parent === null ? 0 : parent.depth + 1, of } as Block;
+  block.region = block;
+  return block;
 }
 
 /** The innermost block around both. */

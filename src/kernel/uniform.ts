@@ -6,7 +6,7 @@
  * ran each of its assignments. Without this rule, a loop counter after `if (i >= n) return;` would vary.
  */
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
-import { type Block, common, type Mentions, nested, type Region } from "./uniform-blocks.ts";
+import { type Block, common, type Mentions, newBlock } from "./uniform-blocks.ts";
 import { assigned, bodies, children, operands, someLeave } from "./visit.ts";
 
 /** contiguous: an i32 or u32 that is a uniform number plus the item's number. */
@@ -48,34 +48,40 @@ export function analyseUniformity(ir: KernelIR, options: UniformityOptions): Uni
   return analysis.result();
 }
 
+/** An assignment to a local; `value` is null where it varies whatever it is made of. */
+interface Assignment {
+  readonly local: number;
+  readonly value: Expr | null;
+}
+
 class Analysis {
   private readonly ir: KernelIR;
   private readonly options: UniformityOptions;
   private readonly shapes: Known[];
-  private mentions: (Mentions | undefined)[] = [];
-  private values: { local: number; shape: Known }[] = [];
-  private divergentStmts = new Set<Stmt>();
-  private readonly root: Region = { parent: null };
+  private readonly mentions: (Mentions | undefined)[];
+  private readonly assignments: Assignment[] = [];
+  /** All lists of statements, outer ones first. */
+  private readonly blocks: Block[] = [];
+  private readonly placeOf = new Map<Stmt, Block>();
 
   constructor(ir: KernelIR, options: UniformityOptions) {
     this.ir = ir;
     this.options = options;
     this.shapes = ir.locals.map(() => "none");
+    this.mentions = ir.locals.map(() => undefined);
+    this.walk(ir.body, this.block(null, null));
   }
 
-  /** One walk over the kernel; whether it learnt anything. */
+  /** From the shapes known so far to the regions, and from those to shapes; whether it learnt anything. */
   pass(): boolean {
-    this.mentions = this.ir.locals.map(() => undefined);
-    this.values = [];
-    this.divergentStmts = new Set();
-    this.walk(this.ir.body, { parent: null, depth: 0, region: this.root });
+    for (const block of this.blocks) block.region = this.parts(block) ? block : (block.parent as Block).region;
     let changed = false;
-    const raise = (local: number, shape: Known): void => {
+    for (const { local, value } of this.assignments) {
+      const shape = value === null || !this.livesTogether(local) ? "varying" : this.shape(value);
       const joined = join(this.shapes[local], shape);
       changed ||= joined !== this.shapes[local];
       this.shapes[local] = joined;
-    };
-    for (const { local, shape } of this.values) raise(local, this.livesTogether(local) ? shape : "varying");
+    }
     return changed;
   }
 
@@ -87,41 +93,50 @@ class Analysis {
       if (known === undefined) memo.set(e, (known = settled(this.shape(e))));
       return known;
     };
-    const divergent = this.divergentStmts;
+    const root = this.blocks[0];
     return {
       locals: this.shapes.map(settled),
       unmasked: this.ir.locals.map((_, local) => this.livesTogether(local)),
       shape,
       loop: (s) => this.divergence(s),
-      divergent: (s) => divergent.has(s),
+      divergent: (s) => this.placeOf.get(s)?.region !== root,
     };
   }
 
   private walk(list: readonly Stmt[], block: Block): void {
     for (const s of list) {
-      if (block.region !== this.root) this.divergentStmts.add(s);
+      this.placeOf.set(s, block);
       if (s.kind === "loop") this.walkLoop(s, block);
       else {
         for (const e of operands(s)) this.read(e, block);
-        if (s.kind === "if") this.walkIf(s, block);
+        for (const body of bodies(s)) this.walk(body, this.block(block, s));
         const local = assigned(s);
-        if (local !== null) this.write(local, s.kind === "assign" ? this.shape(s.value) : "varying", block);
+        if (local !== null) this.write(local, s.kind === "assign" ? s.value : null, block);
       }
     }
   }
 
-  private walkIf(s: Stmt & { kind: "if" }, block: Block): void {
-    const parts = varies(this.shape(s.condition));
-    for (const body of bodies(s)) this.walk(body, nested(block, parts));
-  }
-
   private walkLoop(s: Stmt & { kind: "loop" }, block: Block): void {
-    const leaves = this.divergence(s);
-    const around = nested(block, leaves.test || leaves.break || leaves.continue);
+    const around = this.block(block, s);
     this.walk(s.init, around);
     if (s.test !== null) this.read(s.test, around);
-    this.walk(s.body, nested(around, leaves.continue));
+    this.walk(s.body, this.block(around, s));
     this.walk(s.update, around);
+  }
+
+  private block(parent: Block | null, of: Stmt | null): Block {
+    const block = newBlock(parent, of);
+    this.blocks.push(block);
+    return block;
+  }
+
+  /** Whether not all items that run the list around a block need run the block. */
+  private parts({ parent, of }: Block): boolean {
+    if (parent === null || of === null) return true;
+    if (of.kind === "if") return varies(this.shape(of.condition));
+    const leaves = this.divergence(of);
+    const isBody = parent.of === of; // inside the block around test and update
+    return leaves.continue || (!isBody && (leaves.test || leaves.break));
   }
 
   private divergence(s: Stmt): LoopDivergence {
@@ -147,9 +162,9 @@ class Analysis {
     for (const child of children(e)) this.read(child, block);
   }
 
-  private write(local: number, shape: Known, block: Block): void {
-    this.mention(local, block, true).writes.push(block.region);
-    this.values.push({ local, shape });
+  private write(local: number, value: Expr | null, block: Block): void {
+    this.mention(local, block, true).writes.push(block);
+    this.assignments.push({ local, value });
   }
 
   private mention(local: number, block: Block, write: boolean): Mentions {
@@ -165,8 +180,9 @@ class Analysis {
   private livesTogether(local: number): boolean {
     const m = this.mentions[local];
     if (m === undefined) return true;
-    if (m.writes.some((region) => region !== m.home.region)) return false;
-    return m.home.region === this.root || (m.first.write && m.first.block === m.home);
+    const { region } = m.home;
+    if (m.writes.some((block) => block.region !== region)) return false;
+    return region === this.blocks[0] || (m.first.write && m.first.block === m.home);
   }
 
   private shape(e: Expr): Known {

@@ -122,9 +122,25 @@ export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): bo
 /** Nodes of expressions and statements: a measure of the code that they become. */
 export function weight(list: readonly Stmt[]): number {
   let total = 0;
-  forEachStmt(list, (s) => {
-    total++;
-    for (const e of operands(s)) forEachExpr(e, () => total++);
-  });
+  for (const s of list) total += statementWeight(s);
+  return total;
+}
+
+/** Asked again and again on the way down into a kernel. */
+const weights = new WeakMap<Stmt, number>();
+
+function statementWeight(s: Stmt): number {
+  let total = weights.get(s);
+  if (total !== undefined) return total;
+  total = 1;
+  for (const e of operands(s)) total += expressionWeight(e);
+  for (const body of bodies(s)) total += weight(body);
+  weights.set(s, total);
+  return total;
+}
+
+function expressionWeight(e: Expr): number {
+  let total = 1;
+  for (const child of children(e)) total += expressionWeight(child);
   return total;
 }
