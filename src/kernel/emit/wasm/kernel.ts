@@ -45,7 +45,9 @@ const SUBGROUP = 4;
 export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
   const vectors = options.vectors ?? DEFAULT_VECTORS;
   const chunk = chunkSize(source, vectors);
-  const ir = scalariseArrays(lowerSubgroups(source, { size: Math.min(SUBGROUP, chunk), barriers: false }));
+  const ir = scalariseArrays(
+    source.cooperative ? lowerSubgroups(source, { size: Math.min(SUBGROUP, chunk), barriers: false }) : source,
+  );
   const flow = analyseUniformity(ir, { writable: "uniform" });
   const program = ir.cooperative ? groupProgram(ir, flow) : null;
   const plan = planKernel(ir, vectors, program?.slotCount ?? 0);

@@ -1,25 +1,28 @@
 /** Turns small private arrays that are only ever indexed by constants into locals, which live in registers. */
-import type { Expr, KernelIR, Local, Stmt } from "../../ir.ts";
+import type { ArrayRef, Expr, KernelIR, Local, Stmt } from "../../ir.ts";
 import { forEachExpr, forEachStmt, mapChildren, operands } from "../../visit.ts";
 
 const LONGEST = 32;
 
 export function scalariseArrays(ir: KernelIR): KernelIR {
-  const candidates = new Set(ir.privates.keys());
-  const consider = (space: string, id: number, index: Expr): void => {
-    if (space !== "private") return;
+  if (ir.privates.length === 0) return ir;
+  const accessed = new Set<number>();
+  const indexed = new Set<number>();
+  const consider = (array: ArrayRef, index: Expr): void => {
+    if (array.space !== "private") return;
+    accessed.add(array.id);
     const value = index.kind === "const" ? Number(index.value) : -1;
-    if (ir.privates[id].length > LONGEST || value < 0 || value >= ir.privates[id].length) candidates.delete(id);
+    if (value < 0 || value >= ir.privates[array.id].length) indexed.add(array.id);
   };
   forEachStmt(ir.body, (s) => {
-    if (s.kind === "store") consider(s.array.space, s.array.id, s.index);
-    for (const e of operands(s))
-      forEachExpr(e, (x) => x.kind === "load" && consider(x.array.space, x.array.id, x.index));
+    if (s.kind === "store") consider(s.array, s.index);
+    for (const e of operands(s)) forEachExpr(e, (x) => x.kind === "load" && consider(x.array, x.index));
   });
-  return candidates.size === 0 ? ir : replaceArrays(ir, candidates);
+  const chosen = [...accessed].filter((id) => !indexed.has(id) && ir.privates[id].length <= LONGEST);
+  return chosen.length === 0 ? ir : replaceArrays(ir, chosen);
 }
 
-function replaceArrays(ir: KernelIR, chosen: ReadonlySet<number>): KernelIR {
+function replaceArrays(ir: KernelIR, chosen: readonly number[]): KernelIR {
   const locals: Local[] = [...ir.locals];
   const firstLocal = new Map<number, number>();
   for (const id of chosen) {
