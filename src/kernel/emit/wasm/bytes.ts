@@ -3,21 +3,24 @@ const scratch = new DataView(new ArrayBuffer(8));
 const utf8 = new TextEncoder();
 
 export class Bytes {
-  length = 0;
-  private data = new Uint8Array(256);
+  /** Plain numbers: typed arrays cost more while the code that fills them is still interpreted. */
+  private readonly data: number[] = [];
+
+  get length(): number {
+    return this.data.length;
+  }
 
   push(byte: number): void {
-    if (this.length === this.data.length) this.reserve(1);
-    this.data[this.length++] = byte;
+    this.data.push(byte);
   }
 
   unsigned(value: number): void {
     let rest = value >>> 0;
     while (rest >= 0x80) {
-      this.push((rest & 0x7f) | 0x80);
+      this.data.push((rest & 0x7f) | 0x80);
       rest >>>= 7;
     }
-    this.push(rest);
+    this.data.push(rest);
   }
 
   signed(value: number): void {
@@ -25,42 +28,48 @@ export class Bytes {
     for (;;) {
       const low = rest & 0x7f;
       rest >>= 7;
-      if ((rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0)) return this.push(low);
-      this.push(low | 0x80);
+      if ((rest === 0 && (low & 0x40) === 0) || (rest === -1 && (low & 0x40) !== 0)) return void this.data.push(low);
+      this.data.push(low | 0x80);
     }
   }
 
   float32(value: number): void {
     scratch.setFloat32(0, value, true);
-    for (let i = 0; i < 4; i++) this.push(scratch.getUint8(i));
+    for (let i = 0; i < 4; i++) this.data.push(scratch.getUint8(i));
   }
 
   float64(value: number): void {
     scratch.setFloat64(0, value, true);
-    for (let i = 0; i < 8; i++) this.push(scratch.getUint8(i));
+    for (let i = 0; i < 8; i++) this.data.push(scratch.getUint8(i));
+  }
+
+  /** A 32-bit word, lowest byte first. */
+  word(value: number): void {
+    this.data.push(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
   }
 
   text(value: string): void {
     const encoded = utf8.encode(value);
     this.unsigned(encoded.length);
-    this.append(encoded);
+    for (const byte of encoded) this.data.push(byte);
   }
 
-  append(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
-    this.data.set(bytes, this.length);
-    this.length += bytes.length;
+  append({ data }: Bytes): void {
+    for (const byte of data) this.data.push(byte);
   }
 
-  /** What was written, not copied. */
-  view(): Uint8Array<ArrayBuffer> {
-    return this.data.subarray(0, this.length);
+  toArray(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.data);
   }
+}
 
-  private reserve(more: number): void {
-    if (this.length + more <= this.data.length) return;
-    const data = new Uint8Array(Math.max(2 * this.data.length, this.length + more));
-    data.set(this.view());
-    this.data = data;
+/** Runs one after another. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
   }
+  return all;
 }

@@ -74,7 +74,7 @@ export class Code {
   /** Four 32-bit words, lowest first. */
   v128(words: readonly [number, number, number, number]): this {
     this.opcode("v128.const");
-    for (const word of words) for (let shift = 0; shift < 32; shift += 8) this.bytes.push((word >>> shift) & 0xff);
+    for (const word of words) this.bytes.word(word);
     return this;
   }
 

@@ -5,10 +5,9 @@ import type { NamedFunction } from "./emitter.ts";
 import { OPCODES } from "./opcodes.ts";
 import type { Plan } from "./plan.ts";
 
-const NAMES = new Map<number, string>(Object.entries(OPCODES).map(([name, code]) => [code, name]));
-
 interface Reader {
   readonly bytes: Uint8Array;
+  readonly names: ReadonlyMap<number, string>;
   at: number;
 }
 
@@ -17,16 +16,17 @@ export function listing(ir: KernelIR, plan: Plan, functions: readonly NamedFunct
     `;; kernel ${ir.name}, ${ir.precision}: ${plan.vectors} vectors of ${plan.lanes} lanes, ${plan.chunk} items a chunk`,
     `;; buffers ${ir.buffers.map((b) => b.name).join(", ")}; scalars ${ir.scalars.map((p) => p.name).join(", ")}`,
   ];
-  return [...head, ...functions.map(({ name, code }, i) => functionText(ir, code, `$${i} ${name}`))].join("\n");
+  const names = new Map<number, string>(Object.entries(OPCODES).map(([name, code]) => [code, name]));
+  return [...head, ...functions.map(({ name, code }, i) => functionText(ir, code, `$${i} ${name}`, names))].join("\n");
 }
 
-function functionText(ir: KernelIR, code: Code, name: string): string {
+function functionText(ir: KernelIR, code: Code, name: string, names: ReadonlyMap<number, string>): string {
   const lines = [`func ${name} (${code.params.join(" ")}) → (${code.results.join(" ")}), ${code.locals.length} locals`];
-  const r: Reader = { bytes: code.bytes.view(), at: 0 };
+  const r: Reader = { bytes: code.bytes.toArray(), names, at: 0 };
   let depth = 1;
   let mark = 0;
   let last = "";
-  while (r.at < code.bytes.length) {
+  while (r.at < r.bytes.length) {
     for (; mark < code.marks.length && code.marks[mark].at <= r.at; mark++) {
       const text = sourceLine(ir, code.marks[mark].text);
       if (text !== last) lines.push(`${"  ".repeat(depth)};; ${text}`);
@@ -56,7 +56,7 @@ function sourceLine(ir: KernelIR, mark: string): string {
 function instruction(r: Reader): [name: string, operands: string] {
   let opcode = r.bytes[r.at++];
   if (opcode >= 0xfc) opcode = (opcode << 16) | leb(r, false);
-  const name = NAMES.get(opcode) ?? `0x${opcode.toString(16)}`;
+  const name = r.names.get(opcode) ?? `0x${opcode.toString(16)}`;
   return [name, immediates(r, name)];
 }
 

@@ -1,5 +1,5 @@
 /** Puts function bodies into a WebAssembly binary that imports its memory and exports its first function as `run`. */
-import { Bytes } from "./bytes.ts";
+import { Bytes, joined } from "./bytes.ts";
 import type { Code } from "./code.ts";
 import type { ValueType } from "./opcodes.ts";
 import { VALUE_TYPES } from "./opcodes.ts";
@@ -12,14 +12,13 @@ export interface MemoryImport {
 }
 
 export function moduleBytes(functions: readonly Code[], memory: MemoryImport): Uint8Array<ArrayBuffer> {
-  const out = new Bytes();
-  for (const byte of [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) out.push(byte);
-  section(out, SECTION.type, functions, signature);
-  section(out, SECTION.import, [memory], memoryImport);
-  section(out, SECTION.function, [...functions.keys()], (content, i) => content.unsigned(i));
-  section(out, SECTION.export, ["run"], runExport);
-  section(out, SECTION.code, functions, body);
-  return out.view();
+  const head = new Bytes();
+  for (const byte of [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) head.push(byte);
+  section(head, SECTION.type, functions, signature);
+  section(head, SECTION.import, [memory], memoryImport);
+  section(head, SECTION.function, [...functions.keys()], (content, i) => content.unsigned(i));
+  section(head, SECTION.export, ["run"], runExport);
+  return joined([head.toArray(), ...codeSection(functions)]);
 }
 
 function section<T>(out: Bytes, id: number, items: readonly T[], write: (content: Bytes, item: T) => void): void {
@@ -27,12 +26,19 @@ function section<T>(out: Bytes, id: number, items: readonly T[], write: (content
   content.unsigned(items.length);
   for (const item of items) write(content, item);
   out.push(id);
-  sized(out, content);
+  out.unsigned(content.length);
+  out.append(content);
 }
 
-function sized(out: Bytes, content: Bytes): void {
-  out.unsigned(content.length);
-  out.append(content.view());
+/** In parts, so that the bodies are copied once. */
+function codeSection(functions: readonly Code[]): Uint8Array[] {
+  const count = new Bytes();
+  count.unsigned(functions.length);
+  const parts = [count.toArray(), ...functions.flatMap(body)];
+  const head = new Bytes();
+  head.push(SECTION.code);
+  head.unsigned(parts.reduce((sum, part) => sum + part.length, 0));
+  return [head.toArray(), ...parts];
 }
 
 function signature(out: Bytes, code: Code): void {
@@ -56,17 +62,18 @@ function runExport(out: Bytes, name: string): void {
   out.push(0);
 }
 
-function body(out: Bytes, code: Code): void {
-  const content = new Bytes();
+function body(code: Code): Uint8Array[] {
+  const locals = new Bytes();
   const groups = runs(code.locals);
-  content.unsigned(groups.length);
+  locals.unsigned(groups.length);
   for (const [count, type] of groups) {
-    content.unsigned(count);
-    content.push(VALUE_TYPES[type]);
+    locals.unsigned(count);
+    locals.push(VALUE_TYPES[type]);
   }
-  content.append(code.bytes.view());
-  content.push(0x0b);
-  sized(out, content);
+  const end = 0x0b;
+  const size = new Bytes();
+  size.unsigned(locals.length + code.bytes.length + 1);
+  return [size.toArray(), locals.toArray(), code.bytes.toArray(), Uint8Array.of(end)];
 }
 
 /** Locals are declared as runs of one type. */
