@@ -177,7 +177,7 @@ export class Context {
         `the kernel has more than ${MAX_DRAFTS} operations once calls are inlined and loops unrolled`,
         "split the kernel, or loop over more than 32 trips, which are not unrolled",
       );
-    return { ...shape, type, place: this.place(node) };
+    return { ...shape, type, unit: this.frame.unit, start: node.start };
   }
 
   constant(node: Node, value: number | boolean): Draft {

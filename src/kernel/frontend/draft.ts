@@ -13,6 +13,7 @@ import type {
   Place,
   SubgroupOp,
 } from "../ir.ts";
+import type { SourceUnit } from "./source.ts";
 import type { TypeVariable } from "./types.ts";
 
 /** Operations of JavaScript whose meaning depends on types that are not known yet. */
@@ -38,7 +39,12 @@ export type DraftShape =
   | { readonly kind: "intrinsic"; readonly op: IntrinsicOp; readonly args: readonly Draft[] }
   | { readonly kind: "index"; readonly op: IndexOp };
 
-export type Draft = DraftShape & { readonly type: TypeVariable; readonly place: Place };
+export type Draft = DraftShape & {
+  readonly type: TypeVariable;
+  /** The function it comes from, and the position in its syntax tree: for messages. */
+  readonly unit: SourceUnit;
+  readonly start: number;
+};
 
 export type DraftStatement = { readonly place: Place } & (
   | { readonly kind: "assign"; readonly local: number; readonly value: Draft }

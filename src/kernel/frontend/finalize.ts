@@ -90,10 +90,9 @@ function constantExpr(ctx: Context, d: Draft, value: number | boolean, type: Sca
   if (typeof value === "number" && type !== "real") {
     const [least, most] = type === "u32" ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
     if (!Number.isInteger(value) || value < least || value > most) {
-      const unit = ctx.units[d.place.source];
       throw errorAt(
-        unit,
-        positionOf(unit.text, d) + unit.offset,
+        d.unit,
+        d.start,
         `the constant ${value} is out of range for ${type}`,
         "use a constant that fits the type",
       );
@@ -103,11 +102,6 @@ function constantExpr(ctx: Context, d: Draft, value: number | boolean, type: Sca
   // Rounded once, here, so that every back end and every cache key sees the same number.
   const rounded = typeof value === "number" && type === "real" && ctx.precision === "f32" ? Math.fround(value) : value;
   return { kind: "const", type, value: rounded };
-}
-
-function positionOf(text: string, d: Draft): number {
-  const lines = text.split("\n").slice(0, d.place.line - 1);
-  return lines.reduce((sum, line) => sum + line.length + 1, 0) + d.place.column - 1;
 }
 
 function lateExpr(op: LateOp, args: readonly Expr[], type: ScalarType): Expr {

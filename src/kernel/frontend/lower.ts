@@ -57,10 +57,9 @@ function bindArguments(ctx: Context, unit: SourceUnit, kernel: Kernel, scope: Sc
 function parameter(ctx: Context, name: string, declared: Declaration, unit: SourceUnit): Value {
   if (declared.kind === "scalar") {
     ctx.scalars.push({ name, type: declared.type });
-    const place: Place = { line: 1, column: 1, source: unit.index };
     return {
       kind: "scalar",
-      draft: { kind: "param", id: ctx.scalars.length - 1, type: typeVariable(declared.type), place },
+      draft: { kind: "param", id: ctx.scalars.length - 1, type: typeVariable(declared.type), unit, start: unit.offset },
     };
   }
   ctx.buffers.push({ name, element: declared.element, access: declared.access });
