@@ -170,6 +170,7 @@ export class Context {
     }
   }
 
+  /** Makes a draft of `shape`, which becomes it. */
   draft(node: Node, type: TypeVariable, shape: DraftShape): Draft {
     if (++this.drafts > MAX_DRAFTS)
       throw this.fail(
@@ -177,7 +178,12 @@ export class Context {
         `the kernel has more than ${MAX_DRAFTS} operations once calls are inlined and loops unrolled`,
         "split the kernel, or loop over more than 32 trips, which are not unrolled",
       );
-    return { ...shape, type, unit: this.frame.unit, start: node.start };
+    // Every shape is made for one draft: a copy of it would cost more than all else here.
+    const draft = shape as DraftShape & { type: TypeVariable; unit: SourceUnit; start: number };
+    draft.type = type;
+    draft.unit = this.frame.unit;
+    draft.start = node.start;
+    return draft;
   }
 
   constant(node: Node, value: number | boolean): Draft {

@@ -119,14 +119,14 @@ function countedLoop(ctx: Context, node: ForStatement, scope: Scope): CountedLoo
     return null;
   const { id, init } = node.init.declarations[0];
   if (id.type !== "Identifier" || !init || !node.test || !node.update) return null;
-  const assigned = new Set<string>();
-  collectAssigned(node.body, assigned);
-  if (assigned.has(id.name)) return null;
   const start = constantOf(ctx, init, scope);
   const step = stepOf(ctx, node.update, id.name, scope);
   if (start === null || step === null || step === 0) return null;
   const values = tripsOf(ctx, node.test, id.name, start, step, scope);
-  return values && { name: id.name, values };
+  if (values === null) return null;
+  const assigned = new Set<string>();
+  collectAssigned(node.body, assigned);
+  return assigned.has(id.name) ? null : { name: id.name, values };
 }
 
 function constantOf(ctx: Context, node: Node, scope: Scope): number | null {
