@@ -3,6 +3,7 @@ import { parse, type Node as AcornNode, type Pattern, type Expression, type Bloc
 
 import { KernelError } from "../../errors.ts";
 import type { Place } from "../ir.ts";
+import { parsePlain } from "./parse.ts";
 
 export interface FunctionSyntax {
   readonly params: readonly Pattern[];
@@ -61,6 +62,8 @@ export function parseFunction(
 }
 
 function parseText(name: string, text: string, declared: () => string | undefined): ParsedText {
+  const plain = parsePlain(text);
+  if (plain !== null) return { syntax: plain, offset: 0, lineStarts: lineStartsOf(text) };
   // A method's text (`body({ n }) { … }`) is no expression by itself, but is one as a member of an object.
   const attempts = [
     { prefix: "(", suffix: ")" },

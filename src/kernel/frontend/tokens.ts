@@ -1,0 +1,89 @@
+/** The tokens of the part of JavaScript that kernels are written in. */
+
+/** Thrown for text outside that part, where acorn takes over: nobody sees it. */
+export class Unread extends Error {}
+
+const SPACE = /(?:\s+|\/\/.*|\/\*[^]*?\*\/)*/y;
+const TOKEN =
+  /[A-Za-z_$][\w$]*|0[xX][\da-fA-F]+\b|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|"[^"\\\n]*"|'[^'\\\n]*'|>>>=|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|=>|==|!=|<=|>=|&&|\|\||\+\+|--|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<<|>>|\*\*|[-+*/%&|^!~<>=?:;,.(){}[\]]/y;
+
+/** Regular expressions do most of it: they run at full speed from their first use, JavaScript does not. */
+export class Tokens {
+  readonly text: string;
+  /** The token at hand: what it is; itself for operators and brackets. */
+  kind = "";
+  token = "";
+  start = 0;
+  private before = 0;
+  private end = 0;
+
+  constructor(text: string) {
+    this.text = text;
+    this.next();
+  }
+
+  /** Whether a line ends before the token at hand. */
+  get onNewLine(): boolean {
+    return /[\n\r\u2028\u2029]/.test(this.text.slice(this.before, this.start));
+  }
+
+  next(): void {
+    this.before = this.end;
+    SPACE.lastIndex = this.end;
+    SPACE.test(this.text);
+    this.start = SPACE.lastIndex;
+    if (this.start === this.text.length) {
+      this.kind = "end";
+      return;
+    }
+    TOKEN.lastIndex = this.start;
+    if (!TOKEN.test(this.text)) throw new Unread();
+    this.end = TOKEN.lastIndex;
+    this.token = this.text.slice(this.start, this.end);
+    this.kind = kindOf(this.token);
+    // A name or a digit right after a number belongs to it: 1n, 1_000, 012.
+    if (this.kind === "number" && /[\w$.]/.test(this.text.charAt(this.end))) throw new Unread();
+  }
+
+  take(kind: string): boolean {
+    if (this.kind !== kind) return false;
+    this.next();
+    return true;
+  }
+
+  expect(kind: string): void {
+    if (!this.take(kind)) throw new Unread();
+  }
+
+  name(): string {
+    const { kind, token } = this;
+    if (kind !== "name") throw new Unread();
+    this.next();
+    return token;
+  }
+
+  /** The end of a statement, written or not. */
+  semicolon(): void {
+    if (this.take(";") || this.kind === "}" || this.kind === "end" || this.onNewLine) return;
+    throw new Unread();
+  }
+}
+
+/** Keywords are their own kind: those that are read here, and those that make text unreadable. */
+const KEYWORDS = new Set(
+  (
+    "break const continue do else false for if let null return true var void while yield " +
+    "arguments async await case catch class debugger default delete enum eval export extends finally function implements " +
+    "import in instanceof interface new package private protected public static super switch this throw try typeof with"
+  ).split(" "),
+);
+
+function kindOf(token: string): string {
+  const first = token.charCodeAt(0);
+  if (first === 34 || first === 39) return "string";
+  if (first >= 48 && first <= 57) return "number";
+  if (first === 46 && token.length > 1) return "number";
+  if ((first >= 97 && first <= 122) || (first >= 65 && first <= 90) || first === 36 || first === 95)
+    return KEYWORDS.has(token) ? token : "name";
+  return token;
+}
