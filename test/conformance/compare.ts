@@ -32,7 +32,7 @@ function agrees(actual: number, expected: number, f32: boolean, tolerance: Toler
   if (tolerance === undefined) return false;
   if (actual === expected) return true; // zeros of either sign
   if (Number.isNaN(actual) || Number.isNaN(expected)) return false;
-  if (Math.abs(expected) < SMALLEST_NORMAL && Math.abs(actual) < SMALLEST_NORMAL) return f32;
+  if (f32 && Math.abs(expected) < SMALLEST_NORMAL && Math.abs(actual) < SMALLEST_NORMAL) return true;
   if (Math.abs(actual - expected) <= (tolerance.absolute ?? 0)) return true;
   return ulpsBetween(actual, expected, f32) <= (tolerance.ulps ?? 0);
 }

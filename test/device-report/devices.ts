@@ -83,12 +83,20 @@ export function targetsOf({ device, name }: Opened): Target[] {
  * @throws Error (no g++; not a checkout)
  */
 export async function useCudaEmulator(): Promise<void> {
-  const { buildCudaEmulator } = await import("../support/cuda-emulator/index.ts");
-  const libraries = await buildCudaEmulator();
-  if (libraries === undefined) throw new Error("the CUDA emulator needs Linux and g++");
+  const libraries = await buildEmulator();
+  if (libraries === undefined) throw new Error("--cuda-emulator: needs Linux and g++");
   process.env["FEYNKAC_CUDA_DRIVER"] = libraries.driver;
   process.env["FEYNKAC_NVRTC"] = libraries.nvrtc;
   process.env["FEYNKAC_CACHE"] = "off";
+}
+
+async function buildEmulator(): Promise<{ readonly driver: string; readonly nvrtc: string } | undefined> {
+  try {
+    const { buildCudaEmulator } = await import("../support/cuda-emulator/index.ts");
+    return await buildCudaEmulator();
+  } catch (cause) {
+    throw new Error(`--cuda-emulator: works in a checkout, with g++: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** "CUDA 13.0, /usr/lib/libcuda.so.1": where it lies says nothing elsewhere. */

@@ -1,6 +1,6 @@
 // npm run test:device [-- --devices cpu,cuda,webgpu] [--quick] [--output FILE]; --help says more
 import { messageOf } from "./devices.ts";
-import { parseOptions, type SuiteOptions, USAGE } from "./options.ts";
+import { parseOptions, USAGE } from "./options.ts";
 import { FAMILIES, runSuite } from "./suite.ts";
 
 const output = {
@@ -8,16 +8,18 @@ const output = {
   progress: (text: string): void => console.error(text),
 };
 
-function options(): SuiteOptions | "help" | undefined {
-  try {
-    return parseOptions(process.argv.slice(2), Object.keys(FAMILIES));
-  } catch (error) {
-    console.error(`${messageOf(error)}\n\n${USAGE}`);
-    return undefined;
-  }
+/** @returns the exit code */
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv.slice(2), Object.keys(FAMILIES));
+  if (options !== "help") return runSuite(options, output);
+  console.log(USAGE);
+  return 0;
 }
 
-const chosen = options();
-if (chosen === "help") console.log(USAGE);
-// A device that hangs must not keep the process.
-else process.exit(chosen === undefined ? 2 : await runSuite(chosen, output));
+try {
+  // A device that hangs must not keep the process.
+  process.exit(await main());
+} catch (error) {
+  console.error(`${messageOf(error)}\n\n${USAGE}`);
+  process.exit(2);
+}
