@@ -49,8 +49,8 @@ describeHere("the test on the adapter", () => {
       normalCdf: 32,
       normalPdf: 8,
     };
-    for (const [name, bound] of Object.entries(bounds))
-      expect(errors[name as keyof typeof errors], name).toBeLessThan(bound * 2 ** -48);
+    const over = Object.entries(bounds).filter(([name, n]) => !(errors[name as keyof typeof errors] < n * 2 ** -48));
+    expect(over).toEqual([]);
   });
 
   test("fails, by name and with the error, where a compiler sees through the arithmetic", async () => {
@@ -121,7 +121,7 @@ describeHere("memory", () => {
     const expected = fromPairs(toPairs(values));
     expect(await device.read(buffer)).toEqual(Float64Array.of(0, 0, ...expected));
     expect(await device.read(buffer, 3, 2)).toEqual(expected.slice(1, 3));
-    expect([...expected.slice(2)]).toEqual([2 ** 47 + 1, Infinity, -Infinity, NaN, -0, 0]);
+    expect(expected.slice(2)).toEqual(Float64Array.of(2 ** 47 + 1, Infinity, -Infinity, NaN, -0, 0));
     device.write(buffer, Float32Array.of(0.1), 9);
     expect((await device.read(buffer, 9))[0]).toBe(Math.fround(0.1));
   });
@@ -168,8 +168,8 @@ const binary = kernel({
     out[i + n] = x - y;
     out[i + 2 * n] = x * y;
     out[i + 3 * n] = x / y;
-    out[i + 4 * n] = x === x && y === y ? Math.min(x, y) : 0;
-    out[i + 5 * n] = x === x && y === y ? Math.max(x, y) : 0;
+    out[i + 4 * n] = Number.isNaN(x) || Number.isNaN(y) ? 0 : Math.min(x, y);
+    out[i + 5 * n] = Number.isNaN(x) || Number.isNaN(y) ? 0 : Math.max(x, y);
     out[i + 6 * n] = gpu.copysign(x, y);
     let bits = 0;
     if (x < y) bits += 1;
@@ -216,51 +216,56 @@ const unary = kernel({
 
 /** Pairs at which the low word decides, special values, and the ends of the range. */
 const CORNERS = [
-  ...[
-    0,
-    -0,
-    1,
-    -1,
-    NaN,
-    Infinity,
-    -Infinity,
-    0.5,
-    1.5,
-    2.5,
-    -2.5,
-    1e-10,
-    3.4e38,
-    -3.4e38,
-    1e38,
-    2 ** 120,
-    2 ** 115,
-    1e-20,
-  ],
-  ...[
-    1 + 2 ** -40,
-    1 - 2 ** -40,
-    -1 + 2 ** -40,
-    0.5 + 2 ** -40,
-    0.5 - 2 ** -40,
-    1.5 - 2 ** -45,
-    2.5 + 2 ** -44,
-    -2.5 - 2 ** -44,
-  ],
-  ...[
-    2 ** 24 + 0.5,
-    2 ** 24 - 0.5,
-    2 ** 23 + 0.5,
-    2 ** 23 + 1.5,
-    2 ** 25 + 1.5,
-    -(2 ** 24) - 0.5,
-    2 ** 30 + 2 ** -10,
-    2 ** 40 + 0.25,
-  ],
-  ...[
-    2147483647, 2147483648, 2147483647.5, -2147483648, -2147483648.5, -2147483649, 4294967295, 4294967295.5, 4294967296,
-    16777217,
-  ],
-  ...[4503599, 123456789.75, -123456789.75, 0.1, 2 ** -60, 2 ** -64 * 1.1],
+  0,
+  -0,
+  1,
+  -1,
+  NaN,
+  Infinity,
+  -Infinity,
+  0.5,
+  1.5,
+  2.5,
+  -2.5,
+  1e-10,
+  3.4e38,
+  -3.4e38,
+  1e38,
+  2 ** 120,
+  2 ** 115,
+  1e-20,
+  1 + 2 ** -40,
+  1 - 2 ** -40,
+  -1 + 2 ** -40,
+  0.5 + 2 ** -40,
+  0.5 - 2 ** -40,
+  1.5 - 2 ** -45,
+  2.5 + 2 ** -44,
+  -2.5 - 2 ** -44,
+  2 ** 24 + 0.5,
+  2 ** 24 - 0.5,
+  2 ** 23 + 0.5,
+  2 ** 23 + 1.5,
+  2 ** 25 + 1.5,
+  -(2 ** 24) - 0.5,
+  2 ** 30 + 2 ** -10,
+  2 ** 40 + 0.25,
+  2147483647,
+  2147483648,
+  2147483647.5,
+  -2147483648,
+  -2147483648.5,
+  -2147483649,
+  4294967295,
+  4294967295.5,
+  4294967296,
+  16777217,
+  4503599,
+  123456789.75,
+  -123456789.75,
+  0.1,
+  2 ** -60,
+  2 ** -64 * 1.1,
 ];
 
 describeHere("corners", () => {
@@ -285,7 +290,7 @@ describeHere("corners", () => {
     const found: string[] = [];
     for (const [name, buffer] of buffers) {
       const got = await device.read(buffer);
-      found.push(...differences(name, got as Float64Array, expected[name], undefined, "f32x2"));
+      found.push(...differences(name, got, expected[name], undefined, "f32x2"));
       buffer[Symbol.dispose]();
     }
     return found;

@@ -42,8 +42,8 @@ function printTable(): void {
 
 let devices: TestDevice[] = [];
 beforeAll(async () => {
-  devices = await openTestDevices();
-});
+  devices = await openTestDevices({ emulatedDouble: true });
+}, 300_000);
 afterAll(() => {
   disposeAll(devices);
   printTable();
@@ -58,6 +58,7 @@ describe.each([
   ["cpu", "f64"],
   ["cpu", "f32"],
   ["webgpu", "f32"],
+  ["webgpu", "f32x2"],
 ] as const)("%s, %s", (backend, precision) => {
   const find = (): TestDevice => devices.find(({ label }) => label.startsWith(backend))!;
 

@@ -160,6 +160,42 @@ describe("modules", () => {
   });
 });
 
+describe("f32x2", () => {
+  const scale = kernel({
+    name: "scale",
+    params: { n: i32, factor: real, u: read(real), out: write(real) },
+    body({ n, factor, u, out }, gpu) {
+      const i = gpu.globalId();
+      if (i >= n) return;
+      const t = gpu.privateReal(4);
+      t[i & 3] = 0.1 * u[i];
+      out[i] = (u[i] + 1) * factor + t[i & 3] * 0.5;
+    },
+  });
+  const { code, words } = emitWgsl(lower(scale, "f32x2"));
+
+  test("reals are pairs, parameters two words, private arrays two arrays", () => {
+    expect(words.slice(-3).map(({ kind }) => kind)).toEqual(["scalar", "scalar", "scalarLow"]);
+    expect(code).toContain("factor_s1: f32,\n  factor_s1_low: f32,");
+    expect(code).toContain("u_b0: array<vec2f>;");
+    expect(code).toContain("var<private> t_p0_low: array<f32, 4>;");
+    expect(code).toContain("vec2f(0.1f, (-1.4901161e-9f))");
+  });
+
+  test("constants that are f32, and powers of two, have operations of their own", () => {
+    expect(code).toMatch(/fk2_mul\(fk2_add_f32\(.*, 1f\), vec2f\(args\.factor_s1, args\.factor_s1_low\)\)/);
+    expect(code).toMatch(/vec2f\(t_p0\[.*\], t_p0_low\[.*\]\) \* 0\.5f/);
+  });
+
+  test("every rounded result is hidden", () => {
+    const [helpers] = code.split("@compute");
+    const arithmetic = [...helpers.matchAll(/^ {2}let \w+ = (.* [-+*] .*);$/gm)].map(([, text]) => text);
+    expect(arithmetic.length).toBeGreaterThan(8);
+    for (const text of arithmetic.filter((one) => !/fk2_fast_sum|two_sums/.test(one)))
+      expect(text).toMatch(/^fk2?_hide4?\(/);
+  });
+});
+
 describe("barriers", () => {
   const barrier = at(1, { kind: "barrier" });
   const around = (condition: Expr): string =>

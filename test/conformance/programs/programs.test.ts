@@ -18,7 +18,7 @@ const ITEMS = 37;
 const runs = Number(process.env["FEYNKAC_PROGRAMS"] ?? 300);
 const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
-const devices = await openTestDevices();
+const devices = await openTestDevices({ emulatedDouble: true });
 afterAll(() => disposeAll(devices));
 
 const PARAMS = {
@@ -95,6 +95,22 @@ async function isCloseToInterpreter(device: Device, source: string): Promise<voi
   }
 }
 
+/** The same elements: where f32 is off by less than 1e-6, some 17 roundings, pairs are off by less than 1e-12. */
+async function isAsCloseInPairs(device: Device, source: string): Promise<void> {
+  const spec = caseOf(source);
+  const args = spec.args(arraysOf("f32x2"));
+  const expected = inInterpreter(spec, "f32x2", args);
+  const single = inInterpreter(spec, "f32", spec.args(arraysOf("f32")));
+  const actual = await onDevice(device, spec, "f32x2", args);
+  for (const name of ["iout", "uout"]) expect(differences(name, actual[name], expected[name], undefined)).toEqual([]);
+  for (const name of ["w", "out"]) {
+    const stable = Array.from(expected[name].keys()).filter(
+      (i) => Math.abs(expected[name][i] - single[name][i]) < 1e-6,
+    );
+    for (const i of stable) expect(Math.abs(actual[name][i] - expected[name][i]), `${name}[${i}]`).toBeLessThan(1e-12);
+  }
+}
+
 const options = (numRuns: number): fc.Parameters<[Program]> => ({ numRuns, seed, verbose: false });
 
 test("interpreter and plain JavaScript agree", () => {
@@ -111,6 +127,9 @@ describe.each(devices)("$label", ({ label, device, missing }) => {
       // A software GPU takes some 50 ms to compile each.
       const property = fc.asyncProperty(programs("nothing"), ({ source }) => isCloseToInterpreter(device, source));
       await fc.assert(property, options(Math.ceil(runs / 5)));
+      if (!device.precisions.includes("f32x2")) return;
+      const inPairs = fc.asyncProperty(programs("nothing"), ({ source }) => isAsCloseInPairs(device, source));
+      await fc.assert(inPairs, options(Math.ceil(runs / 15)));
       return;
     }
     const property = fc.asyncProperty(programs("anything"), async ({ source }) => {
