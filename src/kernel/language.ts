@@ -173,7 +173,7 @@ export interface Gpu {
   exponent(x: number): number;
   /** x / 2^exponent(x). */
   significand(x: number): number;
-  /** x with the low half of its significand cleared, so that headBits(x)² is exact. */
+  /** x with the low half of its significand cleared, so that headBits(x)² is exact; in f32x2 the nearest f32. */
   headBits(x: number): number;
   /** The high 32 bits of the 64-bit product of two u32 (`Math.imul` gives the low ones). */
   mulHigh(a: number, b: number): number;
