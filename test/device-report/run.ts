@@ -31,7 +31,8 @@ export async function runGroup(target: Target, { family, unit, checks }: Group):
     if (late) unanswering.add(target.device);
     hangs ||= late;
     if (failure !== undefined) failures.push(`${name}: ${failure}`);
-    if (error > worst || where === "") [worst, where] = [error, name];
+    const size = Number.isNaN(error) ? Infinity : error;
+    if (size > worst || where === "") [worst, where] = [size, name];
   }
   const seconds = (performance.now() - start) / 1e3;
   return { family, target, unit, cases: checks.length, failures, worst, where, seconds, hangs };

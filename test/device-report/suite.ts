@@ -5,6 +5,7 @@ import type { Context, Family, Group, Target } from "./check.ts";
 import { DeviceInUse } from "./device-in-use.ts";
 import { messageOf, open, type Opened, targetsOf, useCudaEmulator } from "./devices.ts";
 import { conformance } from "./families/conformance.ts";
+import { formulasOf, greeks } from "./families/greeks.ts";
 import { math } from "./families/math.ts";
 import { reference } from "./families/reference.ts";
 import { splits } from "./families/splits.ts";
@@ -14,7 +15,14 @@ import { type Row, runGroup } from "./run.ts";
 
 export type Families = Readonly<Record<string, Family>>;
 
-export const FAMILIES: Families = { conformance, functions: math, reference, splits };
+export const FAMILIES: Families = {
+  conformance,
+  functions: math,
+  reference,
+  greeks,
+  formulas: formulasOf,
+  splits,
+};
 
 /** Lines of the report, and of its progress. */
 export interface Output {

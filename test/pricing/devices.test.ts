@@ -3,7 +3,8 @@ import type { Device } from "../../src/device/index.ts";
 import { openDevice } from "../../src/device/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
-import { priced, trade } from "./reference.ts";
+import { FORMULA_TOLERANCE, formulas } from "./formula-trades.ts";
+import { priced } from "./reference.ts";
 import { HONEST, OF_SPOT, referenceErrors, solvableTrades } from "./reference-errors.ts";
 
 const all = solvableTrades();
@@ -53,29 +54,15 @@ describe("the reference cases on every device", () => {
 });
 
 describe("formulas on every device", () => {
-  const american = { kind: "american" } as const;
-  const formulas = [
-    trade({ exercise: american, volatility: { kind: "local", expression: "0.2 + 0.1*exp(-S/100)" } }),
-    trade({
-      exercise: american,
-      volatility: { kind: "local", expression: "0.15 + 0.1*exp(-t)*max(0.5, min(2, S/100))" },
-    }),
-    trade({ volatility: { kind: "local", expression: "0.2 + 0.05*sin(3*t)" } }),
-    trade({
-      exercise: american,
-      payoff: { kind: "expression", expression: "max(110 - S, 0) + 0.5*max(S - 120, 0)", kinks: [110, 120] },
-    }),
-  ];
-
   async function check(device: Device, precision: "f64" | "f32", tolerance: number): Promise<void> {
     const expected = await priced(formulas, { device: new PlainDevice() });
     const got = await priced(formulas, { device, precision });
     got.forEach(({ value }, i) => expect(Math.abs(value - expected[i].value)).toBeLessThanOrEqual(tolerance));
   }
 
-  it("CPU, f64", () => check(two, "f64", 1e-9));
-  it("CPU, f32", () => check(two, "f32", 2e-3));
-  it.skipIf(webgpu === undefined)("WebGPU, f32", () => check(webgpu as Device, "f32", 2e-3));
+  it("CPU, f64", () => check(two, "f64", FORMULA_TOLERANCE.f64));
+  it("CPU, f32", () => check(two, "f32", FORMULA_TOLERANCE.f32));
+  it.skipIf(webgpu === undefined)("WebGPU, f32", () => check(webgpu as Device, "f32", FORMULA_TOLERANCE.f32));
 });
 
 describe("the same numbers", () => {

@@ -7,15 +7,15 @@ import {
   referenceErrors,
   solvableTrades,
 } from "../../pricing/reference-errors.ts";
-import type { ReferenceTrade } from "../../pricing/reference.ts";
+import { type ReferenceTrade, referenceTrades } from "../../pricing/reference.ts";
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Context, type Family, type Group, once, some, type Target } from "../check.ts";
 
 const METHODS: readonly Method[] = ["auto", "fdm"];
 
 export const reference: Family = (target, context) => {
-  const trades = some(solvableTrades(), context, 8);
-  return METHODS.flatMap((method) => groupsOf(target, context, method, trades));
+  const trades = { auto: referenceTrades(), fdm: solvableTrades() };
+  return METHODS.flatMap((method) => groupsOf(target, context, method, some(trades[method], context, 8)));
 };
 
 /** Of the CPU's value in f64, over spot: rounding, of 48 bits or 53, adds up over the steps, and cancels in the payoff. */
