@@ -104,7 +104,7 @@ function coldCompile(): number {
     import { openDevice } from ${JSON.stringify(join(root, "dist/device/index.js"))};
     import { solverKernel } from ${JSON.stringify(join(root, "dist/fdm/index.js"))};
     const device = await openDevice({ backend: "cpu" });
-    const variant = { exercise: "brennan-schwartz", shape: "lognormal", dividends: false, capacity: 161 };
+    const variant = { exercise: "brennan-schwartz", shape: "lognormal", dividends: false, closed: true, capacity: 161 };
     console.log((await device.compile(solverKernel(variant), { precision: "f64" })).compileMs);
     device[Symbol.dispose]();`;
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", source], { encoding: "utf8" });

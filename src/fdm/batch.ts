@@ -3,15 +3,15 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Arena } from "./arena.ts";
 import type { Lane } from "./lane.ts";
-import { isClosed, Launch, type LaneValues } from "./launch.ts";
+import { Launch, type LaneValues } from "./launch.ts";
 import { LaunchMemory } from "./launch-memory.ts";
-import { solverKernel, type SolverVariant, teamKernel } from "./solver/index.ts";
+import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
 import { preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513];
 /** Private arrays of the solver, by exercise scheme. */
-const PRIVATE_ARRAYS = { none: 5, "brennan-schwartz": 6, policy: 8 } as const;
+const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9 } as const;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
 /** About what a lane takes of a launch's memory where the device makes its mesh: coefficients of some ten factorisations, results. */
@@ -19,12 +19,15 @@ const CLOSED_LANE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
-/** Most nodes a lane may have on a device. */
+/** Most nodes a lane may have on a device, in the split that has most room. */
 export function largestNodes(device: Device, precision: Precision, scheme: SolverVariant["exercise"]): number {
-  return Math.min(
-    CAPACITIES[CAPACITIES.length - 1],
-    Math.floor(device.limits.maxPrivateBytes / (PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4))),
+  const most = CAPACITIES[CAPACITIES.length - 1];
+  const fitsTeam = preferredSplits(device).some(
+    (split) => split !== "item" && teamCapacity(device, precision, most, split) !== undefined,
   );
+  if (fitsTeam) return most;
+  const bytes = PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4);
+  return Math.min(most, Math.floor(device.limits.maxPrivateBytes / bytes));
 }
 
 /**
@@ -58,7 +61,7 @@ export class LaneSolver implements Disposable {
     for (const members of grouped(lanes)) {
       const split = this.splitOf(lanes[members[0]]);
       const kernel = await this.compiled(lanes[members[0]], split);
-      for (const part of parts(members, this.launchLanes(lanes[members[0]], isClosed(lanes[members[0]], split)))) {
+      for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
         if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
         const launch = new Launch(
@@ -92,15 +95,13 @@ export class LaneSolver implements Disposable {
 
   private compiled(lane: Lane, split: Split): Promise<CompiledKernel> {
     const variant = this.variant(lane, split);
-    const closed = isClosed(lane, split);
     const compile = (): Promise<CompiledKernel> => {
-      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], closed);
+      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split]);
       return this.device.compile(kernel, { precision: this.precision });
     };
     // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by content.
     if (variant.volatility !== undefined) return compile();
-    const { exercise, shape, dividends, capacity } = variant;
-    const name = `${split} ${closed} ${exercise} ${shape} ${dividends} ${capacity}`;
+    const name = `${split} ${variantName(variant)}`;
     let compiled = this.kernels.get(name);
     if (compiled === undefined) this.kernels.set(name, (compiled = compile()));
     return compiled;
@@ -112,6 +113,7 @@ export class LaneSolver implements Disposable {
       exercise: grid.scheme,
       shape: shapeOf(lane),
       dividends: grid.time.dividends > 0,
+      closed: grid.table === undefined,
       capacity: this.capacity(grid, split),
       ...(formula === undefined ? {} : { volatility: formula }),
     };
@@ -133,8 +135,8 @@ export class LaneSolver implements Disposable {
    * Enough lanes to fill the device, few enough that a launch's tables stay in a CPU's caches: their rows are one launch wide,
    * and wide rows cost a TLB miss each.
    */
-  private launchLanes({ grid }: Lane, closed: boolean): number {
-    const words = closed ? CLOSED_LANE_WORDS : grid.mesh.count * 4;
+  private launchLanes({ grid }: Lane): number {
+    const words = grid.table === undefined ? CLOSED_LANE_WORDS : grid.mesh.count * 4;
     const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
     return Math.max(1, Math.min(Math.max(512, 2 * this.device.parallelism), most));
   }

@@ -21,7 +21,7 @@ export interface Resolution {
 export interface Grid {
   readonly problem: OneFactorProblem;
   readonly mesh: Mesh;
-  /** Node by node; undefined where mesh and payoff have closed forms, so that a device can make them: see `tableOf`. */
+  /** Node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
   readonly table: Table | undefined;
   /** Whether the first node is certain to be exercised. */
   readonly fixed: boolean;
@@ -108,11 +108,6 @@ function grid(
     stencils: [],
     key: keyOf(scheme, shapeOf(problem), mesh.count, fixed, table, problem.spots.length),
   };
-}
-
-/** A grid node by node. */
-export function tableOf({ mesh, problem, table }: Grid, arena: Arena): Table {
-  return table ?? makeTable(mesh, problem, arena);
 }
 
 /** Whether V(S, T) and the obstacle are two columns. */

@@ -1,4 +1,3 @@
-import { Arena } from "./arena.ts";
 import type { BufferElement, Device, DeviceBuffer } from "../device/index.ts";
 import { hostReal, type Precision } from "../kernel/index.ts";
 
@@ -37,8 +36,6 @@ export class LaunchMemory implements Disposable {
   readonly device: Device;
   /** Of buffers of reals. */
   readonly element: "f64" | "f32";
-  /** For what is made and packed at once. */
-  readonly scratch = new Arena(4096);
   readonly #free: DeviceBuffer[] = [];
   readonly #all = new Set<DeviceBuffer>();
   /** Two: one launch is packed while the one before it waits to be recorded. */

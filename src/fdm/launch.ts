@@ -1,7 +1,7 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../device/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
-import { type Grid, hasObstacle, type Lane, tableOf } from "./lane.ts";
+import { type Grid, hasObstacle, type Lane, type Table } from "./lane.ts";
 import type { KinkedMesh } from "./mesh.ts";
 import { CLOSED_WORDS, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { Split } from "./split.ts";
@@ -38,7 +38,7 @@ export class Launch {
     // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
     this.pitch = ((lanes.length + 63) & ~63) + 8;
     this.windows = lanes[0].grid.windows.length;
-    this.closed = isClosed(lanes[0], split);
+    this.closed = lanes[0].grid.table === undefined;
     this.flags = neededFlags(lanes);
     this.packed = memory.pack();
     if (this.closed) this.packMeshes();
@@ -114,8 +114,7 @@ export class Launch {
   /** The columns that lanes `first` … `end` − 1 share: a trade's bumps stand side by side, on one grid. */
   private packGrid(table: Float64Array | Float32Array, grid: Grid, first: number, end: number): void {
     const scale = 1 / grid.problem.spots[0];
-    this.memory.scratch.clear();
-    const { nodes, initial, obstacle } = tableOf(grid, this.memory.scratch);
+    const { nodes, initial, obstacle } = grid.table as Table;
     let row = this.column(table, nodes, first, end, 0, scale);
     row = this.column(table, initial, first, end, row, scale);
     if (hasObstacle(grid.table)) this.column(table, obstacle as Float64Array, first, end, row, scale);
@@ -177,11 +176,6 @@ export class Launch {
     this.buffers.push(buffer);
     return buffer;
   }
-}
-
-/** Whether a lane's nodes and payoff are made by the kernel of this split. */
-export function isClosed({ grid, variance }: Lane, split: Split): boolean {
-  return split !== "item" && grid.table === undefined && variance === undefined;
 }
 
 /** Rows of coefficients a step has, by what its flag says. */

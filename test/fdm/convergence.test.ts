@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Grid, grids, lane, LaneSolver, type OneFactorProblem, pointValue } from "../../src/fdm/index.ts";
 import { constant, integrate } from "../../src/market/index.ts";
-import { vanillaPayoff } from "../../src/products/index.ts";
+import { functionPayoff, vanillaPayoff } from "../../src/products/index.ts";
 import { referenceTrades } from "../pricing/reference.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 
@@ -66,7 +66,7 @@ describe("the solver", () => {
       dividendYield: 0.03,
       dividends: [],
       diffusion: { kind: "deterministic", sigma: constant(0.3) },
-      payoff: { ...vanillaPayoff("call", 100), value: f, average: (a, b) => f(0.5 * (a + b)) },
+      payoff: functionPayoff(f, [100]),
     });
     const made = [
       grids(

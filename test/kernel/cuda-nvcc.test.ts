@@ -67,19 +67,25 @@ const variant = {
   shape: "lognormal",
   dividends: false,
   capacity: 257,
+  closed: true,
 } as const satisfies SolverVariant;
 
 const pricingKernels: readonly Kernel[] = [
   blackScholesKernel,
-  teamKernel(variant, SUBGROUP, true),
-  teamKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP, true),
-  teamKernel(variant, WORKGROUP, false),
-  teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
-  teamKernel({ ...variant, exercise: "policy", shape: "table" }, WORKGROUP, false),
+  teamKernel(variant, SUBGROUP),
+  teamKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP),
+  teamKernel({ ...variant, closed: false }, WORKGROUP),
+  teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP),
+  teamKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP),
   solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
-  solverKernel({ ...variant, exercise: "policy", shape: "table" }),
+  solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }),
   // A volatility of constant elasticity of variance, as a formula.
-  solverKernel({ ...variant, shape: "formula", volatility: formula("0.3 * (S / 100) ** -0.5", ["S", "t"]) }),
+  solverKernel({
+    ...variant,
+    shape: "formula",
+    closed: false,
+    volatility: formula("0.3 * (S / 100) ** -0.5", ["S", "t"]),
+  }),
 ];
 
 const pricing = (precision: Real): Promise<Resources[]> =>

@@ -2,17 +2,17 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 
 /**
  * V at the spot `target`, after a jump: the cubic through the four nodes about it, held between the values of the two inner ones, j and
- * j + 1, so that it cannot overshoot. `table` holds the lane's nodes at [i·pitch + lane], u their values.
+ * j + 1, so that it cannot overshoot. x are the nodes, u their values.
  */
 export const valueAfterJump = fn({
   name: "valueAfterJump",
-  params: [read(real), read(real), i32, i32, i32, i32, real],
-  body([table, u, nodes, pitch, lane, j, target]) {
+  params: [read(real), read(real), i32, i32, real],
+  body([x, u, nodes, j, target]) {
     const m = Math.min(Math.max(j - 1, 0), nodes - 4);
-    const x0 = table[m * pitch + lane];
-    const x1 = table[(m + 1) * pitch + lane];
-    const x2 = table[(m + 2) * pitch + lane];
-    const x3 = table[(m + 3) * pitch + lane];
+    const x0 = x[m];
+    const x1 = x[m + 1];
+    const x2 = x[m + 2];
+    const x3 = x[m + 3];
     const t0 = target - x0;
     const t1 = target - x1;
     const t2 = target - x2;
@@ -22,8 +22,8 @@ export const valueAfterJump = fn({
       u[m + 1] * ((t0 / (x1 - x0)) * (t2 / (x1 - x2)) * (t3 / (x1 - x3))) +
       u[m + 2] * ((t0 / (x2 - x0)) * (t1 / (x2 - x1)) * (t3 / (x2 - x3))) +
       u[m + 3] * ((t0 / (x3 - x0)) * (t1 / (x3 - x1)) * (t2 / (x3 - x2)));
-    const left = table[j * pitch + lane];
-    const share = (target - left) / (table[(j + 1) * pitch + lane] - left);
+    const left = x[j];
+    const share = (target - left) / (x[j + 1] - left);
     const linear = u[j] + (u[j + 1] - u[j]) * share;
     const held = Math.min(Math.max(cubic, Math.min(u[j], u[j + 1])), Math.max(u[j], u[j + 1]));
     return share >= 0 && share <= 1 ? held : linear;
@@ -33,17 +33,17 @@ export const valueAfterJump = fn({
 /** The jump over a dividend date, V(S) ← V(max(S·keep − cash, 0)), into z. */
 export const payDividend = fn({
   name: "payDividend",
-  params: [read(real), read(real), write(real), i32, i32, i32, real, real],
+  params: [read(real), read(real), write(real), i32, real, real],
   env: { valueAfterJump },
-  body([table, u, z, nodes, pitch, lane, keep, cash], _gpu, { valueAfterJump }) {
+  body([x, u, z, nodes, keep, cash], _gpu, { valueAfterJump }) {
     const last = nodes - 1;
-    const sign = table[last * pitch + lane] > table[lane] ? 1.0 : -1.0;
+    const sign = x[last] > x[0] ? 1.0 : -1.0;
     let j = 0;
     for (let i = 0; i < nodes; i++) {
-      const target = Math.max(table[i * pitch + lane] * keep - cash, 0);
+      const target = Math.max(x[i] * keep - cash, 0);
       // Targets run as the nodes do, so the search goes on where it stopped.
-      while (j < last - 1 && sign * (table[(j + 1) * pitch + lane] - target) < 0) j++;
-      z[i] = valueAfterJump(table, u, nodes, pitch, lane, j, target);
+      while (j < last - 1 && sign * (x[j + 1] - target) < 0) j++;
+      z[i] = valueAfterJump(x, u, nodes, j, target);
     }
   },
 });

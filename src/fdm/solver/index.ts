@@ -1,4 +1,5 @@
 /** The kernel that carries a batch of one-factor problems from expiry to today. */
+export { CLOSED_WORDS } from "./closed-node.ts";
 export {
   CRANK_NICOLSON,
   type DiffusionShape,
@@ -7,6 +8,7 @@ export {
   REFACTOR,
   solverKernel,
   type SolverVariant,
+  variantName,
 } from "./kernel.ts";
-export { CLOSED_WORDS, teamKernel, teamWords } from "./team/kernel.ts";
+export { teamKernel, teamWords } from "./team/kernel.ts";
 export { SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";

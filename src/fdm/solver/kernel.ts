@@ -1,4 +1,5 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { closedNode } from "./closed-node.ts";
 import { payDividend } from "./dividend.ts";
 import { matrixRow } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
@@ -15,6 +16,8 @@ export interface SolverVariant {
   readonly shape: DiffusionShape;
   /** Whether any step ends at a dividend; without them a third of the code goes. */
   readonly dividends: boolean;
+  /** Whether lanes bring a mesh and a vanilla payoff in closed form, in place of a table. */
+  readonly closed: boolean;
   /** Most nodes a lane may have. */
   readonly capacity: number;
   /** σ(S, t), for the shape "formula". */
@@ -40,19 +43,25 @@ export const DIVIDEND = 4;
  * costs some six times as much.
  *
  * Layout: value i of lane l stands at [i·pitch + l].
- *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table")
+ *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table"); `closed`: six
+ *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; per dividend: keep, cash
  *   flags         one word a step, the same for all lanes
  *   start         first node of each window of six that is read at the end
- *   out           [window·6 + k]
+ *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here
  * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
  */
 export function solverKernel(variant: SolverVariant): Kernel {
   if (variant.volatility !== undefined) return makeKernel(variant);
-  const name = `${variant.exercise} ${variant.shape} ${variant.dividends} ${variant.capacity}`;
+  const name = variantName(variant);
   let made = kernels.get(name);
   if (made === undefined) kernels.set(name, (made = makeKernel(variant)));
   return made;
+}
+
+/** Two variants without a formula are the same if their names are. */
+export function variantName({ exercise, shape, dividends, closed, capacity }: SolverVariant): string {
+  return `${exercise}-${shape}${dividends ? "-dividends" : ""}${closed ? "-closed" : ""}-${capacity}`;
 }
 
 /** One kernel a variant, few in all, so that devices know them by identity. A pure function's memory. */
@@ -76,16 +85,18 @@ export const solverParams = {
 } as const;
 
 function makeKernel(variant: SolverVariant): Kernel {
-  const { exercise, shape, dividends, capacity, volatility } = variant;
+  const { exercise, shape, dividends, closed, capacity, volatility } = variant;
   const early = exercise !== "none";
   return kernel({
-    name: `fdm-${exercise}-${shape}${dividends ? "-dividends" : ""}-${capacity}`,
+    name: `fdm-${variantName(variant)}`,
     params: solverParams,
     env: {
       early,
       shape,
       dividends,
+      closed,
       capacity,
+      closedNode,
       policy: exercise === "policy",
       earlyCapacity: early ? capacity : 1,
       policyCapacity: exercise === "policy" ? capacity : 1,
@@ -107,15 +118,31 @@ function makeKernel(variant: SolverVariant): Kernel {
       const inverse = gpu.privateReal(env.capacity); // 1 / pivot ("policy": not used)
       const lower = gpu.privateReal(env.capacity); // a / pivot ("policy": a)
       const upper = gpu.privateReal(env.capacity); // c / pivot ("policy": c)
+      const x = gpu.privateReal(env.capacity); // the nodes
       const obstacle = gpu.privateReal(env.earlyCapacity);
       const active = gpu.privateReal(env.policyCapacity); // 1 where exercised
       const factor = gpu.privateReal(env.policyCapacity); // a / pivot of the current policy
       const last = nodes - 1;
-      for (let i = 0; i < nodes; i++) {
-        u[i] = table[(nodes + i) * pitch + lane];
-        if (env.early) obstacle[i] = table[(obstacleColumn * nodes + i) * pitch + lane];
-        if (env.policy) active[i] = 0;
+      if (env.closed) {
+        const kink = table[lane];
+        const width = table[pitch + lane];
+        const meshStep = table[2 * pitch + lane];
+        const at = table[3 * pitch + lane];
+        const zeroAt = table[4 * pitch + lane];
+        const sign = table[5 * pitch + lane];
+        for (let i = 0; i < nodes; i++) {
+          x[i] = env.closedNode(i, kink, width, meshStep, at, zeroAt);
+          u[i] = Math.max(sign * (x[i] - kink), 0);
+          if (env.early) obstacle[i] = u[i];
+        }
+      } else {
+        for (let i = 0; i < nodes; i++) {
+          x[i] = table[i * pitch + lane];
+          u[i] = table[(nodes + i) * pitch + lane];
+          if (env.early) obstacle[i] = table[(obstacleColumn * nodes + i) * pitch + lane];
+        }
       }
+      if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
       let row = 0;
       let hRate = 0.0;
       for (let step = 0; step < steps; step++) {
@@ -134,17 +161,17 @@ function makeKernel(variant: SolverVariant): Kernel {
           }
           row += 4;
           let excess = 1.0; // 1 − lower[i + 1]
-          let x = table[last * pitch + lane];
-          let below = table[(last - 1) * pitch + lane];
-          let hUp = x - below;
+          let here = x[last];
+          let below = x[last - 1];
+          let hUp = here - below;
           for (let i = last; i >= 0; i--) {
-            const hDown = x - below;
-            const drift = hDrift * x;
-            let variance = hVariance * x * x;
+            const hDown = here - below;
+            const drift = hDrift * here;
+            let variance = hVariance * here * here;
             if (env.shape === "table") variance = hVariance * table[((obstacleColumn + 1) * nodes + i) * pitch + lane];
-            if (env.shape === "formula" && x > 0) {
-              const sigma = Math.max(env.volatility(x * scale, time) + shift, 0);
-              variance = h * sigma * sigma * x * x;
+            if (env.shape === "formula" && here > 0) {
+              const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
+              variance = h * sigma * sigma * here * here;
             }
             const { a, c } = env.matrixRow(drift, variance, hDown, hUp, i === 0, i === last, fixed);
             if (env.policy) {
@@ -159,8 +186,8 @@ function makeKernel(variant: SolverVariant): Kernel {
               upper[i] = c * pivot;
             }
             hUp = hDown;
-            x = below;
-            below = table[Math.max(i - 2, 0) * pitch + lane];
+            here = below;
+            below = x[Math.max(i - 2, 0)];
           }
         }
 
@@ -175,7 +202,7 @@ function makeKernel(variant: SolverVariant): Kernel {
           const keep = coefficients[row * pitch + lane];
           const cash = coefficients[(row + 1) * pitch + lane];
           row += 2;
-          env.payDividend(table, u, z, nodes, pitch, lane, keep, cash);
+          env.payDividend(x, u, z, nodes, keep, cash);
           for (let i = 0; i < nodes; i++) {
             u[i] = z[i];
             if (env.early) u[i] = Math.max(u[i], obstacle[i]);
@@ -184,7 +211,10 @@ function makeKernel(variant: SolverVariant): Kernel {
       }
       for (let window = 0; window < windows; window++) {
         const first = start[window * pitch + lane];
-        for (let k = 0; k < 6; k++) out[(window * 6 + k) * pitch + lane] = u[first + k];
+        for (let k = 0; k < 6; k++) {
+          out[(window * 6 + k) * pitch + lane] = u[first + k];
+          if (env.closed) out[((windows + window) * 6 + k) * pitch + lane] = x[first + k];
+        }
       }
     },
   });

@@ -25,7 +25,7 @@ export function payRuns(rows: number): KernelFunction<any, any> {
       for (let k = 0; k < env.rows; k++) {
         const target = Math.max(x[Math.min(first + k, last)] * keep - cash, 0);
         while (j < last - 1 && sign * (x[j + 1] - target) < 0) j++;
-        if (first + k <= last) u[k] = env.valueAfterJump(x, values, nodes, 1, 0, j, target);
+        if (first + k <= last) u[k] = env.valueAfterJump(x, values, nodes, j, target);
       }
     },
   });

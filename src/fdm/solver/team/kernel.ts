@@ -1,5 +1,6 @@
-import { fn, i32, type Kernel, kernel, real } from "../../../kernel/index.ts";
-import { solverParams, type SolverVariant } from "../kernel.ts";
+import { type Kernel, kernel } from "../../../kernel/index.ts";
+import { closedNode } from "../closed-node.ts";
+import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { assembleRuns } from "./assemble.ts";
 import { payRuns } from "./dividend.ts";
 import { factorRuns } from "./factor.ts";
@@ -15,52 +16,33 @@ import { scratchWords, type Team } from "./team.ts";
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
  * algorithm, and its results differ by rounding only.
  *
- * With `closed`, `table` holds a lane's mesh and vanilla payoff in closed form instead: kink, width, step, at, zeroAt (`KinkedMesh`, in
- * units of the spot), φ; and `out` has the windows' nodes after their values, as many.
- *
  * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops beside, and either 12 (17)
  * shuffles, or 28 (40) words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
  * Workgroup memory: `teamWords`.
  */
-export function teamKernel(variant: SolverVariant, team: Team, closed: boolean): Kernel {
-  if (variant.volatility !== undefined) return makeKernel(variant, team, closed);
-  const { exercise, shape, dividends, capacity } = variant;
-  const name = `${exercise} ${shape} ${dividends} ${capacity} ${team.items} ${closed}`;
+export function teamKernel(variant: SolverVariant, team: Team): Kernel {
+  if (variant.volatility !== undefined) return makeKernel(variant, team);
+  const name = `${team.items} ${variantName(variant)}`;
   let made = kernels.get(name);
-  if (made === undefined) kernels.set(name, (made = makeKernel(variant, team, closed)));
+  if (made === undefined) kernels.set(name, (made = makeKernel(variant, team)));
   return made;
 }
 
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
 
-/** Numbers a lane that a mesh and a vanilla payoff follow from. */
-export const CLOSED_WORDS = 6;
-
 /** Words of workgroup memory: the nodes, their values, what scans pass on, two counters. */
 export function teamWords(team: Team, capacity: number): number {
   return 2 * capacity + scratchWords(team) + 2;
 }
 
-/** Node i of a mesh in closed form, see `KinkedMesh`. */
-const closedNode = fn({
-  name: "closedNode",
-  params: [i32, real, real, real, real, real],
-  body([i, kink, width, step, at, zeroAt], gpu) {
-    const growth = Math.exp((gpu.real(i) - at) * step);
-    const node = kink * Math.exp(width * 0.5 * (growth - 1 / growth));
-    return gpu.real(i) === zeroAt ? 0.0 : node;
-  },
-});
-
-function makeKernel(variant: SolverVariant, team: Team, closed: boolean): Kernel {
-  const { exercise, shape, dividends, capacity, volatility } = variant;
+function makeKernel(variant: SolverVariant, team: Team): Kernel {
+  const { exercise, shape, dividends, closed, capacity, volatility } = variant;
   const rows = Math.ceil(capacity / team.items);
   const early = exercise !== "none";
   const policy = exercise === "policy";
-  const kind = `${team.shuffles ? "subgroup" : "workgroup"}-${exercise}-${shape}`;
   return kernel({
-    name: `fdm-${kind}${dividends ? "-dividends" : ""}${closed ? "-closed" : ""}-${capacity}`,
+    name: `fdm-${team.shuffles ? "subgroup" : "workgroup"}-${variantName(variant)}`,
     groupSize: team.items,
     params: solverParams,
     env: {
