@@ -2,7 +2,7 @@ import { openDevice, type Device } from "../src/device/index.ts";
 import { DeviceUnavailableError } from "../src/errors.ts";
 import { hardware } from "./device/hardware.ts";
 import { options } from "./device/options.ts";
-import { cycles, starts } from "./device/process.ts";
+import { starts } from "./device/process.ts";
 import type { Benchmark, Context } from "./harness.ts";
 
 /** Opens a back end; says why if it is not here. */
@@ -18,7 +18,6 @@ async function opened(backend: "cuda" | "webgpu", context: Context): Promise<Dev
 
 async function run(context: Context): Promise<void> {
   using cpu = await openDevice({ backend: "cpu" });
-  let cuda: string | undefined;
   for (const backend of ["cuda", "webgpu"] as const) {
     using device = await opened(backend, context);
     if (device === undefined) continue;
@@ -26,12 +25,9 @@ async function run(context: Context): Promise<void> {
     const counts = context.quick ? [64] : [2048, 8192, 131_072];
     for (const precision of ["f64", "f32"] as const)
       if (device.precisions.includes(precision)) await options(device, precision, counts, context, cpu);
-    if (backend !== "cuda") continue;
-    cuda = device.name;
-    starts(cuda, context);
+    if (backend === "cuda") starts(device.name, context);
   }
   await options(cpu, "f64", context.quick ? [64] : [8192], context, cpu);
-  if (cuda !== undefined) await cycles(cuda, context);
 }
 
 export const benchmark: Benchmark = {

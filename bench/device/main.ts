@@ -1,10 +1,18 @@
-// The benchmark of devices as a program of its own, for machines that have Node and a GPU but no development tools: bundled by
-// `npm run bundle:device`. node bench.mjs [--quick] [--output FILE]
+// The benchmarks of devices as a program of its own, for machines that have Node and a GPU but no development tools: bundled by
+// `npm run bundle:device`. node bench.mjs [NAME…] [--quick] [--output FILE]
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { benchmark } from "../device.bench.ts";
-import { measure } from "../harness.ts";
+import { benchmark as cycles } from "../cycles.bench.ts";
+import { benchmark as device } from "../device.bench.ts";
+import { measure, type Measurement } from "../harness.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean" }, output: { type: "string" } } });
-const measurements = await measure(benchmark, values.quick ?? false);
-if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean" }, output: { type: "string" } },
+});
+const measurements: Measurement[] = [];
+for (const benchmark of [device, cycles]) {
+  if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
+  measurements.push(...(await measure(benchmark, values.quick ?? false)));
+  if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);
+}
