@@ -1,0 +1,2 @@
+/** Linear algebra on every device: the numerical parts without finance. */
+export * from "./tridiagonal/index.ts";

@@ -1,0 +1,21 @@
+import type { Device } from "../../device/index.ts";
+import { isGpu, type Problem } from "./method.ts";
+import { runShape } from "./register-hybrid.ts";
+import type { Algorithm } from "./spec.ts";
+
+/** Shorter systems are done before cutting them up is. */
+const LEAST_PARTITIONED = 4096;
+
+/**
+ * The algorithm for a problem. A CPU, and a software adapter, is full with a few systems, one a SIMD lane; a GPU keeps a system on the chip
+ * while it has room. Longer systems go one an item where there are enough to fill the device and neighbouring items read neighbouring words, else in
+ * chunks.
+ */
+export function chooseAlgorithm(device: Device, problem: Problem): Exclude<Algorithm, "auto"> {
+  const { rows, batch, stride, precision } = problem;
+  if (!isGpu(device)) return rows >= LEAST_PARTITIONED && 2 * batch <= device.parallelism ? "partition" : "thomas";
+  const contiguous = stride === 1;
+  if (rows <= 2) return "thomas";
+  if (runShape(device, { rows, contiguous, precision }) !== undefined) return "register-hybrid";
+  return !contiguous && batch >= device.parallelism ? "thomas" : "partition";
+}

@@ -1,0 +1,89 @@
+import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { i32, kernel, read, write } from "../../kernel/index.ts";
+import type { Chunks, Problem } from "./method.ts";
+import { CODE_NOT_FINITE, CODE_OK, NOT_FINITE } from "./status.ts";
+
+/** A system's code from the reduced system's status, whose rows 2c and 2c + 1 are the first and last of chunk c. */
+const begin = kernel({
+  name: "chunk-status-begin",
+  params: { rows: i32, chunk: i32, reduced: read(i32), codes: write(i32) },
+  env: { ok: CODE_OK, notFinite: CODE_NOT_FINITE },
+  body({ rows, chunk, reduced, codes }, gpu, { ok, notFinite }) {
+    const s = gpu.globalId();
+    const word = reduced[s];
+    const row = word - 1;
+    const place = Math.min((row >> 1) * chunk + (row & 1) * (chunk - 1), rows - 1);
+    const code = word === 0 ? ok : word < 0 ? notFinite : place;
+    gpu.atomicStore(codes, s, code);
+  },
+});
+
+/** The worst of what happened to a system's chunks: while they were reduced (rows of the system), while they were solved (rows of the system, too). */
+const join = kernel({
+  name: "chunk-status-join",
+  params: { batch: i32, reducing: read(i32), solving: read(i32), codes: write(i32) },
+  env: { ok: CODE_OK, notFinite: CODE_NOT_FINITE },
+  body({ batch, reducing, solving, codes }, gpu, { ok, notFinite }) {
+    const t = gpu.globalId();
+    const one = reducing[t];
+    const other = solving[t];
+    let code = one === 0 ? ok : one < 0 ? notFinite : one - 1;
+    code = Math.min(code, other === 0 ? ok : other < 0 ? notFinite : other - 1);
+    if (code < ok) gpu.atomicMin(codes, t % batch, code);
+  },
+});
+
+const end = kernel({
+  name: "chunk-status-end",
+  params: { codes: read(i32), status: write(i32) },
+  env: { ok: CODE_OK, notFinite: CODE_NOT_FINITE, word: NOT_FINITE },
+  body({ codes, status }, gpu, { ok, notFinite, word }) {
+    const s = gpu.globalId();
+    const code = codes[s];
+    status[s] = code === ok ? 0 : code === notFinite ? word : code + 1;
+  },
+});
+
+/** What happened to systems, from what happened to their chunks and to the reduced systems. */
+export class ChunkStatus implements Disposable {
+  readonly reducing: DeviceBuffer<"i32">;
+  readonly solving: DeviceBuffer<"i32">;
+  readonly reduced: DeviceBuffer<"i32">;
+  readonly #codes: DeviceBuffer<"i32">;
+  readonly #device: Device;
+  readonly #kernels: readonly CompiledKernel[];
+  readonly #problem: Problem;
+  readonly #chunks: Chunks;
+
+  private constructor(device: Device, kernels: readonly CompiledKernel[], problem: Problem, chunks: Chunks) {
+    this.#device = device;
+    this.#kernels = kernels;
+    this.#problem = problem;
+    this.#chunks = chunks;
+    this.reducing = device.createBuffer("i32", problem.batch * chunks.count);
+    this.solving = device.createBuffer("i32", problem.batch * chunks.count);
+    this.reduced = device.createBuffer("i32", problem.batch);
+    this.#codes = device.createBuffer("i32", problem.batch);
+  }
+
+  static async create(device: Device, problem: Problem, chunks: Chunks): Promise<ChunkStatus> {
+    const { precision } = problem;
+    const kernels = await Promise.all([begin, join, end].map((one) => device.compile(one, { precision })));
+    return new ChunkStatus(device, kernels, problem, chunks);
+  }
+
+  collect(status: DeviceBuffer): void {
+    const { rows, batch } = this.#problem;
+    const { rows: chunk, count } = this.#chunks;
+    const { reducing, solving, reduced } = this;
+    const codes = this.#codes;
+    const [first, second, third] = this.#kernels;
+    this.#device.launch(first, { rows, chunk, reduced, codes }, { items: batch });
+    this.#device.launch(second, { batch, reducing, solving, codes }, { items: batch * count });
+    this.#device.launch(third, { codes, status }, { items: batch });
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of [this.reducing, this.solving, this.reduced, this.#codes]) buffer[Symbol.dispose]();
+  }
+}

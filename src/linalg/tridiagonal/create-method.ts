@@ -1,0 +1,33 @@
+import type { Device } from "../../device/index.ts";
+import { chooseAlgorithm } from "./auto.ts";
+import type { Method, Problem } from "./method.ts";
+import { Partition } from "./partition.ts";
+import { Pivoting } from "./pivoting.ts";
+import { RegisterHybrid } from "./register-hybrid.ts";
+import type { Algorithm } from "./spec.ts";
+import { Thomas } from "./thomas.ts";
+import { Workgroup } from "./workgroup.ts";
+
+export type Chosen = Exclude<Algorithm, "auto">;
+
+/** @throws SpecError (more rows than the algorithm has room for on this device) */
+export function createMethod(device: Device, problem: Problem, algorithm: Chosen): Promise<Method> {
+  switch (algorithm) {
+    case "thomas":
+      return Thomas.create(device, problem);
+    case "pivoting":
+      return Pivoting.create(device, problem);
+    case "cr":
+    case "pcr":
+    case "cr-pcr":
+      return Workgroup.create(device, problem, algorithm);
+    case "register-hybrid":
+      return RegisterHybrid.create(device, problem);
+    case "partition":
+      return Partition.create(device, problem, (on, reduced) =>
+        createMethod(on, reduced, chooseAlgorithm(on, reduced)),
+      );
+    default:
+      return Promise.reject(new TypeError(String(algorithm satisfies never)));
+  }
+}

@@ -1,0 +1,74 @@
+import { type Device, type DeviceBuffer, openDevice } from "../../device/index.ts";
+import { ShapeError } from "../../errors.ts";
+import { elementOf } from "./method.ts";
+import { TridiagonalSolver } from "./solver.ts";
+import { type Placement, tridiagonalSpec, type TridiagonalOptions } from "./spec.ts";
+import type { Failure } from "./status.ts";
+
+type Values = ArrayLike<number>;
+
+export interface HostSystem {
+  readonly lower: Values;
+  readonly diagonal: Values;
+  readonly upper: Values;
+  readonly rhs: Values;
+}
+
+/** As for `tridiagonalSpec`; where nothing says otherwise, in f64, by `pivoting`, one system of as many rows as the diagonal has. */
+export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Device } & (
+    | Placement
+    | Partial<Record<keyof Placement, never>>
+  );
+
+export interface HostSolution {
+  readonly x: Float64Array | Float32Array;
+  /** Systems without a usable solution; none, as a rule. */
+  readonly failures: readonly Failure[];
+}
+
+/**
+ * Solves tridiagonal systems in plain arrays, which stay as they are:
+ *
+ *   const { x } = await solveTridiagonal({ lower: [0, 1, 1], diagonal: [4, 4, 4], upper: [1, 1, 0], rhs: [5, 6, 5] });
+ *
+ * The equations, placements and failures are those of `TridiagonalSolver`, which is the better choice where the same sizes come again: this compiles, copies
+ * and, without a `device`, opens one CPU thread, each time. Cost: as `TridiagonalSolver`, and 5 words a row copied.
+ * @throws SpecError | ShapeError (arrays of other lengths) | PrecisionError
+ */
+export async function solveTridiagonal(system: HostSystem, options: HostOptions = {}): Promise<HostSolution> {
+  const { device, precision = "f64", algorithm = "pivoting", ...rest } = options;
+  const placement = "rows" in rest || "shape" in rest ? rest : { ...rest, rows: system.diagonal.length, batch: 1 };
+  const spec = tridiagonalSpec({ ...(placement as Placement), precision, algorithm });
+  if (device !== undefined) return solveOn(device, system, spec);
+  using own = await openDevice({ backend: "cpu", threads: 1 });
+  return await solveOn(own, system, spec);
+}
+
+async function solveOn(
+  device: Device,
+  system: HostSystem,
+  spec: ReturnType<typeof tridiagonalSpec>,
+): Promise<HostSolution> {
+  const { rows, batch, matrices } = spec;
+  const buffers: DeviceBuffer[] = [];
+  const element = elementOf(spec.precision);
+  const upload = (name: keyof HostSystem): DeviceBuffer<"f64" | "f32"> => {
+    const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
+    const values = system[name];
+    if (values.length !== length)
+      throw new ShapeError(`solveTridiagonal: ${name}: got ${values.length} elements, expected ${length}`);
+    const buffer = device.createBuffer(element, length);
+    buffers.push(buffer);
+    device.write(buffer, Float64Array.from(values));
+    return buffer;
+  };
+  try {
+    const rhs = upload("rhs");
+    const matrix = { lower: upload("lower"), diagonal: upload("diagonal"), upper: upload("upper") };
+    using solver = await TridiagonalSolver.create(device, spec);
+    solver.solveInPlace({ ...matrix, rhs });
+    return { x: await device.read(rhs), failures: await solver.failures() };
+  } finally {
+    for (const buffer of buffers) buffer[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,60 @@
+/** What stands between the solver and the algorithms. */
+import type { Device, DeviceBuffer } from "../../device/index.ts";
+import type { Precision } from "../../kernel/index.ts";
+
+/** A batch as the algorithms see it: any placement is `rows`, `batch` and `stride` (`TridiagonalSpec`). */
+export interface Problem {
+  readonly rows: number;
+  readonly batch: number;
+  readonly stride: number;
+  /** Whether the matrix is one for all, three arrays of `rows`. */
+  readonly shared: boolean;
+  /** What the device computes in. */
+  readonly precision: Precision;
+}
+
+export interface Matrix {
+  readonly lower: DeviceBuffer;
+  readonly diagonal: DeviceBuffer;
+  readonly upper: DeviceBuffer;
+}
+
+/** The right-hand side becomes the solution; a word of status a system. */
+export interface System extends Matrix {
+  readonly rhs: DeviceBuffer;
+  readonly status: DeviceBuffer;
+}
+
+/** An algorithm made ready for one problem on one device. Owns its workspace; `solve` records launches and returns. */
+export interface Method extends Disposable {
+  solve(system: System): void;
+}
+
+/** A problem cut into chunks, of which each is solved by itself: with what the two unknowns beside it are known to be. */
+export interface Chunks {
+  /** Rows of a chunk; the last may have fewer. */
+  readonly rows: number;
+  /** Chunks of a system. */
+  readonly count: number;
+}
+
+export const bytesOf = (precision: Precision): number => (precision === "f32" ? 4 : 8);
+export const elementOf = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
+
+/** Work items that a GPU holds at once at least; an adapter with fewer is a CPU that poses as one. */
+const LEAST_GPU = 8192;
+export const isGpu = ({ backend, parallelism }: Device): boolean => backend !== "cpu" && parallelism >= LEAST_GPU;
+
+/** One kernel a variant, few in all, so that devices know them by identity. */
+export function remembered<V extends object, K>(make: (variant: V) => K): (variant: V) => K {
+  const made = new Map<string, K>();
+  return (variant) => {
+    const key = Object.entries(variant)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => `${name}=${String(value)}`)
+      .join(" ");
+    const known = made.get(key) ?? make(variant);
+    made.set(key, known);
+    return known;
+  };
+}

@@ -1,0 +1,20 @@
+import { fn, i32, type KernelFunction } from "../../kernel/index.ts";
+
+/** How kernels find a system: with `stride` known to be 1, or `batch`, its place needs no division, and neighbours stay neighbours. */
+export type Layout = "contiguous" | "interleaved" | "strided";
+
+export function layoutOf({ stride, batch }: { readonly stride: number; readonly batch: number }): Layout {
+  if (stride === 1) return "contiguous";
+  return stride === batch ? "interleaved" : "strided";
+}
+
+/** Where system s begins; see `TridiagonalSpec.stride`. */
+export const systemBase: Readonly<Record<Layout, KernelFunction<any, number>>> = {
+  contiguous: fn({ name: "contiguousBase", params: [i32, i32, i32], body: ([s, rows]) => s * rows }),
+  interleaved: fn({ name: "interleavedBase", params: [i32, i32, i32], body: ([s]) => s }),
+  strided: fn({
+    name: "stridedBase",
+    params: [i32, i32, i32],
+    body: ([s, rows, stride]) => ((s / stride) | 0) * (rows * stride) + (s % stride),
+  }),
+};

@@ -1,0 +1,313 @@
+import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import { i32, type Kernel, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
+import { solveLanes } from "./lanes.ts";
+import { loadRuns, storeRuns } from "./load-runs.ts";
+import { bytesOf, type Chunks, type Method, type Problem, remembered, type System } from "./method.ts";
+import { type Layout, layoutOf, systemBase } from "./place.ts";
+import { eliminateRun, substituteRun, tileWords } from "./run.ts";
+import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+
+/** How a workgroup is shared out. */
+export interface RunShape {
+  /** Items of one system, a power of two. */
+  readonly lanes: number;
+  /** Rows of one item. */
+  readonly rows: number;
+  /** Systems of a workgroup, neighbours in memory. */
+  readonly systems: number;
+  /** Whether lanes exchange by shuffles: 32 lanes that are a subgroup. */
+  readonly shuffles: boolean;
+}
+
+interface Variant extends RunShape {
+  readonly layout: Layout;
+  readonly shared: boolean;
+  readonly chunked: boolean;
+}
+
+/**
+ * The register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in registers. Every item eliminates its run
+ * down to its first and last unknown (`run.ts`), the last unknowns of all runs make a tridiagonal system of one row a lane, solved by parallel cyclic
+ * reduction (`lanes.ts`), and every item substitutes back.
+ *
+ * Contiguous systems are read and written in whole lines, one system a workgroup, and turned into runs through workgroup memory; others are read
+ * as they are, `systems` neighbours a workgroup, 32 bytes of a row at a time.
+ *
+ * Cost a row: 16 flops; 4 words read and 1 written, nothing else; a lane: 70 flops and 33 shuffles. Stable where Thomas' algorithm is. Source: E. László,
+ * M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block tridiagonal solvers (ACM TOMS 42:4, 2016).
+ */
+export const registerHybridKernel = remembered((variant: Variant): Kernel => {
+  const { lanes, rows: perItem, systems, shuffles, layout, shared, chunked } = variant;
+  const items = lanes * systems;
+  const staged = layout === "contiguous" && systems === 1;
+  const single = perItem === 1;
+  // A subgroup that is a system and a workgroup exchanges without memory; all others through it.
+  const direct = shuffles && systems === 1;
+  const exchange = direct ? 1 : 7 * items;
+  return kernel({
+    name: `register-hybrid-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${systems}x${lanes}x${perItem}${shuffles ? "-shuffles" : ""}`,
+    groupSize: items,
+    params: {
+      rows: i32,
+      stride: i32,
+      batch: i32,
+      chunk: i32,
+      lower: read(real),
+      diagonal: read(real),
+      upper: read(real),
+      ends: read(real),
+      rhs: write(real),
+      status: write(i32),
+    },
+    env: {
+      base: systemBase[layout],
+      loadRuns: loadRuns({ items, lanes, rows: perItem, staged, shared }),
+      storeRuns: storeRuns({ items, rows: perItem, staged }),
+      ...(single ? {} : { eliminateRun: eliminateRun(perItem), substituteRun: substituteRun(perItem) }),
+      solveLanes: solveLanes(lanes, items, shuffles),
+      single,
+      direct,
+      shuffles,
+      chunked,
+      shared,
+      items,
+      lanes,
+      systems,
+      perItem,
+      last: perItem - 1,
+      scratchWords: Math.max(exchange, staged ? tileWords(items, perItem) : 1),
+      ok: CODE_OK,
+      notFinite: CODE_NOT_FINITE,
+    },
+    *body({ rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, status }, gpu, env: any) {
+      const scratch = gpu.sharedReal(env.scratchWords);
+      const worst = gpu.sharedI32(env.systems);
+      const a = gpu.privateReal(env.perItem);
+      const b = gpu.privateReal(env.perItem);
+      const c = gpu.privateReal(env.perItem);
+      const d = gpu.privateReal(env.perItem);
+      const item = gpu.localId();
+      const lane = (item / env.systems) | 0;
+      const own = item - lane * env.systems;
+      const all = env.chunked ? batch * (((rows + chunk - 1) / chunk) | 0) : batch;
+      const wanted = gpu.groupId() * env.systems + own;
+      const t = Math.min(wanted, all - 1);
+      let system = t;
+      let first = 0;
+      let count = rows;
+      let part = 0;
+      if (env.chunked) {
+        part = (t / batch) | 0;
+        system = t - part * batch;
+        first = part * chunk;
+        count = Math.min(chunk, rows - first);
+      }
+      const from = env.base(system, rows, stride) + first * stride;
+      const matrix = env.shared ? first : from;
+      yield* env.loadRuns(a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, scratch);
+      const start = lane * env.perItem;
+      if (env.chunked) {
+        // What the chunks beside this one begin and end with, as the reduced system says.
+        const matrixStride = env.shared ? 1 : stride;
+        let before = 0.0;
+        let after = 0.0;
+        if (first > 0) before = lower[matrix] * ends[(2 * part - 1) * batch + system];
+        if (first + count < rows)
+          after = upper[matrix + (count - 1) * matrixStride] * ends[(2 * part + 2) * batch + system];
+        for (let k = 0; k < env.perItem; k++) {
+          if (start + k === 0) d[k] -= before;
+          if (start + k === count - 1) d[k] -= after;
+        }
+      }
+
+      let code = env.ok;
+      let firstA = 0.0;
+      let firstC = 0.0;
+      let firstD = 0.0;
+      let x = 0.0;
+      let xBefore = 0.0;
+      const row = first + Math.min(start + env.last, count - 1);
+      if (env.single) {
+        if (env.direct) {
+          const solved = yield* env.solveLanes(a[0], b[0], c[0], d[0], lane, item, row, scratch);
+          x = solved.x;
+          code = solved.code;
+        }
+      } else {
+        const reduced = env.eliminateRun(a, b, c, d, first + start);
+        code = reduced.code;
+        firstA = reduced.a;
+        firstC = reduced.c;
+        firstD = reduced.d;
+        if (env.direct) {
+          // The last row of a run, freed of the first rows of its own run and the next.
+          const nextA: number = yield gpu.shuffleDown(firstA, 1);
+          const nextC: number = yield gpu.shuffleDown(firstC, 1);
+          const nextD: number = yield gpu.shuffleDown(firstD, 1);
+          const up = lane === env.lanes - 1 ? 0.0 : c[env.last];
+          const down = a[env.last];
+          const solved = yield* env.solveLanes(
+            -down * firstA,
+            1 - down * firstC - up * nextA,
+            -up * nextC,
+            d[env.last] - down * firstD - up * nextD,
+            lane,
+            item,
+            row,
+            scratch,
+          );
+          x = solved.x;
+          code = Math.min(code, solved.code);
+          xBefore = yield gpu.shuffleUp(x, 1);
+        }
+      }
+      if (!env.direct) {
+        // Lanes of a system become neighbours: what is item (lane, own) here is (own, lane) in the exchange.
+        const place = own * env.lanes + lane;
+        const items = env.items;
+        const otherLane = item % env.lanes;
+        if (env.single) {
+          scratch[place] = a[0];
+          scratch[items + place] = b[0];
+          scratch[2 * items + place] = c[0];
+          scratch[3 * items + place] = d[0];
+        } else {
+          scratch[place] = firstA;
+          scratch[items + place] = firstC;
+          scratch[2 * items + place] = firstD;
+          scratch[3 * items + place] = a[env.last];
+          scratch[4 * items + place] = c[env.last];
+          scratch[5 * items + place] = d[env.last];
+        }
+        yield;
+        let rowA = 0.0;
+        let rowB = 1.0;
+        let rowC = 0.0;
+        let rowD = 0.0;
+        if (env.single) {
+          rowA = scratch[item];
+          rowB = scratch[items + item];
+          rowC = scratch[2 * items + item];
+          rowD = scratch[3 * items + item];
+        } else {
+          const next = Math.min(item + 1, items - 1);
+          const down = scratch[3 * items + item];
+          const up = otherLane === env.lanes - 1 ? 0.0 : scratch[4 * items + item];
+          rowA = -down * scratch[item];
+          rowB = 1 - down * scratch[items + item] - up * scratch[next];
+          rowC = -up * scratch[items + next];
+          rowD = scratch[5 * items + item] - down * scratch[2 * items + item] - up * scratch[2 * items + next];
+        }
+        yield;
+        // The row of this lane in the exchange; systems of one workgroup differ in it only where they are chunks of one.
+        const otherRow = otherLane * env.perItem + env.last;
+        const solved = yield* env.solveLanes(rowA, rowB, rowC, rowD, otherLane, item, otherRow, scratch);
+        // The code is another system's: it goes with x, as a number that f32 holds exactly.
+        scratch[item] = solved.x;
+        scratch[items + item] = solved.code === env.ok ? 0.0 : 1.0;
+        yield;
+        x = scratch[place];
+        xBefore = scratch[Math.max(place - 1, 0)];
+        if (scratch[items + place] !== 0) code = Math.min(code, row);
+        yield;
+      }
+      if (env.single) d[0] = x;
+      else {
+        const before = lane === 0 ? 0.0 : xBefore;
+        env.substituteRun(a, c, d, firstD - firstA * before - firstC * x, x);
+      }
+      let finite = true;
+      for (let k = 0; k < env.perItem; k++) finite = finite && Number.isFinite(d[k]);
+      if (!finite) code = Math.min(code, env.notFinite);
+
+      if (env.direct) {
+        const seen = yield gpu.subgroupMin(code);
+        if (lane === 0) status[t] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
+      } else {
+        if (lane === 0) gpu.atomicStore(worst, own, env.ok);
+        yield;
+        if (code < env.ok) gpu.atomicMin(worst, own, code);
+        yield;
+        if (lane === 0 && wanted < all) {
+          const seen = gpu.atomicLoad(worst, own);
+          status[t] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
+        }
+      }
+      yield* env.storeRuns(d, rhs, from, stride, wanted < all ? count : 0, lane, scratch);
+    },
+  });
+});
+
+const ROWS = [1, 2, 4, 8, 16] as const;
+/** Of each row that is not contiguous so many bytes are read at a time: a sector of an NVIDIA GPU's memory. */
+const SECTOR_BYTES = 32;
+
+interface Wanted {
+  readonly rows: number;
+  readonly contiguous: boolean;
+  readonly precision: Precision;
+}
+
+/** How a system of so many rows is shared out; undefined where it is too long. */
+export function runShape({ limits }: Device, { rows, contiguous, precision }: Wanted): RunShape | undefined {
+  const bytes = bytesOf(precision);
+  const systems = contiguous ? 1 : SECTOR_BYTES / bytes;
+  for (const lanes of contiguous ? [32, 64, 128] : [32]) {
+    const perItem = ROWS.find((size) => size * lanes >= rows);
+    if (perItem === undefined) continue;
+    const items = lanes * systems;
+    const words = Math.max(7 * items, contiguous ? tileWords(items, perItem) : 0);
+    if (items > limits.maxGroupSize || words * bytes + 4 * systems > limits.maxWorkgroupBytes) return undefined;
+    return { lanes, rows: perItem, systems, shuffles: lanes === 32 && limits.subgroupSize === 32 };
+  }
+  return undefined;
+}
+
+/** The register hybrid for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
+export class RegisterHybrid implements Method {
+  readonly #device: Device;
+  readonly #compiled: CompiledKernel;
+  readonly #problem: Problem;
+  readonly #chunks: Chunks | undefined;
+  readonly #systems: number;
+
+  private constructor(
+    device: Device,
+    compiled: CompiledKernel,
+    problem: Problem,
+    chunks: Chunks | undefined,
+    systems: number,
+  ) {
+    this.#device = device;
+    this.#compiled = compiled;
+    this.#problem = problem;
+    this.#chunks = chunks;
+    this.#systems = systems;
+  }
+
+  /** @throws SpecError (more rows than a workgroup has room for) */
+  static async create(device: Device, problem: Problem, chunks?: Chunks): Promise<RegisterHybrid> {
+    const { precision, shared } = problem;
+    const layout = layoutOf(problem);
+    const rows = chunks?.rows ?? problem.rows;
+    const shape = runShape(device, { rows, contiguous: layout === "contiguous", precision });
+    if (shape === undefined)
+      throw new SpecError(
+        `tridiagonal: register-hybrid with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room for; ` +
+          'take the algorithm "partition" or "auto"',
+      );
+    const variant = { layout, shared, chunked: chunks !== undefined, ...shape };
+    const compiled = await device.compile(registerHybridKernel(variant), { precision });
+    return new RegisterHybrid(device, compiled, problem, chunks, shape.systems);
+  }
+
+  solve(system: System, ends: DeviceBuffer = system.upper): void {
+    const { rows, batch, stride } = this.#problem;
+    const { rows: chunk, count } = this.#chunks ?? { rows, count: 1 };
+    const groups = Math.ceil((batch * count) / this.#systems);
+    this.#device.launch(this.#compiled, { rows, stride, batch, chunk, ends, ...system }, { groups });
+  }
+
+  [Symbol.dispose](): void {}
+}

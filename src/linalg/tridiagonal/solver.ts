@@ -1,0 +1,168 @@
+import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { offeredPrecision } from "../../device/index.ts";
+import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
+import { chooseAlgorithm } from "./auto.ts";
+import { type Chosen, createMethod } from "./create-method.ts";
+import { Factors } from "./factors.ts";
+import { elementOf, type Matrix, type Method, type Problem } from "./method.ts";
+import { Periodic } from "./periodic.ts";
+import type { TridiagonalSpec } from "./spec.ts";
+import { type Failure, failuresIn } from "./status.ts";
+
+/** The matrices: three buffers of the spec's elements, or of `rows` with one matrix for all. They are only read. */
+export type TridiagonalMatrix = Matrix;
+
+/** Matrices, and the right-hand sides that the solutions replace. */
+export interface TridiagonalSystem extends Matrix {
+  readonly rhs: DeviceBuffer;
+}
+
+/** What a solver is made of; which parts there are, the spec decides. */
+interface Parts {
+  readonly method: Method;
+  /** For A′q = u of periodic systems that share a matrix. */
+  readonly matrixMethod?: Method;
+  readonly periodic?: Periodic;
+  readonly factors?: Factors;
+  readonly matrixFactors?: Factors;
+}
+
+/**
+ * Solves batches of independent tridiagonal systems on a device:
+ *
+ *   lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i],   i = 0 … rows−1, for each of `batch` systems,
+ *
+ * placed as the spec says. lower[0] and upper[rows−1] are not used, unless the systems are periodic.
+ *
+ * Accuracy: the algorithms without pivoting are backward stable for matrices that are diagonally dominant by rows or columns, or symmetric positive
+ * definite; `pivoting` for all. Failures are never silent: `failures` names every system whose elimination met a zero pivot or whose solution is not finite.
+ * Cost: 5 words a row (4 read, 1 written), more where a system does not fit on the chip; see `Algorithm`.
+ * Verified: test/linalg/tridiagonal*, against LAPACK's dgtsv and systems whose solution is known exactly.
+ */
+export class TridiagonalSolver implements Disposable {
+  readonly device: Device;
+  readonly spec: TridiagonalSpec;
+  /** The algorithm in use, where the spec says "auto" the one that was chosen. */
+  readonly algorithm: Chosen;
+  /** A word a system, written by each solution: 0, row + 1 of a zero pivot, −1 not finite, −2 singular (periodic). Lent. */
+  readonly status: DeviceBuffer<"i32">;
+  readonly #parts: Parts;
+  #factored = false;
+  #disposed = false;
+
+  private constructor(device: Device, spec: TridiagonalSpec, algorithm: Chosen, parts: Parts) {
+    this.device = device;
+    this.spec = spec;
+    this.algorithm = algorithm;
+    this.#parts = parts;
+    this.status = device.createBuffer("i32", spec.batch);
+  }
+
+  /**
+   * Compiles kernels and takes a workspace. The spec's precision is kept: f64 on a device that only emulates it is f32x2 there.
+   * @throws SpecError (more rows than the algorithm has room for on this device) | PrecisionError | OutOfMemoryError
+   */
+  static async create(device: Device, spec: TridiagonalSpec): Promise<TridiagonalSolver> {
+    const { rows, batch, stride, matrices } = spec;
+    const precision = await offeredPrecision(device, spec.precision);
+    const problem = { rows, batch, stride, shared: matrices === "one", precision };
+    const algorithm = spec.algorithm === "auto" ? chooseAlgorithm(device, problem) : spec.algorithm;
+    return new TridiagonalSolver(device, spec, algorithm, await partsOf(device, spec, problem, algorithm));
+  }
+
+  /**
+   * Records the solution of all systems; `rhs` becomes x. Buffers are borrowed, and may be reused as soon as this returns.
+   * @throws ShapeError (a buffer of another length, element type or device) | DisposedError
+   */
+  solveInPlace(system: TridiagonalSystem): void {
+    this.#check(system);
+    const { lower, diagonal, upper, rhs } = system;
+    const { method, matrixMethod, periodic } = this.#parts;
+    const { status } = this;
+    const matrix = { lower, diagonal, upper };
+    if (periodic === undefined) {
+      method.solve({ ...matrix, rhs, status });
+      return;
+    }
+    periodic.prepare(matrix);
+    (matrixMethod ?? method).solve({ ...periodic.matrix, rhs: periodic.q, status: periodic.inner });
+    method.solve({ ...periodic.matrix, rhs, status });
+    periodic.finish(rhs, status);
+  }
+
+  /**
+   * Records the factorisation of the matrices, for `solve`: with partial pivoting if that is the spec's algorithm (LAPACK's dgttrf), by Thomas' elimination
+   * otherwise. The matrices are copied: their buffers may be reused.
+   * @throws SpecError (the spec has no `factors`) | ShapeError | DisposedError
+   */
+  factor(matrix: TridiagonalMatrix): void {
+    this.#check(matrix);
+    const { factors, matrixFactors, periodic } = this.#parts;
+    if (factors === undefined)
+      throw new SpecError("TridiagonalSolver.factor: the spec has factors: false; make it with factors: true");
+    if (periodic === undefined) factors.factor(matrix);
+    else {
+      periodic.prepare(matrix);
+      factors.factor(periodic.matrix);
+      matrixFactors?.factor(periodic.matrix);
+      (matrixFactors ?? factors).solve(periodic.q, periodic.inner);
+    }
+    this.#factored = true;
+  }
+
+  /**
+   * Records the solution for the matrices that were factored last; `rhs` becomes x.
+   * @throws SpecError (nothing has been factored) | ShapeError | DisposedError
+   */
+  solve({ rhs }: { readonly rhs: DeviceBuffer }): void {
+    this.#check({ rhs });
+    const { factors, periodic } = this.#parts;
+    if (factors === undefined || !this.#factored)
+      throw new SpecError("TridiagonalSolver.solve: nothing has been factored; call factor first, or solveInPlace");
+    factors.solve(rhs, this.status);
+    periodic?.finish(rhs, this.status);
+  }
+
+  /** Waits, and says which systems the last solution failed for; none, as a rule. @throws DisposedError | DeviceLostError */
+  async failures(): Promise<Failure[]> {
+    this.#check({});
+    return failuresIn(await this.device.read(this.status));
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const part of Object.values(this.#parts) as (Disposable | undefined)[]) part?.[Symbol.dispose]();
+    this.status[Symbol.dispose]();
+  }
+
+  #check(buffers: Readonly<Record<string, DeviceBuffer>> | TridiagonalMatrix): void {
+    if (this.#disposed) throw new DisposedError("TridiagonalSolver: used after it was disposed");
+    const { rows, batch, matrices } = this.spec;
+    const element = elementOf(this.spec.precision);
+    for (const [name, buffer] of Object.entries(buffers) as [string, DeviceBuffer][]) {
+      const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
+      const who = `TridiagonalSolver: ${name}`;
+      if (buffer === undefined) throw new ShapeError(`${who}: missing, expected a buffer of ${length} ${element}`);
+      if (buffer.disposed) throw new DisposedError(`${who}: the buffer was disposed`);
+      if (buffer.device !== this.device)
+        throw new ShapeError(`${who}: a buffer of ${buffer.device.name}, expected one of ${this.device.name}`);
+      if (buffer.element !== element)
+        throw new ShapeError(`${who}: elements of ${buffer.element}, expected ${element}`);
+      if (buffer.length !== length) throw new ShapeError(`${who}: got ${buffer.length} elements, expected ${length}`);
+    }
+  }
+}
+
+async function partsOf(device: Device, spec: TridiagonalSpec, problem: Problem, algorithm: Chosen): Promise<Parts> {
+  const own = spec.periodic && problem.shared ? Periodic.matrixProblem(problem) : undefined;
+  const pivoting = algorithm === "pivoting";
+  const method = await createMethod(device, problem, algorithm);
+  return {
+    method,
+    ...(own === undefined ? {} : { matrixMethod: await createMethod(device, own, algorithm) }),
+    ...(spec.periodic ? { periodic: await Periodic.create(device, problem) } : {}),
+    ...(spec.factors ? { factors: await Factors.create(device, problem, pivoting) } : {}),
+    ...(spec.factors && own !== undefined ? { matrixFactors: await Factors.create(device, own, pivoting) } : {}),
+  };
+}

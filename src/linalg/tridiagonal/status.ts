@@ -1,0 +1,42 @@
+/** What happened to one system. Rows count from 0. */
+export type SystemStatus =
+  | { readonly kind: "ok" }
+  /** The pivot of this row was exactly zero: with partial pivoting the matrix is singular, without it elimination broke down. */
+  | { readonly kind: "zero-pivot"; readonly row: number }
+  /** The solution has an infinity or a NaN: something overflowed, or was not finite to begin with. */
+  | { readonly kind: "not-finite" }
+  /** A periodic matrix that is singular to working precision. */
+  | { readonly kind: "singular" };
+
+export interface Failure {
+  readonly system: number;
+  readonly status: Exclude<SystemStatus, { readonly kind: "ok" }>;
+}
+
+/** One word a system on the device: 0 is ok, k + 1 a zero pivot at row k (as LAPACK's `info`), and these two. */
+export const NOT_FINITE = -1;
+export const SINGULAR = -2;
+
+export function statusOf(word: number): SystemStatus {
+  if (word === 0) return { kind: "ok" };
+  if (word === NOT_FINITE) return { kind: "not-finite" };
+  return word === SINGULAR ? { kind: "singular" } : { kind: "zero-pivot", row: word - 1 };
+}
+
+export function failuresIn(words: Int32Array): Failure[] {
+  const failures: Failure[] = [];
+  words.forEach((word, system) => {
+    const status = statusOf(word);
+    if (status.kind !== "ok") failures.push({ system, status });
+  });
+  return failures;
+}
+
+/** For messages: "zero pivot at row 3". */
+export function describeStatus(status: SystemStatus): string {
+  return status.kind === "zero-pivot" ? `zero pivot at row ${status.row}` : status.kind.replace("-", " ");
+}
+
+/** In kernels a code is the smaller the more it says: a row with a zero pivot, not finite, or nothing. */
+export const CODE_NOT_FINITE = 0x7ffffffe;
+export const CODE_OK = 0x7fffffff;

@@ -1,0 +1,173 @@
+import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { bytesOf, type Chunks, elementOf, type Method, type Problem, remembered, type System } from "./method.ts";
+import { type Layout, layoutOf, systemBase } from "./place.ts";
+import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+
+interface Variant {
+  readonly layout: Layout;
+  readonly shared: boolean;
+  readonly chunked: boolean;
+  /** Most rows that private arrays hold; 0 where c′ and d′ go to a workspace in memory. */
+  readonly capacity: number;
+}
+
+/**
+ * Thomas' algorithm, one system (or chunk of one) a work item:
+ *
+ *   c′ᵢ = cᵢ/(bᵢ − aᵢc′ᵢ₋₁),   d′ᵢ = (dᵢ − aᵢd′ᵢ₋₁)/(bᵢ − aᵢc′ᵢ₋₁),   xᵢ = d′ᵢ − c′ᵢxᵢ₊₁.
+ *
+ * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private memory while it has
+ * room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
+ */
+export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: Variant): Kernel =>
+  kernel({
+    name: `thomas-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${capacity}`,
+    params: {
+      rows: i32,
+      stride: i32,
+      batch: i32,
+      chunk: i32,
+      lower: read(real),
+      diagonal: read(real),
+      upper: read(real),
+      ends: read(real),
+      rhs: write(real),
+      work: write(real),
+      status: write(i32),
+    },
+    env: {
+      base: systemBase[layout],
+      shared,
+      chunked,
+      kept: capacity > 0,
+      room: Math.max(capacity, 1),
+      ok: CODE_OK,
+      notFinite: CODE_NOT_FINITE,
+    },
+    body(
+      { rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, work, status },
+      gpu,
+      { base, shared, chunked, kept, room, ok, notFinite },
+    ) {
+      const t = gpu.globalId();
+      const c = gpu.privateReal(room);
+      const d = gpu.privateReal(room);
+      let system = t;
+      let first = 0;
+      let count = rows;
+      if (chunked) {
+        const part = (t / batch) | 0;
+        system = t - part * batch;
+        first = part * chunk;
+        count = Math.min(chunk, rows - first);
+      }
+      const from = base(system, rows, stride) + first * stride;
+      const matrix = shared ? first : from;
+      const matrixStride = shared ? 1 : stride;
+      const items = chunked ? batch * (((rows + chunk - 1) / chunk) | 0) : batch;
+      const half = items * (chunked ? chunk : rows);
+      // What the chunks beside this one begin and end with, as the reduced system says.
+      let before = 0.0;
+      let after = 0.0;
+      if (chunked) {
+        const part = (t / batch) | 0;
+        if (first > 0) before = lower[matrix] * ends[(2 * part - 1) * batch + system];
+        if (first + count < rows)
+          after = upper[matrix + (count - 1) * matrixStride] * ends[(2 * part + 2) * batch + system];
+      }
+      let code = ok;
+      let pivot = diagonal[matrix];
+      if (pivot === 0) code = first;
+      let cLast = 0.0;
+      let dLast = rhs[from] - before;
+      if (chunked && count === 1) dLast -= after;
+      dLast /= pivot;
+      if (count > 1) cLast = upper[matrix] / pivot;
+      if (kept) {
+        c[0] = cLast;
+        d[0] = dLast;
+      } else {
+        work[t] = cLast;
+        work[half + t] = dLast;
+      }
+      for (let i = 1; i < count; i++) {
+        const at = matrix + i * matrixStride;
+        const a = lower[at];
+        pivot = diagonal[at] - a * cLast;
+        if (pivot === 0 && code === ok) code = first + i;
+        const inverse = 1 / pivot;
+        let r = rhs[from + i * stride];
+        if (chunked && i === count - 1) r -= after;
+        dLast = (r - a * dLast) * inverse;
+        cLast = upper[at] * inverse;
+        if (kept) {
+          c[i] = cLast;
+          d[i] = dLast;
+        } else {
+          work[i * items + t] = cLast;
+          work[half + i * items + t] = dLast;
+        }
+      }
+      let x = dLast;
+      rhs[from + (count - 1) * stride] = x;
+      let finite = Number.isFinite(x);
+      for (let i = count - 2; i >= 0; i--) {
+        if (kept) x = d[i] - c[i] * x;
+        else x = work[half + i * items + t] - work[i * items + t] * x;
+        rhs[from + i * stride] = x;
+        finite = finite && Number.isFinite(x);
+      }
+      if (code === ok && !finite) code = notFinite;
+      status[t] = code === ok ? 0 : code === notFinite ? -1 : code + 1;
+    },
+  }),
+);
+
+/** Private arrays are of few sizes, so that kernels are few. */
+const CAPACITIES = [64, 256, 512, 1024];
+/** Of private memory an item may take so many bytes: beyond that caches lose it, and a workspace is as good. */
+const MOST_PRIVATE_BYTES = 16_384;
+
+export function privateCapacity(rows: number, arrays: number, { limits }: Device, problem: Problem): number {
+  const bytes = Math.min(limits.maxPrivateBytes, MOST_PRIVATE_BYTES);
+  const fits = (size: number): boolean => size >= rows && size * arrays * bytesOf(problem.precision) <= bytes;
+  return CAPACITIES.find(fits) ?? 0;
+}
+
+/** Thomas' algorithm for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
+export class Thomas implements Method {
+  readonly #compiled: CompiledKernel;
+  readonly #problem: Problem;
+  readonly #chunks: Chunks | undefined;
+  readonly #work: DeviceBuffer;
+
+  private constructor(compiled: CompiledKernel, problem: Problem, chunks: Chunks | undefined, work: DeviceBuffer) {
+    this.#compiled = compiled;
+    this.#problem = problem;
+    this.#chunks = chunks;
+    this.#work = work;
+  }
+
+  static async create(device: Device, problem: Problem, chunks?: Chunks): Promise<Thomas> {
+    const { precision, batch, shared } = problem;
+    const rows = chunks?.rows ?? problem.rows;
+    const capacity = privateCapacity(rows, 2, device, problem);
+    const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, capacity };
+    const compiled = await device.compile(thomasKernel(variant), { precision });
+    const words = capacity > 0 ? 1 : 2 * rows * batch * (chunks?.count ?? 1);
+    return new Thomas(compiled, problem, chunks, device.createBuffer(elementOf(precision), words));
+  }
+
+  solve(system: System, ends: DeviceBuffer = system.upper): void {
+    const { rows, batch, stride } = this.#problem;
+    const { rows: chunk, count } = this.#chunks ?? { rows, count: 1 };
+    const size = { items: batch * count };
+    const work = this.#work;
+    work.device.launch(this.#compiled, { rows, stride, batch, chunk, ends, work, ...system }, size);
+  }
+
+  [Symbol.dispose](): void {
+    this.#work[Symbol.dispose]();
+  }
+}

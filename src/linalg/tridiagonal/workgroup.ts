@@ -1,0 +1,148 @@
+import type { CompiledKernel, Device } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { reduceCyclic, substituteCyclic } from "./cr.ts";
+import { bytesOf, type Method, type Problem, remembered, type System } from "./method.ts";
+import { reduceParallel } from "./pcr.ts";
+import { type Layout, layoutOf, systemBase } from "./place.ts";
+import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+
+export type WorkgroupAlgorithm = "cr" | "pcr" | "cr-pcr";
+
+interface Variant {
+  readonly algorithm: WorkgroupAlgorithm;
+  readonly layout: Layout;
+  readonly shared: boolean;
+  readonly groupSize: number;
+  /** Rows a work item; workgroup memory holds `groupSize` times as many. */
+  readonly perItem: number;
+}
+
+/**
+ * Cyclic reduction, parallel cyclic reduction, or the one until a row an item is left and then the other (Zhang, Cohen & Owens 2010): a system a
+ * workgroup, in workgroup memory from the first word read to the last word written.
+ *
+ * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written in whole lines.
+ */
+export const workgroupKernel = remembered(({ algorithm, layout, shared, groupSize, perItem }: Variant): Kernel =>
+  kernel({
+    name: `${algorithm}-${layout}${shared ? "-shared" : ""}-${groupSize * perItem}`,
+    groupSize,
+    params: {
+      rows: i32,
+      stride: i32,
+      batch: i32,
+      lower: read(real),
+      diagonal: read(real),
+      upper: read(real),
+      rhs: write(real),
+      status: write(i32),
+    },
+    env: {
+      base: systemBase[layout],
+      reduceCyclic: reduceCyclic(groupSize, algorithm === "cr" ? 1 : groupSize),
+      reduceParallel: reduceParallel(groupSize, algorithm === "pcr" ? perItem : 1),
+      substituteCyclic: substituteCyclic(groupSize),
+      cyclic: algorithm !== "pcr",
+      parallel: algorithm !== "cr",
+      shared,
+      groupSize,
+      capacity: groupSize * perItem,
+      ok: CODE_OK,
+      notFinite: CODE_NOT_FINITE,
+    },
+    *body({ rows, stride, lower, diagonal, upper, rhs, status }, gpu, env: any) {
+      const s = gpu.groupId();
+      const item = gpu.localId();
+      const a = gpu.sharedReal(env.capacity);
+      const b = gpu.sharedReal(env.capacity);
+      const c = gpu.sharedReal(env.capacity);
+      const d = gpu.sharedReal(env.capacity);
+      const worst = gpu.sharedI32(1);
+      const from = env.base(s, rows, stride);
+      for (let i = item; i < rows; i += env.groupSize) {
+        const at = env.shared ? i : from + i * stride;
+        const below = lower[at];
+        const above = upper[at];
+        a[i] = i > 0 ? below : 0.0;
+        b[i] = diagonal[at];
+        c[i] = i < rows - 1 ? above : 0.0;
+        d[i] = rhs[from + i * stride];
+      }
+      if (item === 0) gpu.atomicStore(worst, 0, env.ok);
+      yield;
+      let code = env.ok;
+      let step = 1;
+      if (env.cyclic) {
+        const reduced = yield* env.reduceCyclic(a, b, c, d, rows);
+        step = reduced.s;
+        code = reduced.code;
+      }
+      if (env.parallel) {
+        const found = yield* env.reduceParallel(a, b, c, d, rows, step);
+        code = Math.min(code, found);
+        step = step >> 1;
+      }
+      if (env.cyclic) {
+        const found = yield* env.substituteCyclic(a, b, c, d, rows, step);
+        code = Math.min(code, found);
+      }
+      for (let i = item; i < rows; i += env.groupSize) {
+        rhs[from + i * stride] = d[i];
+        if (!Number.isFinite(d[i])) code = Math.min(code, env.notFinite);
+      }
+      if (code < env.ok) gpu.atomicMin(worst, 0, code);
+      yield;
+      if (item === 0) {
+        const seen = gpu.atomicLoad(worst, 0);
+        status[s] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
+      }
+    },
+  }),
+);
+
+/** What a workgroup has room for, in rows: four words each, a few bytes aside. Sizes are few, so that kernels are. */
+export function workgroupShape(
+  { limits }: Device,
+  problem: Pick<Problem, "rows" | "precision">,
+): { readonly groupSize: number; readonly perItem: number } | undefined {
+  const widest = Math.min(limits.maxGroupSize, 256);
+  const room = (limits.maxWorkgroupBytes - 64) / (4 * bytesOf(problem.precision));
+  for (let groupSize = 32; groupSize <= widest; groupSize *= 2)
+    if (groupSize >= problem.rows) return groupSize <= room ? { groupSize, perItem: 1 } : undefined;
+  for (const perItem of [2, 3, 4, 6, 7, 8])
+    if (perItem * widest >= problem.rows) return perItem * widest <= room ? { groupSize: widest, perItem } : undefined;
+  return undefined;
+}
+
+export class Workgroup implements Method {
+  readonly #device: Device;
+  readonly #compiled: CompiledKernel;
+  readonly #problem: Problem;
+
+  private constructor(device: Device, compiled: CompiledKernel, problem: Problem) {
+    this.#device = device;
+    this.#compiled = compiled;
+    this.#problem = problem;
+  }
+
+  /** @throws SpecError (more rows than a workgroup has room for) */
+  static async create(device: Device, problem: Problem, algorithm: WorkgroupAlgorithm): Promise<Workgroup> {
+    const shape = workgroupShape(device, problem);
+    if (shape === undefined)
+      throw new SpecError(
+        `tridiagonal: ${algorithm} with ${problem.rows} rows in ${problem.precision}: more than a workgroup of ${device.name} has room for; ` +
+          'take the algorithm "partition" or "auto"',
+      );
+    const variant = { algorithm, layout: layoutOf(problem), shared: problem.shared, ...shape };
+    const compiled = await device.compile(workgroupKernel(variant), { precision: problem.precision });
+    return new Workgroup(device, compiled, problem);
+  }
+
+  solve(system: System): void {
+    const { rows, batch, stride } = this.#problem;
+    this.#device.launch(this.#compiled, { rows, stride, batch, ...system }, { groups: batch });
+  }
+
+  [Symbol.dispose](): void {}
+}
