@@ -1,7 +1,7 @@
 import { openDevice, type Device } from "../src/device/index.ts";
 import { DeviceUnavailableError } from "../src/errors.ts";
 import { hardware } from "./device/hardware.ts";
-import { options } from "./device/options.ts";
+import { options, type Peers } from "./device/options.ts";
 import { starts } from "./device/process.ts";
 import type { Benchmark, Context } from "./harness.ts";
 
@@ -18,16 +18,17 @@ async function opened(backend: "cuda" | "webgpu", context: Context): Promise<Dev
 
 async function run(context: Context): Promise<void> {
   using cpu = await openDevice({ backend: "cpu" });
+  const peers: Peers = new Map();
+  await options(cpu, "f64", context.quick ? [64] : [8192], context, cpu, peers);
   for (const backend of ["cuda", "webgpu"] as const) {
     using device = await opened(backend, context);
     if (device === undefined) continue;
     await hardware(device, context);
     const counts = context.quick ? [64] : [2048, 8192, 131_072];
     for (const precision of ["f64", "f32"] as const)
-      if (device.precisions.includes(precision)) await options(device, precision, counts, context, cpu);
+      if (device.precisions.includes(precision)) await options(device, precision, counts, context, cpu, peers);
     if (backend === "cuda") starts(device.name, context);
   }
-  await options(cpu, "f64", context.quick ? [64] : [8192], context, cpu);
 }
 
 export const benchmark: Benchmark = {

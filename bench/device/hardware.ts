@@ -60,7 +60,7 @@ function filled(device: Device, precision: Real, length: number) {
 async function arithmetic(watch: Stopwatch, precision: Precision & Real, context: Context): Promise<void> {
   const { device } = watch;
   const items = context.quick ? 2 ** 14 : 2 ** 20;
-  const rounds = context.quick ? 16 : 8192;
+  const rounds = context.quick ? 4 : 2048;
   const compiled = await device.compile(multiplyAdd, { precision });
   using out = device.createBuffer(precision, items);
   const [a, b] = [0.5, 0.25]; // x ← x/2 + 1/4 has its fixed point at 1/2

@@ -4,7 +4,7 @@ import { Arena, grids, lane, type Lane, LaneSolver, type OneFactorProblem, point
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
-import { type Context, medianSeconds } from "../harness.ts";
+import { type Context, medianSeconds, type Report } from "../harness.ts";
 import { stopwatch } from "./stopwatch.ts";
 
 const mesh = { nodes: 257, steps: 500 };
@@ -37,6 +37,9 @@ function lanesOf(problems: readonly OneFactorProblem[]): Lane[] {
  */
 const h200NodeSteps = { f32: 262_144_000 / 54e-6, f64: 262_144_000 / 105e-6 } as const;
 
+/** What the CPU did of the same kind of book in the same run, which it goes through first. */
+export type Peers = Map<string, number>;
+
 interface Launched {
   readonly kernel: CompiledKernel;
   readonly args: LaunchArguments;
@@ -66,11 +69,12 @@ export async function options(
   counts: readonly number[],
   context: Context,
   cpu: Device,
+  peers: Peers = new Map(),
 ): Promise<void> {
   for (const american of [true, false]) {
     for (const count of counts) {
       const problems = Array.from({ length: count }, (_, i) => problem(i, american));
-      await book(device, precision, context, cpu, problems);
+      await book(device, precision, context, cpu, peers, problems);
     }
   }
 }
@@ -80,6 +84,7 @@ async function book(
   precision: "f64" | "f32",
   context: Context,
   cpu: Device,
+  peers: Peers,
   problems: readonly OneFactorProblem[],
 ): Promise<void> {
   const heard = listening(device);
@@ -99,22 +104,19 @@ async function book(
   const error = await worstError(cpu, lanes.slice(0, 287), values);
   const kind = problems[0].american ? "American" : "European";
   const name = `${problems.length.toLocaleString("en-US")} ${kind} puts, ${mesh.nodes} nodes × ${mesh.steps} steps`;
-  const common = { device: device.name, precision, error };
+  const common = { device: device === cpu ? context.cpu : device.name, precision, error };
   const floor = device.name.includes("H200") ? { floor: h200NodeSteps[precision] } : {};
-  context.report({
-    ...common,
-    case: `${name}, time loop, ${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`,
-    figure: (nodeSteps * problems.length) / (ms / 1e3),
-    unit: "node-steps/s",
-    ...floor,
-  });
-  context.report({ ...common, case: `${name}, time loop`, figure: problems.length / (ms / 1e3), unit: "options/s" });
-  context.report({
-    ...common,
-    case: `${name}, from problems to values`,
-    figure: problems.length / whole,
-    unit: "options/s",
-  });
+  const launched = `${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`;
+  const report = (part: string, figure: number, unit: string, rest: Partial<Report>): void => {
+    const peer = peers.get(`${kind} ${part} ${unit}`);
+    if (device === cpu) peers.set(`${kind} ${part} ${unit}`, figure);
+    const beside = peer === undefined ? {} : { peers: { [`f64 on ${context.cpu}`]: peer } };
+    context.report({ ...common, case: `${name}, ${part}`, figure, unit, ...rest, ...beside });
+  };
+  report("time loop", (nodeSteps * problems.length) / (ms / 1e3), "node-steps/s", floor);
+  report("time loop", problems.length / (ms / 1e3), "options/s", {});
+  report("from problems to values", problems.length / whole, "options/s", {});
+  context.note(`${device.name}, ${precision}, ${name}: ${launched}`);
 }
 
 /** Largest difference in price, over spot, from the CPU's f64 on the same meshes. */

@@ -19,13 +19,16 @@ const CLOSED_LANE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
-/** Most nodes a lane may have on a device, in the split that has most room. */
-export function largestNodes(device: Device, precision: Precision, scheme: SolverVariant["exercise"]): number {
+/** Most nodes a lane may have on a device, in whichever of the splits has most room. */
+export function largestNodes(
+  device: Device,
+  precision: Precision,
+  scheme: SolverVariant["exercise"],
+  splits: readonly Split[] = preferredSplits(device),
+): number {
   const most = CAPACITIES[CAPACITIES.length - 1];
-  const fitsTeam = preferredSplits(device).some(
-    (split) => split !== "item" && teamCapacity(device, precision, most, split) !== undefined,
-  );
-  if (fitsTeam) return most;
+  if (splits.some((split) => split !== "item" && teamCapacity(device, precision, most, split) !== undefined))
+    return most;
   const bytes = PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4);
   return Math.min(most, Math.floor(device.limits.maxPrivateBytes / bytes));
 }
@@ -119,10 +122,10 @@ export class LaneSolver implements Disposable {
     };
   }
 
-  /** @throws SpecError the mesh is larger than the device allows, whichever the split */
+  /** @throws SpecError the mesh is larger than the device allows in this split */
   private capacity({ mesh, scheme }: Lane["grid"], split: Split): number {
     const needed = mesh.count;
-    const most = largestNodes(this.device, this.precision, scheme);
+    const most = largestNodes(this.device, this.precision, scheme, [split]);
     if (needed > most)
       throw new SpecError(
         `mesh: ${needed} nodes, at most ${most} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
