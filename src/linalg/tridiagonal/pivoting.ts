@@ -1,5 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { firstSingularPivot, stillZero } from "./checks.ts";
 import { elementOf, type Method, type Problem, remembered, type System } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
@@ -34,6 +35,8 @@ export const pivotingKernel = remembered(({ layout, shared, capacity }: Variant)
     },
     env: {
       base: systemBase[layout],
+      firstSingularPivot,
+      stillZero,
       shared,
       kept: capacity > 0,
       room: Math.max(capacity, 1),
@@ -43,7 +46,7 @@ export const pivotingKernel = remembered(({ layout, shared, capacity }: Variant)
     body(
       { rows, stride, batch, lower, diagonal, upper, rhs, work, status },
       gpu,
-      { base, shared, kept, room, ok, notFinite },
+      { base, firstSingularPivot, stillZero, shared, kept, room, ok, notFinite },
     ) {
       const s = gpu.globalId();
       const ps = gpu.privateReal(room);
@@ -54,21 +57,22 @@ export const pivotingKernel = remembered(({ layout, shared, capacity }: Variant)
       const matrix = shared ? 0 : from;
       const matrixStride = shared ? 1 : stride;
       const size = rows * batch;
+      const exact = gpu.precision === "f64"; // see `thomasKernel`
       let code = ok;
       // Row i as it is when its turn comes: p in column i, q in column i + 1, right-hand side f.
       let p = diagonal[matrix];
       let q = rows > 1 ? upper[matrix] : 0.0;
       let f = rhs[from];
       for (let i = 0; i < rows - 1; i++) {
-        const at = matrix + (i + 1) * matrixStride;
-        const a = lower[at];
-        const b = diagonal[at];
-        let c = upper[at];
-        if (i + 2 === rows) c = 0.0;
-        const d = rhs[from + (i + 1) * stride];
+        const at = from + (i + 1) * stride;
+        const m = shared ? i + 1 : at;
+        const a = lower[m];
+        const b = diagonal[m];
+        const c = i + 2 < rows ? upper[m] : 0.0;
+        const d = rhs[at];
         const swap = Math.abs(a) > Math.abs(p);
         const pivot = swap ? a : p;
-        if (pivot === 0 && code === ok) code = i;
+        if (!exact && pivot === 0 && code === ok) code = i;
         const multiplier = (swap ? p : a) / pivot;
         const rowQ = swap ? b : q;
         const rowR = swap ? c : 0.0;
@@ -88,11 +92,11 @@ export const pivotingKernel = remembered(({ layout, shared, capacity }: Variant)
         q = swap ? -multiplier * c : c;
         f = (swap ? f : d) - multiplier * rowF;
       }
-      if (p === 0 && code === ok) code = rows - 1;
+      if (!exact && p === 0 && code === ok) code = rows - 1;
       let x = f / p;
       let next = 0.0;
       rhs[from + (rows - 1) * stride] = x;
-      let finite = Number.isFinite(x);
+      let check = stillZero(0.0, x);
       for (let i = rows - 2; i >= 0; i--) {
         let value = 0.0;
         if (kept) value = (fs[i] - qs[i] * x - rs[i] * next) / ps[i];
@@ -103,9 +107,12 @@ export const pivotingKernel = remembered(({ layout, shared, capacity }: Variant)
         next = x;
         x = value;
         rhs[from + i * stride] = x;
-        finite = finite && Number.isFinite(x);
+        check = stillZero(check, x);
       }
-      if (code === ok && !finite) code = notFinite;
+      if (check !== 0) {
+        if (exact) code = firstSingularPivot(lower, diagonal, upper, matrix, matrixStride, rows);
+        if (code === ok) code = notFinite;
+      }
       status[s] = code === ok ? 0 : code === notFinite ? -1 : code + 1;
     },
   }),

@@ -62,33 +62,28 @@ export function substituteRun(rows: number): KernelFunction<any, any> {
 
 /**
  * Rows strided over the items become runs, or back: an item's k-th value is row k·items + item on one side, item·rows + k on the other. Through
- * a workgroup array with a word of padding every `rows`, so that no two items of a subgroup touch one bank at a time.
+ * a workgroup array with a word of padding every `rows`, so that the items of a subgroup touch as many banks. `rows` divides `items`.
+ * Cost: a word written and one read, each without a conflict; two barriers.
  */
 export function transposeRuns(items: number, rows: number, toRuns: boolean): KernelFunction<any, any> {
-  // A run of an odd number of words begins in another bank each time by itself.
-  const padded = rows % 2 === 0;
   return fn({
     name: toRuns ? "stridedToRuns" : "runsToStrided",
     params: [write(real), write(real)],
-    env: { items, rows, toRuns, padded },
-    *body([values, tile], gpu, { items, rows, toRuns, padded }) {
+    env: { rows, toRuns, pitch: items + items / rows },
+    *body([values, tile], gpu, { rows, toRuns, pitch }) {
       const item = gpu.localId();
-      const run = item * (padded ? rows + 1 : rows);
+      const run = item * (rows + 1);
+      const strided = item + ((item / rows) | 0);
       for (let k = 0; k < rows; k++) {
-        const row = k * items + item;
-        if (toRuns) tile[padded ? row + ((row / rows) | 0) : row] = values[k];
+        if (toRuns) tile[strided + k * pitch] = values[k];
         else tile[run + k] = values[k];
       }
       yield;
-      for (let k = 0; k < rows; k++) {
-        const row = k * items + item;
-        if (toRuns) values[k] = tile[run + k];
-        else values[k] = tile[padded ? row + ((row / rows) | 0) : row];
-      }
+      for (let k = 0; k < rows; k++) values[k] = toRuns ? tile[run + k] : tile[strided + k * pitch];
       yield;
     },
   });
 }
 
 /** Words of the array for `transposeRuns`. */
-export const tileWords = (items: number, rows: number): number => items * (rows % 2 === 0 ? rows + 1 : rows);
+export const tileWords = (items: number, rows: number): number => items * (rows + 1);

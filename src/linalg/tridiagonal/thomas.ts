@@ -1,6 +1,7 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { bytesOf, type Chunks, elementOf, type Method, type Problem, remembered, type System } from "./method.ts";
+import { firstZeroPivot, stillZero } from "./checks.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
@@ -38,6 +39,8 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
     },
     env: {
       base: systemBase[layout],
+      firstZeroPivot,
+      stillZero,
       shared,
       chunked,
       kept: capacity > 0,
@@ -48,7 +51,7 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
     body(
       { rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, work, status },
       gpu,
-      { base, shared, chunked, kept, room, ok, notFinite },
+      { base, firstZeroPivot, stillZero, shared, chunked, kept, room, ok, notFinite },
     ) {
       const t = gpu.globalId();
       const c = gpu.privateReal(room);
@@ -76,31 +79,23 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
         if (first + count < rows)
           after = upper[matrix + (count - 1) * matrixStride] * ends[(2 * part + 2) * batch + system];
       }
+      // f64 is IEEE 754's everywhere: no zero pivot leaves a finite solution, and what it was is found out afterwards.
+      const exact = gpu.precision === "f64";
       let code = ok;
-      let pivot = diagonal[matrix];
-      if (pivot === 0) code = first;
       let cLast = 0.0;
-      let dLast = rhs[from] - before;
-      if (chunked && count === 1) dLast -= after;
-      dLast /= pivot;
-      if (count > 1) cLast = upper[matrix] / pivot;
-      if (kept) {
-        c[0] = cLast;
-        d[0] = dLast;
-      } else {
-        work[t] = cLast;
-        work[half + t] = dLast;
-      }
-      for (let i = 1; i < count; i++) {
-        const at = matrix + i * matrixStride;
-        const a = lower[at];
-        pivot = diagonal[at] - a * cLast;
-        if (pivot === 0 && code === ok) code = first + i;
+      let dLast = 0.0;
+      for (let i = 0; i < count; i++) {
+        const at = from + i * stride;
+        const m = shared ? first + i : at;
+        const a = i > 0 ? lower[m] : 0.0;
+        const pivot = diagonal[m] - a * cLast;
+        if (!exact && pivot === 0 && code === ok) code = first + i;
         const inverse = 1 / pivot;
-        let r = rhs[from + i * stride];
+        let r = rhs[at];
+        if (chunked && i === 0) r -= before;
         if (chunked && i === count - 1) r -= after;
         dLast = (r - a * dLast) * inverse;
-        cLast = upper[at] * inverse;
+        cLast = i < count - 1 ? upper[m] * inverse : 0.0;
         if (kept) {
           c[i] = cLast;
           d[i] = dLast;
@@ -109,16 +104,18 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
           work[half + i * items + t] = dLast;
         }
       }
-      let x = dLast;
-      rhs[from + (count - 1) * stride] = x;
-      let finite = Number.isFinite(x);
-      for (let i = count - 2; i >= 0; i--) {
+      let x = 0.0;
+      let check = 0.0;
+      for (let i = count - 1; i >= 0; i--) {
         if (kept) x = d[i] - c[i] * x;
         else x = work[half + i * items + t] - work[i * items + t] * x;
+        check = stillZero(check, x);
         rhs[from + i * stride] = x;
-        finite = finite && Number.isFinite(x);
       }
-      if (code === ok && !finite) code = notFinite;
+      if (check !== 0) {
+        if (exact) code = firstZeroPivot(lower, diagonal, upper, matrix, matrixStride, first, count);
+        if (code === ok) code = notFinite;
+      }
       status[t] = code === ok ? 0 : code === notFinite ? -1 : code + 1;
     },
   }),
