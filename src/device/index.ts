@@ -9,7 +9,15 @@ import { offeredPrecision } from "./precision.ts";
 
 export type * from "./device.ts";
 export { offeredPrecision } from "./precision.ts";
-export type { CudaDevice, CudaDeviceInfo, CudaPart, LaunchSequence } from "./cuda/index.ts";
+export type {
+  CudaDevice,
+  CudaDeviceInfo,
+  CudaPart,
+  ForeignAccess,
+  ForeignCalls,
+  ForeignDescription,
+  LaunchSequence,
+} from "./cuda/index.ts";
 
 export interface OpenOptions {
   /**

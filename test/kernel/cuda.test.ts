@@ -190,7 +190,7 @@ describe("memory", () => {
   test("workgroup arrays are declared up to 48 KiB", () => {
     const { code, dynamicSharedBytes } = shared(array(6000), array(36, "i32"));
     expect(dynamicSharedBytes).toBe(0);
-    expect(code).toContain("__shared__ double t_w0[6000];");
+    expect(code).toContain("__shared__ __align__(16) double t_w0[6000];");
   });
 
   test("beyond that they are parts of dynamic shared memory, each aligned", () => {

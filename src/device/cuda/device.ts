@@ -21,6 +21,8 @@ import type {
   LaunchSize,
 } from "../device.ts";
 import { ARRAY_TYPES, CudaBuffer } from "./buffer.ts";
+import { accessTo, type ForeignAccess, type ForeignCalls, type ForeignDescription, openForeign } from "./foreign.ts";
+import type { Table } from "./ffi/signatures.ts";
 import { limitsOf } from "./limits.ts";
 import type { CudaDeviceInfo } from "./list.ts";
 import { Blocks } from "./memory/blocks.ts";
@@ -203,6 +205,27 @@ export class CudaDevice implements Device {
     } finally {
       this.#recording = undefined;
     }
+  }
+
+  /**
+   * Loads another library of CUDA's toolkit (cuBLAS …), looked for where NVRTC is.
+   * @throws DeviceUnavailableError saying how to get it | DisposedError | DeviceLostError
+   */
+  openLibrary<T extends Table>(description: ForeignDescription<T>): ForeignCalls<T> {
+    this.#begin("openLibrary");
+    return openForeign(this.#session.driver, description);
+  }
+
+  /**
+   * Runs calls of such a library with the device's context current. What they record on the given stream runs after everything recorded
+   * before, as a launch does. `buffers` are checked and borrowed; the library must touch no other memory of the device.
+   * @throws ShapeError (a buffer of another device; inside a recorded sequence) | DisposedError | DeviceLostError, and what `work` throws
+   */
+  withLibrary<R>(what: string, buffers: readonly DeviceBuffer[], work: (access: ForeignAccess) => R): R {
+    this.#begin(what);
+    const addresses = buffers.map((buffer) => this.#own(buffer, what, 0, buffer.length).block.address);
+    const { driver, stream } = this.#session;
+    return work(accessTo(driver, stream, addresses));
   }
 
   [Symbol.dispose](): void {

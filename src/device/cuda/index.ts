@@ -10,6 +10,7 @@ import { targetOf } from "./program/target.ts";
 import { openSession } from "./session.ts";
 
 export type { CudaDevice } from "./device.ts";
+export type { ForeignAccess, ForeignCalls, ForeignDescription } from "./foreign.ts";
 export type { CudaDeviceInfo } from "./list.ts";
 export type { LaunchSequence } from "./sequence.ts";
 export { type CudaPart, diagnoseCuda } from "./diagnose.ts";

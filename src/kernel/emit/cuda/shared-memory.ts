@@ -24,7 +24,8 @@ export function sharedMemoryOf(ir: KernelIR, names: Names): SharedMemory {
 
 function staticArrays(ir: KernelIR, names: Names): SharedMemory {
   const inside = ir.workgroups.map(
-    (array, id) => `__shared__ ${elementType(ir, array)} ${nameOf(names, id)}[${array.length}];`,
+    (array, id) =>
+      `__shared__ __align__(${alignment}) ${elementType(ir, array)} ${nameOf(names, id)}[${array.length}];`,
   );
   return { outside: [], inside, dynamicBytes: 0 };
 }

@@ -1,7 +1,8 @@
 /**
  * Which loops nvcc is told to unroll. The front end has unrolled the short ones; what is left has more trips or a larger
  * body. Unrolling those pays where it turns the indexes of a private array into constants, which is what puts the array
- * into registers; elsewhere nvcc decides by itself.
+ * into registers, and where products of workgroup arrays are summed in private ones: the loads of one step then overlap the sums
+ * of the step before, and the loop's own instructions go. Elsewhere nvcc decides by itself.
  */
 import type { Expr, Stmt } from "../../ir.ts";
 import { assigned, operands, someExpr, someStmt, weight } from "../../visit.ts";
@@ -14,7 +15,8 @@ const maxUnrolled = 16_384;
 
 export function unrolls(loop: Loop): boolean {
   const counter = counterOf(loop);
-  if (counter === undefined || !indexesPrivateArray(loop.body, counter)) return false;
+  if (counter === undefined) return false;
+  if (!indexesPrivateArray(loop.body, counter) && !sumsWorkgroupArrays(loop.body, counter)) return false;
   return tripsOf(loop, counter, maxUnrolled / weight(loop.body)) !== undefined;
 }
 
@@ -74,10 +76,22 @@ function apply(op: string, a: number, b: number): number | undefined {
 
 /** Whether some private array is indexed by what depends on the counter itself. */
 function indexesPrivateArray(body: readonly Stmt[], counter: number): boolean {
-  const depends = (index: Expr): boolean => someExpr(index, (e) => e.kind === "local" && e.id === counter);
   return someStmt(body, (s) => {
-    if (s.kind === "store" && s.array.space === "private" && depends(s.index)) return true;
-    const loads = (e: Expr): boolean => e.kind === "load" && e.array.space === "private" && depends(e.index);
-    return operands(s).some((e) => someExpr(e, loads));
+    if (s.kind === "store" && s.array.space === "private" && dependsOn(s.index, counter)) return true;
+    return loadsBy(s, "private", counter);
   });
+}
+
+/** Whether workgroup arrays are indexed by the counter itself, and private arrays take what comes of it. */
+function sumsWorkgroupArrays(body: readonly Stmt[], counter: number): boolean {
+  const stores = (s: Stmt): boolean => s.kind === "store" && s.array.space === "private";
+  return someStmt(body, stores) && someStmt(body, (s) => loadsBy(s, "workgroup", counter));
+}
+
+const dependsOn = (index: Expr, counter: number): boolean =>
+  someExpr(index, (e) => e.kind === "local" && e.id === counter);
+
+function loadsBy(s: Stmt, space: "private" | "workgroup", counter: number): boolean {
+  const loads = (e: Expr): boolean => e.kind === "load" && e.array.space === space && dependsOn(e.index, counter);
+  return operands(s).some((e) => someExpr(e, loads));
 }

@@ -1,0 +1,64 @@
+/** What product is to be computed: frozen, serialisable, without a device. */
+import { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { checkTile, type Tile } from "./tile.ts";
+
+/** How an operand lies in memory: elements of a row side by side, or of a column, as in a transposed view. */
+export type Order = "row-major" | "column-major";
+
+/**
+ * "library": the vendor's, which is cuBLAS; "kernel": our own, on every device; "auto": the library where it can be loaded, our own
+ * otherwise.
+ */
+export type Implementation = "auto" | "library" | "kernel";
+
+export interface MatmulSpec {
+  readonly rows: number;
+  readonly inner: number;
+  readonly columns: number;
+  /** Matrices. */
+  readonly batch: number;
+  readonly precision: Precision;
+  readonly a: Order;
+  readonly b: Order;
+  readonly implementation: Implementation;
+  /** Of our own kernel on GPUs; chosen by device and size if absent. */
+  readonly tile?: Tile;
+}
+
+export type MatmulSettings = Pick<MatmulSpec, "rows" | "inner" | "columns"> & Partial<MatmulSpec>;
+
+const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];
+const ORDERS: readonly Order[] = ["row-major", "column-major"];
+const IMPLEMENTATIONS: readonly Implementation[] = ["auto", "library", "kernel"];
+
+/**
+ * A product of `batch` matrices, A [rows, inner] times B [inner, columns]; f64, row-major, by the fastest implementation there is, unless said
+ * otherwise.
+ * @throws SpecError
+ */
+export function matmulSpec(settings: MatmulSettings): MatmulSpec {
+  const spec: MatmulSpec = {
+    batch: 1,
+    precision: "f64",
+    a: "row-major",
+    b: "row-major",
+    implementation: "auto",
+    ...settings,
+  };
+  for (const name of ["rows", "inner", "columns", "batch"] as const) {
+    const n = spec[name];
+    if (!Number.isInteger(n) || n < 0 || n >= 2 ** 31)
+      throw new SpecError(`matmul: ${name} ${n}, expected a whole number from 0 to 2³¹ − 1`);
+  }
+  oneOf("precision", spec.precision, PRECISIONS);
+  oneOf("a", spec.a, ORDERS);
+  oneOf("b", spec.b, ORDERS);
+  oneOf("implementation", spec.implementation, IMPLEMENTATIONS);
+  if (spec.tile !== undefined) checkTile(spec.tile);
+  return Object.freeze(spec);
+}
+
+function oneOf<T extends string>(name: string, got: T, expected: readonly T[]): void {
+  if (!expected.includes(got)) throw new SpecError(`matmul: ${name} "${got}", expected ${expected.join(", ")}`);
+}

@@ -1,0 +1,98 @@
+/** Which tile of C a workgroup computes, and how: chosen by the device's memory and by how many tiles there are. */
+import { SpecError } from "../../errors.ts";
+import type { Device } from "../../device/index.ts";
+
+export interface Tile {
+  /** Of C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between two barriers. */
+  readonly rows: number;
+  readonly columns: number;
+  readonly depth: number;
+  /** An item's part of it: 4, 8 or 16 each way. */
+  readonly itemRows: number;
+  readonly itemColumns: number;
+}
+
+/** Lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32 different banks. */
+export const lanes = { rows: 4, columns: 8 } as const;
+
+/** Words at the end of a row of workgroup memory: rows then start in different banks, and still at multiples of four. */
+export const padding = 4;
+
+const tile = (rows: number, columns: number, depth: number, itemRows: number, itemColumns: number): Tile => ({
+  rows,
+  columns,
+  depth,
+  itemRows,
+  itemColumns,
+});
+
+/** Largest first; the last fits every device. */
+const TILES: Readonly<Record<"f64" | "f32", readonly Tile[]>> = {
+  f32: [tile(128, 128, 16, 8, 8), tile(128, 128, 8, 8, 8), tile(64, 64, 16, 4, 4), tile(32, 32, 8, 4, 4)],
+  f64: [tile(128, 128, 8, 8, 8), tile(64, 64, 16, 4, 4), tile(32, 32, 8, 4, 4)],
+};
+
+/** A GPU whose every multiprocessor has one workgroup of 256 items runs an eighth of the items that it has room for. */
+const FULL = 1 / 8;
+
+/** Items of a workgroup. */
+export const itemsOf = ({ rows, columns, itemRows, itemColumns }: Tile): number =>
+  (rows * columns) / (itemRows * itemColumns);
+
+export const sharedBytesOf = ({ rows, columns, depth }: Tile, precision: "f64" | "f32"): number =>
+  2 * depth * (rows + columns + 2 * padding) * (precision === "f64" ? 8 : 4);
+
+export const tilesOf = (shape: Tiled, { rows, columns }: Pick<Tile, "rows" | "columns">): number =>
+  Math.ceil(shape.rows / rows) * Math.ceil(shape.columns / columns) * shape.batch;
+
+export interface Tiled {
+  readonly rows: number;
+  readonly columns: number;
+  readonly batch: number;
+}
+
+/** How much more than the smallest tiles a tile may compute beyond C's edges. */
+const MOST_WASTE = 1.5;
+
+/** The largest tile that the device has memory for, of which there are enough to fill it, and which fits C well enough. */
+export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tiled): Tile {
+  const smallest = TILES[precision].at(-1)!;
+  const work = (one: Tile): number => tilesOf(shape, one) * one.rows * one.columns;
+  const good = (one: Tile): boolean =>
+    fits(device, one, precision) &&
+    tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL &&
+    work(one) <= MOST_WASTE * work(smallest);
+  return TILES[precision].find(good) ?? smallest;
+}
+
+function fits({ limits }: Device, one: Tile, precision: "f64" | "f32"): boolean {
+  return sharedBytesOf(one, precision) <= limits.maxWorkgroupBytes && itemsOf(one) <= limits.maxGroupSize;
+}
+
+/** @throws SpecError */
+export function checkTile(given: Tile): void {
+  const { rows, columns, depth, itemRows, itemColumns } = given;
+  const items = itemsOf(given);
+  const text = `tile ${rows}×${columns}×${depth}, ${itemRows}×${itemColumns} an item`;
+  const whole = (what: string, n: number): void => {
+    if (!Number.isInteger(n) || n < 1) throw new SpecError(`${text}: ${what} ${n}, expected a whole number ≥ 1`);
+  };
+  whole("fours along an item's rows:", itemRows / 4);
+  whole("fours along an item's columns:", itemColumns / 4);
+  whole("runs of lanes along the rows:", rows / (lanes.rows * itemRows));
+  whole("runs of lanes along the columns:", columns / (lanes.columns * itemColumns));
+  whole("fours of A that an item carries:", (rows * depth) / (4 * items));
+  whole("fours of B that an item carries:", (columns * depth) / (4 * items));
+  whole("items over the depth:", items / depth);
+  whole("items over A's fours:", (4 * items) / rows);
+  whole("items over B's fours:", (4 * items) / columns);
+}
+
+/** The CPU's blocks of C, rows and columns; the last fills no cache, but is one of many. */
+const BLOCKS = [128, 64, 32] as const;
+
+/** The largest block of which there is one for each thread. `lanes`: items that run together. */
+export function chooseBlock({ parallelism }: Device, shape: Tiled): number {
+  const threads = parallelism / 16;
+  return BLOCKS.find((size) => tilesOf(shape, { rows: size, columns: size }) >= threads) ?? 32;
+}
