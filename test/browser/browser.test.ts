@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser())("in Chromium", () => {
   test("what is not there says how to get it", async () => {
     const page = await browser.open(false);
     expect(await page.evaluate(() => globalThis.feynkac.tryToOpen("cuda"))).toMatch(
-      /^DEVICE_UNAVAILABLE: CUDA is not in this version/,
+      /^DEVICE_UNAVAILABLE: CUDA needs Node/,
     );
     await page.evaluate(() => Object.defineProperty(navigator, "gpu", { value: undefined }));
     expect(await page.evaluate(() => globalThis.feynkac.tryToOpen("webgpu"))).toMatch(

@@ -1,5 +1,6 @@
 /** The foreign function interface: the optional package `koffi`, loaded on demand, and the little of it that is used. */
 import { DeviceUnavailableError } from "../../../errors.ts";
+import { nodeModule } from "../node.ts";
 
 export interface ForeignFunction {
   (...args: readonly unknown[]): number;
@@ -21,8 +22,9 @@ export interface Koffi {
 
 const KOFFI_REMEDY = "npm install koffi";
 
-/** @throws DeviceUnavailableError */
+/** @throws DeviceUnavailableError, in a browser too */
 export async function loadKoffi(): Promise<Koffi> {
+  nodeModule("node:fs"); // in a browser it would be koffi that is missed
   try {
     // Not a literal, so that bundlers for browsers do not look for a package that only Node needs.
     const name = "koffi";
