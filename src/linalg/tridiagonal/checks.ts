@@ -9,7 +9,7 @@ export const stillZero: KernelFunction<any, number> = fn({
   name: "stillZero",
   params: [real, real],
   body([check, x], gpu) {
-    if (gpu.precision === "f64") return check + 0.0 * x;
+    if (gpu.precision === "f64") return check + (x - x);
     return Number.isFinite(x) ? check : 1.0;
   },
 });

@@ -71,7 +71,9 @@ export function storeRuns({ items, rows, staged }: LoadShape): KernelFunction<an
     env: { items, rows, staged: staged && rows > 1, toStrided: transposeRuns(items, rows, false) },
     *body([x, rhs, from, stride, count, lane, tile], gpu, env: any) {
       const item = gpu.localId();
+      // Rows that are not there were read as the last one, which is written now.
       if (env.staged) yield* env.toStrided(x, tile);
+      else yield;
       for (let k = 0; k < env.rows; k++) {
         const i = env.staged ? k * env.items + item : lane * env.rows + k;
         if (i < count) rhs[from + i * stride] = x[k];
