@@ -40,6 +40,24 @@ export class SpecError extends FeynkacError {
   readonly code = "SPEC";
 }
 
+/** A matrix that was to be factored is not positive definite. */
+export class NotPositiveDefiniteError extends FeynkacError {
+  readonly code = "NOT_POSITIVE_DEFINITE";
+  /** Its place in the batch. */
+  readonly matrix: number;
+  /** The order of the first leading minor that is not positive. */
+  readonly minor: number;
+
+  constructor(matrix: number, minor: number) {
+    super(
+      `cholesky: matrix ${matrix}: the leading minor of order ${minor} is not positive, expected a positive definite matrix; ` +
+        "of a correlation matrix, nearestCorrelation gives the nearest one",
+    );
+    this.matrix = matrix;
+    this.minor = minor;
+  }
+}
+
 /** The device does not offer the precision that was asked for. Never silently less. */
 export class PrecisionError extends FeynkacError {
   readonly code = "PRECISION";

@@ -1,0 +1,119 @@
+/** Factors of symmetric positive definite matrices, many at a time. */
+import { DisposedError, NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts";
+import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { DeviceArray, shapeText } from "./array.ts";
+import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
+
+export interface CholeskySpec {
+  /** Rows and columns. */
+  readonly size: number;
+  /** Matrices. */
+  readonly batch: number;
+  readonly precision: Precision;
+}
+
+/** `batch` is 1 and the precision f64 unless said otherwise. @throws SpecError */
+export function choleskySpec(settings: { readonly size: number } & Partial<CholeskySpec>): CholeskySpec {
+  const spec: CholeskySpec = { batch: 1, precision: "f64", ...settings };
+  for (const name of ["size", "batch"] as const) {
+    const n = spec[name];
+    if (!Number.isInteger(n) || n < 0 || n > 65_535)
+      throw new SpecError(`cholesky: ${name} ${n}, expected a whole number from 0 to 65,535; split a larger batch`);
+  }
+  if (!["f64", "f32", "f32x2"].includes(spec.precision))
+    throw new SpecError(`cholesky: precision "${spec.precision}", expected f64, f32 or f32x2`);
+  return Object.freeze(spec);
+}
+
+/** Up to this size a matrix is an item's work; a larger one is a workgroup's. */
+const LARGEST_OF_ITEM = 16;
+const GROUP = 64;
+
+/**
+ * Replaces each of `batch` symmetric positive definite matrices by its factor L, lower triangular, zeros above:
+ *
+ *   A = L·Lᵀ,   L[j, j] = √(A[j, j] − Σ L[j, p]²),   L[i, j] = (A[i, j] − Σ L[i, p]·L[j, p]) / L[j, j],   p < j < i
+ *
+ * Shapes: [size, size], or [batch, size, size]; only the lower triangle is read; row-major, a range of a larger array is fine.
+ * Accuracy: L̂·L̂ᵀ = A + ΔA, |ΔA| ≤ γ(size + 1)·|L̂|·|L̂ᵀ| (Higham 2002, Theorem 10.3).
+ * Cost: size³/3 flops a matrix. Up to 16×16 an item of the device factors a matrix, beyond that a workgroup.
+ * Where a leading minor is not positive, there is no such factor: its order is the matrix's status, and what is in the matrix is undefined; the
+ * others of the batch are not affected. A correlation matrix that fails can be replaced by the nearest one (`nearestCorrelation`).
+ * Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified: test/linalg/dense-cholesky.
+ */
+export class Cholesky implements Disposable {
+  readonly device: Device;
+  readonly spec: CholeskySpec;
+  readonly #kernel: CompiledKernel;
+  readonly #status: DeviceBuffer<"i32">;
+  #disposed = false;
+
+  private constructor(device: Device, spec: CholeskySpec, kernel: CompiledKernel) {
+    this.device = device;
+    this.spec = spec;
+    this.#kernel = kernel;
+    this.#status = device.createBuffer("i32", spec.batch);
+  }
+
+  /** @throws PrecisionError | OutOfMemoryError */
+  static async create(device: Device, spec: CholeskySpec): Promise<Cholesky> {
+    const { size, precision } = spec;
+    const groupSize = Math.min(GROUP, device.limits.maxGroupSize);
+    const kernel = size <= LARGEST_OF_ITEM ? choleskyByItem : choleskyByGroup({ groupSize });
+    return new Cholesky(device, spec, await device.compile(kernel, { precision }));
+  }
+
+  /**
+   * Records the factorisation; `a` is borrowed and overwritten. `status` tells afterwards how it went.
+   * @throws ShapeError | DisposedError
+   */
+  run(a: DeviceArray): void {
+    if (this.#disposed) throw new DisposedError("cholesky: it has been disposed");
+    this.#check(a);
+    const { size, batch } = this.spec;
+    const { row: stride, batch: batchStride } = a.strides;
+    const args = { size, start: a.offset, stride, batchStride, a: a.buffer, status: this.#status };
+    this.device.launch(this.#kernel, args, size <= LARGEST_OF_ITEM ? { items: batch } : { groups: batch });
+  }
+
+  /**
+   * Of each matrix of the last run: 0, or the order of the first leading minor that is not positive. Waits for it.
+   * @throws DisposedError
+   */
+  status(): Promise<Int32Array> {
+    return this.device.read(this.#status);
+  }
+
+  /**
+   * `run`, and waits for it.
+   * @throws NotPositiveDefiniteError (the first matrix that has no factor) | ShapeError | DisposedError
+   */
+  async factor(a: DeviceArray): Promise<void> {
+    this.run(a);
+    const status = await this.status();
+    const matrix = status.findIndex((minor) => minor !== 0);
+    if (matrix >= 0) throw new NotPositiveDefiniteError(matrix, status[matrix]);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#status[Symbol.dispose]();
+  }
+
+  #check(a: DeviceArray): void {
+    const { size, batch, precision } = this.spec;
+    if (!(a instanceof DeviceArray) || a.device !== this.device)
+      throw new ShapeError(`cholesky: got no DeviceArray of ${this.device.name}`);
+    if (a.precision !== precision)
+      throw new ShapeError(`cholesky: precision ${a.precision}, expected the specification's, ${precision}`);
+    if (a.rows !== size || a.columns !== size || a.batch !== batch) {
+      const expected = shapeText(batch === 1 ? [size, size] : [batch, size, size]);
+      throw new ShapeError(`cholesky: shape ${shapeText(a.shape)}, expected ${expected}`);
+    }
+    if (size > 1 && a.strides.column !== 1)
+      throw new ShapeError("cholesky: a transposed view, expected row-major; give the array itself, it is symmetric");
+    if (a.buffer.length >= 2 ** 31) throw new ShapeError("cholesky: in a buffer of 2³¹ elements or more; split it");
+  }
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { ShapeError, SpecError } from "../../src/errors.ts";
+import { nearestCorrelation, symmetricEigen } from "../../src/linalg/index.ts";
+import { randomMatrix } from "./dense-reference.ts";
+
+const at = (values: ArrayLike<number>, n: number) => (i: number, j: number) => values[i * n + j];
+
+describe("the nearest correlation matrix", () => {
+  /** Higham, IMA J. Numer. Anal. 22 (2002) 329–343: the matrices of his experiments and the nearest ones, to four decimals. */
+  test.each([
+    {
+      name: "the indefinite matrix of order 3",
+      matrix: [1, 1, 0, 1, 1, 1, 0, 1, 1],
+      nearest: [1, 0.7607, 0.1573, 0.7607, 1, 0.7607, 0.1573, 0.7607, 1],
+    },
+    {
+      name: "the second difference matrix of order 4",
+      matrix: [2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2],
+      nearest: [
+        [1, -0.8084, 0.1916, 0.1068],
+        [-0.8084, 1, -0.6562, 0.1916],
+        [0.1916, -0.6562, 1, -0.8084],
+        [0.1068, 0.1916, -0.8084, 1],
+      ].flat(),
+    },
+  ])("$name", ({ matrix, nearest }) => {
+    const result = nearestCorrelation(matrix);
+    expect(result.converged).toBe(true);
+    nearest.forEach((value, k) => expect(Math.abs(result.values[k] - value)).toBeLessThan(0.5e-4));
+    const distance = Math.hypot(...nearest.map((value, k) => value - matrix[k]));
+    expect(Math.abs(result.distance - distance)).toBeLessThan(nearest.length * 0.5e-4);
+  });
+
+  /**
+   * X is nearest if and only if X − A − D ⪰ 0 for a diagonal D (the multipliers) and (X − A − D)·X = 0 (Higham 2002, Theorem 2.2): D follows
+   * from the diagonal of the second condition.
+   */
+  test.each([5, 8, 13])("satisfies the conditions of optimality, order %i", (n) => {
+    const noise = randomMatrix(n, n, n);
+    const matrix = Float64Array.from({ length: n * n }, (_, k) => {
+      const [i, j] = [Math.floor(k / n), k % n];
+      return i === j ? 1 : Math.max(-1, Math.min(1, noise.values[Math.min(i, j) * n + Math.max(i, j)] * 1.2));
+    });
+    const { values } = nearestCorrelation(matrix);
+    const [x, a] = [at(values, n), at(matrix, n)];
+    const range = Array.from({ length: n }, (_, i) => i);
+    const diagonal = range.map((i) => range.reduce((sum, k) => sum + (x(i, k) - a(i, k)) * x(k, i), 0));
+    const z = Float64Array.from({ length: n * n }, (_, k) => {
+      const [i, j] = [Math.floor(k / n), k % n];
+      return x(i, j) - a(i, j) - (i === j ? diagonal[i] : 0);
+    });
+    expect(symmetricEigen(z, n).values[0]).toBeGreaterThan(-1e-9);
+    for (const i of range)
+      for (const j of range)
+        expect(Math.abs(range.reduce((sum, k) => sum + z[i * n + k] * x(k, j), 0))).toBeLessThan(1e-9);
+    expect(symmetricEigen(values, n).values[0]).toBeGreaterThan(-1e-10);
+  });
+
+  test("leaves a correlation matrix as it is, and one of order 0 and 1", () => {
+    const matrix = [1, 0.3, -0.2, 0.3, 1, 0.4, -0.2, 0.4, 1];
+    const { values, distance, iterations } = nearestCorrelation(matrix);
+    expect([...values]).toEqual(matrix);
+    expect([distance, iterations]).toEqual([0, 1]);
+    expect([...nearestCorrelation([0.5]).values]).toEqual([1]);
+    expect(nearestCorrelation([]).values).toHaveLength(0);
+  });
+
+  test("keeps the least eigenvalue that is asked for", () => {
+    const { values } = nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { leastEigenvalue: 0.01 });
+    expect(Math.abs(symmetricEigen(values, 3).values[0] - 0.01)).toBeLessThan(1e-10);
+    expect([values[0], values[4], values[8]]).toEqual([1, 1, 1]);
+  });
+
+  test("says when it has not converged", () => {
+    expect(nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { mostIterations: 3 })).toMatchObject({
+      converged: false,
+      iterations: 3,
+    });
+  });
+
+  test("refuses what is no symmetric matrix, and options out of range", () => {
+    expect(() => nearestCorrelation([1, 2, 3])).toThrow("nearestCorrelation: 3 values, expected n·n, row by row");
+    expect(() => nearestCorrelation([1, 0.5, 0.4, 1])).toThrow("elements [1, 0] and [0, 1]: got 0.4 and 0.5");
+    expect(() => nearestCorrelation([1, NaN, NaN, 1])).toThrow(ShapeError);
+    expect(() => nearestCorrelation([1], { tolerance: 0 })).toThrow("tolerance 0, expected a number > 0");
+    expect(() => nearestCorrelation([1], { mostIterations: 0.5 })).toThrow(SpecError);
+    expect(() => nearestCorrelation([1], { leastEigenvalue: 1 })).toThrow("leastEigenvalue 1, expected 0 ≤ it < 1");
+  });
+});
+
+describe("eigenvalues of symmetric matrices", () => {
+  test("of the second difference matrix: 2 − 2·cos(kπ/(n + 1))", () => {
+    const n = 20;
+    const matrix = Float64Array.from({ length: n * n }, (_, k) => {
+      const apart = Math.abs(Math.floor(k / n) - (k % n));
+      return apart === 0 ? 2 : apart === 1 ? -1 : 0;
+    });
+    const { values, vectors } = symmetricEigen(matrix, n);
+    values.forEach((value, k) => {
+      expect(Math.abs(value - (2 - 2 * Math.cos(((k + 1) * Math.PI) / (n + 1))))).toBeLessThan(1e-13);
+    });
+    const [a, q] = [at(matrix, n), at(vectors, n)];
+    for (let j = 0; j < n; j++) {
+      for (let i = 0; i < n; i++) {
+        let [image, product] = [0, 0];
+        for (let k = 0; k < n; k++) {
+          image += a(i, k) * q(k, j);
+          product += q(k, i) * q(k, j);
+        }
+        expect(Math.abs(image - values[j] * q(i, j))).toBeLessThan(1e-13);
+        expect(Math.abs(product - (i === j ? 1 : 0))).toBeLessThan(1e-13);
+      }
+    }
+  });
+
+  test("of a diagonal matrix, of the null matrix, and not of NaN", () => {
+    expect([...symmetricEigen([3, 0, 0, -1], 2).values]).toEqual([-1, 3]);
+    expect([...symmetricEigen(new Float64Array(9), 3).values]).toEqual([0, 0, 0]);
+    expect(() => symmetricEigen([1, NaN, NaN, 1], 2)).toThrow(ShapeError);
+  });
+});
