@@ -1,7 +1,7 @@
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import type { Arena } from "./arena.ts";
 import type { OneFactorProblem } from "./problem.ts";
-import { DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
 /**
@@ -12,7 +12,7 @@ export function coefficientRows(time: TimeGrid, problem: OneFactorProblem, arena
   const { rates, diffusion, dividendYield, dividends } = problem;
   const { steps, flags, eventful, dates } = time;
   const isFormula = diffusion.kind === "formula";
-  const rows = arena.take(time.factorisations * (isFormula ? 6 : 4) + 2 * time.dividends);
+  const rows = arena.take(time.factorisations * coefficientWords(isFormula) + 2 * time.dividends);
   let row = 0;
   let h = 0;
   for (const i of eventful) {

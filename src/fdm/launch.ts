@@ -3,7 +3,7 @@ import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
 import { type Grid, hasObstacle, type Lane, type Table } from "./lane.ts";
 import type { KinkedMesh } from "./mesh.ts";
-import { CLOSED_WORDS, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { CLOSED_WORDS, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { Split } from "./split.ts";
 
 /**
@@ -184,14 +184,14 @@ function rowsOf(flag: number, perFactorisation: number): number {
 }
 
 function perFactorisation({ grid }: Lane): number {
-  return grid.problem.diffusion.kind === "formula" ? 6 : 4;
+  return coefficientWords(grid.problem.diffusion.kind === "formula");
 }
 
 /** The flags without the factorisations that would repeat the one before in every lane. */
 function neededFlags(lanes: readonly Lane[]): Int32Array {
   const { time } = lanes[0].grid;
   const rows = perFactorisation(lanes[0]);
-  if (time.homogeneous || rows === 6) return time.flags;
+  if (time.homogeneous || lanes[0].formula !== undefined) return time.flags;
   let [row, before] = [0, -1];
   return time.flags.map((flag) => {
     const repeats = before >= 0 && lanes.every(({ coefficients }) => sameRows(coefficients, before, row));

@@ -1,5 +1,5 @@
 /** The kernel that carries a batch of one-factor problems from expiry to today. */
-export { CLOSED_WORDS } from "./closed-node.ts";
+export { CLOSED_WORDS, coefficientWords } from "./rows.ts";
 export {
   CRANK_NICOLSON,
   type DiffusionShape,

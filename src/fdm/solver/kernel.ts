@@ -1,8 +1,8 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { closedNode } from "./closed-node.ts";
 import { payDividend } from "./dividend.ts";
 import { matrixRow } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
+import { closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
 
 /** How early exercise is treated; see `solverKernel`. */
@@ -97,6 +97,9 @@ function makeKernel(variant: SolverVariant): Kernel {
       closed,
       capacity,
       closedNode,
+      readClosed,
+      readCoefficients: readCoefficients(shape === "formula"),
+      coefficientWords: coefficientWords(shape === "formula"),
       policy: exercise === "policy",
       earlyCapacity: early ? capacity : 1,
       policyCapacity: exercise === "policy" ? capacity : 1,
@@ -124,12 +127,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       const factor = gpu.privateReal(env.policyCapacity); // a / pivot of the current policy
       const last = nodes - 1;
       if (env.closed) {
-        const kink = table[lane];
-        const width = table[pitch + lane];
-        const meshStep = table[2 * pitch + lane];
-        const at = table[3 * pitch + lane];
-        const zeroAt = table[4 * pitch + lane];
-        const sign = table[5 * pitch + lane];
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
         for (let i = 0; i < nodes; i++) {
           x[i] = env.closedNode(i, kink, width, meshStep, at, zeroAt);
           u[i] = Math.max(sign * (x[i] - kink), 0);
@@ -148,18 +146,16 @@ function makeKernel(variant: SolverVariant): Kernel {
       for (let step = 0; step < steps; step++) {
         const flag = flags[step];
         if ((flag & 1) !== 0) {
-          const h = coefficients[row * pitch + lane];
-          const hVariance = coefficients[(row + 1) * pitch + lane];
-          const hDrift = coefficients[(row + 2) * pitch + lane];
-          hRate = coefficients[(row + 3) * pitch + lane];
-          let time = 0.0;
-          let shift = 0.0;
-          if (env.shape === "formula") {
-            time = coefficients[(row + 4) * pitch + lane];
-            shift = coefficients[(row + 5) * pitch + lane];
-            row += 2;
-          }
-          row += 4;
+          const {
+            h,
+            hVariance,
+            hDrift,
+            hRate: rate,
+            time,
+            shift,
+          } = env.readCoefficients(coefficients, row, pitch, lane);
+          hRate = rate;
+          row += env.coefficientWords;
           let excess = 1.0; // 1 − lower[i + 1]
           let here = x[last];
           let below = x[last - 1];

@@ -1,6 +1,6 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
-import { closedNode } from "../closed-node.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
+import { closedNode, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { assembleRuns } from "./assemble.ts";
 import { payRuns } from "./dividend.ts";
 import { factorRuns } from "./factor.ts";
@@ -58,6 +58,9 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
       closedNode,
+      readClosed,
+      readCoefficients: readCoefficients(shape === "formula"),
+      coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       payRuns: payRuns(rows),
       factorRuns: factorRuns(team, rows, false),
@@ -91,12 +94,7 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
       const below = gpu.privateReal(env.levels);
       const first = item * env.rows;
       if (env.closed) {
-        const kink = table[lane];
-        const width = table[pitch + lane];
-        const meshStep = table[2 * pitch + lane];
-        const at = table[3 * pitch + lane];
-        const zeroAt = table[4 * pitch + lane];
-        const sign = table[5 * pitch + lane];
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
         for (let i = item; i < nodes; i += env.items) {
           x[i] = env.closedNode(i, kink, width, meshStep, at, zeroAt);
         }
@@ -121,18 +119,16 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
       for (let step = 0; step < steps; step++) {
         const flag = flags[step];
         if ((flag & 1) !== 0) {
-          const h = coefficients[row * pitch + lane];
-          const hVariance = coefficients[(row + 1) * pitch + lane];
-          const hDrift = coefficients[(row + 2) * pitch + lane];
-          hRate = coefficients[(row + 3) * pitch + lane];
-          let time = 0.0;
-          let shift = 0.0;
-          if (env.shape === "formula") {
-            time = coefficients[(row + 4) * pitch + lane];
-            shift = coefficients[(row + 5) * pitch + lane];
-            row += 2;
-          }
-          row += 4;
+          const {
+            h,
+            hVariance,
+            hDrift,
+            hRate: rate,
+            time,
+            shift,
+          } = env.readCoefficients(coefficients, row, pitch, lane);
+          hRate = rate;
+          row += env.coefficientWords;
           const varianceRow = (obstacleColumn + 1) * nodes;
           env.assembleRuns(
             x,
