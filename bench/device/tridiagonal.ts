@@ -1,0 +1,201 @@
+/**
+ * Batches of tridiagonal systems of 512 rows on a GPU, contiguous and interleaved, beside cuSPARSE in the same run.
+ *
+ * As a program, for machines without development tools: tsx bench/device/tridiagonal.ts [--quick] [--output FILE]
+ */
+import { writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { type CudaDevice, type Device, type DeviceBuffer, openDevice } from "../../src/device/index.ts";
+import { DeviceUnavailableError } from "../../src/errors.ts";
+import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/linalg/index.ts";
+import { type Benchmark, type Context, measure, median } from "../harness.ts";
+import { CuSparse, INTERLEAVED, type PeerSystem } from "./cusparse.ts";
+import { stopwatch } from "./stopwatch.ts";
+import { fillSystems, residuals } from "./tridiagonal-kernels.ts";
+
+type Real = "f64" | "f32";
+type Layout = "contiguous" | "interleaved";
+
+const ROWS = 512;
+/** Copies on an H200, bytes read and written a second: what 5 words a row are counted against. */
+const H200_COPY = 4.28e12;
+/** Launches of a small batch that are timed together, so that the clock's own time is not what is measured. */
+const TOGETHER = 16;
+
+interface Case {
+  readonly device: Device;
+  readonly precision: Real;
+  readonly layout: Layout;
+  readonly batch: number;
+  readonly cuSparse: CuSparse | undefined;
+}
+
+export async function tridiagonal(device: Device, context: Context): Promise<void> {
+  const batches = context.quick ? [64] : [512, 16_384, 131_072];
+  using cuSparse = device.backend === "cuda" ? CuSparse.open(device as CudaDevice, context.note) : undefined;
+  for (const precision of ["f64", "f32"] as const) {
+    if (!device.precisions.includes(precision)) continue;
+    for (const batch of batches)
+      for (const layout of ["contiguous", "interleaved"] as const)
+        await solved({ device, precision, layout, batch, cuSparse }, context);
+  }
+}
+
+/** The systems of a case in memory, and how they get there. */
+interface Memory extends Disposable {
+  readonly system: PeerSystem;
+  fill(): void;
+  /** Largest componentwise backward error of what stands in `rhs`. */
+  error(): Promise<number>;
+}
+
+async function memoryFor({ device, precision, layout, batch }: Case): Promise<Memory> {
+  const length = ROWS * batch;
+  const stride = layout === "contiguous" ? 1 : batch;
+  const buffer = (): DeviceBuffer<Real> => device.createBuffer(precision, length);
+  const system = { lower: buffer(), diagonal: buffer(), upper: buffer(), rhs: buffer() };
+  const worst = device.createBuffer(precision, batch);
+  const [filling, checking] = await Promise.all(
+    [fillSystems, residuals].map((kernel) => device.compile(kernel, { precision })),
+  );
+  return {
+    system,
+    fill: () => device.launch(filling, { ...system }, { items: length }),
+    error: async () => {
+      device.launch(checking, { rows: ROWS, stride, x: system.rhs, worst }, { items: batch });
+      const found = await device.read(worst);
+      let most = 0;
+      for (const value of found) most = most >= value ? most : value;
+      return most;
+    },
+    [Symbol.dispose]: () => {
+      for (const one of [...Object.values(system), worst]) one[Symbol.dispose]();
+    },
+  };
+}
+
+const few = (batch: number): boolean => batch <= 512;
+
+/** Median milliseconds of one solution; the right-hand side of the next is its result, a third as large. */
+async function timed({ device, batch }: Case, context: Context, memory: Memory, solve: () => void): Promise<number> {
+  const times = few(batch) && device.backend === "cuda" ? TOGETHER : 1;
+  memory.fill();
+  const work = (): void => {
+    for (let i = 0; i < times; i++) solve();
+  };
+  return (await stopwatch(device).milliseconds(work, context.quick ? 2 : 11)) / times;
+}
+
+async function solved(one: Case, context: Context): Promise<void> {
+  const { device, precision, layout, batch } = one;
+  using memory = await memoryFor(one);
+  const peers = await peersOf(one, context, memory);
+  const algorithms: readonly Algorithm[] = context.quick || few(batch) ? ["auto"] : ["auto", "thomas", "pcr", "cr-pcr"];
+  for (const algorithm of algorithms) {
+    const spec = tridiagonalSpec({ rows: ROWS, batch, layout, precision, algorithm });
+    using solver = await TridiagonalSolver.create(device, spec);
+    memory.fill();
+    solver.solveInPlace(memory.system);
+    const error = await memory.error();
+    const failures = await solver.failures();
+    // As `ALLOWED` of the tests: elimination's constant, in units of rounding.
+    if (failures.length > 0 || !(error < 32 * 2 ** (precision === "f64" ? -53 : -24)))
+      throw new Error(`tridiagonal: ${solver.algorithm}: backward error ${error}, ${failures.length} failures`);
+    const ms = await timed(one, context, memory, () => solver.solveInPlace(memory.system));
+    report(one, context, { algorithm: solver.algorithm, ms, error, peers: algorithm === "auto" ? peers : {} });
+  }
+}
+
+interface Timing {
+  readonly algorithm: string;
+  readonly ms: number;
+  readonly error: number;
+  /** Milliseconds of others. */
+  readonly peers: Readonly<Record<string, number>>;
+}
+
+function report(
+  { device, precision, layout, batch }: Case,
+  context: Context,
+  { algorithm, ms, error, peers }: Timing,
+): void {
+  const bytes = 5 * ROWS * batch * (precision === "f64" ? 8 : 4);
+  const onH200 = device.name.includes("H200");
+  const { how } = stopwatch(device);
+  const common = { device: device.name, precision, error };
+  const name = `${batch.toLocaleString("en-US")} systems of ${ROWS} rows, ${layout}, ${algorithm}`;
+  if (few(batch)) {
+    context.report({
+      ...common,
+      case: `${name}, a solution of ${TOGETHER} in a row; ${how}`,
+      figure: ms / 1e3,
+      unit: "s",
+      ...(onH200 ? { floor: bytes / H200_COPY } : {}),
+      peers: Object.fromEntries(Object.entries(peers).map(([peer, time]) => [peer, time / 1e3])),
+    });
+    return;
+  }
+  context.report({
+    ...common,
+    case: `${name}, 5 words a row; ${how}`,
+    figure: bytes / (ms / 1e3),
+    unit: "B/s",
+    ...(onH200 ? { floor: H200_COPY } : {}),
+    peers: Object.fromEntries(Object.entries(peers).map(([peer, time]) => [peer, bytes / (time / 1e3)])),
+  });
+}
+
+/** Milliseconds of cuSPARSE's solvers for a layout. Those for interleaved systems destroy the matrices: they are made anew each time, untimed. */
+async function peersOf(one: Case, context: Context, memory: Memory): Promise<Record<string, number>> {
+  const device = one.device as CudaDevice;
+  const { layout, batch, cuSparse: library } = one;
+  if (library === undefined) return {};
+  const measured: Record<string, number> = {};
+  const methods =
+    layout === "contiguous"
+      ? [{ name: "gtsv2StridedBatch", ready: () => library.strided(memory.system, ROWS, batch) }]
+      : INTERLEAVED.map((name, i) => ({
+          name: `gtsvInterleavedBatch ${name}`,
+          ready: () => library.interleaved(memory.system, ROWS, batch, i),
+        }));
+  for (const { name, ready } of methods) {
+    const { solve, work } = ready();
+    try {
+      const all: number[] = [];
+      for (let i = 0; i < (context.quick ? 2 : 8); i++) {
+        memory.fill();
+        const ms = await device.timed(solve);
+        if (i > 0) all.push(ms);
+      }
+      const error = await memory.error();
+      if (!(error < 1e-4)) throw new Error(`${name}: backward error ${error}: it was not called as it should be`);
+      measured[`cuSPARSE ${name}`] = median(all);
+    } finally {
+      work[Symbol.dispose]();
+    }
+  }
+  return measured;
+}
+
+export const benchmark: Benchmark = {
+  name: "device-tridiagonal",
+  description: "batches of tridiagonal systems on GPUs, and cuSPARSE beside them",
+  async run(context) {
+    for (const backend of ["cuda", "webgpu"] as const) {
+      try {
+        using device = await openDevice({ backend });
+        await tridiagonal(device, context);
+      } catch (error) {
+        if (!(error instanceof DeviceUnavailableError)) throw error;
+        context.note(`${backend}: ${error.message}`);
+      }
+    }
+  },
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const { values } = parseArgs({ options: { quick: { type: "boolean" }, output: { type: "string" } } });
+  const measurements = await measure(benchmark, values.quick ?? false);
+  if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);
+}
