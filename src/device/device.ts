@@ -98,7 +98,7 @@ export interface Device extends Disposable {
   /**
    * Zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of f32: of what is written
    * at least 48 bits remain, beyond ±3.4e38 ±Infinity.
-   * @throws OutOfMemoryError | SpecError (length not a whole number ≥ 0, or beyond the limits) | PrecisionError (f64 where there is none)
+   * @throws OutOfMemoryError (beyond the limits too) | SpecError (length not a whole number ≥ 0) | PrecisionError (f64 where there is none)
    */
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 

@@ -1,7 +1,14 @@
 /** The WebGPU device itself: order, cutting, limits, errors, the life of its buffers. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { WebGpuDevice } from "../../src/device/webgpu/index.ts";
-import { DisposedError, KernelError, PrecisionError, ShapeError, SpecError } from "../../src/errors.ts";
+import {
+  DisposedError,
+  KernelError,
+  OutOfMemoryError,
+  PrecisionError,
+  ShapeError,
+  SpecError,
+} from "../../src/errors.ts";
 import { i32, kernel, read, real, u32, write } from "../../src/kernel/index.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
 
@@ -180,7 +187,7 @@ describe("WebGPU device", () => {
   });
 
   test("needs beyond the device's limits are named with their size", async () => {
-    expect(() => device.createBuffer("f32", 2 ** 40)).toThrow(SpecError);
+    expect(() => device.createBuffer("f32", 2 ** 40)).toThrow(OutOfMemoryError);
     expect(() => device.createBuffer("f32", -1)).toThrow(SpecError);
     const large = kernel({
       name: "large",

@@ -1,7 +1,6 @@
 import { DisposedError } from "../../errors.ts";
+import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, Device, DeviceBuffer, HostArrays } from "../device.ts";
-
-export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
 export class CpuBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
   readonly device: Device;

@@ -1,12 +1,4 @@
-import {
-  DeviceLostError,
-  DisposedError,
-  KernelRuntimeError,
-  OutOfMemoryError,
-  PrecisionError,
-  ShapeError,
-  SpecError,
-} from "../../errors.ts";
+import { DeviceLostError, DisposedError, KernelRuntimeError, PrecisionError, ShapeError } from "../../errors.ts";
 import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
 import { emitWasm } from "../../kernel/emit/wasm/index.ts";
 import type {
@@ -21,7 +13,8 @@ import type {
 import type { LaunchArguments, LaunchSize } from "../device.ts";
 import { launchCount } from "../arguments.ts";
 import { argumentBlock } from "./arguments.ts";
-import { ARRAY_TYPES, CpuBuffer } from "./buffer.ts";
+import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
+import { CpuBuffer } from "./buffer.ts";
 import { compileModule } from "./compile.ts";
 import { checkLimits, limitsOf } from "./limits.ts";
 import { CpuMemory } from "./memory.ts";
@@ -90,7 +83,7 @@ export class CpuDevice implements Device {
 
   createBuffer<E extends BufferElement>(element: E, length: number): CpuBuffer<E> {
     this.#assertUsable();
-    const bytes = this.#bytesOf(element, length);
+    const bytes = bufferBytes(this, element, length);
     this.#reclaim();
     const address = this.#memory.allocate(bytes);
     const buffer = new CpuBuffer<E>(this, element, length, address, (released) => this.#release(released));
@@ -132,8 +125,7 @@ export class CpuDevice implements Device {
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     this.#assertUsable();
-    const target = this.#ownBuffer(buffer, "write");
-    this.#checkRange(target, offset, values.length);
+    const target = ownBuffer<CpuBuffer>(this, CpuBuffer, buffer, "write", offset, values.length);
     let source = values;
     const done = this.#stream.host([target], () => target.view(this.#memory.memory).set(source, offset));
     if (!done) source = values.slice(); // the caller may change its array as soon as this returns
@@ -145,8 +137,7 @@ export class CpuDevice implements Device {
     length = buffer.length - offset,
   ): Promise<HostArrays[E]> {
     return this.#after(() => {
-      const source = this.#ownBuffer(buffer, "read");
-      this.#checkRange(source, offset, length);
+      const source = ownBuffer<CpuBuffer>(this, CpuBuffer, buffer, "read", offset, length);
       const Type = ARRAY_TYPES[buffer.element];
       const copy = (): HostArrays[E] =>
         new Type(source.view(this.#memory.memory).subarray(offset, offset + length)) as HostArrays[E];
@@ -223,37 +214,6 @@ export class CpuDevice implements Device {
     if (this.#retired.length === 0 || !this.#stream.idle) return;
     for (const address of this.#retired) this.#memory.free(address);
     this.#retired = [];
-  }
-
-  #bytesOf(element: BufferElement, length: number): number {
-    if (!Number.isInteger(length) || length < 0)
-      throw new SpecError(`buffer of ${element}: length ${length}, expected a whole number ≥ 0`);
-    const Type = ARRAY_TYPES[element];
-    if (Type === undefined) throw new SpecError(`buffer of ${element as string}: expected f64, f32, i32 or u32`);
-    const bytes = length * Type.BYTES_PER_ELEMENT;
-    if (bytes > this.limits.maxBufferBytes) {
-      throw new OutOfMemoryError(
-        `buffer of ${length} ${element}: ${bytes} bytes, at most ${this.limits.maxBufferBytes} on ${this.name}`,
-      );
-    }
-    return bytes;
-  }
-
-  #ownBuffer(buffer: DeviceBuffer, verb: string): CpuBuffer {
-    if (!(buffer instanceof CpuBuffer) || buffer.device !== this)
-      throw new ShapeError(`${verb}: a buffer of another device`);
-    buffer.assertUsable(verb);
-    return buffer;
-  }
-
-  #checkRange(buffer: CpuBuffer, offset: number, length: number): void {
-    const fits =
-      Number.isInteger(offset) &&
-      Number.isInteger(length) &&
-      offset >= 0 &&
-      length >= 0 &&
-      offset + length <= buffer.length;
-    if (!fits) throw new ShapeError(`elements ${offset} … ${offset + length} of a buffer of ${buffer.length}`);
   }
 
   #assertUsable(): void {

@@ -1,8 +1,7 @@
 import { DisposedError } from "../../errors.ts";
+import { bytesPerElement } from "../buffers.ts";
 import type { BufferElement, Device, DeviceBuffer } from "../device.ts";
 import type { Block } from "./memory/blocks.ts";
-
-export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
 export class CudaBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
   readonly device: Device;
@@ -25,7 +24,7 @@ export class CudaBuffer<E extends BufferElement = BufferElement> implements Devi
   }
 
   get elementBytes(): number {
-    return ARRAY_TYPES[this.element].BYTES_PER_ELEMENT;
+    return bytesPerElement(this.element);
   }
 
   assertUsable(who: string): void {

@@ -1,11 +1,4 @@
-import {
-  DeviceLostError,
-  DisposedError,
-  OutOfMemoryError,
-  PrecisionError,
-  ShapeError,
-  SpecError,
-} from "../../errors.ts";
+import { DeviceLostError, DisposedError, OutOfMemoryError, PrecisionError, ShapeError } from "../../errors.ts";
 import type { Kernel, KernelIR } from "../../kernel/index.ts";
 import { launchBuffers, launchCount, rejectUnknown } from "../arguments.ts";
 import type {
@@ -20,7 +13,8 @@ import type {
   LaunchArguments,
   LaunchSize,
 } from "../device.ts";
-import { ARRAY_TYPES, CudaBuffer } from "./buffer.ts";
+import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
+import { CudaBuffer } from "./buffer.ts";
 import { accessTo, type ForeignAccess, type ForeignCalls, type ForeignDescription, openForeign } from "./foreign.ts";
 import type { Table } from "./ffi/signatures.ts";
 import { limitsOf } from "./limits.ts";
@@ -95,7 +89,7 @@ export class CudaDevice implements Device {
 
   createBuffer<E extends BufferElement>(element: E, length: number): CudaBuffer<E> {
     this.#begin("createBuffer");
-    const bytes = this.#bytesOf(element, length);
+    const bytes = bufferBytes(this, element, length);
     const block = this.#allocate(element, length, bytes);
     const { calls, stream } = this.#session;
     if (bytes > 0) this.#session.check("createBuffer", calls.cuMemsetD8Async(block.address, 0, bytes, stream));
@@ -147,7 +141,7 @@ export class CudaDevice implements Device {
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     this.#begin("write");
-    const target = this.#own(buffer, "write", offset, values.length);
+    const target = ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, "write", offset, values.length);
     const Type = ARRAY_TYPES[target.element];
     const at = target.block.address + offset * target.elementBytes;
     if (values instanceof Type) return this.#uploads.copy(at, bytesOf(values));
@@ -163,7 +157,7 @@ export class CudaDevice implements Device {
     length = buffer.length - offset,
   ): Promise<HostArrays[E]> {
     this.#begin("read");
-    const source = this.#own(buffer, "read", offset, length);
+    const source = ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, "read", offset, length);
     const result = newArray(buffer.element, length);
     if (length === 0) await this.finish();
     else {
@@ -223,7 +217,9 @@ export class CudaDevice implements Device {
    */
   withLibrary<R>(what: string, buffers: readonly DeviceBuffer[], work: (access: ForeignAccess) => R): R {
     this.#begin(what);
-    const addresses = buffers.map((buffer) => this.#own(buffer, what, 0, buffer.length).block.address);
+    const addresses = buffers.map(
+      (buffer) => ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, what, 0, buffer.length).block.address,
+    );
     const { driver, stream } = this.#session;
     return work(accessTo(driver, stream, addresses));
   }
@@ -303,29 +299,6 @@ export class CudaDevice implements Device {
     } catch (error) {
       if (!(error instanceof DeviceLostError)) throw error;
     }
-  }
-
-  #bytesOf(element: BufferElement, length: number): number {
-    if (!Number.isInteger(length) || length < 0)
-      throw new SpecError(`buffer of ${element}: length ${length}, expected a whole number ≥ 0`);
-    const Type = ARRAY_TYPES[element];
-    if (Type === undefined) throw new SpecError(`buffer of ${element as string}: expected f64, f32, i32 or u32`);
-    const bytes = length * Type.BYTES_PER_ELEMENT;
-    if (bytes > this.limits.maxBufferBytes) {
-      throw new OutOfMemoryError(
-        `buffer of ${length} ${element}: ${bytes} bytes, at most ${this.limits.maxBufferBytes} on ${this.name}`,
-      );
-    }
-    return bytes;
-  }
-
-  #own(buffer: DeviceBuffer, verb: string, offset: number, length: number): CudaBuffer {
-    if (!(buffer instanceof CudaBuffer) || buffer.device !== this)
-      throw new ShapeError(`${verb}: a buffer of another device`);
-    buffer.assertUsable(verb);
-    const valid = [offset, length].every((n) => Number.isInteger(n) && n >= 0) && offset + length <= buffer.length;
-    if (!valid) throw new ShapeError(`elements ${offset} … ${offset + length} of a buffer of ${buffer.length}`);
-    return buffer;
   }
 
   get #usable(): boolean {

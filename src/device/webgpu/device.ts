@@ -1,22 +1,16 @@
-import {
-  DeviceLostError,
-  DisposedError,
-  OutOfMemoryError,
-  PrecisionError,
-  ShapeError,
-  SpecError,
-} from "../../errors.ts";
+import { DeviceLostError, DisposedError, OutOfMemoryError, PrecisionError, ShapeError } from "../../errors.ts";
 import { type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
 import type { BufferElement, Device, DeviceBuffer, DeviceLimits, HostArray, HostArrays } from "../device.ts";
 import type { CompiledKernel, LaunchArguments, LaunchSize } from "../device.ts";
 import { nameOf, type OpenedAdapter } from "./adapter.ts";
 import { launchBuffers, rejectUnknown } from "../arguments.ts";
+import { bufferBytes, bytesPerElement, ownBuffer } from "../buffers.ts";
 import { extentOf, wordsOf } from "./arguments.ts";
 import { WebGpuBuffer } from "./buffer.ts";
 import { transferBytes, usage } from "./constants.ts";
 import { proveEmulatedDouble } from "./emulated-double.ts";
 import { Failures } from "./failures.ts";
-import { bytesFor, bytesPerElement, valuesOf } from "./host.ts";
+import { bytesFor, valuesOf } from "./host.ts";
 import { Program, WebGpuKernel } from "./kernel.ts";
 import { limitsOf } from "./limits.ts";
 import { prepare, subgroupSizeOf } from "./lowering.ts";
@@ -75,7 +69,7 @@ export class WebGpuDevice implements Device {
 
   createBuffer<E extends BufferElement>(element: E, length: number): WebGpuBuffer<E> {
     this.#assertUsable();
-    const size = this.#sizeOf(element, length);
+    const size = Math.max(bufferBytes(this, element, length), bytesPerElement(element));
     this.#device.pushErrorScope("out-of-memory");
     const gpuBuffer = this.#device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
     const scope = this.#device.popErrorScope();
@@ -139,7 +133,8 @@ export class WebGpuDevice implements Device {
   }
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
-    const target = this.#own(buffer, offset, values.length);
+    this.#assertUsable();
+    const target = ownBuffer<WebGpuBuffer>(this, WebGpuBuffer, buffer, "write", offset, values.length);
     if (values.length === 0) return;
     const bytes = bytesFor(target.element, values);
     const first = offset * bytesPerElement(target.element);
@@ -159,7 +154,8 @@ export class WebGpuDevice implements Device {
     offset = 0,
     length = buffer.length - offset,
   ): Promise<HostArrays[E]> {
-    const source = this.#own(buffer, offset, length);
+    this.#assertUsable();
+    const source = ownBuffer<WebGpuBuffer>(this, WebGpuBuffer, buffer, "read", offset, length);
     const [from, size] = [offset, length].map((count) => count * bytesPerElement(buffer.element));
     const bytes = await this.#waiters.race(readBytes(this.#device, this.#stream, source.gpuBuffer, from, size));
     this.#failures.rethrow();
@@ -192,14 +188,6 @@ export class WebGpuDevice implements Device {
   }
 
   /** Bytes to allocate; at least one element. @throws SpecError */
-  #sizeOf(element: BufferElement, length: number): number {
-    const most = Math.floor(this.limits.maxBufferBytes / bytesPerElement(element));
-    if (!Number.isInteger(length) || length < 0 || length > most) {
-      throw new SpecError(`createBuffer: length ${length}, expected a whole number from 0 to ${most} on ${this.name}`);
-    }
-    return Math.max(1, length) * bytesPerElement(element);
-  }
-
   #allocationFailed(buffer: WebGpuBuffer<any>, size: number, cause: GPUError): void {
     const message = `${this.name}: no memory for a buffer of ${size} bytes (${buffer.length} ${buffer.element}); dispose others first`;
     buffer.failure = new OutOfMemoryError(message, { cause });
@@ -212,16 +200,6 @@ export class WebGpuDevice implements Device {
   }
 
   /** The buffer as one of this device, with the range checked. @throws ShapeError | DisposedError | OutOfMemoryError */
-  #own(buffer: DeviceBuffer, offset: number, length: number): WebGpuBuffer {
-    this.#assertUsable();
-    if (!(buffer instanceof WebGpuBuffer) || buffer.device !== this)
-      throw new ShapeError(`${this.name}: a buffer of another device`);
-    buffer.assertUsable(this.name);
-    const valid = [offset, length].every((n) => Number.isInteger(n) && n >= 0) && offset + length <= buffer.length;
-    if (!valid) throw new ShapeError(`elements ${offset} to ${offset + length} of a buffer of ${buffer.length}`);
-    return buffer;
-  }
-
   async #watchLoss(): Promise<string> {
     const { reason, message } = await this.#device.lost;
     if (this.#disposed) return new Promise(() => {}); // destroyed on purpose: that never settles

@@ -1,10 +1,7 @@
 /** Host arrays and the bytes of buffers. WebGPU has no f64: a buffer of them holds pairs of f32, whose sum is the number. */
 import { fromPairs, toPairs } from "../../kernel/index.ts";
+import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, HostArray } from "../device.ts";
-
-const arrayTypes = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
-
-export const bytesPerElement = (element: BufferElement): number => (element === "f64" ? 8 : 4);
 
 /**
  * The bytes of `values` as a buffer's elements; the array's own memory where no conversion is needed. Of an f64 that is 48 bits or more;
@@ -16,10 +13,10 @@ export function bytesFor(element: BufferElement, values: HostArray): Uint8Array 
 }
 
 function inType(element: Exclude<BufferElement, "f64">, values: HostArray): HostArray {
-  const wanted = arrayTypes[element];
+  const wanted = ARRAY_TYPES[element];
   return values instanceof wanted ? values : new wanted(values);
 }
 
 /** The inverse. */
 export const valuesOf = (element: BufferElement, bytes: ArrayBuffer): HostArray =>
-  element === "f64" ? fromPairs(new Float32Array(bytes)) : new arrayTypes[element](bytes);
+  element === "f64" ? fromPairs(new Float32Array(bytes)) : new ARRAY_TYPES[element](bytes);

@@ -2,7 +2,7 @@ import { SpecError } from "../../errors.ts";
 import { type ElementType, hostReal, type KernelIR } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 import { argumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
-import { bytesPerElement } from "./host.ts";
+import { bytesPerElement } from "../buffers.ts";
 import type { WgslModule } from "./lowering.ts";
 
 export function limitsOf({ limits }: GPUDevice): DeviceLimits {
