@@ -157,12 +157,24 @@ export class TridiagonalSolver implements Disposable {
 async function partsOf(device: Device, spec: TridiagonalSpec, problem: Problem, algorithm: Chosen): Promise<Parts> {
   const own = spec.periodic && problem.shared ? Periodic.matrixProblem(problem) : undefined;
   const pivoting = algorithm === "pivoting";
-  const method = await createMethod(device, problem, algorithm);
-  return {
-    method,
-    ...(own === undefined ? {} : { matrixMethod: await createMethod(device, own, algorithm) }),
-    ...(spec.periodic ? { periodic: await Periodic.create(device, problem) } : {}),
-    ...(spec.factors ? { factors: await Factors.create(device, problem, pivoting) } : {}),
-    ...(spec.factors && own !== undefined ? { matrixFactors: await Factors.create(device, own, pivoting) } : {}),
+  const made: Disposable[] = [];
+  const kept = async <T extends Disposable>(making: Promise<T>): Promise<T> => {
+    const part = await making;
+    made.push(part);
+    return part;
   };
+  try {
+    return {
+      method: await kept(createMethod(device, problem, algorithm)),
+      ...(own === undefined ? {} : { matrixMethod: await kept(createMethod(device, own, algorithm)) }),
+      ...(spec.periodic ? { periodic: await kept(Periodic.create(device, problem)) } : {}),
+      ...(spec.factors ? { factors: await kept(Factors.create(device, problem, pivoting)) } : {}),
+      ...(spec.factors && own !== undefined
+        ? { matrixFactors: await kept(Factors.create(device, own, pivoting)) }
+        : {}),
+    };
+  } catch (error) {
+    for (const part of made) part[Symbol.dispose](); // no room for the rest
+    throw error;
+  }
 }
