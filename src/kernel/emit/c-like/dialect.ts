@@ -10,9 +10,10 @@ import type { Lines } from "./lines.ts";
 
 export type StmtOf<K extends Stmt["kind"]> = Extract<Stmt, { readonly kind: K }>;
 
-/** An operand: its text, its type, and its value when it is a literal. */
+/** An operand: its text, its type, its value when it is a literal, and what it was printed from, if it was. */
 export interface Operand {
   readonly text: string;
+  readonly source?: Expr;
   readonly type: ScalarType;
   readonly constant: number | boolean | undefined;
 }

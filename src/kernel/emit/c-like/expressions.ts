@@ -28,7 +28,7 @@ export class ExpressionPrinter {
   operand(e: Expr, out: Lines): Operand {
     const text = this.#node(e, out);
     const constant = e.kind === "const" ? e.value : undefined;
-    return { text: this.#spilled(e, text, out), type: e.type, constant };
+    return { text: this.#spilled(e, text, out), type: e.type, constant, source: e };
   }
 
   print(e: Expr, out: Lines): string {

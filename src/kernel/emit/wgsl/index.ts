@@ -12,6 +12,7 @@ import { typeNamesIn } from "./literals.ts";
 import { lowHalves, privateArray, WgslMemory } from "./memory.ts";
 import { WgslOperators } from "./operators.ts";
 import { WgslPairOperators } from "./pair-operators.ts";
+import { type Quads, quadsOf } from "./quads.ts";
 import { WgslStatements } from "./statements.ts";
 import { usesIndex, usesSubgroups } from "./usage.ts";
 
@@ -54,7 +55,8 @@ export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {
     throw new PrecisionError(`${ir.name}: WGSL has no f64; lower the kernel for f32, or for f32x2, emulated double`);
   const names = namesOf(ir);
   const helpers = new Helpers();
-  const memory = new WgslMemory(ir, names);
+  const quads = quadsOf(ir);
+  const memory = new WgslMemory(ir, names, quads);
   const operators = ir.precision === "f32x2" ? new WgslPairOperators(helpers) : new WgslOperators(helpers);
   const statements = new WgslStatements(ir, names, memory, operators);
   const body = printBody(ir, names, { operators, memory, statements });
@@ -63,7 +65,7 @@ export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {
     directives(ir),
     argsStruct(ir, names, words),
     buffers(ir, names),
-    workgroupArrays(ir, names, statements.broadcasts),
+    workgroupArrays(ir, names, quads, statements.broadcasts),
     lowHalves(ir, names),
     ...helpers.definitions(),
     entryPoint(ir, body),
@@ -106,11 +108,11 @@ function buffers(ir: KernelIR, names: Names): string {
     .join("\n");
 }
 
-function workgroupArrays(ir: KernelIR, names: Names, broadcasts: boolean): string {
-  const arrays = ir.workgroups.map(
-    (array, id) =>
-      `var<workgroup> ${names.array({ space: "workgroup", id })}: array<${elementOf(ir, array)}, ${array.length}>;`,
-  );
+function workgroupArrays(ir: KernelIR, names: Names, quads: Quads, broadcasts: boolean): string {
+  const arrays = ir.workgroups.map((array, id) => {
+    const type = quads.arrays.has(id) ? `vec4f, ${array.length / 4}` : `${elementOf(ir, array)}, ${array.length}`;
+    return `var<workgroup> ${names.array({ space: "workgroup", id })}: array<${type}>;`;
+  });
   return [...arrays, ...(broadcasts ? ["var<workgroup> fk_flag: u32;"] : [])].join("\n");
 }
 

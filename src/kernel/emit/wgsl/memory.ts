@@ -3,6 +3,7 @@ import type { Memory, Operand } from "../c-like/dialect.ts";
 import type { Names } from "../c-like/names.ts";
 import { lengthName } from "./layout.ts";
 import { typeNamesIn } from "./literals.ts";
+import type { Quads } from "./quads.ts";
 
 const indexNames: Readonly<Record<IndexOp, string>> = {
   globalId: "i32(fk_global)",
@@ -41,10 +42,12 @@ export function privateArray(ir: KernelIR, names: Names, id: number): string {
 export class WgslMemory implements Memory {
   readonly #ir: KernelIR;
   readonly #names: Names;
+  readonly #quads: Quads;
 
-  constructor(ir: KernelIR, names: Names) {
+  constructor(ir: KernelIR, names: Names, quads: Quads) {
     this.#ir = ir;
     this.#names = names;
+    this.#quads = quads;
   }
 
   param(id: number): string {
@@ -61,6 +64,8 @@ export class WgslMemory implements Memory {
   load(array: ArrayRef, index: Operand): string {
     const halves = this.#halves(array, index);
     if (halves !== undefined) return `vec2f(${halves.join(", ")})`;
+    const quad = this.#quad(array, index);
+    if (quad !== undefined) return `vec4f(${quad.vector}).${quad.component}`;
     const element = this.element(array, index);
     return this.#isAtomic(array) ? `atomicLoad(&${element})` : element;
   }
@@ -68,6 +73,8 @@ export class WgslMemory implements Memory {
   store(array: ArrayRef, index: Operand, value: string): string {
     const halves = this.#halves(array, index);
     if (halves !== undefined) return `{ let fk_pair = ${value}; ${halves[0]} = fk_pair.x; ${halves[1]} = fk_pair.y; }`;
+    const quad = this.#quad(array, index);
+    if (quad !== undefined) return `${quad.vector}.${quad.component} = ${value};`;
     const element = this.element(array, index);
     return this.#isAtomic(array) ? `atomicStore(&${element}, ${value});` : `${element} = ${value};`;
   }
@@ -78,6 +85,18 @@ export class WgslMemory implements Memory {
 
   element(array: ArrayRef, index: Operand): string {
     return `${this.#names.array(array)}[${this.#checked(array, index)}]`;
+  }
+
+  /** The vector that holds an element of an array of `vec4f`, and its component there; loads take the whole vector. */
+  #quad(array: ArrayRef, index: Operand): { readonly vector: string; readonly component: string } | undefined {
+    if (array.space !== "workgroup" || !this.#quads.arrays.has(array.id) || index.source === undefined)
+      return undefined;
+    const component = this.#quads.component(index.source);
+    const suffix = index.type === "u32" ? "u" : "i";
+    // The multiple of four itself, so that neighbours' accesses are the same to whoever looks for common expressions.
+    const text = this.#checked(array, index);
+    const first = component === 0 ? text : `(${text} - ${component}${suffix})`;
+    return { vector: `${this.#names.array(array)}[${first} >> 2u]`, component: "xyzw"[component] };
   }
 
   /** A constant index outside a fixed array is a compile-time error in WGSL, even in code that never runs. */

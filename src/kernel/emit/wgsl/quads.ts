@@ -1,0 +1,155 @@
+/**
+ * Workgroup arrays that may be arrays of `vec4f`: of each index is known what remains of it modulo 4, and stores come in runs of four
+ * neighbours. Loads of neighbours are then loads of one vector, and one clamped index, where GPUs' compilers see four of each.
+ *
+ * The runs matter because WGSL lets a store to a component touch its whole vector: here the item that stores one stores all four.
+ */
+import type { ArrayRef, Expr, KernelIR, Stmt } from "../../ir.ts";
+import { assigned, bodies, forEachExpr, forEachStmt, operands, someExpr } from "../../visit.ts";
+
+/** Modulo 4; "any" where nothing is known, undefined where nothing has been assigned yet. */
+type Remainder = 0 | 1 | 2 | 3 | "any" | undefined;
+
+/** Ids of the workgroup arrays that are such, and what remains of an index of theirs. */
+export interface Quads {
+  readonly arrays: ReadonlySet<number>;
+  component(index: Expr): 0 | 1 | 2 | 3;
+}
+
+export function quadsOf(ir: KernelIR): Quads {
+  const remainders = localRemainders(ir);
+  const remainder = (e: Expr): Remainder => remainderOf(e, remainders);
+  const arrays = new Set<number>();
+  ir.workgroups.forEach(({ element, length, atomic }, id) => {
+    if (ir.precision === "f32" && element === "real" && !atomic && length % 4 === 0) arrays.add(id);
+  });
+  if (arrays.size > 0) {
+    forEachStmt(ir.body, (s) => {
+      for (const e of operands(s))
+        forEachExpr(e, (x) => {
+          if (x.kind === "load" && isWorkgroup(x.array) && !isKnown(remainder(x.index))) arrays.delete(x.array.id);
+        });
+    });
+    checkStores(ir.body, { remainder, definitions: definitionsIn(ir) }, arrays);
+  }
+  const component = (index: Expr): 0 | 1 | 2 | 3 => remainder(index) as 0 | 1 | 2 | 3;
+  return { arrays, component };
+}
+
+const isWorkgroup = ({ space }: ArrayRef): boolean => space === "workgroup";
+const isKnown = (remainder: Remainder): boolean => typeof remainder === "number";
+
+interface Facts {
+  readonly remainder: (e: Expr) => Remainder;
+  /** What the locals are that are assigned once: the front end keeps an index in one while it computes what is stored. */
+  readonly definitions: ReadonlyMap<number, Expr>;
+}
+
+/** Takes out the arrays that are stored to otherwise than in runs of four neighbours from a multiple of four on. */
+function checkStores(list: readonly Stmt[], facts: Facts, arrays: Set<number>): void {
+  const stores: Store[] = [];
+  const endRuns = (): void => {
+    for (let i = 0; i < stores.length; i += 4)
+      if (!isRun(stores.slice(i, i + 4), facts))
+        for (const { array } of stores.slice(i, i + 4)) arrays.delete(array.id);
+    stores.length = 0;
+  };
+  for (const s of list) {
+    if (s.kind === "store" && isWorkgroup(s.array)) stores.push(s);
+    else if (s.kind !== "assign" && s.kind !== "store") endRuns();
+    for (const body of bodies(s)) checkStores(body, facts, arrays);
+  }
+  endRuns();
+}
+
+type Store = Stmt & { readonly kind: "store" };
+
+function isRun(run: readonly Store[], { remainder, definitions }: Facts): boolean {
+  const [first] = run;
+  if (run.length < 4 || remainder(first.index) !== 0) return false;
+  const start = split(first.index, definitions);
+  return run.every(({ array, index, value }, r) => {
+    const { base, constant } = split(index, definitions);
+    const loads = someExpr(value, (e) => e.kind === "load" && isWorkgroup(e.array));
+    return array.id === first.array.id && !loads && constant === start.constant + r && isSame(base, start.base);
+  });
+}
+
+/** An index as a sum of something and a constant. */
+function split(
+  e: Expr,
+  definitions: ReadonlyMap<number, Expr>,
+): { readonly base: Expr | undefined; readonly constant: number } {
+  if (e.kind === "const") return { base: undefined, constant: Number(e.value) };
+  const sum = e.kind === "local" ? definitions.get(e.id) : e;
+  if (sum?.kind !== "binary" || sum.op !== "add" || sum.b.kind !== "const") return { base: e, constant: 0 };
+  const { base, constant } = split(sum.a, definitions);
+  return { base, constant: constant + Number(sum.b.value) };
+}
+
+function definitionsIn(ir: KernelIR): ReadonlyMap<number, Expr> {
+  const definitions = new Map<number, Expr>();
+  const several = new Set<number>();
+  forEachStmt(ir.body, (s) => {
+    if (s.kind !== "assign") return;
+    if (definitions.has(s.local)) several.add(s.local);
+    definitions.set(s.local, s.value);
+  });
+  for (const local of several) definitions.delete(local);
+  return definitions;
+}
+
+/** Equal sums and products of locals, parameters and constants; anything else counts as different. */
+function isSame(a: Expr | undefined, b: Expr | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  if ((a.kind === "local" && b.kind === "local") || (a.kind === "param" && b.kind === "param")) return a.id === b.id;
+  if (a.kind === "const" && b.kind === "const") return a.value === b.value;
+  if (a.kind !== "binary" || b.kind !== "binary") return false;
+  return a.op === b.op && isSame(a.a, b.a) && isSame(a.b, b.b);
+}
+
+/** Of every local, over all of its assignments: from nothing known to have been assigned, until nothing changes. */
+function localRemainders(ir: KernelIR): readonly Remainder[] {
+  const found: Remainder[] = ir.locals.map(() => undefined);
+  for (let changed = true; changed;) {
+    changed = false;
+    forEachStmt(ir.body, (s) => {
+      const local = assigned(s);
+      if (local === null) return;
+      const next = s.kind === "assign" ? either(found[local], remainderOf(s.value, found)) : "any";
+      if (next !== found[local]) [found[local], changed] = [next, true];
+    });
+  }
+  return found;
+}
+
+function either(a: Remainder, b: Remainder): Remainder {
+  if (a === undefined || a === b) return b;
+  return b === undefined ? a : "any";
+}
+
+function remainderOf(e: Expr, locals: readonly Remainder[]): Remainder {
+  if (e.type !== "i32" && e.type !== "u32") return "any";
+  switch (e.kind) {
+    case "const":
+      return (Number(e.value) & 3) as Remainder;
+    case "local":
+      return locals[e.id];
+    case "select":
+      return either(remainderOf(e.a, locals), remainderOf(e.b, locals));
+    case "binary":
+      return combined(e.op, remainderOf(e.a, locals), remainderOf(e.b, locals), e.b);
+    default:
+      return "any";
+  }
+}
+
+/** Sums and products wrap modulo 2³², which 4 divides. */
+function combined(op: string, a: Remainder, b: Remainder, right: Expr): Remainder {
+  if (op === "mul" && (a === 0 || b === 0)) return 0;
+  if (op === "shl") return right.kind === "const" && (Number(right.value) & 31) >= 2 ? 0 : "any";
+  if (op !== "add" && op !== "sub" && op !== "mul") return "any";
+  if (a === undefined || b === undefined) return undefined;
+  if (a === "any" || b === "any") return "any";
+  return ((op === "add" ? a + b : op === "sub" ? a - b : a * b) & 3) as Remainder;
+}
