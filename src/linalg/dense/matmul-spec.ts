@@ -22,7 +22,7 @@ export interface MatmulSpec {
   readonly a: Order;
   readonly b: Order;
   readonly implementation: Implementation;
-  /** Of our own kernel on GPUs; chosen by device and size if absent. */
+  /** Of our own kernel on GPUs, which "auto" then takes; chosen by device and size if absent. */
   readonly tile?: Tile;
 }
 
