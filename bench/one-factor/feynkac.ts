@@ -15,7 +15,9 @@ import { vanillaPayoff } from "../../src/products/index.ts";
 import type { Mesh, Problem } from "./problem.ts";
 
 /** Options that a batch has for each thread: enough that starting it does not count. */
-const batchPerThread = 2048;
+const batchPerThread = 4096;
+/** Options prepared at a time. */
+const PART = 1024;
 
 /** Our one-factor solver on the CPU in f64. */
 export class OurEngine implements Disposable {
@@ -40,11 +42,19 @@ export class OurEngine implements Disposable {
     this.device[Symbol.dispose]();
   }
 
-  /** On the mesh alone; everything that depends on the options. */
+  /** On the mesh alone; everything that depends on the options. Some are prepared while others are solved, as books are. */
   async price(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
-    const lanes = this.prepare(problems, mesh);
-    const values = await this.solve(lanes);
-    return Float64Array.from(lanes, (_, i) => valueOf(lanes, values, i));
+    const parts: Promise<Float64Array>[] = [];
+    for (let first = 0; first < problems.length; first += PART) {
+      const lanes = this.prepare(problems.slice(first, first + PART), mesh);
+      const read = (values: LaneValues[]): Float64Array =>
+        Float64Array.from(lanes, (_, i) => valueOf(lanes, values, i));
+      parts.push(this.solve(lanes).then(read));
+      await new Promise(setImmediate); // the launches of one part start before the next one is prepared
+    }
+    const prices = new Float64Array(problems.length);
+    for (const [i, part] of (await Promise.all(parts)).entries()) prices.set(part, i * PART);
+    return prices;
   }
 
   /** As a book is priced: on the mesh and a coarser one of half the nodes and steps, extrapolated. */

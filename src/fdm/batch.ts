@@ -135,13 +135,14 @@ export class LaneSolver implements Disposable {
   }
 
   /**
-   * Enough lanes to fill the device, few enough that a launch's tables stay in a CPU's caches: their rows are one launch wide,
-   * and wide rows cost a TLB miss each.
+   * Enough lanes to fill the device, and that the end of a launch, where threads wait for each other, does not count; few enough that its
+   * tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB miss each. (Measured on two cores: 1,024 lanes
+   * without tables are 3 % faster than 512 on both and as fast on one, 2,048 are 4 % slower on one.)
    */
   private launchLanes({ grid }: Lane): number {
-    const words = grid.table === undefined ? CLOSED_LANE_WORDS : grid.mesh.count * 4;
+    const [lanes, words] = grid.table === undefined ? [1024, CLOSED_LANE_WORDS] : [512, grid.mesh.count * 4];
     const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
-    return Math.max(1, Math.min(Math.max(512, 2 * this.device.parallelism), most));
+    return Math.max(1, Math.min(Math.max(lanes, 2 * this.device.parallelism), most));
   }
 }
 
