@@ -60,6 +60,6 @@ async function run(context: Context): Promise<void> {
 
 export const benchmark: Benchmark = {
   name: "dense",
-  description: "matrix products on the CPU, beside the floor and the machine's BLAS (GPUs: bench/device/dense.ts)",
+  description: "matrix products on the CPU, beside the floor and the machine's BLAS (GPUs: bench/device/main.ts device-dense)",
   run,
 };

@@ -1,5 +1,5 @@
 // Bundles the programs that are run on GPU machines into one folder, which needs Node and `webgpu` and `koffi` and nothing
-// else: the device suite, suite.mjs, and the device benchmarks, bench.mjs and dense.mjs, where they exist, with the fixtures they read.
+// else: the device suite, suite.mjs, and the device benchmarks, bench.mjs, with the fixtures they read.
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "build/device");
-const entries = { suite: "test/device-report/main.ts", bench: "bench/device/main.ts", dense: "bench/device/dense.ts" };
+const entries = { suite: "test/device-report/main.ts", bench: "bench/device/main.ts" };
 const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();

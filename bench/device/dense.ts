@@ -1,15 +1,12 @@
 /**
  * Matrix products on a GPU: our own kernels, tile by tile, beside cuBLAS in the same run, or beside the adapter's peak.
  *
- * As a program, for machines without development tools: tsx bench/device/dense.ts [--quick] [--output FILE]
+ * npx tsx bench/device/main.ts device-dense
  */
-import { writeFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError, KernelError, SpecError } from "../../src/errors.ts";
 import { DeviceArray, Matmul, matmulSpec, type Tile } from "../../src/linalg/index.ts";
-import { type Benchmark, type Context, measure } from "../harness.ts";
+import type { Benchmark, Context } from "../harness.ts";
 import { stopwatch } from "./stopwatch.ts";
 
 type Real = "f64" | "f32";
@@ -146,14 +143,8 @@ async function run(context: Context): Promise<void> {
   }
 }
 
-export const denseOnGpus: Benchmark = {
-  name: "dense-gpu",
+export const benchmark: Benchmark = {
+  name: "device-dense",
   description: "matrix products on GPUs: our own kernels beside cuBLAS, and beside what the hardware gives",
   run,
 };
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { values } = parseArgs({ options: { quick: { type: "boolean" }, output: { type: "string" } } });
-  const measurements = await measure(denseOnGpus, values.quick ?? false);
-  if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);
-}

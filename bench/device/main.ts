@@ -5,13 +5,15 @@ import { parseArgs } from "node:util";
 import { benchmark as cycles } from "../cycles.bench.ts";
 import { benchmark as device } from "../device.bench.ts";
 import { measure, type Measurement } from "../harness.ts";
+import { benchmark as dense } from "./dense.ts";
+import { benchmark as tridiagonal } from "./tridiagonal.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: "boolean" }, output: { type: "string" } },
 });
 const measurements: Measurement[] = [];
-for (const benchmark of [device, cycles]) {
+for (const benchmark of [device, tridiagonal, dense, cycles]) {
   if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
   measurements.push(...(await measure(benchmark, values.quick ?? false)));
   if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);

@@ -1,15 +1,12 @@
 /**
  * Batches of tridiagonal systems of 512 rows on a GPU, contiguous and interleaved, beside cuSPARSE in the same run.
  *
- * As a program, for machines without development tools: tsx bench/device/tridiagonal.ts [--quick] [--output FILE]
+ * npx tsx bench/device/main.ts device-tridiagonal
  */
-import { writeFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { type CudaDevice, type Device, type DeviceBuffer, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
 import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/linalg/index.ts";
-import { type Benchmark, type Context, measure, median } from "../harness.ts";
+import { type Benchmark, type Context, median } from "../harness.ts";
 import { CuSparse, INTERLEAVED, type PeerSystem } from "./cusparse.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { fillSystems, residuals } from "./tridiagonal-kernels.ts";
@@ -193,9 +190,3 @@ export const benchmark: Benchmark = {
     }
   },
 };
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { values } = parseArgs({ options: { quick: { type: "boolean" }, output: { type: "string" } } });
-  const measurements = await measure(benchmark, values.quick ?? false);
-  if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);
-}
