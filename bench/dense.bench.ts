@@ -60,6 +60,7 @@ async function run(context: Context): Promise<void> {
 
 export const benchmark: Benchmark = {
   name: "dense",
-  description: "matrix products on the CPU, beside the floor and the machine's BLAS (GPUs: bench/device/main.ts device-dense)",
+  description:
+    "matrix products on the CPU, beside the floor and the machine's BLAS (GPUs: bench/device/main.ts device-dense)",
   run,
 };
