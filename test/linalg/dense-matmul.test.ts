@@ -33,7 +33,7 @@ const SHAPES = [
 
 describe.each(pairs)("$label, $precision", ({ device, missing, precision }) => {
   if (device === undefined) {
-    test.skip(missing, () => {});
+    test(missing, ({ skip }) => skip(missing));
     return;
   }
 
@@ -156,7 +156,7 @@ describe.each(pairs)("$label, $precision", ({ device, missing, precision }) => {
 describe.each(pairs.filter(({ label }) => !label.startsWith("cpu, 3")))("tiles, $label, $precision", (pair) => {
   const { device, missing, precision } = pair;
   if (device === undefined) {
-    test.skip(missing, () => {});
+    test(missing, ({ skip }) => skip(missing));
     return;
   }
   const large = { ...(precision === "f64" ? { depth: 8 } : { depth: 16 }), itemRows: 8, itemColumns: 8 };

@@ -37,7 +37,7 @@ function runRanges(m) {
       Atomics.notify(words, m.slot + 2);
     }
   }
-  // The others are about to finish: to be woken takes longer than most of these waits.
+  // The others are about to finish. Three pairs of runs with launches of 13 ms were 1 to 6 % faster for it.
   for (let i = 0; i < 20000; i++) if (Atomics.load(words, m.slot + 2) === 1) return;
   Atomics.wait(words, m.slot + 2, 0);
 }

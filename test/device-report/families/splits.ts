@@ -19,7 +19,7 @@ const TEAMS: readonly TeamSplit[] = ["subgroup", "workgroup"];
 export const splits: Family = (target, context) => {
   const size = isSlow(target) || context.quick ? { nodes: 105, steps: 24 } : { nodes: 161, steps: 48 };
   const fitting = TEAMS.filter((split) => fits(target, size, split));
-  // The kernels of a workgroup in f32x2 keep NVIDIA's compiler busy for minutes each, and are not used where subgroups fit.
+  // In f32x2 those of a workgroup were not done after four minutes on an H200; they are not used where subgroups fit.
   const teams = target.precision === "f32x2" ? fitting.slice(0, 1) : fitting;
   return [...againstCpu(target, context, size), ...teams.map((split) => groupOf(target, context, size, split))];
 };
