@@ -41,8 +41,12 @@ export interface Benchmark {
   run(context: Context): Promise<void>;
 }
 
-/** Runs a benchmark, prints its table, and returns its figures. */
-export async function measure(benchmark: Benchmark, quick: boolean): Promise<Measurement[]> {
+/** Runs a benchmark, prints its table, and returns its figures; `reported` is told of each at once, so that a run cut short leaves what it measured. */
+export async function measure(
+  benchmark: Benchmark,
+  quick: boolean,
+  reported: (measurement: Measurement) => void = () => {},
+): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
   const stamp = { commit: commitName(), date: new Date().toISOString().slice(0, 10) };
   console.log(`\n${benchmark.name}: ${benchmark.description}`);
@@ -50,7 +54,9 @@ export async function measure(benchmark: Benchmark, quick: boolean): Promise<Mea
     quick,
     cpu: cpuName(),
     report: (measurement) => {
-      measurements.push({ benchmark: benchmark.name, ...measurement, ...stamp });
+      const stamped = { benchmark: benchmark.name, ...measurement, ...stamp };
+      measurements.push(stamped);
+      reported(stamped);
     },
     note: (text) => {
       console.log(`  ${text}`);

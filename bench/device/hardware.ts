@@ -4,13 +4,8 @@ import type { Precision } from "../../src/kernel/index.ts";
 import type { Context } from "../harness.ts";
 import { copy, flopsPerRound, multiplyAdd } from "./kernels.ts";
 import { memcpyBytesPerSecond } from "./driver.ts";
+import { floorOn, H200 } from "./h200.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
-
-/**
- * Floors of an H200, measured: copies, counting bytes read and written; fused multiply-adds in
- * and outside of double precision, a fused one counting two.
- */
-const H200 = { copy: 4.28e12, f64: 33e12, f32: 64e12 } as const;
 
 type Real = "f64" | "f32";
 
@@ -22,9 +17,6 @@ export async function hardware(device: Device, context: Context): Promise<void> 
     await arithmetic(watch, precision, context);
   }
 }
-
-/** Floors hold for the GPU that they were measured on. */
-const floorOn = ({ name }: Device, floor: number): { floor?: number } => (name.includes("H200") ? { floor } : {});
 
 async function bandwidth(watch: Stopwatch, precision: Real, context: Context): Promise<void> {
   const { device } = watch;
@@ -74,6 +66,6 @@ async function arithmetic(watch: Stopwatch, precision: Precision & Real, context
     precision,
     figure: (flopsPerRound * rounds * items) / (ms / 1e3),
     unit: "flop/s",
-    ...floorOn(device, H200[precision]),
+    ...floorOn(device, H200.flops[precision]),
   });
 }

@@ -15,6 +15,8 @@ const { values, positionals } = parseArgs({
 const measurements: Measurement[] = [];
 for (const benchmark of [device, tridiagonal, dense, cycles]) {
   if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
-  measurements.push(...(await measure(benchmark, values.quick ?? false)));
-  if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);
+  await measure(benchmark, values.quick ?? false, (measurement) => {
+    measurements.push(measurement);
+    if (values.output !== undefined) writeFileSync(values.output, `${JSON.stringify(measurements, null, 2)}\n`);
+  });
 }

@@ -5,6 +5,7 @@ import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { type Context, medianSeconds, type Report } from "../harness.ts";
+import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";
 
 const mesh = { nodes: 257, steps: 500 };
@@ -30,12 +31,6 @@ function lanesOf(problems: readonly OneFactorProblem[]): Lane[] {
     return lane(fine, one, arena);
   });
 }
-
-/**
- * Nodes and steps a second that an H200 cannot exceed: 2,048 options × 256 × 500 with a constant matrix, state on the chip, from a count of
- * operations at its measured peak, take 54 µs (f32) and 105 µs (f64).
- */
-const h200NodeSteps = { f32: 262_144_000 / 54e-6, f64: 262_144_000 / 105e-6 } as const;
 
 /** What the CPU did of the same kind of book in the same run, which it goes through first. */
 export type Peers = Map<string, number>;
@@ -105,7 +100,7 @@ async function book(
   const kind = problems[0].american ? "American" : "European";
   const name = `${problems.length.toLocaleString("en-US")} ${kind} puts, ${mesh.nodes} nodes × ${mesh.steps} steps`;
   const common = { device: device === cpu ? context.cpu : device.name, precision, error };
-  const floor = device.name.includes("H200") ? { floor: h200NodeSteps[precision] } : {};
+  const floor = floorOn(device, H200.nodeSteps[precision]);
   const launched = `${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`;
   const report = (part: string, figure: number, unit: string, rest: Partial<Report>): void => {
     const peer = peers.get(`${kind} ${part} ${unit}`);

