@@ -1,7 +1,7 @@
 import { openDevice, type Device } from "../src/device/index.ts";
 import { DeviceUnavailableError } from "../src/errors.ts";
 import { hardware } from "./device/hardware.ts";
-import { options, type Peers } from "./device/options.ts";
+import { KINDS, options, type Peers } from "./device/options.ts";
 import { starts } from "./device/process.ts";
 import type { Benchmark, Context } from "./harness.ts";
 
@@ -24,9 +24,16 @@ async function run(context: Context): Promise<void> {
     using device = await opened(backend, context);
     if (device === undefined) continue;
     await hardware(device, context);
-    const counts = context.quick ? [64] : [2048, 8192, 131_072];
-    for (const precision of ["f64", "f32"] as const)
-      if (device.precisions.includes(precision)) await options(device, precision, counts, context, cpu, peers);
+    for (const precision of ["f64", "f32"] as const) {
+      if (!device.precisions.includes(precision)) continue;
+      await options(device, precision, context.quick ? [64] : [2048, 8192, 131_072], context, cpu, peers);
+      const { americanTimes, europeanTimes, american512 } = KINDS;
+      await options(device, precision, context.quick ? [64] : [2048, 8192], context, cpu, peers, [
+        americanTimes,
+        europeanTimes,
+      ]);
+      await options(device, precision, context.quick ? [64] : [8192, 32_768], context, cpu, peers, [american512]);
+    }
     if (backend === "cuda") starts(device.name, context);
   }
 }

@@ -1,30 +1,74 @@
 /** Books of American and European options on a device: the time loop alone, and from problems to values. */
 import type { CompiledKernel, Device, LaunchArguments, LaunchSize } from "../../src/device/index.ts";
-import { Arena, grids, lane, type Lane, LaneSolver, type OneFactorProblem, pointValue } from "../../src/fdm/index.ts";
+import {
+  Arena,
+  grids,
+  lane,
+  type Lane,
+  LaneSolver,
+  type OneFactorProblem,
+  pointValue,
+  type Resolution,
+} from "../../src/fdm/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
-import { constant } from "../../src/market/index.ts";
+import { constant, type PiecewiseConstant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { type Context, medianSeconds, type Report } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";
 
-const mesh = { nodes: 257, steps: 500 };
+/** What the options of a book are, and how they are solved. */
+interface Kind {
+  readonly american: boolean;
+  /** Whether rates and volatility are the same at all times, so that the matrix is eliminated once; else it is in every step. */
+  readonly steady: boolean;
+  readonly mesh: Resolution;
+}
+
+const standard: Resolution = { nodes: 257, steps: 500 };
+
+export const KINDS: Readonly<
+  Record<"american" | "european" | "americanTimes" | "europeanTimes" | "american512", Kind>
+> = {
+  american: { american: true, steady: true, mesh: standard },
+  european: { american: false, steady: true, mesh: standard },
+  americanTimes: { american: true, steady: false, mesh: standard },
+  europeanTimes: { american: false, steady: false, mesh: standard },
+  american512: { american: true, steady: true, mesh: { nodes: 513, steps: 512 } },
+};
+
+/** A function that differs from step to step of any grid. */
+function wave(middle: number): PiecewiseConstant {
+  const times = Array.from({ length: 1000 }, (_, i) => (i + 1) / 1000);
+  return { times, values: [...times, 1].map((t) => middle * (1 + 0.1 * Math.sin(6 * t))) };
+}
+
+const waves = { rate: wave(0.05), volatility: wave(0.2) };
 
 /** The textbook put, its neighbours in strike and volatility, so that a batch is not one option many times. */
-function problem(i: number, american: boolean): OneFactorProblem {
+function problem(i: number, { american, steady }: Kind): OneFactorProblem {
+  const volatility = 1 + (i % 7) / 20;
   return {
     spots: [100],
     expiry: 1,
     payoff: vanillaPayoff("put", 100 * (1 + (i % 41) / 400)),
     american,
-    rates: constant(0.05),
+    rates: steady ? constant(0.05) : waves.rate,
     dividendYield: 0,
     dividends: [],
-    diffusion: { kind: "deterministic", sigma: constant(0.2 * (1 + (i % 7) / 20)) },
+    diffusion: {
+      kind: "deterministic",
+      sigma: steady ? constant(0.2 * volatility) : scaled(waves.volatility, volatility),
+    },
   };
 }
 
-function lanesOf(problems: readonly OneFactorProblem[]): Lane[] {
+const scaled = ({ times, values }: PiecewiseConstant, factor: number): PiecewiseConstant => ({
+  times,
+  values: values.map((value) => factor * value),
+});
+
+function lanesOf(problems: readonly OneFactorProblem[], mesh: Resolution): Lane[] {
   const arena = new Arena();
   return problems.map((one) => {
     const [fine] = grids(one, mesh, arena);
@@ -65,13 +109,9 @@ export async function options(
   context: Context,
   cpu: Device,
   peers: Peers = new Map(),
+  kinds: readonly Kind[] = [KINDS.american, KINDS.european],
 ): Promise<void> {
-  for (const american of [true, false]) {
-    for (const count of counts) {
-      const problems = Array.from({ length: count }, (_, i) => problem(i, american));
-      await book(device, precision, context, cpu, peers, problems);
-    }
-  }
+  for (const kind of kinds) for (const count of counts) await book(device, precision, context, cpu, peers, kind, count);
 }
 
 async function book(
@@ -80,11 +120,16 @@ async function book(
   context: Context,
   cpu: Device,
   peers: Peers,
-  problems: readonly OneFactorProblem[],
+  kind: Kind,
+  count: number,
 ): Promise<void> {
+  const { mesh } = kind;
+  // Seven volatilities, forty-one strikes: so many problems there are, and the curves of each once.
+  const different = Array.from({ length: 287 }, (_, i) => problem(i, kind));
+  const problems = Array.from({ length: count }, (_, i) => different[i % 287]);
   const heard = listening(device);
   using solver = new LaneSolver(heard.device, precision);
-  const lanes = lanesOf(problems);
+  const lanes = lanesOf(problems, mesh);
   const values = await solver.solve(lanes);
   const launches = heard.launches.splice(0);
   const repetitions = context.quick ? 2 : 7;
@@ -93,18 +138,18 @@ async function book(
   }, repetitions);
   const whole = await medianSeconds(context.quick ? 1 : 3, async () => {
     solver.arena.clear();
-    return solver.solve(lanesOf(problems));
+    return solver.solve(lanesOf(problems, mesh));
   });
   const nodeSteps = mesh.nodes * lanes[0].grid.time.steps.length;
   const error = await worstError(cpu, lanes.slice(0, 287), values);
-  const kind = problems[0].american ? "American" : "European";
-  const name = `${problems.length.toLocaleString("en-US")} ${kind} puts, ${mesh.nodes} nodes × ${mesh.steps} steps`;
+  const title = `${kind.american ? "American" : "European"} puts${kind.steady ? "" : ", rates and volatility by time"}, ${mesh.nodes} nodes × ${mesh.steps} steps`;
+  const name = `${count.toLocaleString("en-US")} ${title}`;
   const common = { device: device === cpu ? context.cpu : device.name, precision, error };
-  const floor = floorOn(device, H200.nodeSteps[precision]);
+  const floor = floorOn(device, (kind.steady ? H200.nodeSteps : H200.eliminatedNodeSteps)[precision]);
   const launched = `${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`;
   const report = (part: string, figure: number, unit: string, rest: Partial<Report>): void => {
-    const peer = peers.get(`${kind} ${part} ${unit}`);
-    if (device === cpu) peers.set(`${kind} ${part} ${unit}`, figure);
+    const peer = peers.get(`${title} ${part} ${unit}`);
+    if (device === cpu) peers.set(`${title} ${part} ${unit}`, figure);
     const beside = peer === undefined ? {} : { peers: { [`f64 on ${context.cpu}`]: peer } };
     context.report({ ...common, case: `${name}, ${part}`, figure, unit, ...rest, ...beside });
   };

@@ -98,13 +98,14 @@ export class LaneSolver implements Disposable {
 
   private compiled(lane: Lane, split: Split): Promise<CompiledKernel> {
     const variant = this.variant(lane, split);
+    const steady = lane.grid.time.homogeneous;
     const compile = (): Promise<CompiledKernel> => {
-      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split]);
+      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], steady);
       return this.device.compile(kernel, { precision: this.precision });
     };
     // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by content.
     if (variant.volatility !== undefined) return compile();
-    const name = `${split} ${variantName(variant)}`;
+    const name = `${split} ${steady} ${variantName(variant)}`;
     let compiled = this.kernels.get(name);
     if (compiled === undefined) this.kernels.set(name, (compiled = compile()));
     return compiled;

@@ -138,6 +138,7 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   sharedU32: absent("sharedU32"),
 
   nearest,
+  reciprocal: (x) => 1 / x,
   copysign,
   ldexp,
   exponent,

@@ -84,6 +84,7 @@ export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne"; // eq and ne al
 /** Functions of scalars that every back end supplies itself. Argument types as given; the result is `type`. */
 export type IntrinsicOp =
   | "sqrt" // real → real, correctly rounded in f64
+  | "reciprocal" // 1/x to 2 ulp where x and 1/x are normal; else exact, or NaN, or 0 for what is subnormal
   | "abs" // real or i32
   | "floor" // real → real
   | "ceil"
@@ -186,6 +187,8 @@ export interface KernelIR {
   readonly locals: readonly Local[];
   /** Items per workgroup: a compile-time constant. */
   readonly groupSize: number;
+  /** Workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice. */
+  readonly residentGroups?: number;
   /**
    * Whether items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or asks for
    * its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond the count

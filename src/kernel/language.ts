@@ -114,6 +114,8 @@ export interface Kernel<P extends Params = Params> {
   readonly env: Environment;
   /** Items per workgroup. */
   readonly groupSize: number;
+  /** See `KernelDefinition`. */
+  readonly residentGroups?: number;
   readonly source: string;
   /** The body itself, for running it as plain JavaScript. */
   readonly body: (args: any, gpu: Gpu, env: any) => void | KernelBody;
@@ -125,6 +127,8 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly env?: E;
   /** Items per workgroup, 64 by default. */
   readonly groupSize?: number;
+  /** On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler by default; other back ends do as they like. */
+  readonly residentGroups?: number;
   // undefined, not void: only so does TypeScript know what `yield` gives in a generator.
   body(args: ParamValues<P>, gpu: Gpu, env: EnvironmentValues<E>): undefined | KernelBody;
 }
@@ -166,6 +170,11 @@ export interface Gpu {
   // Functions JavaScript lacks.
   /** Round to nearest, ties to even. */
   nearest(x: number): number;
+  /**
+   * 1/x to 2 ulp where x and 1/x are normal: half as long as the division on a GPU, which has to round correctly and to treat all numbers. Elsewhere 1/x, or
+   * NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma: "exact"`, it is the division.
+   */
+  reciprocal(x: number): number;
   copysign(magnitude: number, sign: number): number;
   /** x·2ⁿ. */
   ldexp(x: number, n: number): number;

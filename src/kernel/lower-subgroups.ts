@@ -3,7 +3,7 @@
  * value, then reads those of its subgroup. Reductions add in the fixed order ((v₀ + v₁) + v₂) + …
  */
 import type { ArrayRef, ElementType, Expr, FixedArray, KernelIR, Local, Place, Stmt, SubgroupOp } from "./ir.ts";
-import { bodies, mapChildren, operands, someExpr, someStmt } from "./visit.ts";
+import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts";
 
 export interface SubgroupLowering {
   /** Items of a subgroup: a power of two. */
@@ -55,29 +55,12 @@ class Lowering {
   }
 
   private statement(s: Stmt): Stmt[] {
-    const x = (e: Expr): Expr => this.expression(e);
-    const maybe = (e: Expr | null): Expr | null => (e === null ? null : x(e));
-    switch (s.kind) {
-      case "assign":
-        return [{ ...s, value: x(s.value) }];
-      case "store":
-        return [{ ...s, index: x(s.index), value: x(s.value) }];
-      case "atomic":
-        return [{ ...s, index: x(s.index), value: maybe(s.value), expected: maybe(s.expected) }];
-      case "if":
-      case "loop":
-        return [this.nested(s)];
-      case "subgroup":
-        return this.operation({ ...s, value: x(s.value), operand: maybe(s.operand) });
-      default:
-        return [s];
-    }
-  }
-
-  private nested(s: Stmt & { kind: "if" | "loop" }): Stmt {
-    const [first, second, third] = bodies(s).map((body) => this.list(body));
-    if (s.kind === "if") return { ...s, condition: this.expression(s.condition), then: first, else: second };
-    return { ...s, test: s.test === null ? null : this.expression(s.test), init: first, body: second, update: third };
+    const mapped = mapParts(
+      s,
+      (e) => this.expression(e),
+      (list) => this.list(list),
+    );
+    return mapped.kind === "subgroup" ? this.operation(mapped) : [mapped];
   }
 
   private expression(e: Expr): Expr {

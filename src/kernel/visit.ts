@@ -84,6 +84,31 @@ export function bodies(s: Stmt): readonly (readonly Stmt[])[] {
   return [];
 }
 
+/** A statement with its expressions and the statement lists inside it replaced. */
+export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: readonly Stmt[]) => Stmt[]): Stmt {
+  const maybe = (e: Expr | null): Expr | null => (e === null ? null : expression(e));
+  switch (s.kind) {
+    case "assign":
+      return { ...s, value: expression(s.value) };
+    case "store":
+      return { ...s, index: expression(s.index), value: expression(s.value) };
+    case "if":
+      return { ...s, condition: expression(s.condition), then: list(s.then), else: list(s.else) };
+    case "loop":
+      return { ...s, init: list(s.init), test: maybe(s.test), body: list(s.body), update: list(s.update) };
+    case "break":
+    case "continue":
+    case "barrier":
+      return s;
+    case "atomic":
+      return { ...s, index: expression(s.index), value: maybe(s.value), expected: maybe(s.expected) };
+    case "subgroup":
+      return { ...s, value: expression(s.value), operand: maybe(s.operand) };
+    default:
+      return s satisfies never;
+  }
+}
+
 /** The local a statement assigns itself, or null. */
 export function assigned(s: Stmt): number | null {
   if (s.kind === "assign") return s.local;

@@ -72,11 +72,11 @@ const variant = {
 
 const pricingKernels: readonly Kernel[] = [
   blackScholesKernel,
-  teamKernel(variant, SUBGROUP),
-  teamKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP),
-  teamKernel({ ...variant, closed: false }, WORKGROUP),
-  teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP),
-  teamKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP),
+  teamKernel(variant, SUBGROUP, true),
+  teamKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP, true),
+  teamKernel({ ...variant, closed: false }, WORKGROUP, false),
+  teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
+  teamKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP, false),
   solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
   solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }),
   // A volatility of constant elasticity of variance, as a formula.

@@ -10,14 +10,13 @@ const LEAST_WARPS = 12;
 
 describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
   test.each(["f64", "f32"] as const)(
-    "512 rows a subgroup, %s: no spills, twelve subgroups a multiprocessor",
+    "512 rows, %s: no spills, twelve subgroups a multiprocessor",
     async (precision) => {
-      const shape = { lanes: 32, rows: 16, shuffles: true, shared: false };
-      const systems = precision === "f64" ? 4 : 8;
+      const contiguous = { systems: 1, shuffles: false, shared: false, parked: false, layout: "contiguous" } as const;
       const kernels = [
-        registerHybridKernel({ ...shape, layout: "contiguous", chunked: false, systems: 1 }),
-        registerHybridKernel({ ...shape, layout: "contiguous", chunked: true, systems: 1 }),
-        registerHybridKernel({ ...shape, layout: "interleaved", chunked: false, systems }),
+        registerHybridKernel({ ...contiguous, lanes: 128, rows: 4, aligned: true, chunked: false }),
+        registerHybridKernel({ ...contiguous, lanes: 128, rows: 4, aligned: true, chunked: true }),
+        registerHybridKernel({ ...contiguous, lanes: 64, rows: 8, aligned: false, chunked: false }),
         reduceRunsKernel({ perItem: 16, shared: false }),
       ];
       const reports = await compile(translationUnit(kernels.map((kernel) => lower(kernel, precision))), [90]);

@@ -1,6 +1,6 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { payDividend } from "./dividend.ts";
-import { matrixRow } from "./matrix.ts";
+import { matrixRow, rowWeight } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
 import { closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
@@ -104,6 +104,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       earlyCapacity: early ? capacity : 1,
       policyCapacity: exercise === "policy" ? capacity : 1,
       matrixRow,
+      rowWeight,
       policyStep,
       projectedStep: projectedStep(early),
       payDividend,
@@ -169,7 +170,8 @@ function makeKernel(variant: SolverVariant): Kernel {
               const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
               variance = h * sigma * sigma * here * here;
             }
-            const { a, c } = env.matrixRow(drift, variance, hDown, hUp, i === 0, i === last, fixed);
+            const weight = env.rowWeight(hDown, hUp, i === 0, i === last);
+            const { a, c } = env.matrixRow(drift, variance, hDown, hUp, weight, i === 0, i === last, fixed);
             if (env.policy) {
               lower[i] = a;
               upper[i] = c;

@@ -31,8 +31,9 @@ const MAX_GROUP_SIZE = 1024;
 export function kernel<const P extends Params, const E extends Environment = Record<never, never>>(
   definition: KernelDefinition<P, E>,
 ): Kernel<P> {
-  const { name = "kernel", params, groupSize = DEFAULT_GROUP_SIZE, body } = definition;
-  return declareKernel(name, params, definition.env ?? {}, groupSize, body as Kernel["body"], body.toString());
+  const { name = "kernel", params, groupSize = DEFAULT_GROUP_SIZE, residentGroups, body } = definition;
+  const shape = { groupSize, residentGroups };
+  return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString());
 }
 
 /** What `kernelFromSource` takes: a kernel whose body is text, for generated kernels and for tests of the front end. */
@@ -51,19 +52,19 @@ export function kernelFromSource<const P extends Params>(definition: KernelSourc
   const body = (): never => {
     throw new SpecError(`kernel "${name}" was made from text and has no function to run; compile or interpret it`);
   };
-  return declareKernel(name, params, env, groupSize, body, source);
+  return declareKernel(name, params, env, { groupSize }, body, source);
 }
 
 /** The same kernel with other compile-time constants; those not named keep their values. */
 export function withEnvironment<P extends Params>(base: Kernel<P>, env: Environment, name = base.name): Kernel<P> {
-  return declareKernel(name, base.params, { ...base.env, ...env }, base.groupSize, base.body, base.source);
+  return declareKernel(name, base.params, { ...base.env, ...env }, base, base.body, base.source);
 }
 
 function declareKernel<P extends Params>(
   name: string,
   params: P,
   env: Environment,
-  groupSize: number,
+  { groupSize, residentGroups }: { readonly groupSize: number; readonly residentGroups?: number | undefined },
   body: Kernel["body"],
   source: string,
 ): Kernel<P> {
@@ -71,6 +72,8 @@ function declareKernel<P extends Params>(
     throw new SpecError(
       `kernel "${name}": groupSize: got ${groupSize}, expected a whole number from 1 to ${MAX_GROUP_SIZE}`,
     );
+  if (residentGroups !== undefined && !(Number.isInteger(residentGroups) && residentGroups >= 1))
+    throw new SpecError(`kernel "${name}": residentGroups: got ${residentGroups}, expected a whole number ≥ 1`);
   for (const key of [...Object.keys(params), ...Object.keys(env)])
     if (!/^[A-Za-z_$][\w$]*$/.test(key))
       throw new SpecError(`kernel "${name}": "${key}" is not an identifier; rename it`);
@@ -81,6 +84,7 @@ function declareKernel<P extends Params>(
     params: Object.freeze({ ...params }),
     env: Object.freeze({ ...env }),
     groupSize,
+    ...(residentGroups === undefined ? {} : { residentGroups }),
     source,
     body,
   });

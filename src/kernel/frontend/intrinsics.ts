@@ -26,6 +26,7 @@ export const NUMBER_INTRINSICS: Readonly<Record<string, Signature>> = {
 };
 export const GPU_INTRINSICS: Readonly<Record<string, Signature>> = {
   nearest: REAL_TO_REAL("nearest"),
+  reciprocal: REAL_TO_REAL("reciprocal"),
   exponent: { op: "exponent", args: [REAL], result: "i32" },
   significand: REAL_TO_REAL("significand"),
   headBits: REAL_TO_REAL("headBits"),

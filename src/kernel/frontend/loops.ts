@@ -5,7 +5,7 @@ import { boolType, Scope, type Context } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerCondition, MAX_BRANCH_DEPTH, notOf } from "./conditions.ts";
 import { lowerEffect, lowerValue } from "./expressions.ts";
-import { collectAssigned, continues, leavesLoop, sizeOf } from "./syntax.ts";
+import { collectAssigned, continues, forEachChild, leavesLoop } from "./syntax.ts";
 import { NUMERIC, TypeVariable } from "./types.ts";
 import { lowerDeclaration, lowerList, lowerStatement } from "./statements.ts";
 
@@ -100,7 +100,8 @@ function unroll(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatem
   const counted = countedLoop(ctx, node, scope);
   if (!counted) return false;
   const { name, values } = counted;
-  if (ctx.repetitions * values.length * sizeOf(node.body) > MAX_UNROLLED_SIZE || leavesLoop(node.body)) return false;
+  if (leavesLoop(node.body)) return false;
+  if (ctx.repetitions * values.length * unrolledSize(ctx, node.body, scope) > MAX_UNROLLED_SIZE) return false;
   // One type for the counter, as if the loop were not unrolled: whether a kernel compiles must not depend on that.
   const type = new TypeVariable(NUMERIC);
   ctx.repetitions *= Math.max(1, values.length);
@@ -111,6 +112,18 @@ function unroll(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatem
   }
   ctx.repetitions /= Math.max(1, values.length);
   return true;
+}
+
+/**
+ * Nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large as a whole, its inner loops are unrolled
+ * and not its outer ones: they are the ones that index private arrays, which only constant indexes put into registers.
+ */
+function unrolledSize(ctx: Context, node: Node, scope: Scope): number {
+  const counted = node.type === "ForStatement" ? countedLoop(ctx, node as ForStatement, scope) : null;
+  if (counted) return 1 + counted.values.length * unrolledSize(ctx, (node as ForStatement).body, scope);
+  let size = 1;
+  forEachChild(node, (child) => (size += unrolledSize(ctx, child, scope)));
+  return size;
 }
 
 /** `for (let i = a; i < b; i += c)` with constants, i assigned nowhere else. */
@@ -130,7 +143,7 @@ function countedLoop(ctx: Context, node: ForStatement, scope: Scope): CountedLoo
 }
 
 function constantOf(ctx: Context, node: Node, scope: Scope): number | null {
-  if (!isPlain(node)) return null;
+  if (!isPlain(node, scope)) return null;
   const scratch: DraftStatement[] = [];
   const value = lowerValue(ctx, node as any, scope, scratch);
   const constant =
@@ -142,12 +155,13 @@ function constantOf(ctx: Context, node: Node, scope: Scope): number | null {
   return typeof constant === "number" && Number.isInteger(constant) ? constant : null;
 }
 
-/** Nothing whose evaluation could leave a trace: names, numbers, arithmetic on them. */
-function isPlain(node: any): boolean {
-  if (node.type === "Literal" || node.type === "Identifier") return true;
-  if (node.type === "UnaryExpression") return isPlain(node.argument);
-  if (node.type === "MemberExpression") return !node.computed && isPlain(node.object);
-  return node.type === "BinaryExpression" && isPlain(node.left) && isPlain(node.right);
+/** Nothing whose evaluation could leave a trace: names that are known here, numbers, arithmetic on them. */
+function isPlain(node: any, scope: Scope): boolean {
+  if (node.type === "Literal") return true;
+  if (node.type === "Identifier") return scope.find(node.name) !== undefined;
+  if (node.type === "UnaryExpression") return isPlain(node.argument, scope);
+  if (node.type === "MemberExpression") return !node.computed && isPlain(node.object, scope);
+  return node.type === "BinaryExpression" && isPlain(node.left, scope) && isPlain(node.right, scope);
 }
 
 function stepOf(ctx: Context, update: any, name: string, scope: Scope): number | null {

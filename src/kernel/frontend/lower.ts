@@ -38,7 +38,7 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   bindArguments(ctx, unit, kernel, scope, out);
   lowerBody(ctx, unit.syntax, scope, out);
   const body = finalizeStatements(ctx, out);
-  const ir = assemble(ctx, body);
+  const ir = assemble(ctx, body, kernel.residentGroups);
   checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
   return ir;
 }
@@ -70,7 +70,7 @@ function parameter(ctx: Context, name: string, declared: Declaration, unit: Sour
   };
 }
 
-function assemble(ctx: Context, body: KernelIR["body"]): KernelIR {
+function assemble(ctx: Context, body: KernelIR["body"], residentGroups: number | undefined): KernelIR {
   return {
     name: ctx.kernelName,
     precision: ctx.precision,
@@ -80,6 +80,7 @@ function assemble(ctx: Context, body: KernelIR["body"]): KernelIR {
     workgroups: ctx.workgroups.map((array, id) => ({ ...array, atomic: ctx.atomics.has(`workgroup ${id}`) })),
     locals: ctx.locals.map(({ name, type }) => ({ name, type: type.resolve() })),
     groupSize: ctx.groupSize,
+    ...(residentGroups === undefined ? {} : { residentGroups }),
     cooperative: ctx.cooperative,
     body,
     sources: ctx.units.map(sourceText),

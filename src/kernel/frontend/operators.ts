@@ -6,7 +6,7 @@ import { notOf } from "./conditions.ts";
 import { boolType, type Context, i32Type, type Scope, u32Type, type Value } from "./context.ts";
 import type { Draft, DraftStatement, LateOp } from "./draft.ts";
 import { lowerEffect, lowerOperands, lowerScalar, lowerValue, scalar } from "./expressions.ts";
-import { foldBinary, foldCompare } from "./fold.ts";
+import { foldBinary, foldCompare } from "../fold.ts";
 import { BOOL, I32, INTEGER, literalMask, NUMERIC, REAL, TypeVariable } from "./types.ts";
 
 export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, out: DraftStatement[]): Value {

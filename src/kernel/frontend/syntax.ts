@@ -18,7 +18,7 @@ function someChild(node: Node, visit: (child: Node) => boolean): boolean {
   return false;
 }
 
-function forEachChild(node: Node, visit: (child: Node) => void): void {
+export function forEachChild(node: Node, visit: (child: Node) => void): void {
   someChild(node, (child) => {
     visit(child);
     return false;
@@ -86,12 +86,6 @@ export function continues(body: Node): boolean {
     (n) => n.type === "ContinueStatement",
     (n) => !isFunction(n) && !isLoop(n),
   );
-}
-
-export function sizeOf(node: Node): number {
-  let size = 1;
-  forEachChild(node, (child) => (size += sizeOf(child)));
-  return size;
 }
 
 /** "a for of statement": what a node is, for messages. */

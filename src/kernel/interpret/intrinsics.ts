@@ -92,6 +92,8 @@ export function intrinsic(op: IntrinsicOp, type: ScalarType, precision: Precisio
   switch (op) {
     case "sqrt":
       return (a) => round(Math.sqrt(a));
+    case "reciprocal":
+      return (a) => round(1 / a);
     case "abs":
       return type === "i32" ? (a) => Math.abs(a) | 0 : Math.abs;
     case "floor":

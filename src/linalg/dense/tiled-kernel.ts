@@ -153,12 +153,17 @@ export const tiledProduct = once((shape: TiledShape) =>
         if (step >= 0) {
           const rowAt = half * (BK * (BM + PAD)) + i0;
           const columnAt = half * (BK * (BN + PAD)) + j0;
-          for (let p = 0; p < BK; p++) {
-            for (let q = 0; q < QM; q++)
-              for (let r = 0; r < 4; r++) x[4 * q + r] = left[rowAt + p * (BM + PAD) + q * (4 * LANES_M) + r];
-            for (let q = 0; q < QN; q++)
-              for (let r = 0; r < 4; r++) y[4 * q + r] = right[columnAt + p * (BN + PAD) + q * (4 * LANES_N) + r];
-            for (let i = 0; i < 4 * QM; i++) for (let j = 0; j < 4 * QN; j++) sums[i * 4 * QN + j] += x[i] * y[j];
+          // Two at a time for compilers of WGSL, which unroll no more than that (`unrollLoops`).
+          for (let pair = 0; pair < BK; pair += 2) {
+            for (let odd = 0; odd < 2; odd++) {
+              for (let q = 0; q < QM; q++)
+                for (let r = 0; r < 4; r++)
+                  x[4 * q + r] = left[rowAt + (pair + odd) * (BM + PAD) + q * (4 * LANES_M) + r];
+              for (let q = 0; q < QN; q++)
+                for (let r = 0; r < 4; r++)
+                  y[4 * q + r] = right[columnAt + (pair + odd) * (BN + PAD) + q * (4 * LANES_N) + r];
+              for (let i = 0; i < 4 * QM; i++) for (let j = 0; j < 4 * QN; j++) sums[i * 4 * QN + j] += x[i] * y[j];
+            }
           }
           half = 1 - half;
         }

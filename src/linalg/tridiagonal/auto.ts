@@ -1,6 +1,6 @@
 import type { Device } from "../../device/index.ts";
 import { isGpu, type Problem } from "./method.ts";
-import { runShape } from "./register-hybrid.ts";
+import { isAligned, runShape } from "./register-hybrid.ts";
 import type { Algorithm } from "./spec.ts";
 
 /** Shorter systems are done before cutting them up is. */
@@ -16,6 +16,7 @@ export function chooseAlgorithm(device: Device, problem: Problem): Exclude<Algor
   if (!isGpu(device)) return rows >= LEAST_PARTITIONED && 2 * batch <= device.parallelism ? "partition" : "thomas";
   const contiguous = stride === 1;
   if (rows <= 2) return "thomas";
-  if (runShape(device, { rows, contiguous, precision }) !== undefined) return "register-hybrid";
+  if (runShape(device, { rows, contiguous, precision, aligned: isAligned(problem, rows) }) !== undefined)
+    return "register-hybrid";
   return !contiguous && batch >= device.parallelism ? "thomas" : "partition";
 }

@@ -4,7 +4,7 @@ import { CODE_OK } from "./status.ts";
 
 /**
  * Solves x₋·a + x·b + x₊·c = d for the lanes of one system, x₋ and x₊ those of its neighbours, and returns x and the code of the
- * first zero pivot (1 there is any, at the row that is given). `lane` is the place in the system, `item` that in the scratch
+ * first pivot that is zero or has no normal inverse (at the row that is given). `lane` is the place in the system, `item` that in the scratch
  * memory, where a system's lanes are neighbours: 2 × 3 × items words, two halves in turn, so that a round needs one barrier.
  *
  * Cost: 14 flops a lane and round, log₂ lanes rounds; 6 shuffles, or 3 words written and 6 read.
@@ -15,8 +15,8 @@ export function solveLanes(lanes: number, items: number, shuffles: boolean): Ker
     params: [real, real, real, real, i32, i32, i32, write(real)],
     env: { lanes, items, levels: Math.log2(lanes), shuffles, ok: CODE_OK },
     *body([startA, startB, startC, startD, lane, item, row, scratch], gpu, { lanes, items, levels, shuffles, ok }) {
-      let code = startB === 0 ? row : ok;
-      const scale = 1 / startB;
+      const scale = gpu.reciprocal(startB);
+      let code = startB === 0 || scale === 0 ? row : ok;
       let a = startA * scale;
       let c = startC * scale;
       let d = startD * scale;
@@ -54,8 +54,8 @@ export function solveLanes(lanes: number, items: number, shuffles: boolean): Ker
         const left = lane >= distance ? a : 0.0;
         const right = lane + distance < lanes ? c : 0.0;
         const pivot = 1 - left * belowC - right * aboveA;
-        if (pivot === 0) code = Math.min(code, row);
-        const inverse = 1 / pivot;
+        const inverse = gpu.reciprocal(pivot);
+        if (pivot === 0 || inverse === 0) code = Math.min(code, row);
         d = (d - left * belowD - right * aboveD) * inverse;
         a = -left * belowA * inverse;
         c = -right * aboveC * inverse;

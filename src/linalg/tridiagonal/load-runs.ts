@@ -1,21 +1,27 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { transposeRuns } from "./run.ts";
 
-export interface LoadShape {
+/** How items come to their runs. */
+export interface RunAccess {
+  /** Items of a workgroup, and rows of an item. */
   readonly items: number;
   readonly rows: number;
   /** Whether consecutive items read consecutive rows, and runs are made in workgroup memory. */
   readonly staged: boolean;
+  /** Whether an item reads its run as it lies, `rows` words from a multiple of four on, which CUDA's compiler merges into accesses of 16 bytes. */
+  readonly aligned: boolean;
+  /** Distance of neighbours in the arrays of b and d: 1, or `items` where these are in workgroup memory. */
+  readonly pitch: number;
 }
 
 /**
  * An item's run of rows, from `start` = lane·rows: a, b, c, d. Rows from `count` on say x = 0; the first has no a, the last no c. All loads
- * stand before the first use, so that they are in flight together.
+ * stand before the first use, so that they are in flight together. b and d begin at `origin`.
  */
 export function loadRuns(
-  shape: LoadShape & { readonly lanes: number; readonly shared: boolean },
+  access: RunAccess & { readonly lanes: number; readonly shared: boolean },
 ): KernelFunction<any, any> {
-  const { items, rows, staged, shared } = shape;
+  const { items, rows, staged, shared, aligned, pitch } = access;
   return fn({
     name: "loadRuns",
     params: [
@@ -33,25 +39,53 @@ export function loadRuns(
       i32,
       i32,
       write(real),
+      i32,
     ],
-    env: { items, rows, staged: staged && rows > 1, shared, toRuns: transposeRuns(items, rows, true) },
-    *body([a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, tile], gpu, env: any) {
+    env: {
+      items,
+      rows,
+      last: rows - 1,
+      pitch,
+      staged: staged && rows > 1,
+      aligned,
+      shared,
+      toRuns: transposeRuns(items, rows, true),
+    },
+    *body([a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, tile, origin], gpu, env: any) {
       const item = gpu.localId();
-      for (let k = 0; k < env.rows; k++) {
-        const i = Math.min(env.staged ? k * env.items + item : lane * env.rows + k, count - 1);
-        const at = matrix + (env.shared ? i : i * stride);
-        a[k] = lower[at];
-        b[k] = diagonal[at];
-        c[k] = upper[at];
-        d[k] = rhs[from + i * stride];
-      }
-      for (let k = 0; k < env.rows; k++) {
-        const i = env.staged ? k * env.items + item : lane * env.rows + k;
-        const inside = i < count;
-        a[k] = inside && i > 0 ? a[k] : 0.0;
-        b[k] = inside ? b[k] : 1.0;
-        c[k] = inside && i < count - 1 ? c[k] : 0.0;
-        d[k] = inside ? d[k] : 0.0;
+      const start = lane * env.rows;
+      if (!env.staged && start + env.rows <= count) {
+        // A whole run needs no bounds.
+        const step = env.aligned ? 1 : stride;
+        const matrixStep = env.aligned || env.shared ? 1 : stride;
+        const run = matrix + start * matrixStep;
+        const values = from + start * step;
+        for (let k = 0; k < env.rows; k++) {
+          a[k] = lower[run + k * matrixStep];
+          b[k * env.pitch + origin] = diagonal[run + k * matrixStep];
+          c[k] = upper[run + k * matrixStep];
+          d[k * env.pitch + origin] = rhs[values + k * step];
+        }
+        a[0] = lane === 0 ? 0.0 : a[0];
+        c[env.last] = start + env.rows === count ? 0.0 : c[env.last];
+      } else {
+        for (let k = 0; k < env.rows; k++) {
+          const i = Math.min(env.staged ? k * env.items + item : start + k, count - 1);
+          const at = matrix + (env.shared ? i : i * stride);
+          a[k] = lower[at];
+          b[k * env.pitch + origin] = diagonal[at];
+          c[k] = upper[at];
+          d[k * env.pitch + origin] = rhs[from + i * stride];
+        }
+        for (let k = 0; k < env.rows; k++) {
+          const i = env.staged ? k * env.items + item : start + k;
+          const inside = i < count;
+          const at = k * env.pitch + origin;
+          a[k] = inside && i > 0 ? a[k] : 0.0;
+          b[at] = inside ? b[at] : 1.0;
+          c[k] = inside && i < count - 1 ? c[k] : 0.0;
+          d[at] = inside ? d[at] : 0.0;
+        }
       }
       if (env.staged) {
         yield* env.toRuns(a, tile);
@@ -64,19 +98,25 @@ export function loadRuns(
 }
 
 /** The unknowns of a run to where they belong, those of rows below `count`. */
-export function storeRuns({ items, rows, staged }: LoadShape): KernelFunction<any, any> {
+export function storeRuns({ items, rows, staged, aligned, pitch }: RunAccess): KernelFunction<any, any> {
   return fn({
     name: "storeRuns",
-    params: [write(real), write(real), i32, i32, i32, i32, write(real)],
-    env: { items, rows, staged: staged && rows > 1, toStrided: transposeRuns(items, rows, false) },
-    *body([x, rhs, from, stride, count, lane, tile], gpu, env: any) {
+    params: [write(real), write(real), i32, i32, i32, i32, write(real), i32],
+    env: { items, rows, pitch, staged: staged && rows > 1, aligned, toStrided: transposeRuns(items, rows, false) },
+    *body([x, rhs, from, stride, count, lane, tile, origin], gpu, env: any) {
       const item = gpu.localId();
+      const start = lane * env.rows;
       // Rows that are not there were read as the last one, which is written now.
       if (env.staged) yield* env.toStrided(x, tile);
       else yield;
-      for (let k = 0; k < env.rows; k++) {
-        const i = env.staged ? k * env.items + item : lane * env.rows + k;
-        if (i < count) rhs[from + i * stride] = x[k];
+      if (!env.staged && start + env.rows <= count) {
+        const step = env.aligned ? 1 : stride;
+        for (let k = 0; k < env.rows; k++) rhs[from + start * step + k * step] = x[k * env.pitch + origin];
+      } else {
+        for (let k = 0; k < env.rows; k++) {
+          const i = env.staged ? k * env.items + item : start + k;
+          if (i < count) rhs[from + i * stride] = x[k * env.pitch + origin];
+        }
       }
     },
   });

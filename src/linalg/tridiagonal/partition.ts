@@ -3,8 +3,8 @@ import { ChunkStatus } from "./chunk-status.ts";
 import { type Chunks, elementOf, isGpu, type Method, type Problem, type System } from "./method.ts";
 import { layoutOf } from "./place.ts";
 import { reduceChunksKernel } from "./reduce-chunks.ts";
-import { reduceRunsKernel } from "./reduce-runs.ts";
-import { RegisterHybrid, runShape } from "./register-hybrid.ts";
+import { reduceRunsKernel, rowsOfLane } from "./reduce-runs.ts";
+import { isAligned, RegisterHybrid, runShape } from "./register-hybrid.ts";
 import { Thomas } from "./thomas.ts";
 
 /** Solves each chunk once the ends of its neighbours are known. */
@@ -122,15 +122,15 @@ async function reducerFor(device: Device, problem: Problem, chunks: Chunks): Pro
   const { precision, shared } = problem;
   const layout = layoutOf(problem);
   const contiguous = layout === "contiguous";
-  const shape =
-    contiguous && isGpu(device) ? runShape(device, { rows: chunks.rows, contiguous, precision }) : undefined;
-  const groups = shape?.shuffles === true && shape.lanes * shape.rows === chunks.rows;
-  const kernel = groups ? reduceRunsKernel({ perItem: shape.rows, shared }) : reduceChunksKernel({ layout, shared });
+  const perItem = contiguous && isGpu(device) ? rowsOfLane(device, chunks.rows, precision) : undefined;
+  const groups = perItem !== undefined;
+  const kernel = groups ? reduceRunsKernel({ perItem, shared }) : reduceChunksKernel({ layout, shared });
   return { compiled: await device.compile(kernel, { precision }), groups };
 }
 
 function solverFor(device: Device, problem: Problem, chunks: Chunks): Promise<ChunkMethod> {
-  const wanted = { rows: chunks.rows, contiguous: problem.stride === 1, precision: problem.precision };
+  const aligned = isAligned(problem, chunks.rows);
+  const wanted = { rows: chunks.rows, contiguous: problem.stride === 1, precision: problem.precision, aligned };
   const runs = isGpu(device) && runShape(device, wanted) !== undefined;
   return runs ? RegisterHybrid.create(device, problem, chunks) : Thomas.create(device, problem, chunks);
 }

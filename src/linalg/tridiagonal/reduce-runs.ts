@@ -1,12 +1,20 @@
-import { fn, type Kernel, kernel, type KernelFunction, real } from "../../kernel/index.ts";
+import type { Device } from "../../device/index.ts";
+import { fn, type Kernel, kernel, type KernelFunction, type Precision, real } from "../../kernel/index.ts";
 import { loadRuns } from "./load-runs.ts";
-import { remembered } from "./method.ts";
+import { bytesOf, remembered } from "./method.ts";
 import { systemBase } from "./place.ts";
 import { reduceParams } from "./reduce-params.ts";
 import { eliminateRun, tileWords } from "./run.ts";
 import { CODE_OK } from "./status.ts";
 
 const LANES = 32;
+
+/** Rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such subgroups, or no room. */
+export function rowsOfLane({ limits }: Device, chunk: number, precision: Precision): number | undefined {
+  const rows = [2, 4, 8, 16].find((size) => size * LANES === chunk);
+  if (rows === undefined || limits.subgroupSize !== LANES) return undefined;
+  return tileWords(LANES, rows) * bytesOf(precision) <= limits.maxWorkgroupBytes ? rows : undefined;
+}
 
 /**
  * Joins the runs of a subgroup two by two, five times. Of two neighbouring runs, each with rows
@@ -69,7 +77,15 @@ export const reduceRunsKernel = remembered(
       params: reduceParams,
       env: {
         base: systemBase.contiguous,
-        loadRuns: loadRuns({ items: LANES, lanes: LANES, rows: perItem, staged: true, shared }),
+        loadRuns: loadRuns({
+          items: LANES,
+          lanes: LANES,
+          rows: perItem,
+          staged: true,
+          aligned: false,
+          pitch: 1,
+          shared,
+        }),
         eliminateRun: eliminateRun(perItem),
         joinRuns,
         tile: tileWords(LANES, perItem),
@@ -96,13 +112,13 @@ export const reduceRunsKernel = remembered(
         const count = Math.min(chunk, rows - first);
         const from = env.base(system, rows, stride) + first;
         const matrix = env.shared ? first : from;
-        yield* env.loadRuns(a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, tile);
+        yield* env.loadRuns(a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, tile, 0);
         // The couplings to the chunks beside this one, which a system by itself does not have.
         const down = lower[matrix];
         const up = upper[matrix + count - 1];
         if (lane === 0 && first > 0) a[0] = down;
         if (lane === 31 && count === chunk && first + count < rows) c[env.last] = up;
-        const run = env.eliminateRun(a, b, c, d, first + lane * env.perItem);
+        const run = env.eliminateRun(a, b, c, d, first + lane * env.perItem, 0);
         const joined = yield* env.joinRuns(run.a, run.c, run.d, a[env.last], c[env.last], d[env.last]);
         const code = yield gpu.subgroupMin(run.code);
         if (lane === 0) {

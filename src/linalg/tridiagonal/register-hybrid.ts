@@ -18,6 +18,12 @@ export interface RunShape {
   readonly systems: number;
   /** Whether lanes exchange by shuffles: 32 lanes that are a subgroup. */
   readonly shuffles: boolean;
+  /** Whether contiguous runs are read as they lie, each from a multiple of four words on. */
+  readonly aligned: boolean;
+  /** Whether b and d wait in workgroup memory, so that two workgroups find room in the registers. */
+  readonly parked: boolean;
+  /** See `KernelDefinition`. */
+  readonly residentGroups?: number;
 }
 
 interface Variant extends RunShape {
@@ -31,23 +37,26 @@ interface Variant extends RunShape {
  * down to its first and last unknown (`run.ts`), the last unknowns of all runs make a tridiagonal system of one row a lane, solved by parallel cyclic
  * reduction (`lanes.ts`), and every item substitutes back.
  *
- * Contiguous systems are read and written in whole lines, one system a workgroup, and turned into runs through workgroup memory; others are read
- * as they are, `systems` neighbours a workgroup, 32 bytes of a row at a time.
+ * Contiguous systems are read and written in whole lines, one system a workgroup: as they lie, where runs of four words begin at multiples of 16 bytes, else
+ * turned into runs through workgroup memory. Others are read as they are, `systems` neighbours a workgroup.
  *
  * Cost a row: 16 flops; 4 words read and 1 written, nothing else; a lane: 70 flops and 33 shuffles. Stable where Thomas' algorithm is. Source: E. László,
  * M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block tridiagonal solvers (ACM TOMS 42:4, 2016).
  */
 export const registerHybridKernel = remembered((variant: Variant): Kernel => {
-  const { lanes, rows: perItem, systems, shuffles, layout, shared, chunked } = variant;
+  const { lanes, rows: perItem, systems, shuffles, aligned, parked, residentGroups, layout, shared, chunked } = variant;
   const items = lanes * systems;
-  const staged = layout === "contiguous" && systems === 1;
+  const staged = layout === "contiguous" && systems === 1 && !aligned;
+  const pitch = parked ? items : 1;
+  const access = { items, rows: perItem, staged, aligned, pitch };
   const single = perItem === 1;
   // A subgroup that is a system and a workgroup exchanges without memory; all others through it.
   const direct = shuffles && systems === 1;
   const exchange = direct ? 1 : 7 * items;
   return kernel({
-    name: `register-hybrid-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${systems}x${lanes}x${perItem}${shuffles ? "-shuffles" : ""}`,
+    name: `register-hybrid-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${systems}x${lanes}x${perItem}${shuffles ? "-shuffles" : ""}${aligned ? "-aligned" : ""}${parked ? "-parked" : ""}`,
     groupSize: items,
+    ...(residentGroups === undefined ? {} : { residentGroups }),
     params: {
       rows: i32,
       stride: i32,
@@ -62,15 +71,18 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
     },
     env: {
       base: systemBase[layout],
-      loadRuns: loadRuns({ items, lanes, rows: perItem, staged, shared }),
-      storeRuns: storeRuns({ items, rows: perItem, staged }),
-      ...(single ? {} : { eliminateRun: eliminateRun(perItem), substituteRun: substituteRun(perItem) }),
+      loadRuns: loadRuns({ ...access, lanes, shared }),
+      storeRuns: storeRuns(access),
+      ...(single ? {} : { eliminateRun: eliminateRun(perItem, pitch), substituteRun: substituteRun(perItem, pitch) }),
       solveLanes: solveLanes(lanes, items, shuffles),
       single,
       direct,
       shuffles,
       chunked,
       shared,
+      aligned,
+      parked,
+      pitch,
       items,
       lanes,
       systems,
@@ -84,9 +96,9 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       const scratch = gpu.sharedReal(env.scratchWords);
       const worst = gpu.sharedI32(env.systems);
       const a = gpu.privateReal(env.perItem);
-      const b = gpu.privateReal(env.perItem);
+      const b = env.parked ? gpu.sharedReal(env.perItem * env.items) : gpu.privateReal(env.perItem);
       const c = gpu.privateReal(env.perItem);
-      const d = gpu.privateReal(env.perItem);
+      const d = env.parked ? gpu.sharedReal(env.perItem * env.items) : gpu.privateReal(env.perItem);
       const item = gpu.localId();
       const lane = (item / env.systems) | 0;
       const own = item - lane * env.systems;
@@ -103,9 +115,11 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
         first = part * chunk;
         count = Math.min(chunk, rows - first);
       }
-      const from = env.base(system, rows, stride) + first * stride;
+      const origin = env.parked ? item : 0;
+      const place = env.base(system, rows, stride) + first * stride;
+      const from = env.aligned ? place & -4 : place;
       const matrix = env.shared ? first : from;
-      yield* env.loadRuns(a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, scratch);
+      yield* env.loadRuns(a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, scratch, origin);
       const start = lane * env.perItem;
       if (env.chunked) {
         // What the chunks beside this one begin and end with, as the reduced system says.
@@ -116,8 +130,9 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
         if (first + count < rows)
           after = upper[matrix + (count - 1) * matrixStride] * ends[(2 * part + 2) * batch + system];
         for (let k = 0; k < env.perItem; k++) {
-          if (start + k === 0) d[k] -= before;
-          if (start + k === count - 1) d[k] -= after;
+          const at = k * env.pitch + origin;
+          if (start + k === 0) d[at] -= before;
+          if (start + k === count - 1) d[at] -= after;
         }
       }
 
@@ -130,12 +145,12 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       const row = first + Math.min(start + env.last, count - 1);
       if (env.single) {
         if (env.direct) {
-          const solved = yield* env.solveLanes(a[0], b[0], c[0], d[0], lane, item, row, scratch);
+          const solved = yield* env.solveLanes(a[0], b[origin], c[0], d[origin], lane, item, row, scratch);
           x = solved.x;
           code = solved.code;
         }
       } else {
-        const reduced = env.eliminateRun(a, b, c, d, first + start);
+        const reduced = env.eliminateRun(a, b, c, d, first + start, origin);
         code = reduced.code;
         firstA = reduced.a;
         firstC = reduced.c;
@@ -151,7 +166,7 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
             -down * firstA,
             1 - down * firstC - up * nextA,
             -up * nextC,
-            d[env.last] - down * firstD - up * nextD,
+            d[env.last * env.pitch + origin] - down * firstD - up * nextD,
             lane,
             item,
             row,
@@ -164,21 +179,21 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       }
       if (!env.direct) {
         // Lanes of a system become neighbours: what is item (lane, own) here is (own, lane) in the exchange.
-        const place = own * env.lanes + lane;
+        const exchanged = own * env.lanes + lane;
         const items = env.items;
         const otherLane = item % env.lanes;
         if (env.single) {
-          scratch[place] = a[0];
-          scratch[items + place] = b[0];
-          scratch[2 * items + place] = c[0];
-          scratch[3 * items + place] = d[0];
+          scratch[exchanged] = a[0];
+          scratch[items + exchanged] = b[origin];
+          scratch[2 * items + exchanged] = c[0];
+          scratch[3 * items + exchanged] = d[origin];
         } else {
-          scratch[place] = firstA;
-          scratch[items + place] = firstC;
-          scratch[2 * items + place] = firstD;
-          scratch[3 * items + place] = a[env.last];
-          scratch[4 * items + place] = c[env.last];
-          scratch[5 * items + place] = d[env.last];
+          scratch[exchanged] = firstA;
+          scratch[items + exchanged] = firstC;
+          scratch[2 * items + exchanged] = firstD;
+          scratch[3 * items + exchanged] = a[env.last];
+          scratch[4 * items + exchanged] = c[env.last];
+          scratch[5 * items + exchanged] = d[env.last * env.pitch + origin];
         }
         yield;
         let rowA = 0.0;
@@ -207,18 +222,18 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
         scratch[item] = solved.x;
         scratch[items + item] = solved.code === env.ok ? 0.0 : 1.0;
         yield;
-        x = scratch[place];
-        xBefore = scratch[Math.max(place - 1, 0)];
-        if (scratch[items + place] !== 0) code = Math.min(code, row);
+        x = scratch[exchanged];
+        xBefore = scratch[Math.max(exchanged - 1, 0)];
+        if (scratch[items + exchanged] !== 0) code = Math.min(code, row);
         yield;
       }
-      if (env.single) d[0] = x;
+      if (env.single) d[origin] = x;
       else {
         const before = lane === 0 ? 0.0 : xBefore;
-        env.substituteRun(a, c, d, firstD - firstA * before - firstC * x, x);
+        env.substituteRun(a, c, d, firstD - firstA * before - firstC * x, x, origin);
       }
       let finite = true;
-      for (let k = 0; k < env.perItem; k++) finite = finite && Number.isFinite(d[k]);
+      for (let k = 0; k < env.perItem; k++) finite = finite && Number.isFinite(d[k * env.pitch + origin]);
       if (!finite) code = Math.min(code, env.notFinite);
 
       if (env.direct) {
@@ -234,35 +249,81 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
           status[t] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
         }
       }
-      yield* env.storeRuns(d, rhs, from, stride, wanted < all ? count : 0, lane, scratch);
+      yield* env.storeRuns(d, rhs, from, stride, wanted < all ? count : 0, lane, scratch, origin);
     },
   });
 });
 
-const ROWS = [1, 2, 4, 8, 16] as const;
-/** Of each row that is not contiguous so many bytes are read at a time: a sector of an NVIDIA GPU's memory. */
-const SECTOR_BYTES = 32;
+/** Lanes and rows of an item for contiguous systems; the first that hold one are taken. Measured on an H200 with 512 rows, see design/tridiagonal.md. */
+const CONTIGUOUS = {
+  aligned: [
+    [32, 1],
+    [32, 2],
+    [32, 4],
+    [64, 4],
+    [128, 4],
+    [128, 8],
+    [128, 16],
+  ],
+  staged: [
+    [32, 1],
+    [32, 2],
+    [32, 4],
+    [32, 8],
+    [64, 8],
+    [128, 8],
+    [128, 16],
+  ],
+} as const;
 
-interface Wanted {
+/** Rows of an item, of 32, for systems that are not contiguous. */
+const STRIDED = [1, 2, 4, 8, 16] as const;
+
+export interface Wanted {
   readonly rows: number;
   readonly contiguous: boolean;
   readonly precision: Precision;
+  /** Whether every system, and every chunk, begins at a multiple of four words. */
+  readonly aligned: boolean;
 }
 
 /** How a system of so many rows is shared out; undefined where it is too long. */
-export function runShape({ limits }: Device, { rows, contiguous, precision }: Wanted): RunShape | undefined {
-  const bytes = bytesOf(precision);
-  const systems = contiguous ? 1 : SECTOR_BYTES / bytes;
-  for (const lanes of contiguous ? [32, 64, 128] : [32]) {
-    const perItem = ROWS.find((size) => size * lanes >= rows);
-    if (perItem === undefined) continue;
-    const items = lanes * systems;
-    const words = Math.max(7 * items, contiguous ? tileWords(items, perItem) : 0);
-    if (items > limits.maxGroupSize || words * bytes + 4 * systems > limits.maxWorkgroupBytes) return undefined;
-    return { lanes, rows: perItem, systems, shuffles: lanes === 32 && limits.subgroupSize === 32 };
-  }
-  return undefined;
+export function runShape(device: Device, wanted: Wanted): RunShape | undefined {
+  const shapes = wanted.contiguous ? contiguousShapes(device, wanted) : stridedShapes(device, wanted);
+  return shapes.find((shape) => fits(device, shape, wanted));
 }
+
+function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted): RunShape[] {
+  const asTheyLie = aligned && backend === "cuda";
+  const found = CONTIGUOUS[asTheyLie ? "aligned" : "staged"].find(([lanes, perItem]) => lanes * perItem >= rows);
+  if (found === undefined) return [];
+  const [lanes, perItem] = found;
+  const shuffles = lanes === 32 && limits.subgroupSize === 32;
+  return [{ lanes, rows: perItem, systems: 1, shuffles, aligned: asTheyLie, parked: false }];
+}
+
+/**
+ * So many systems side by side that their words of a row are a line of the caches, or half of one, as many as there is room for: on an H200 a kernel that
+ * only reads and writes so reaches 2.1, 2.6 and 3.8 TB/s with pieces of 32, 64 and 128 bytes. On CUDA b and d are parked, where workgroup memory has room.
+ */
+function stridedShapes({ backend, limits }: Device, { rows, precision }: Wanted): RunShape[] {
+  const perItem = STRIDED.find((size) => size * 32 >= rows);
+  if (perItem === undefined) return [];
+  const shape = { lanes: 32, rows: perItem, shuffles: limits.subgroupSize === 32, aligned: false };
+  const parked = { ...shape, systems: 16, parked: true, ...(precision === "f32" ? { residentGroups: 2 } : {}) };
+  const others = [16, 8, 4].map((systems) => ({ ...shape, systems, parked: false }));
+  return backend === "cuda" ? [parked, ...others.slice(precision === "f32" ? 0 : 1)] : others;
+}
+
+function fits({ limits }: Device, { lanes, rows, systems, aligned, parked }: RunShape, wanted: Wanted): boolean {
+  const items = lanes * systems;
+  const staged = wanted.contiguous && !aligned ? tileWords(items, rows) : 0;
+  const words = Math.max(7 * items, staged) + (parked ? 2 * rows * items : 0);
+  return items <= limits.maxGroupSize && words * bytesOf(wanted.precision) + 4 * systems <= limits.maxWorkgroupBytes;
+}
+
+/** Whether systems, and their chunks, begin at multiples of four words. */
+export const isAligned = ({ rows }: Problem, chunk: number): boolean => rows % 4 === 0 && chunk % 4 === 0;
 
 /** The register hybrid for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
 export class RegisterHybrid implements Method {
@@ -291,7 +352,8 @@ export class RegisterHybrid implements Method {
     const { precision, shared } = problem;
     const layout = layoutOf(problem);
     const rows = chunks?.rows ?? problem.rows;
-    const shape = runShape(device, { rows, contiguous: layout === "contiguous", precision });
+    const contiguous = layout === "contiguous";
+    const shape = runShape(device, { rows, contiguous, precision, aligned: isAligned(problem, rows) });
     if (shape === undefined)
       throw new SpecError(
         `tridiagonal: register-hybrid with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room for; ` +

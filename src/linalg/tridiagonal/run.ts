@@ -8,53 +8,57 @@ import { CODE_OK } from "./status.ts";
  *   xₖ + aₖ·x₀ + cₖ·xₖ₊₁ = dₖ,
  *
  * the last of them coupled to the next run; on the way row 0 is freed of all but the last row of its own run, and
- * becomes x₀ + a·(last of the run before) + c·(last of this run) = d, which is returned as a, c, d. `code` is that of the first zero pivot.
- * `first` is the number of the run's first row. Cost a row: 12 flops, a division.
+ * becomes x₀ + a·(last of the run before) + c·(last of this run) = d, which is returned as a, c, d. `code` is that of the run's first row, `first`, if a pivot is zero, or its inverse
+ * is (`gpu.reciprocal`); b and d lie `pitch` apart from `origin` on. Cost a row: 12 flops, a division.
  */
-export function eliminateRun(rows: number): KernelFunction<any, any> {
+export function eliminateRun(rows: number, pitch = 1): KernelFunction<any, any> {
   return fn({
     name: "eliminateRun",
-    params: [write(real), read(real), write(real), write(real), i32],
-    env: { rows, last: rows - 1, ok: CODE_OK },
-    body([a, b, c, d, first], _gpu, { rows, last, ok }) {
-      let code = ok;
-      let pivot0 = b[0];
+    params: [write(real), read(real), write(real), write(real), i32, i32],
+    env: { rows, pitch, last: rows - 1, ok: CODE_OK },
+    body([a, b, c, d, first, origin], gpu, { rows, pitch, last, ok }) {
+      let broken = false;
+      let pivot0 = b[origin];
       let c0 = c[0];
-      let d0 = d[0];
+      let d0 = d[origin];
+      let dBefore = d0;
       for (let k = 1; k < rows; k++) {
         const before = k === 1 ? 0.0 : a[k]; // couples to row k − 1, and so to x₀; row 1 is coupled to x₀ as it is
-        const pivot = b[k] - before * c[k - 1];
-        if (pivot === 0 && code === ok) code = first + k;
-        const inverse = 1 / pivot;
-        d[k] = (d[k] - before * d[k - 1]) * inverse;
+        const at = k * pitch + origin;
+        const pivot = b[at] - before * c[k - 1];
+        const inverse = gpu.reciprocal(pivot);
+        broken = broken || pivot === 0 || inverse === 0;
+        const dHere = (d[at] - before * dBefore) * inverse;
+        d[at] = dHere;
+        dBefore = dHere;
         a[k] = (k === 1 ? a[k] : -before * a[k - 1]) * inverse;
         c[k] *= inverse;
         if (k < last) {
           pivot0 -= c0 * a[k];
-          d0 -= c0 * d[k];
+          d0 -= c0 * dHere;
           c0 = -c0 * c[k];
         }
       }
-      if (pivot0 === 0) code = Math.min(code, first);
-      const inverse = 1 / pivot0;
-      return { a: a[0] * inverse, c: c0 * inverse, d: d0 * inverse, code };
+      const inverse = gpu.reciprocal(pivot0);
+      broken = broken || pivot0 === 0 || inverse === 0;
+      return { a: a[0] * inverse, c: c0 * inverse, d: d0 * inverse, code: broken ? first : ok };
     },
   });
 }
 
 /** The unknowns of a run from its last, and from row 0 and the last of the run before: x in d. Cost a row: 4 flops. */
-export function substituteRun(rows: number): KernelFunction<any, any> {
+export function substituteRun(rows: number, pitch = 1): KernelFunction<any, any> {
   return fn({
     name: "substituteRun",
-    params: [read(real), read(real), write(real), real, real],
-    env: { last: rows - 1 },
-    body([a, c, d, x0, xLast], _gpu, { last }) {
-      d[0] = x0;
+    params: [read(real), read(real), write(real), real, real, i32],
+    env: { pitch, last: rows - 1 },
+    body([a, c, d, x0, xLast, origin], _gpu, { pitch, last }) {
+      d[origin] = x0;
       let x = xLast;
-      d[last] = x;
+      d[last * pitch + origin] = x;
       for (let k = last - 1; k > 0; k--) {
-        x = d[k] - a[k] * x0 - c[k] * x;
-        d[k] = x;
+        x = d[k * pitch + origin] - a[k] * x0 - c[k] * x;
+        d[k * pitch + origin] = x;
       }
     },
   });

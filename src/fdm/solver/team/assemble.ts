@@ -9,7 +9,7 @@ export interface Assembly {
 }
 
 /**
- * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x; 0 beyond the last node. `variance` is
+ * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`; 0 beyond the last node. `variance` is
  * where σ²S² starts in the table (shape "table").
  */
 export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
@@ -17,6 +17,7 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
   return fn({
     name: "assembleRuns",
     params: [
+      read(real),
       read(real),
       read(real),
       write(real),
@@ -35,7 +36,7 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
     ],
     env: { rows, shape, matrixRow, ...(volatility === undefined ? {} : { volatility }) },
     body(
-      [x, table, a, c, nodes, pitch, lane, fixed, h, hVariance, hDrift, time, shift, scale, varianceRow],
+      [x, weights, table, a, c, nodes, pitch, lane, fixed, h, hVariance, hDrift, time, shift, scale, varianceRow],
       gpu,
       env: any,
     ) {
@@ -52,7 +53,7 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
           const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
           variance = h * sigma * sigma * here * here;
         }
-        const row = env.matrixRow(hDrift * here, variance, hDown, hUp, i === 0, i === last, fixed);
+        const row = env.matrixRow(hDrift * here, variance, hDown, hUp, weights[i], i === 0, i === last, fixed);
         a[k] = first + k <= last ? row.a : 0.0;
         c[k] = first + k <= last ? row.c : 0.0;
       }

@@ -1,6 +1,6 @@
-import { fn, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanProducts } from "./scan.ts";
-import type { Team } from "./team.ts";
+import { partsOf, type Team } from "./team.ts";
 
 /**
  * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such maps compose as
@@ -43,7 +43,7 @@ function scanExcess({ items, levels, shuffles }: Team): KernelFunction<any, any>
         if (item + (1 << level) < items) {
           const lower0 = m10 * p0 + m11 * q0;
           const lower1 = m10 * p1 + m11 * q1;
-          const scale = 1 / (lower0 + lower1);
+          const scale = gpu.reciprocal(lower0 + lower1);
           const upper0 = m00 * p0 + m01 * q0;
           const upper1 = m00 * p1 + m01 * q1;
           m00 = upper0 * scale;
@@ -69,11 +69,12 @@ function scanExcess({ items, levels, shuffles }: Team): KernelFunction<any, any>
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
  * (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned over the items, then each item
- * takes its rows one by one. With `policy`, rows that are `active` are y = bound instead.
+ * takes its rows one by one. `inverse` becomes 1/pivot, or `gain` times that. With `policy`, rows that are `active` are y = bound instead. Returns the
+ * rounds that the scans need, and the products of `upper` and `lower` over each part of the run.
  *
  * Cost: about 26 flops a node and 125 an item; 31 shuffles, or 37 words of workgroup memory written and 37 read and 14 barriers, an item.
  */
-export function factorRuns(team: Team, rows: number, policy: boolean): KernelFunction<any, any> {
+export function factorRuns(team: Team, rows: number, policy: boolean, gain: number): KernelFunction<any, any> {
   return fn({
     name: "factorRuns",
     params: [
@@ -87,9 +88,24 @@ export function factorRuns(team: Team, rows: number, policy: boolean): KernelFun
       write(real),
       write(real),
       real,
+      write(real),
+      write(real),
+      write(i32),
+      write(i32),
     ],
-    env: { rows, policy, scanExcess: scanExcess(team), scanProducts: scanProducts(team) },
-    *body([a, c, active, inverse, lower, upper, above, below, scratch, hRate], _gpu, env: any) {
+    env: {
+      rows,
+      size: partsOf(rows).size,
+      policy,
+      gain,
+      scanExcess: scanExcess(team),
+      scanProducts: scanProducts(team),
+    },
+    *body(
+      [a, c, active, inverse, lower, upper, above, below, scratch, hRate, downProduct, upProduct, counter, result],
+      gpu,
+      env: any,
+    ) {
       let m00 = 1.0;
       let m01 = 0.0;
       let m10 = 0.0;
@@ -105,18 +121,27 @@ export function factorRuns(team: Team, rows: number, policy: boolean): KernelFun
           p0 = m10;
           p1 = m11;
         }
-        const scale = 1 / (q0 + q1);
-        m00 = p0 * scale;
-        m01 = p1 * scale;
-        m10 = q0 * scale;
-        m11 = q1 * scale;
+        m00 = p0;
+        m01 = p1;
+        m10 = q0;
+        m11 = q1;
+        // Entries grow like 1 + a + c: four rows of f64 stay below 1e300 for any that a mesh makes, f32 has no room for two.
+        if (gpu.precision === "f32" || k % 4 === 0) {
+          const scale = gpu.reciprocal(q0 + q1);
+          m00 *= scale;
+          m01 *= scale;
+          m10 *= scale;
+          m11 *= scale;
+        }
       }
       let excess = yield* env.scanExcess(m00, m01, m10, m11, scratch);
       let down = 1.0;
       let up = 1.0;
+      let partDown = 1.0;
+      let partUp = 1.0;
       for (let k = env.rows - 1; k >= 0; k--) {
         const rest = 1 + hRate + c[k] * excess;
-        let pivot = 1 / (rest + a[k]);
+        let pivot = gpu.reciprocal(rest + a[k]);
         excess = rest * pivot;
         lower[k] = a[k] * pivot;
         upper[k] = c[k] * pivot;
@@ -126,11 +151,19 @@ export function factorRuns(team: Team, rows: number, policy: boolean): KernelFun
           lower[k] = 0.0;
           upper[k] = 0.0;
         }
-        inverse[k] = pivot;
-        down *= upper[k];
-        up *= lower[k];
+        inverse[k] = env.gain * pivot;
+        partDown *= upper[k];
+        partUp *= lower[k];
+        if (k % env.size === 0) {
+          downProduct[(k / env.size) | 0] = partDown;
+          upProduct[(k / env.size) | 0] = partUp;
+          down *= partDown;
+          up *= partUp;
+          partDown = 1.0;
+          partUp = 1.0;
+        }
       }
-      yield* env.scanProducts(down, up, above, below, scratch);
+      return yield* env.scanProducts(down, up, above, below, scratch, counter, result);
     },
   });
 }

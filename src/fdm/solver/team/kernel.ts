@@ -1,12 +1,18 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
+import { rowWeight } from "../matrix.ts";
 import { closedNode, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { assembleRuns } from "./assemble.ts";
 import { payRuns } from "./dividend.ts";
 import { factorRuns } from "./factor.ts";
 import { policyRuns } from "./policy.ts";
 import { stepRuns } from "./step.ts";
-import { scratchWords, type Team } from "./team.ts";
+import { multiplierWords, partsOf, scratchWords, type Team } from "./team.ts";
+
+/** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
+const RESIDENT = 16;
+/** Of longer runs too much would be spilled. */
+const MOST_RESIDENT_ROWS = 9;
 
 /**
  * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a workgroup each, launched
@@ -20,30 +26,32 @@ import { scratchWords, type Team } from "./team.ts";
  * shuffles, or 28 (40) words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
  * Workgroup memory: `teamWords`.
  */
-export function teamKernel(variant: SolverVariant, team: Team): Kernel {
-  if (variant.volatility !== undefined) return makeKernel(variant, team);
-  const name = `${team.items} ${variantName(variant)}`;
+export function teamKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
+  if (variant.volatility !== undefined) return makeKernel(variant, team, steady);
+  const name = `${team.items} ${steady} ${variantName(variant)}`;
   let made = kernels.get(name);
-  if (made === undefined) kernels.set(name, (made = makeKernel(variant, team)));
+  if (made === undefined) kernels.set(name, (made = makeKernel(variant, team, steady)));
   return made;
 }
 
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
 
-/** Words of workgroup memory: the nodes, their values, what scans pass on, two counters. */
+/** Words of workgroup memory: the nodes, their weights and values, what scans pass on, two counters. */
 export function teamWords(team: Team, capacity: number): number {
-  return 2 * capacity + scratchWords(team) + 2;
+  return 3 * capacity + scratchWords(team) + 2 * multiplierWords(team) + 2;
 }
 
-function makeKernel(variant: SolverVariant, team: Team): Kernel {
+function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
   const { exercise, shape, dividends, closed, capacity, volatility } = variant;
   const rows = Math.ceil(capacity / team.items);
   const early = exercise !== "none";
   const policy = exercise === "policy";
+  const scaled = steady && !early;
   return kernel({
-    name: `fdm-${team.shuffles ? "subgroup" : "workgroup"}-${variantName(variant)}`,
+    name: `fdm-${team.shuffles ? "subgroup" : "workgroup"}-${variantName(variant)}${scaled ? "-scaled" : ""}`,
     groupSize: team.items,
+    ...(team.shuffles && rows <= MOST_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {}),
     params: solverParams,
     env: {
       early,
@@ -54,17 +62,20 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
       capacity,
       rows,
       items: team.items,
-      levels: team.levels,
+      parts: partsOf(rows).count,
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
+      scaled,
+      multiplierWords: multiplierWords(team),
       closedNode,
+      rowWeight,
       readClosed,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       payRuns: payRuns(rows),
-      factorRuns: factorRuns(team, rows, false),
-      stepRuns: stepRuns(team, rows, early),
+      factorRuns: factorRuns(team, rows, false, 2),
+      stepRuns: stepRuns(team, rows, early, scaled),
       policyRuns: policyRuns(team, rows),
     },
     *body(
@@ -76,22 +87,25 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
       if (lane >= lanes) return;
       const item = gpu.localId();
       const x = gpu.sharedReal(env.capacity); // the nodes
+      const weights = gpu.sharedReal(env.capacity); // of the rows, see `rowWeight`
       const values = gpu.sharedReal(env.capacity); // the solution, where items need more than their own
       const scratch = gpu.sharedReal(env.scratchWords);
       const count = gpu.sharedI32(1);
       const sum = gpu.sharedI32(1);
-      const u = gpu.privateReal(env.rows); // the solution
+      const u = gpu.privateReal(env.rows); // the solution; `scaled`, after the first factorisation, times 2 / pivot
       const z = gpu.privateReal(env.rows); // after elimination
       const a = gpu.privateReal(env.rows);
       const c = gpu.privateReal(env.rows);
-      const inverse = gpu.privateReal(env.rows); // 1 / pivot
+      const inverse = gpu.privateReal(env.rows); // 2 / pivot ("policy": 1 / pivot)
       const lower = gpu.privateReal(env.rows); // a / pivot
       const upper = gpu.privateReal(env.rows); // c / pivot
       const obstacle = gpu.privateReal(env.rows);
       const active = gpu.privateReal(env.policyRows); // 1 where exercised
       const rhs = gpu.privateReal(env.policyRows);
-      const above = gpu.privateReal(env.levels); // multipliers of the scans
-      const below = gpu.privateReal(env.levels);
+      const above = gpu.sharedReal(env.multiplierWords); // multipliers of the scans
+      const below = gpu.sharedReal(env.multiplierWords);
+      const downProduct = gpu.privateReal(env.parts); // of upper, and of lower, over the parts of a run
+      const upProduct = gpu.privateReal(env.parts);
       const first = item * env.rows;
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
@@ -114,10 +128,22 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
         yield;
       }
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
+      for (let i = item; i < nodes; i += env.items) {
+        const hDown = x[i] - x[Math.max(i - 1, 0)];
+        const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
+        weights[i] = env.rowWeight(hDown, hUp, i === 0, i === nodes - 1);
+      }
+      if (item === 0) gpu.atomicStore(count, 0, 0);
+      yield;
       let row = 0;
       let hRate = 0.0;
+      let rounds = 0;
+      let flag = 0;
+      let nextFlag = flags[0];
       for (let step = 0; step < steps; step++) {
-        const flag = flags[step];
+        // Read a step ahead, as nothing can go on without it.
+        flag = nextFlag;
+        nextFlag = flags[Math.min(step + 1, steps - 1)];
         if ((flag & 1) !== 0) {
           const {
             h,
@@ -132,6 +158,7 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
           const varianceRow = (obstacleColumn + 1) * nodes;
           env.assembleRuns(
             x,
+            weights,
             table,
             a,
             c,
@@ -147,7 +174,25 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
             scale,
             varianceRow,
           );
-          if (!env.policy) yield* env.factorRuns(a, c, active, inverse, lower, upper, above, below, scratch, hRate);
+          if (env.scaled && step > 0) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          if (!env.policy)
+            rounds = yield* env.factorRuns(
+              a,
+              c,
+              active,
+              inverse,
+              lower,
+              upper,
+              above,
+              below,
+              scratch,
+              hRate,
+              downProduct,
+              upProduct,
+              count,
+              sum,
+            );
+          if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
         }
 
         const crankNicolson = (flag & 2) !== 0;
@@ -166,27 +211,46 @@ function makeKernel(variant: SolverVariant, team: Team): Kernel {
             above,
             below,
             scratch,
+            downProduct,
+            upProduct,
             count,
             sum,
             hRate,
             crankNicolson,
           );
         } else {
-          yield* env.stepRuns(u, z, inverse, lower, upper, obstacle, above, below, scratch, crankNicolson);
+          yield* env.stepRuns(
+            u,
+            z,
+            inverse,
+            lower,
+            upper,
+            obstacle,
+            downProduct,
+            upProduct,
+            above,
+            below,
+            scratch,
+            rounds,
+            crankNicolson,
+          );
         }
 
         if (env.dividends && (flag & 4) !== 0) {
           const keep = coefficients[row * pitch + lane];
           const cash = coefficients[(row + 1) * pitch + lane];
           row += 2;
+          if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
           yield;
           env.payRuns(x, values, u, nodes, keep, cash);
+          if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
           if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
           yield;
         }
       }
-      for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
+      for (let k = 0; k < env.rows; k++)
+        if (first + k < nodes) values[first + k] = env.scaled && steps > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];
       yield;
       for (let k = item; k < windows * 6; k += env.items) {
         const window = (k / 6) | 0;

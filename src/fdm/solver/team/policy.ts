@@ -1,4 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import type { Team } from "./team.ts";
@@ -43,21 +44,6 @@ function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<an
   });
 }
 
-/** The sum over the workgroup, the same for all items to the compiler too. */
-const total = fn({
-  name: "total",
-  params: [i32, write(i32), write(i32)],
-  *body([mine, count, sum], gpu) {
-    if (gpu.localId() === 0) gpu.atomicStore(count, 0, 0);
-    yield;
-    gpu.atomicAdd(count, 0, mine);
-    yield;
-    if (gpu.localId() === 0) sum[0] = gpu.atomicLoad(count, 0);
-    yield;
-    return sum[0];
-  },
-});
-
 /**
  * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors anew, solves,
  * and improves the policy. Cost of a round: a factorisation, about 20 flops a node, 32 words and 18 barriers an item.
@@ -79,6 +65,8 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
       write(real),
       write(real),
       write(real),
+      write(real),
+      write(real),
       write(i32),
       write(i32),
       real,
@@ -87,8 +75,8 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
     env: {
       rows,
       total,
-      factorRuns: factorRuns(team, rows, true),
-      eliminateRuns: eliminateRuns(team, rows),
+      factorRuns: factorRuns(team, rows, true, 1),
+      eliminateRuns: eliminateRuns(team, rows, false),
       substituteRuns: substituteRuns(team, rows),
       improveRuns: improveRuns(team, rows),
     },
@@ -107,6 +95,8 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
         above,
         below,
         scratch,
+        downProduct,
+        upProduct,
         count,
         sum,
         hRate,
@@ -117,11 +107,26 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
     ) {
       const memory = crankNicolson ? 0.5 : 0.0;
       for (let round = 0; round < 12; round++) {
-        yield* env.factorRuns(a, c, active, inverse, lower, upper, above, below, scratch, hRate);
+        const rounds = yield* env.factorRuns(
+          a,
+          c,
+          active,
+          inverse,
+          lower,
+          upper,
+          above,
+          below,
+          scratch,
+          hRate,
+          downProduct,
+          upProduct,
+          count,
+          sum,
+        );
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
-        yield* env.eliminateRuns(rhs, z, inverse, upper, above, scratch);
-        yield* env.substituteRuns(z, lower, below, scratch);
+        yield* env.eliminateRuns(rhs, z, inverse, upper, downProduct, above, scratch, rounds);
+        yield* env.substituteRuns(z, lower, below, scratch, rounds);
         const mine = yield* env.improveRuns(u, z, a, c, obstacle, active, scratch, hRate, memory);
         const changes = yield* env.total(mine, count, sum);
         if (changes === 0) break;

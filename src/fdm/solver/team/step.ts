@@ -1,23 +1,38 @@
-import { bool, fn, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanDown, scanUp } from "./scan.ts";
-import type { Team } from "./team.ts";
+import { partsOf, type Team } from "./team.ts";
 
 /**
- * Elimination, z = D⁻¹·rhs + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
- * run, then, after the scan, with what enters it.
+ * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
+ * run, then, after the scan, with what enters it. `scaled`: rhs has that factor already.
+ *
+ * A run is cut into `partsOf` parts that go side by side, as a chain of dependent operations is what a subgroup waits for: `product[p]` is that of `upper`
+ * over part p, so that what enters a part follows from what enters the one above.
  */
-export function eliminateRuns(team: Team, rows: number): KernelFunction<any, any> {
+export function eliminateRuns(team: Team, rows: number, scaled: boolean): KernelFunction<any, any> {
+  const parts = partsOf(rows);
   return fn({
     name: "eliminateRuns",
-    params: [read(real), write(real), read(real), read(real), read(real), write(real)],
-    env: { rows, scanDown: scanDown(team) },
-    *body([rhs, z, inverse, upper, above, scratch], _gpu, env: any) {
-      let y = 0.0;
-      for (let k = env.rows - 1; k >= 0; k--) y = rhs[k] * inverse[k] + upper[k] * y;
-      y = yield* env.scanDown(y, above, scratch);
-      for (let k = env.rows - 1; k >= 0; k--) {
-        y = rhs[k] * inverse[k] + upper[k] * y;
-        z[k] = y;
+    params: [read(real), write(real), read(real), read(real), read(real), read(real), write(real), i32],
+    env: { scaled, parts: parts.count, size: parts.size, rows, scanDown: scanDown(team) },
+    *body([rhs, z, inverse, upper, product, above, scratch, rounds], gpu, env: any) {
+      const sums = gpu.privateReal(env.parts);
+      for (let p = 0; p < env.parts; p++) {
+        let y = 0.0;
+        for (let k = Math.min((p + 1) * env.size, env.rows) - 1; k >= p * env.size; k--)
+          y = (env.scaled ? rhs[k] : rhs[k] * inverse[k]) + upper[k] * y;
+        sums[p] = y;
+      }
+      let leaving = sums[env.parts - 1];
+      for (let p = env.parts - 2; p >= 0; p--) leaving = sums[p] + product[p] * leaving;
+      let entering = yield* env.scanDown(leaving, above, scratch, rounds);
+      for (let p = env.parts - 1; p >= 0; p--) {
+        let y = entering;
+        for (let k = Math.min((p + 1) * env.size, env.rows) - 1; k >= p * env.size; k--) {
+          y = (env.scaled ? rhs[k] : rhs[k] * inverse[k]) + upper[k] * y;
+          z[k] = y;
+        }
+        entering = sums[p] + product[p] * entering;
       }
     },
   });
@@ -27,12 +42,12 @@ export function eliminateRuns(team: Team, rows: number): KernelFunction<any, any
 export function substituteRuns(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "substituteRuns",
-    params: [write(real), read(real), read(real), write(real)],
+    params: [write(real), read(real), read(real), write(real), i32],
     env: { rows, scanUp: scanUp(team, false) },
-    *body([z, lower, below, scratch], _gpu, env: any) {
+    *body([z, lower, below, scratch, rounds], _gpu, env: any) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
-      y = yield* env.scanUp(y, 0.0, below, scratch);
+      y = yield* env.scanUp(y, 0.0, below, scratch, rounds);
       for (let k = 0; k < env.rows; k++) {
         y = z[k] + lower[k] * y;
         z[k] = y;
@@ -43,12 +58,16 @@ export function substituteRuns(team: Team, rows: number): KernelFunction<any, an
 
 /**
  * One time step, as `projectedStep` does it: solves (I − hL)·y = u, with `early` exercise held above the obstacle during substitution
- * (Brennan & Schwartz 1977), then u ← y or, for Crank–Nicolson, u ← 2y − u.
+ * (Brennan & Schwartz 1977), then u ← y or, for Crank–Nicolson, u ← 2y − u. What is carried is Y = 2y, from `gain` = 2/pivot, so that the bound (obstacle + u)/2 of
+ * y is a sum, and u ← Y − u a difference.
  *
- * Cost: 12 flops a node (early exercise 22; the split with one item an option takes 7 and 10) and 24 (42) an item; 12 (17) shuffles
- * an item, or 28 (40) words of workgroup memory and 14 barriers.
+ * `scaled`, without exercise: the state is w = gain·u, w ← gain·Y − w, which spares the elimination its products. Substitution is cut into parts as elimination
+ * is, with the products of `lower`; maps y ← max(sum + product·y, held) of parts compose as those of runs do (`scanUp`).
+ *
+ * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 11 and 2 comparisons; and the scans.
  */
-export function stepRuns(team: Team, rows: number, early: boolean): KernelFunction<any, any> {
+export function stepRuns(team: Team, rows: number, early: boolean, scaled: boolean): KernelFunction<any, any> {
+  const parts = partsOf(rows);
   return fn({
     name: "stepRuns",
     params: [
@@ -60,26 +79,58 @@ export function stepRuns(team: Team, rows: number, early: boolean): KernelFuncti
       read(real),
       read(real),
       read(real),
+      read(real),
+      read(real),
       write(real),
+      i32,
       bool,
     ],
-    env: { rows, early, eliminateRuns: eliminateRuns(team, rows), scanUp: scanUp(team, early) },
-    *body([u, z, inverse, lower, upper, obstacle, above, below, scratch, crankNicolson], _gpu, env: any) {
-      yield* env.eliminateRuns(u, z, inverse, upper, above, scratch);
-      // The bound is obstacle for u_new, so (obstacle + u)/2 for y = (u_new + u)/2.
-      const memory = crankNicolson ? 0.5 : 0.0;
-      let sum = 0.0;
-      let held = -1e30;
-      for (let k = 0; k < env.rows; k++) {
-        sum = z[k] + lower[k] * sum;
-        if (env.early) held = Math.max(z[k] + lower[k] * held, obstacle[k] + memory * (u[k] - obstacle[k]));
+    env: {
+      rows,
+      parts: parts.count,
+      size: parts.size,
+      early,
+      scaled,
+      eliminateRuns: eliminateRuns(team, rows, scaled),
+      scanUp: scanUp(team, early),
+    },
+    *body(
+      [u, z, gain, lower, upper, obstacle, downProduct, upProduct, above, below, scratch, rounds, crankNicolson],
+      gpu,
+      env: any,
+    ) {
+      yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, rounds);
+      const sums = gpu.privateReal(env.parts);
+      const floors = gpu.privateReal(env.parts);
+      for (let p = 0; p < env.parts; p++) {
+        let sum = 0.0;
+        let held = -1e30;
+        for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
+          sum = z[k] + lower[k] * sum;
+          if (env.early) held = Math.max(z[k] + lower[k] * held, obstacle[k] + (crankNicolson ? u[k] : obstacle[k]));
+        }
+        sums[p] = sum;
+        floors[p] = held;
       }
-      let y = yield* env.scanUp(sum, held, below, scratch);
-      for (let k = 0; k < env.rows; k++) {
-        y = z[k] + lower[k] * y;
-        if (env.early) y = Math.max(y, obstacle[k] + memory * (u[k] - obstacle[k]));
-        u[k] = crankNicolson ? y + y - u[k] : y;
+      let leaving = sums[0];
+      let held = floors[0];
+      for (let p = 1; p < env.parts; p++) {
+        if (env.early) held = Math.max(sums[p] + upProduct[p] * held, floors[p]);
+        leaving = sums[p] + upProduct[p] * leaving;
       }
+      let entering = yield* env.scanUp(leaving, held, below, scratch, rounds);
+      for (let p = 0; p < env.parts; p++) {
+        let y = entering;
+        for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
+          y = z[k] + lower[k] * y;
+          if (env.early) y = Math.max(y, obstacle[k] + (crankNicolson ? u[k] : obstacle[k]));
+          z[k] = y;
+        }
+        entering = sums[p] + upProduct[p] * entering;
+        if (env.early) entering = Math.max(entering, floors[p]);
+      }
+      if (crankNicolson) for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? gain[k] * z[k] - u[k] : z[k] - u[k];
+      else for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? 0.5 * gain[k] * z[k] : 0.5 * z[k];
     },
   });
 }

@@ -15,3 +15,12 @@ export const SUBGROUP: Team = { items: 32, levels: 5, shuffles: true };
 export function scratchWords({ items, shuffles }: Team): number {
   return shuffles ? 1 : 2 * 4 * items;
 }
+
+/** How a run of rows is cut into parts that are worked on side by side: all of `size`, the last of what is left. */
+export function partsOf(rows: number): { readonly count: number; readonly size: number } {
+  const size = rows < 6 ? rows : Math.ceil(rows / 3);
+  return { count: Math.ceil(rows / size), size };
+}
+
+/** Words of workgroup memory for the multipliers of one scan, an item's at [level·items + item]: registers have no room for them in f64. */
+export const multiplierWords = ({ items, levels }: Team): number => levels * items;

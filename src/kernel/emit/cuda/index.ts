@@ -8,7 +8,14 @@ import { Helpers } from "./helpers/index.ts";
 import { typeName } from "./literals.ts";
 import { CudaMemory } from "./memory.ts";
 import { CudaOperators } from "./operators.ts";
-import { countName, type CudaParameter, declarationOf, entryPointOf, parametersOf } from "./parameters.ts";
+import {
+  assumeAligned,
+  countName,
+  type CudaParameter,
+  declarationOf,
+  entryPointOf,
+  parametersOf,
+} from "./parameters.ts";
 import { type SharedMemory, sharedMemoryOf } from "./shared-memory.ts";
 import { CudaStatements } from "./statements.ts";
 
@@ -78,6 +85,7 @@ function compilerOptions(fma: "contract" | "exact"): string[] {
     "--prec-div=true",
     "--prec-sqrt=true",
     "--disable-warnings",
+    ...(contracts ? [] : ["-DFK_EXACT"]),
   ];
 }
 
@@ -115,9 +123,10 @@ function entryPoint(
 ): string {
   const out = new Lines();
   const list = parameters.map((parameter) => `  ${declarationOf(ir, names, parameter)}`);
-  out.add(`extern "C" __global__ void __launch_bounds__(${ir.groupSize}) ${entryPointOf(ir)}(`);
+  out.add(`extern "C" __global__ void __launch_bounds__(${launchBounds(ir)}) ${entryPointOf(ir)}(`);
   out.add(list.join(",\n"), ") {");
   out.indented(() => {
+    out.add(...ir.buffers.map((_, id) => assumeAligned(ir, names, id)));
     if (!ir.cooperative) out.add(...item(ir));
     out.add(...shared.inside);
   });
@@ -125,6 +134,9 @@ function entryPoint(
   out.add("}");
   return out.toString();
 }
+
+const launchBounds = ({ groupSize, residentGroups }: KernelIR): string =>
+  residentGroups === undefined ? String(groupSize) : `${groupSize}, ${residentGroups}`;
 
 /** In unsigned, as the last block may reach beyond 2³¹. */
 const item = ({ groupSize }: KernelIR): string[] => [

@@ -1,7 +1,7 @@
+import { unrolls } from "../../unroll.ts";
 import type { LoopParts } from "../c-like/dialect.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
-import { unrolls } from "./unroll.ts";
 
 /** A `for` where the test and the update fit into its head, so that `continue` finds them. */
 export function printLoop(names: Names, parts: LoopParts, out: Lines): void {

@@ -37,6 +37,7 @@ const helperOf = {
   exponent: "exponent",
   significand: "significand",
   headBits: "head_bits",
+  reciprocal: "reciprocal",
 } as const satisfies Partial<Record<IntrinsicOp, HelperName>>;
 
 export class CudaOperators implements Operators {

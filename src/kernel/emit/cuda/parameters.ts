@@ -53,10 +53,19 @@ export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParamet
   }
 }
 
-function bufferDeclaration(ir: KernelIR, names: Names, id: number): string {
+/** Buffers are whole allocations: loads of neighbours from a multiple of 16 bytes on become one. */
+export function assumeAligned(ir: KernelIR, names: Names, id: number): string {
+  const name = names.array({ space: "buffer", id });
+  return `${name} = (${pointerType(ir, id)})__builtin_assume_aligned(${name}, 16);`;
+}
+
+function pointerType(ir: KernelIR, id: number): string {
   const { element, access } = ir.buffers[id];
-  const type = `${access === "read" ? "const " : ""}${typeName(element, ir.precision)}*`;
-  return `${type}${isExchanged(ir, id) ? "" : " __restrict__"} ${names.array({ space: "buffer", id })}`;
+  return `${access === "read" ? "const " : ""}${typeName(element, ir.precision)}*`;
+}
+
+function bufferDeclaration(ir: KernelIR, names: Names, id: number): string {
+  return `${pointerType(ir, id)}${isExchanged(ir, id) ? "" : " __restrict__"} ${names.array({ space: "buffer", id })}`;
 }
 
 /**

@@ -211,6 +211,10 @@ function intrinsic(e: Emitter, x: Expr & { kind: "intrinsic" }): void {
     case "nearest":
       scalar(e, a);
       return void e.code.op(`${real}.${x.op}`);
+    case "reciprocal":
+      void (real === "f64" ? e.code.f64(1) : e.code.f32(1));
+      scalar(e, a);
+      return void e.code.op(`${real}.div`);
     case "copysign":
       scalar(e, a);
       scalar(e, b);

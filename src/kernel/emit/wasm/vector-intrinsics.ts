@@ -56,6 +56,11 @@ export function intrinsicVector(e: Emitter, x: Intrinsic, j: number): void {
     push(1)();
     return void e.code.v128(format.magnitude).op("v128.bitselect");
   }
+  if (x.op === "reciprocal") {
+    splatNumber(e, "real", 1);
+    push(0)();
+    return void e.code.op(`${format.simd}.div`);
+  }
   if (x.op === "mulHigh") return mulHigh(e, push(0), push(1));
   if (x.op === "ldexp") return ldexpVector(e, x, j);
   push(0)();

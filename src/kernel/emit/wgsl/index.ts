@@ -2,6 +2,7 @@
 import { PrecisionError } from "../../../errors.ts";
 import type { FixedArray, KernelIR } from "../../ir.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
+import { unrollLoops } from "../../unroll.ts";
 import type { Dialect } from "../c-like/dialect.ts";
 import { Lines } from "../c-like/lines.ts";
 import { namesOf, type Names } from "../c-like/names.ts";
@@ -49,8 +50,9 @@ export interface WgslModule {
  * @throws PrecisionError (the IR was lowered for f64)
  */
 export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {}): WgslModule {
-  const ir =
-    emulatedSubgroup === undefined ? source : lowerSubgroups(source, { size: emulatedSubgroup, barriers: true });
+  const ir = unrollLoops(
+    emulatedSubgroup === undefined ? source : lowerSubgroups(source, { size: emulatedSubgroup, barriers: true }),
+  );
   if (ir.precision === "f64")
     throw new PrecisionError(`${ir.name}: WGSL has no f64; lower the kernel for f32, or for f32x2, emulated double`);
   const names = namesOf(ir);

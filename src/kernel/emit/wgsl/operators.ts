@@ -119,6 +119,8 @@ export class WgslOperators implements Operators {
         return `i32(countLeadingZeros(${texts[0]}))`;
       case "popcount":
         return `i32(countOneBits(${texts[0]}))`;
+      case "reciprocal":
+        return `(1f / ${texts[0]})`;
       case "sqrt":
       case "abs":
       case "floor":

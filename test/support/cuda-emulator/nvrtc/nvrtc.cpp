@@ -175,6 +175,7 @@ API nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char*
   const nvrtcResult read = readOptions(request, isVirtual, program->log, count, options);
   if (read != NVRTC_SUCCESS) return read;
   request.defines.push_back("__CUDA_ARCH__=" + std::to_string(request.arch * 10));
+  request.defines.push_back("FK_EXACT");  // g++ knows no PTX
   const fkemu::Compiled compiled = fkemu::compile(request);
   program->log = compiled.log;
   if (compiled.internalError) return NVRTC_ERROR_INTERNAL_ERROR;

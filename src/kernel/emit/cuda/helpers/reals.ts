@@ -124,9 +124,31 @@ function arithmetic() {
     /** Of NaN and a number it is the second operand. */
     min: real((f) => definition(`${f.real} min(${f.real} a, ${f.real} b)`, "return a < b ? a : b;")),
     max: real((f) => definition(`${f.real} max(${f.real} a, ${f.real} b)`, "return a > b ? a : b;")),
+    reciprocal: real(reciprocal),
     /** x·2ⁿ for n in −2100 … 2100: two steps of 2^bias or 2^−down, then the rest, which alone may round. */
     ldexp: real(ldexp, "from_bits", "power_of_two"),
   };
+}
+
+/**
+ * In f64 a third-order step of Newton's from the hardware's 20 bits: e = 1 − x·y, y(1 + e + e²) leaves e³. As the division does, but for its branch into the code
+ * for numbers that are not normal, past which the compiler moves nothing. With FK_EXACT the division, for other compilers too.
+ */
+function reciprocal({ real }: Format): string {
+  const seed =
+    real === "double"
+      ? 'double y; asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));'
+      : 'float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));';
+  const step = ["double e = __fma_rn(-x, y, 1.0);", "return __fma_rn(y, __fma_rn(e, e, e), y);"];
+  return definition(
+    `${real} reciprocal(${real} x)`,
+    "#ifndef FK_EXACT",
+    seed,
+    ...(real === "double" ? step : ["return y;"]),
+    "#else",
+    "return 1 / x;",
+    "#endif",
+  ).replaceAll("  #", "#");
 }
 
 function ldexp({ real, bias, down, upFactor, downFactor }: Format): string {

@@ -1,5 +1,5 @@
 /** Arithmetic on constants, with JavaScript's own meaning; types are checked where the result is used. */
-import type { BinaryOp, CompareOp } from "../ir.ts";
+import type { BinaryOp, CompareOp } from "./ir.ts";
 
 export function foldBinary(op: BinaryOp, a: number, b: number): number | null {
   switch (op) {

@@ -1,0 +1,134 @@
+/**
+ * Loops that back ends have unrolled although the front end left them, having more trips or a larger body than it unrolls: those whose
+ * counter indexes a private array, which only constant indexes put into registers. CUDA's compiler is told to (`unrolls`); a
+ * compiler of WGSL cannot be told, so there the loops are unrolled here (`unrollLoops`).
+ */
+import { foldBinary, foldCompare } from "./fold.ts";
+import type { Expr, KernelIR, Stmt } from "./ir.ts";
+import { assigned, mapChildren, mapParts, operands, someExpr, someLeave, someStmt, weight } from "./visit.ts";
+
+type Loop = Stmt & { readonly kind: "loop" };
+
+/** Statements and operations in all that may come of it. */
+const maxUnrolled = 16_384;
+
+/** The same for loops that only win the overlap and their own instructions: compilers of WGSL take long over large bodies. */
+const maxUnrolledSum = 4096;
+
+/**
+ * Whether a loop is worth unrolling on CUDA: it indexes private arrays, or products of workgroup arrays are summed in private ones: the loads of one step
+ * then overlap the sums of the step before, and the loop's own instructions go. Elsewhere nvcc decides by itself.
+ */
+export function unrolls(loop: Loop): boolean {
+  const counter = counterOf(loop);
+  if (counter === undefined) return false;
+  if (!indexesPrivateArray(loop.body, counter) && !sumsWorkgroupArrays(loop.body, counter)) return false;
+  return valuesOf(loop, counter, maxUnrolled / weight(loop.body)) !== undefined;
+}
+
+/** The kernel with its counted loops that index private arrays unrolled, inner ones first. */
+export function unrollLoops(ir: KernelIR): KernelIR {
+  return ir.privates.length === 0 ? ir : { ...ir, body: unrolledList(ir.body) };
+}
+
+const unrolledList = (list: readonly Stmt[]): Stmt[] => list.flatMap(unrolled);
+
+function unrolled(s: Stmt): Stmt[] {
+  const inside = mapParts(s, (e) => e, unrolledList);
+  if (inside.kind !== "loop") return [inside];
+  const counter = counterOf(inside);
+  if (counter === undefined || someLeave(inside.body, () => true)) return [inside];
+  const limit = indexesPrivateArray(inside.body, counter)
+    ? maxUnrolled
+    : sumsWorkgroupArrays(inside.body, counter)
+      ? maxUnrolledSum
+      : 0;
+  const values = valuesOf(inside, counter, limit / weight(inside.body));
+  if (values === undefined) return [inside];
+  const trips = values.slice(0, -1).flatMap((value) => unrolledList(withConstant(inside.body, counter, value)));
+  // What is assigned before the first trip, and the counter after the last, for whoever reads it.
+  return [...inside.init, ...trips, { kind: "assign", local: counter, value: int(values.at(-1)!), place: s.place }];
+}
+
+const int = (value: number): Expr => ({ kind: "const", type: "i32", value });
+
+/** The statements with a local's value put in, and what has become constant folded: dead branches may index beyond an array's end. */
+function withConstant(list: readonly Stmt[], local: number, value: number): Stmt[] {
+  const expression = (e: Expr): Expr =>
+    e.kind === "local" && e.id === local ? int(value) : folded(mapChildren(e, expression));
+  const statements = (some: readonly Stmt[]): Stmt[] =>
+    some.flatMap((s) => {
+      const mapped = mapParts(s, expression, statements);
+      if (mapped.kind !== "if" || mapped.condition.kind !== "const") return [mapped];
+      return mapped.condition.value === true ? mapped.then : mapped.else;
+    });
+  return statements(list);
+}
+
+/** An operation on i32 constants, or a choice by a constant, as what it comes to. */
+function folded(e: Expr): Expr {
+  if (e.kind === "select") return e.condition.kind === "const" ? (e.condition.value === true ? e.a : e.b) : e;
+  if (e.kind === "logical" && e.a.kind === "const") {
+    const decided = e.a.value === (e.op === "or");
+    return decided ? e.a : e.b;
+  }
+  if (e.kind !== "binary" && e.kind !== "compare") return e;
+  if (e.a.kind !== "const" || e.b.kind !== "const" || e.a.type !== "i32" || e.b.type !== "i32") return e;
+  const [a, b] = [e.a.value as number, e.b.value as number];
+  if (e.kind === "compare") return { kind: "const", type: "bool", value: foldCompare(e.op, a, b) };
+  const value = e.op === "mul" ? Math.imul(a, b) : e.op === "shr" ? a >> b : foldBinary(e.op, a, b);
+  return value === null || !Number.isFinite(value) ? e : int(Math.trunc(value) | 0);
+}
+
+/** The local that the loop counts with; nothing else in it is assigned by the update, and the body leaves it alone. */
+function counterOf({ update, body }: Loop): number | undefined {
+  if (update.length !== 1 || update[0].kind !== "assign") return undefined;
+  const counter = update[0].local;
+  return someStmt(body, (s) => assigned(s) === counter) ? undefined : counter;
+}
+
+/** The counter's values, that after the last trip included; undefined if there are more than `limit` trips, or how many is unknown. */
+function valuesOf({ init, test, update }: Loop, counter: number, limit: number): number[] | undefined {
+  const start = init.findLast((s) => assigned(s) === counter);
+  if (start?.kind !== "assign" || test === null || update[0].kind !== "assign") return undefined;
+  const step = update[0].value;
+  const values: number[] = [];
+  let value = constantOf(start.value, counter, 0);
+  while (typeof value === "number" && values.length <= limit) {
+    values.push(value);
+    const proceeds = constantOf(test, counter, value);
+    if (proceeds === undefined) return undefined;
+    if (proceeds === false) return values;
+    value = constantOf(step, counter, value);
+  }
+  return undefined;
+}
+
+/** An expression of i32 constants and the counter; undefined for any other. */
+function constantOf(e: Expr, counter: number, value: number): number | boolean | undefined {
+  const put = (x: Expr): Expr => (x.kind === "local" && x.id === counter ? int(value) : folded(mapChildren(x, put)));
+  const result = put(e);
+  return result.kind === "const" && (result.type === "i32" || result.type === "bool") ? result.value : undefined;
+}
+
+/** Whether some private array is indexed by what depends on the counter itself. */
+function indexesPrivateArray(body: readonly Stmt[], counter: number): boolean {
+  return someStmt(body, (s) => {
+    if (s.kind === "store" && s.array.space === "private" && dependsOn(s.index, counter)) return true;
+    return loadsBy(s, "private", counter);
+  });
+}
+
+/** Whether workgroup arrays are indexed by the counter itself, and private arrays take what comes of it. */
+function sumsWorkgroupArrays(body: readonly Stmt[], counter: number): boolean {
+  const stores = (s: Stmt): boolean => s.kind === "store" && s.array.space === "private";
+  return someStmt(body, stores) && someStmt(body, (s) => loadsBy(s, "workgroup", counter));
+}
+
+const dependsOn = (index: Expr, counter: number): boolean =>
+  someExpr(index, (e) => e.kind === "local" && e.id === counter);
+
+function loadsBy(s: Stmt, space: "private" | "workgroup", counter: number): boolean {
+  const loads = (e: Expr): boolean => e.kind === "load" && e.array.space === space && dependsOn(e.index, counter);
+  return operands(s).some((e) => someExpr(e, loads));
+}
