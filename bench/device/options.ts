@@ -124,22 +124,18 @@ async function book(
   count: number,
 ): Promise<void> {
   const { mesh } = kind;
-  // Seven volatilities, forty-one strikes: so many problems there are, and the curves of each once.
+  // Seven volatilities, forty-one strikes: so many problems there are.
   const different = Array.from({ length: 287 }, (_, i) => problem(i, kind));
-  const problems = Array.from({ length: count }, (_, i) => different[i % 287]);
+  const repeated = <T>(some: readonly T[]): T[] => Array.from({ length: count }, (_, i) => some[i % some.length]);
   const heard = listening(device);
   using solver = new LaneSolver(heard.device, precision);
-  const lanes = lanesOf(problems, mesh);
+  const lanes = repeated(lanesOf(different, mesh));
   const values = await solver.solve(lanes);
   const launches = heard.launches.splice(0);
   const repetitions = context.quick ? 2 : 7;
   const ms = await stopwatch(device).milliseconds(() => {
     for (const { kernel, args, size } of launches) device.launch(kernel, args, size);
   }, repetitions);
-  const whole = await medianSeconds(context.quick ? 1 : 3, async () => {
-    solver.arena.clear();
-    return solver.solve(lanesOf(problems, mesh));
-  });
   const nodeSteps = mesh.nodes * lanes[0].grid.time.steps.length;
   const error = await worstError(cpu, lanes.slice(0, 287), values);
   const title = `${kind.american ? "American" : "European"} puts${kind.steady ? "" : ", rates and volatility by time"}, ${mesh.nodes} nodes × ${mesh.steps} steps`;
@@ -153,9 +149,16 @@ async function book(
     const beside = peer === undefined ? {} : { peers: { [`f64 on ${context.cpu}`]: peer } };
     context.report({ ...common, case: `${name}, ${part}`, figure, unit, ...rest, ...beside });
   };
-  report("time loop", (nodeSteps * problems.length) / (ms / 1e3), "node-steps/s", floor);
-  report("time loop", problems.length / (ms / 1e3), "options/s", {});
-  report("from problems to values", problems.length / whole, "options/s", {});
+  report("time loop", (nodeSteps * count) / (ms / 1e3), "node-steps/s", floor);
+  report("time loop", count / (ms / 1e3), "options/s", {});
+  if (kind.steady) {
+    const problems = repeated(different);
+    const whole = await medianSeconds(context.quick ? 1 : 3, async () => {
+      solver.arena.clear();
+      return solver.solve(lanesOf(problems, mesh));
+    });
+    report("from problems to values", count / whole, "options/s", {});
+  }
   context.note(`${device.name}, ${precision}, ${name}: ${launched}`);
 }
 

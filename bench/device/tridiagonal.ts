@@ -9,6 +9,7 @@ import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/li
 import { type Benchmark, type Context, median } from "../harness.ts";
 import { CuSparse, INTERLEAVED, type PeerSystem } from "./cusparse.ts";
 import { floorOn, H200 } from "./h200.ts";
+import { copy } from "./kernels.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { fillSystems, residuals } from "./tridiagonal-kernels.ts";
 
@@ -28,7 +29,7 @@ interface Case {
 }
 
 export async function tridiagonal(device: Device, context: Context): Promise<void> {
-  const batches = context.quick ? [64] : [512, 16_384, 131_072];
+  const batches = context.quick ? [64] : [131_072, 16_384, 512]; // the largest first, as an idle GPU's clock is slow
   using cuSparse = device.backend === "cuda" ? CuSparse.open(device as CudaDevice, context.note) : undefined;
   for (const precision of ["f64", "f32"] as const) {
     if (!device.precisions.includes(precision)) continue;
@@ -86,7 +87,7 @@ async function timed({ device, batch }: Case, context: Context, memory: Memory, 
 async function solved(one: Case, context: Context): Promise<void> {
   const { device, precision, layout, batch } = one;
   using memory = await memoryFor(one);
-  const peers = await peersOf(one, context, memory);
+  const peers = { ...(await copied(one, context)), ...(await peersOf(one, context, memory)) };
   const algorithms: readonly Algorithm[] = context.quick || few(batch) ? ["auto"] : ["auto", "thomas", "pcr", "cr-pcr"];
   for (const algorithm of algorithms) {
     const spec = tridiagonalSpec({ rows: ROWS, batch, layout, precision, algorithm });
@@ -95,8 +96,8 @@ async function solved(one: Case, context: Context): Promise<void> {
     solver.solveInPlace(memory.system);
     const error = await memory.error();
     const failures = await solver.failures();
-    // Units of rounding: the constant of elimination grows with the levels of a reduction (PCR: 49 seen in 16,384 systems).
-    if (failures.length > 0 || !(error < 8 * Math.log2(ROWS) * 2 ** (precision === "f64" ? -53 : -24)))
+    // Units of rounding: the constant of elimination grows with the levels of a reduction (seen in f64 and 16,384 systems: PCR 49, CR–PCR 91; in f32 and 131,072: PCR 171).
+    if (failures.length > 0 || !(error < 32 * Math.log2(ROWS) * 2 ** (precision === "f64" ? -53 : -24)))
       throw new Error(`tridiagonal: ${solver.algorithm}: backward error ${error}, ${failures.length} failures`);
     const ms = await timed(one, context, memory, () => solver.solveInPlace(memory.system));
     report(one, context, { algorithm: solver.algorithm, ms, error, peers: algorithm === "auto" ? peers : {} });
@@ -139,6 +140,19 @@ function report(
     ...floorOn(device, H200.copy),
     peers: Object.fromEntries(Object.entries(peers).map(([peer, time]) => [peer, bytes / (time / 1e3)])),
   });
+}
+
+/** Milliseconds of a copy that reads and writes as many bytes as a solution does, half each, on the same device in the same run. */
+async function copied({ device, precision, batch }: Case, context: Context): Promise<Record<string, number>> {
+  const quarter = Math.floor((5 * ROWS * batch) / 8);
+  using from = device.createBuffer(precision, 4 * quarter);
+  using to = device.createBuffer(precision, 4 * quarter);
+  const compiled = await device.compile(copy, { precision });
+  const times = few(batch) && device.backend === "cuda" ? TOGETHER : 1;
+  const work = (): void => {
+    for (let i = 0; i < times; i++) device.launch(compiled, { stride: quarter, from, to }, { items: quarter });
+  };
+  return { "copy of as many bytes": (await stopwatch(device).milliseconds(work, context.quick ? 2 : 11)) / times };
 }
 
 /** Milliseconds of cuSPARSE's solvers for a layout. Those for interleaved systems destroy the matrices: they are made anew each time, untimed. */

@@ -66,15 +66,24 @@ function scanExcess({ items, levels, shuffles }: Team): KernelFunction<any, any>
   });
 }
 
+export interface Factoring {
+  /** Whether rows may be exercised. */
+  readonly policy: boolean;
+  /** `inverse` becomes so many times 1/pivot. */
+  readonly gain: number;
+  /** See `scanProducts`. */
+  readonly adaptive: boolean;
+}
+
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
  * (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned over the items, then each item
- * takes its rows one by one. `inverse` becomes 1/pivot, or `gain` times that. With `policy`, rows that are `active` are y = bound instead. Returns the
- * rounds that the scans need, and the products of `upper` and `lower` over each part of the run.
+ * takes its rows one by one. With `policy`, rows that are `active` are y = bound instead. Returns the
+ * scans' `reach`, and the products of `upper` and `lower` over each part of the run.
  *
  * Cost: about 26 flops a node and 125 an item; 31 shuffles, or 37 words of workgroup memory written and 37 read and 14 barriers, an item.
  */
-export function factorRuns(team: Team, rows: number, policy: boolean, gain: number): KernelFunction<any, any> {
+export function factorRuns(team: Team, rows: number, { policy, gain, adaptive }: Factoring): KernelFunction<any, any> {
   return fn({
     name: "factorRuns",
     params: [
@@ -99,7 +108,7 @@ export function factorRuns(team: Team, rows: number, policy: boolean, gain: numb
       policy,
       gain,
       scanExcess: scanExcess(team),
-      scanProducts: scanProducts(team),
+      scanProducts: scanProducts(team, adaptive),
     },
     *body(
       [a, c, active, inverse, lower, upper, above, below, scratch, hRate, downProduct, upProduct, counter, result],
@@ -125,8 +134,8 @@ export function factorRuns(team: Team, rows: number, policy: boolean, gain: numb
         m01 = p1;
         m10 = q0;
         m11 = q1;
-        // Entries grow like 1 + a + c: four rows of f64 stay below 1e300 for any that a mesh makes, f32 has no room for two.
-        if (gpu.precision === "f32" || k % 4 === 0) {
+        // Entries grow like 1 + a + c, which is below 1e15 on any mesh that f32 can tell the nodes of: two rows there, four in f64.
+        if (k % (gpu.precision === "f64" ? 4 : 2) === 0) {
           const scale = gpu.reciprocal(q0 + q1);
           m00 *= scale;
           m01 *= scale;

@@ -66,6 +66,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
       scaled,
+      // In registers for a step, which factors that last have no use for.
+      readAhead: !steady,
       multiplierWords: multiplierWords(team),
       closedNode,
       rowWeight,
@@ -74,7 +76,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       payRuns: payRuns(rows),
-      factorRuns: factorRuns(team, rows, false, 2),
+      factorRuns: factorRuns(team, rows, { policy: false, gain: 2, adaptive: steady }),
       stepRuns: stepRuns(team, rows, early, scaled),
       policyRuns: policyRuns(team, rows),
     },
@@ -137,24 +139,47 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       yield;
       let row = 0;
       let hRate = 0.0;
-      let rounds = 0;
+      let reach = 0;
       let flag = 0;
       let nextFlag = flags[0];
+      const firstRow = env.readCoefficients(coefficients, 0, pitch, lane);
+      let nextH = firstRow.h;
+      let nextVariance = firstRow.hVariance;
+      let nextDrift = firstRow.hDrift;
+      let nextRate = firstRow.hRate;
+      let nextTime = firstRow.time;
+      let nextShift = firstRow.shift;
       for (let step = 0; step < steps; step++) {
         // Read a step ahead, as nothing can go on without it.
         flag = nextFlag;
-        nextFlag = flags[Math.min(step + 1, steps - 1)];
+        nextFlag = step + 1 < steps ? flags[step + 1] : 0;
+        if (!env.readAhead && (flag & 1) !== 0) {
+          const now = env.readCoefficients(coefficients, row, pitch, lane);
+          nextH = now.h;
+          nextVariance = now.hVariance;
+          nextDrift = now.hDrift;
+          nextRate = now.hRate;
+          nextTime = now.time;
+          nextShift = now.shift;
+        }
+        const h = nextH;
+        const hVariance = nextVariance;
+        const hDrift = nextDrift;
+        const rate = nextRate;
+        const time = nextTime;
+        const shift = nextShift;
+        if ((flag & 1) !== 0) row += env.coefficientWords;
+        if (env.readAhead && (nextFlag & 1) !== 0) {
+          const next = env.readCoefficients(coefficients, row + ((flag & 4) === 0 ? 0 : 2), pitch, lane);
+          nextH = next.h;
+          nextVariance = next.hVariance;
+          nextDrift = next.hDrift;
+          nextRate = next.hRate;
+          nextTime = next.time;
+          nextShift = next.shift;
+        }
         if ((flag & 1) !== 0) {
-          const {
-            h,
-            hVariance,
-            hDrift,
-            hRate: rate,
-            time,
-            shift,
-          } = env.readCoefficients(coefficients, row, pitch, lane);
           hRate = rate;
-          row += env.coefficientWords;
           const varianceRow = (obstacleColumn + 1) * nodes;
           env.assembleRuns(
             x,
@@ -176,7 +201,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           );
           if (env.scaled && step > 0) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           if (!env.policy)
-            rounds = yield* env.factorRuns(
+            reach = yield* env.factorRuns(
               a,
               c,
               active,
@@ -231,7 +256,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             above,
             below,
             scratch,
-            rounds,
+            reach,
             crankNicolson,
           );
         }

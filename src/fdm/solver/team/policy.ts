@@ -75,7 +75,7 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
     env: {
       rows,
       total,
-      factorRuns: factorRuns(team, rows, true, 1),
+      factorRuns: factorRuns(team, rows, { policy: true, gain: 1, adaptive: false }),
       eliminateRuns: eliminateRuns(team, rows, false),
       substituteRuns: substituteRuns(team, rows),
       improveRuns: improveRuns(team, rows),
@@ -107,7 +107,7 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
     ) {
       const memory = crankNicolson ? 0.5 : 0.0;
       for (let round = 0; round < 12; round++) {
-        const rounds = yield* env.factorRuns(
+        const reach = yield* env.factorRuns(
           a,
           c,
           active,
@@ -125,8 +125,8 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
         );
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
-        yield* env.eliminateRuns(rhs, z, inverse, upper, downProduct, above, scratch, rounds);
-        yield* env.substituteRuns(z, lower, below, scratch, rounds);
+        yield* env.eliminateRuns(rhs, z, inverse, upper, downProduct, above, scratch, reach);
+        yield* env.substituteRuns(z, lower, below, scratch, reach);
         const mine = yield* env.improveRuns(u, z, a, c, obstacle, active, scratch, hRate, memory);
         const changes = yield* env.total(mine, count, sum);
         if (changes === 0) break;

@@ -1,43 +1,90 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { largest } from "./counters.ts";
-import type { Team } from "./team.ts";
+import { SUBGROUP, type Team } from "./team.ts";
+
+/** The `reach` of scans that need no more than five neighbours. */
+const NEAR = 0;
+/** Rounds of doubling that are often enough: they reach eight neighbours. A test after each would cost half a round. */
+const FEW = 3;
+
+/**
+ * What reaches a lane from its next five neighbours: s₁ + q₁s₂ + q₂s₃ + q₃s₄ + q₄s₅, where sⱼ is what the j-th one's run leaves by itself
+ * and qⱼ the product of p over the first j, at `from` and `items` on in the multipliers.
+ */
+const fiveTerms = fn({
+  name: "fiveTerms",
+  params: [real, real, real, real, real, read(real), i32],
+  env: { items: SUBGROUP.items },
+  body([s1, s2, s3, s4, s5, q, from], _gpu, { items }) {
+    const first = s1 + q[from] * s2;
+    return first + (q[from + items] * s3 + q[from + 2 * items] * s4 + q[from + 3 * items] * s5);
+  },
+});
+
+/** From the lanes above, by five shuffles that do not wait for each other: half as long as three rounds of doubling. */
+const nearSumAbove = fn({
+  name: "nearSumAbove",
+  params: [real, read(real), i32],
+  env: { fiveTerms },
+  *body([value, q, from], gpu, { fiveTerms }) {
+    const s1: number = yield gpu.shuffleDown(value, 1);
+    const s2: number = yield gpu.shuffleDown(value, 2);
+    const s3: number = yield gpu.shuffleDown(value, 3);
+    const s4: number = yield gpu.shuffleDown(value, 4);
+    const s5: number = yield gpu.shuffleDown(value, 5);
+    return fiveTerms(s1, s2, s3, s4, s5, q, from);
+  },
+});
+
+/** The same from the lanes below. */
+const nearSumBelow = fn({
+  name: "nearSumBelow",
+  params: [real, read(real), i32],
+  env: { fiveTerms },
+  *body([value, q, from], gpu, { fiveTerms }) {
+    const s1: number = yield gpu.shuffleUp(value, 1);
+    const s2: number = yield gpu.shuffleUp(value, 2);
+    const s3: number = yield gpu.shuffleUp(value, 3);
+    const s4: number = yield gpu.shuffleUp(value, 4);
+    const s5: number = yield gpu.shuffleUp(value, 5);
+    return fiveTerms(s1, s2, s3, s4, s5, q, from);
+  },
+});
 
 /**
  * The recurrence y ← value + p·y from the last item down to the first, by recursive doubling (Kogge & Stone 1973): returns the y that
  * enters an item's run, that is, what left the run of the item above. `above` has the product of p over 2ᵏ items, from this one on, 0
- * where there is none. All p are in [0, 1], so nothing grows. It ends after `rounds`, past which all products are nothing beside a rounding
- * (`scanProducts`). In workgroup memory it starts and ends in the first half of `scratch`.
- * Cost: `rounds` + 1 shuffles, or words written and read, an item.
+ * where there is none. All p are in [0, 1], so nothing grows. It ends after `reach` rounds, past which all products are nothing beside a rounding
+ * (`scanProducts`), or adds up the neighbours (`fiveTerms`). In workgroup memory it starts and ends in the first half of `scratch`.
+ * Cost: 5 shuffles or rounds + 1, or words written and read, an item.
  */
 export function scanDown({ items, levels, shuffles }: Team): KernelFunction<any, any> {
   return fn({
     name: "scanDown",
     params: [real, read(real), write(real), i32],
-    env: { items, levels, shuffles },
-    *body([value, above, scratch, rounds], gpu, { items, levels, shuffles }) {
+    env: { items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumAbove },
+    *body([value, above, scratch, reach], gpu, { items, levels, shuffles, near, few, nearSum }: any) {
       const item = gpu.localId();
       let sum = value;
       let next = 0.0;
       if (shuffles) {
-        // A test costs half a round: two rounds always, and the last two together.
-        for (let level = 0; level < 2; level++) {
-          const other = yield gpu.shuffleDown(sum, 1 << level);
-          sum += above[level * items + item] * other;
-        }
-        if (rounds > 2) {
-          const other = yield gpu.shuffleDown(sum, 4);
-          sum += above[2 * items + item] * other;
-          if (rounds > 3) {
-            for (let level = 3; level < levels; level++) {
-              const other = yield gpu.shuffleDown(sum, 1 << level);
+        if (reach === near) next = yield* nearSum(value, above, levels * items + item);
+        else {
+          for (let level = 0; level < few; level++) {
+            const other: number = yield gpu.shuffleDown(sum, 1 << level);
+            sum += above[level * items + item] * other;
+          }
+          if (reach > few) {
+            for (let level = few; level < levels; level++) {
+              const other: number = yield gpu.shuffleDown(sum, 1 << level);
               sum += above[level * items + item] * other;
             }
           }
+          next = yield gpu.shuffleDown(sum, 1);
         }
-        next = yield gpu.shuffleDown(sum, 1);
       } else {
         for (let level = 0; level < levels; level++) {
-          if (level < rounds) {
+          if (level < reach) {
             const half = (level & 1) * 4 * items;
             scratch[half + item] = sum;
             yield;
@@ -59,52 +106,46 @@ export function scanDown({ items, levels, shuffles }: Team): KernelFunction<any,
  *   max(v₂ + p₂·max(v₁ + p₁·y, f₁), f₂) = max(v₂ + p₂v₁ + p₂p₁·y, max(v₂ + p₂f₁, f₂)),
  *
  * so the projected substitution of Brennan & Schwartz is a scan like any other. Without `early` exercise there is no floor. In workgroup
- * memory it starts and ends in the second half of `scratch`. Cost: `rounds` + 1 (2·`rounds` + 1) shuffles, or words written and read, an item.
+ * memory it starts and ends in the second half of `scratch`. Cost: 5 or 6 (7 or 11) shuffles, or as many words written and read as rounds, an item.
  */
 export function scanUp({ items, levels, shuffles }: Team, early: boolean): KernelFunction<any, any> {
   return fn({
     name: "scanUp",
     params: [real, real, read(real), write(real), i32],
-    env: { early, items, levels, shuffles },
-    *body([value, floor, below, scratch, rounds], gpu, { early, items, levels, shuffles }) {
+    env: { early, items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumBelow },
+    *body([value, floor, below, scratch, reach], gpu, { early, items, levels, shuffles, near, few, nearSum }: any) {
       const item = gpu.localId();
       let sum = value;
       let held = floor;
       let before = 0.0;
       if (shuffles) {
-        for (let level = 0; level < 2; level++) {
-          const p = below[level * items + item];
-          if (early) {
-            const other = yield gpu.shuffleUp(held, 1 << level);
-            held = Math.max(sum + p * other, held);
+        if (!early && reach === near) before = yield* nearSum(value, below, levels * items + item);
+        else {
+          for (let level = 0; level < few; level++) {
+            const p = below[level * items + item];
+            if (early) {
+              const other: number = yield gpu.shuffleUp(held, 1 << level);
+              held = Math.max(sum + p * other, held);
+            }
+            const other: number = yield gpu.shuffleUp(sum, 1 << level);
+            sum += p * other;
           }
-          const other = yield gpu.shuffleUp(sum, 1 << level);
-          sum += p * other;
-        }
-        if (rounds > 2) {
-          const p = below[2 * items + item];
-          if (early) {
-            const other = yield gpu.shuffleUp(held, 4);
-            held = Math.max(sum + p * other, held);
-          }
-          const other = yield gpu.shuffleUp(sum, 4);
-          sum += p * other;
-          if (rounds > 3) {
-            for (let level = 3; level < levels; level++) {
+          if (reach > few) {
+            for (let level = few; level < levels; level++) {
               const p = below[level * items + item];
               if (early) {
-                const other = yield gpu.shuffleUp(held, 1 << level);
+                const other: number = yield gpu.shuffleUp(held, 1 << level);
                 held = Math.max(sum + p * other, held);
               }
-              const other = yield gpu.shuffleUp(sum, 1 << level);
+              const other: number = yield gpu.shuffleUp(sum, 1 << level);
               sum += p * other;
             }
           }
+          before = yield gpu.shuffleUp(early ? Math.max(sum, held) : sum, 1);
         }
-        before = yield gpu.shuffleUp(early ? Math.max(sum, held) : sum, 1);
       } else {
         for (let level = 0; level < levels; level++) {
-          if (level < rounds) {
+          if (level < reach) {
             const half = (1 - (level & 1)) * 4 * items;
             scratch[half + item] = sum;
             if (early) scratch[half + items + item] = held;
@@ -124,46 +165,81 @@ export function scanUp({ items, levels, shuffles }: Team, early: boolean): Kerne
   });
 }
 
+/** Products less than this are nothing beside a rounding of what they are added to. */
+const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
+
 /**
  * The multipliers of both scans, from the products of p over an item's own run: `above` for `scanDown`, `below` for `scanUp`; 0 where
- * 2ᵏ items on there is none. Once a factorisation. Returns how many rounds the scans need: products over more than a few runs are often less than a quarter of
- * a rounding, p of neighbouring nodes being the ratio of a geometric sequence. Rounds in workgroup memory come in twos, which keeps the halves in turn.
+ * 2ᵏ items on there is none; then, with shuffles, those of `fiveTerms`. Once a factorisation. Returns the scans' `reach`: all rounds, or, if `adaptive`, which pays where
+ * factors last for some steps, how many rounds of doubling they need, or
+ * `NEAR` if products over five runs are nothing, as they often are, p of neighbouring nodes being the ratio of a geometric sequence.
+ * Rounds in workgroup memory come in twos, which keeps the halves in turn.
  */
-export function scanProducts({ items, levels, shuffles }: Team): KernelFunction<any, any> {
+export function scanProducts({ items, levels, shuffles }: Team, adaptive: boolean): KernelFunction<any, any> {
   return fn({
     name: "scanProducts",
     params: [real, real, write(real), write(real), write(real), write(i32), write(i32)],
-    env: { items, levels, shuffles, largest },
-    *body([down, up, above, below, scratch, counter, result], gpu, { items, levels, shuffles, largest }) {
-      const nothing = gpu.precision === "f64" ? 2.2e-19 : gpu.precision === "f32" ? 1.5e-9 : 5e-17;
+    env: {
+      items,
+      levels,
+      shuffles,
+      adaptive,
+      near: NEAR,
+      largest,
+      nothing64: NOTHING.f64,
+      nothing32: NOTHING.f32,
+      nothingPairs: NOTHING.f32x2,
+    },
+    *body([down, up, above, below, scratch, counter, result], gpu, env: any) {
+      const nothing =
+        gpu.precision === "f64" ? env.nothing64 : gpu.precision === "f32" ? env.nothing32 : env.nothingPairs;
       const item = gpu.localId();
       let downwards = down;
       let upwards = up;
-      let rounds = 0;
-      for (let level = 0; level < levels; level++) {
+      let reach = 0;
+      for (let level = 0; level < env.levels; level++) {
         const distance = 1 << level;
-        const p = item + distance < items ? downwards : 0.0;
+        const p = item + distance < env.items ? downwards : 0.0;
         const q = item >= distance ? upwards : 0.0;
-        above[level * items + item] = p;
-        below[level * items + item] = q;
-        if (Math.max(p, q) > nothing) rounds = level + 1;
-        if (shuffles) {
+        above[level * env.items + item] = p;
+        below[level * env.items + item] = q;
+        if (Math.max(p, q) > nothing) reach = level + 1;
+        if (env.shuffles) {
           const next: number = yield gpu.shuffleDown(downwards, distance);
           const before: number = yield gpu.shuffleUp(upwards, distance);
           downwards *= next;
           upwards *= before;
         } else {
-          const half = (1 - (level & 1)) * 4 * items;
+          const half = (1 - (level & 1)) * 4 * env.items;
           scratch[half + item] = downwards;
-          scratch[half + items + item] = upwards;
+          scratch[half + env.items + item] = upwards;
           yield;
-          downwards *= scratch[half + Math.min(item + distance, items - 1)];
-          upwards *= scratch[half + items + Math.max(item - distance, 0)];
+          downwards *= scratch[half + Math.min(item + distance, env.items - 1)];
+          upwards *= scratch[half + env.items + Math.max(item - distance, 0)];
         }
       }
+      if (!env.adaptive) {
+        if (!env.shuffles) yield; // the next scan starts in the half that was just read
+        return env.levels;
+      }
+      if (env.shuffles) {
+        downwards = 1.0;
+        upwards = 1.0;
+        for (let j = 1; j <= 5; j++) {
+          const next: number = yield gpu.shuffleDown(down, j);
+          const before: number = yield gpu.shuffleUp(up, j);
+          downwards = item + j < env.items - 1 ? downwards * next : 0.0;
+          upwards = item > j ? upwards * before : 0.0;
+          if (j < 5) {
+            above[(env.levels + j - 1) * env.items + item] = downwards;
+            below[(env.levels + j - 1) * env.items + item] = upwards;
+          }
+        }
+        if (!(Math.max(downwards, upwards) > nothing)) reach = env.near;
+      }
       // Its barriers stand before the next scan, which starts in the half that was just read.
-      const most: number = yield* largest(rounds, counter, result);
-      return shuffles ? most : (most + 1) & -2;
+      const most: number = yield* env.largest(reach, counter, result);
+      return env.shuffles ? most : (most + 1) & -2;
     },
   });
 }

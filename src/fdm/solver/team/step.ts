@@ -15,17 +15,17 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean): Kernel
     name: "eliminateRuns",
     params: [read(real), write(real), read(real), read(real), read(real), read(real), write(real), i32],
     env: { scaled, parts: parts.count, size: parts.size, rows, scanDown: scanDown(team) },
-    *body([rhs, z, inverse, upper, product, above, scratch, rounds], gpu, env: any) {
+    *body([rhs, z, inverse, upper, product, above, scratch, reach], gpu, env: any) {
       const sums = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
-        let y = 0.0;
-        for (let k = Math.min((p + 1) * env.size, env.rows) - 1; k >= p * env.size; k--)
-          y = (env.scaled ? rhs[k] : rhs[k] * inverse[k]) + upper[k] * y;
+        const top = Math.min((p + 1) * env.size, env.rows) - 1;
+        let y = env.scaled ? rhs[top] : rhs[top] * inverse[top];
+        for (let k = top - 1; k >= p * env.size; k--) y = (env.scaled ? rhs[k] : rhs[k] * inverse[k]) + upper[k] * y;
         sums[p] = y;
       }
       let leaving = sums[env.parts - 1];
       for (let p = env.parts - 2; p >= 0; p--) leaving = sums[p] + product[p] * leaving;
-      let entering = yield* env.scanDown(leaving, above, scratch, rounds);
+      let entering = yield* env.scanDown(leaving, above, scratch, reach);
       for (let p = env.parts - 1; p >= 0; p--) {
         let y = entering;
         for (let k = Math.min((p + 1) * env.size, env.rows) - 1; k >= p * env.size; k--) {
@@ -44,10 +44,10 @@ export function substituteRuns(team: Team, rows: number): KernelFunction<any, an
     name: "substituteRuns",
     params: [write(real), read(real), read(real), write(real), i32],
     env: { rows, scanUp: scanUp(team, false) },
-    *body([z, lower, below, scratch, rounds], _gpu, env: any) {
+    *body([z, lower, below, scratch, reach], _gpu, env: any) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
-      y = yield* env.scanUp(y, 0.0, below, scratch, rounds);
+      y = yield* env.scanUp(y, 0.0, below, scratch, reach);
       for (let k = 0; k < env.rows; k++) {
         y = z[k] + lower[k] * y;
         z[k] = y;
@@ -58,13 +58,13 @@ export function substituteRuns(team: Team, rows: number): KernelFunction<any, an
 
 /**
  * One time step, as `projectedStep` does it: solves (I − hL)·y = u, with `early` exercise held above the obstacle during substitution
- * (Brennan & Schwartz 1977), then u ← y or, for Crank–Nicolson, u ← 2y − u. What is carried is Y = 2y, from `gain` = 2/pivot, so that the bound (obstacle + u)/2 of
- * y is a sum, and u ← Y − u a difference.
+ * (Brennan & Schwartz 1977), then u ← y or, for Crank–Nicolson, u ← 2y − u. What elimination gives is Z = 2z, from `gain` = 2/pivot.
  *
- * `scaled`, without exercise: the state is w = gain·u, w ← gain·Y − w, which spares the elimination its products. Substitution is cut into parts as elimination
- * is, with the products of `lower`; maps y ← max(sum + product·y, held) of parts compose as those of runs do (`scanUp`).
+ * Without exercise, `scaled`, the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. With it, substitution is for the new u
+ * itself: uₖ ← max(qₖ + lowerₖ·uₖ₋₁, obstacleₖ), where q has the old values, q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2), so that nothing but a product, a sum and a
+ * comparison stand between one node and the next. Substitution is cut into parts as elimination is; maps y ← max(sum + product·y, held) compose (`scanUp`).
  *
- * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 11 and 2 comparisons; and the scans.
+ * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 9 and 2 comparisons; and the scans.
  */
 export function stepRuns(team: Team, rows: number, early: boolean, scaled: boolean): KernelFunction<any, any> {
   const parts = partsOf(rows);
@@ -92,22 +92,25 @@ export function stepRuns(team: Team, rows: number, early: boolean, scaled: boole
       early,
       scaled,
       eliminateRuns: eliminateRuns(team, rows, scaled),
+      oldValues: oldValues(team, rows),
       scanUp: scanUp(team, early),
     },
     *body(
-      [u, z, gain, lower, upper, obstacle, downProduct, upProduct, above, below, scratch, rounds, crankNicolson],
+      [u, z, gain, lower, upper, obstacle, downProduct, upProduct, above, below, scratch, reach, crankNicolson],
       gpu,
       env: any,
     ) {
-      yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, rounds);
+      yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, reach);
+      if (env.early) yield* env.oldValues(u, z, lower, scratch, crankNicolson);
       const sums = gpu.privateReal(env.parts);
       const floors = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
-        let sum = 0.0;
-        let held = -1e30;
-        for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
+        const from = p * env.size;
+        let sum = z[from];
+        let held = obstacle[from];
+        for (let k = from + 1; k < Math.min(from + env.size, env.rows); k++) {
           sum = z[k] + lower[k] * sum;
-          if (env.early) held = Math.max(z[k] + lower[k] * held, obstacle[k] + (crankNicolson ? u[k] : obstacle[k]));
+          if (env.early) held = Math.max(z[k] + lower[k] * held, obstacle[k]);
         }
         sums[p] = sum;
         floors[p] = held;
@@ -118,19 +121,49 @@ export function stepRuns(team: Team, rows: number, early: boolean, scaled: boole
         if (env.early) held = Math.max(sums[p] + upProduct[p] * held, floors[p]);
         leaving = sums[p] + upProduct[p] * leaving;
       }
-      let entering = yield* env.scanUp(leaving, held, below, scratch, rounds);
+      let entering = yield* env.scanUp(leaving, held, below, scratch, reach);
       for (let p = 0; p < env.parts; p++) {
         let y = entering;
         for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
           y = z[k] + lower[k] * y;
-          if (env.early) y = Math.max(y, obstacle[k] + (crankNicolson ? u[k] : obstacle[k]));
-          z[k] = y;
+          if (env.early) {
+            y = Math.max(y, obstacle[k]);
+            u[k] = y;
+          } else z[k] = y;
         }
         entering = sums[p] + upProduct[p] * entering;
         if (env.early) entering = Math.max(entering, floors[p]);
       }
-      if (crankNicolson) for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? gain[k] * z[k] - u[k] : z[k] - u[k];
-      else for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? 0.5 * gain[k] * z[k] : 0.5 * z[k];
+      if (!env.early) {
+        if (crankNicolson) for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? gain[k] * z[k] - u[k] : z[k] - u[k];
+        else for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? 0.5 * gain[k] * z[k] : 0.5 * z[k];
+      }
+    },
+  });
+}
+
+/** Z becomes q, see `stepRuns`; an item's first node needs the last one of the item before. */
+function oldValues({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
+  return fn({
+    name: "oldValues",
+    params: [read(real), write(real), read(real), write(real), bool],
+    env: { rows, items, shuffles },
+    *body([u, z, lower, scratch, crankNicolson], gpu, { rows, items, shuffles }) {
+      const item = gpu.localId();
+      let before = 0.0;
+      if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1);
+      else {
+        // No scan uses this part.
+        scratch[2 * items + item] = u[rows - 1];
+        yield;
+        before = scratch[2 * items + Math.max(item - 1, 0)];
+      }
+      if (crankNicolson) {
+        for (let k = 0; k < rows; k++) {
+          z[k] = z[k] - u[k] + lower[k] * before;
+          before = u[k];
+        }
+      } else for (let k = 0; k < rows; k++) z[k] = 0.5 * z[k];
     },
   });
 }

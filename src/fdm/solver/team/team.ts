@@ -22,5 +22,5 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
   return { count: Math.ceil(rows / size), size };
 }
 
-/** Words of workgroup memory for the multipliers of one scan, an item's at [level·items + item]: registers have no room for them in f64. */
-export const multiplierWords = ({ items, levels }: Team): number => levels * items;
+/** Words of workgroup memory for the multipliers of one scan, those of doubling and of `fiveTerms`, an item's at [k·items + item]: registers have no room for them in f64. */
+export const multiplierWords = ({ items, levels, shuffles }: Team): number => (levels + (shuffles ? 4 : 0)) * items;
