@@ -58,7 +58,9 @@ function plus(sum: number | null, quantity: number, value: number | null): numbe
 }
 
 function addScenarios(sum: ScenarioValues | undefined, quantity: number, values: ScenarioValues): ScenarioValues {
-  return values.map((plane, i) =>
-    plane.map((row, j) => row.map((value, k) => plus(sum === undefined ? 0 : sum[i][j][k], quantity, value))),
+  return values.map((cube, t) =>
+    cube.map((plane, i) =>
+      plane.map((row, j) => row.map((value, k) => plus(sum === undefined ? 0 : sum[t][i][j][k], quantity, value))),
+    ),
   );
 }

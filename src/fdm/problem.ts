@@ -7,8 +7,13 @@ export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
   /** σ(S), evaluated on the host, node by node. */
   | { readonly kind: "local"; readonly sigma: (spot: number) => number; readonly shift: number }
-  /** σ(S, t), evaluated in the kernel, step by step. */
-  | { readonly kind: "formula"; readonly sigma: KernelFunction<any, number>; readonly shift: number };
+  /** σ(S, start + t), evaluated in the kernel, step by step. */
+  | {
+      readonly kind: "formula";
+      readonly sigma: KernelFunction<any, number>;
+      readonly shift: number;
+      readonly start?: number;
+    };
 
 /** One product on one underlying: what the one-factor solver solves. Times in years from today. */
 export interface OneFactorProblem {
@@ -49,7 +54,8 @@ function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
 /** σ at a price and a time. */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
   if (diffusion.kind === "local") return Math.max(diffusion.sigma(spot) + diffusion.shift, 0);
-  if (diffusion.kind === "formula") return Math.max(diffusion.sigma(spot, time) + diffusion.shift, 0);
+  if (diffusion.kind === "formula")
+    return Math.max(diffusion.sigma(spot, (diffusion.start ?? 0) + time) + diffusion.shift, 0);
   const { times, values } = diffusion.sigma;
   const piece = times.findIndex((end) => time <= end);
   return values[piece < 0 ? times.length : piece];

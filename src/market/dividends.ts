@@ -38,6 +38,12 @@ function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
   return { time: a.time, cash: a.cash + b.cash, proportional: Math.min(a.proportional + b.proportional, 1) };
 }
 
+/** What is left after t years: a dividend of that very day is paid. */
+export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
+  const left = discrete.filter(({ time }) => time > t).map((dividend) => ({ ...dividend, time: dividend.time - t }));
+  return { yield: yieldRate, discrete: left };
+}
+
 /** The spot just after a dividend, from the spot just before. */
 export function afterDividend(spot: number, { cash, proportional }: DiscreteDividend): number {
   return Math.max(spot - spot * proportional - cash, 0);

@@ -53,7 +53,7 @@ function resultOf(parsed: ParsedTrade, spots: number | undefined): TradeResult {
     precision: "f64",
     backend: "cpu",
     warnings: parsed.trade.id.startsWith("W") ? ["a warning"] : [],
-    ...(spots === undefined ? {} : { scenarios: Array.from({ length: spots }, (_, i) => [[value + i]]) }),
+    ...(spots === undefined ? {} : { scenarios: [Array.from({ length: spots }, (_, i) => [[value + i]])] }),
   };
 }
 

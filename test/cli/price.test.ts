@@ -118,12 +118,12 @@ describe("results", () => {
     const path = file("scenarios.json", { ...two, scenarios: { spot: [-0.1, 0] } });
     const { stdout } = await feynkac(["price", path, "--format", "json"]);
     const report = JSON.parse(stdout) as BookReport;
-    expect(report.scenarios).toEqual({ spot: [-0.1, 0], volatility: [0], rate: [0] });
+    expect(report.scenarios).toEqual({ time: [0], spot: [-0.1, 0], volatility: [0], rate: [0] });
     expect(report.results.map((result) => result.status === "ok" && result.scenarios)).toEqual([
-      [[[10]], [[11]]],
-      [[[10]], [[11]]],
+      [[[[10]], [[11]]]],
+      [[[[10]], [[11]]]],
     ]);
-    expect(report.totals[0].scenarios).toEqual([[[-10]], [[-11]]]);
+    expect(report.totals[0].scenarios).toEqual([[[[-10]], [[-11]]]]);
     const table = await feynkac(["price", path]);
     expect(table.stdout).toContain("EUR, rates 0       vol 0\nspot -10 %    -10.000000\nspot 0 %      -11.000000\n");
   });
