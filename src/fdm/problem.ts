@@ -37,11 +37,12 @@ export interface Shift {
 }
 
 export function shiftedProblem(problem: OneFactorProblem, shift: Shift): OneFactorProblem {
-  if (shift.volatility === 0 && shift.rate === 0) return problem;
+  const { volatility, rate } = shift;
+  if (volatility === 0 && rate === 0) return problem;
   return {
     ...problem,
-    rates: shifted(problem.rates, shift.rate),
-    diffusion: shiftedDiffusion(problem.diffusion, shift.volatility),
+    rates: rate === 0 ? problem.rates : shifted(problem.rates, rate),
+    diffusion: volatility === 0 ? problem.diffusion : shiftedDiffusion(problem.diffusion, volatility),
   };
 }
 

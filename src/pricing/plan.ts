@@ -27,12 +27,11 @@ export type Cases = readonly [OneFactorProblem, ...(OneFactorProblem | undefined
 export function casesOf(trade: Trade, scenarios: Scenarios | undefined): Cases {
   const today = tradeProblem(trade, scenarios);
   if (scenarios === undefined) return [today];
+  const all = shifts(scenarios);
   const others = scenarios.time.flatMap((time) => {
     const then = time === 0 ? trade : laterTrade(trade, time);
     const problem = then === trade ? today : then && tradeProblem(then, scenarios);
-    return shifts(scenarios)
-      .filter((shift) => !isBase(time, shift))
-      .map((shift) => problem && shiftedProblem(problem, shift));
+    return all.filter((shift) => !isBase(time, shift)).map((shift) => problem && shiftedProblem(problem, shift));
   });
   return [today, ...others];
 }
