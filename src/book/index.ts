@@ -6,5 +6,6 @@ export { parseJson } from "./json.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export { failedResult } from "./results.ts";
+export { MS_PER_YEAR } from "./time.ts";
 export { Totals } from "./totals.ts";
 export type * from "./types.ts";
