@@ -76,6 +76,12 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
   };
 }
 
+/** The trades of a header in the market beside it, where there is one; each of the two may be missing, not both. */
+export function underMarket(own: BookHeader | undefined, beside: BookHeader | undefined): BookHeader {
+  if (own === undefined || beside === undefined) return (own ?? beside) as BookHeader;
+  return { ...beside, trades: own.trades };
+}
+
 /** A header that must come without trades: the market beside a stream or a table. */
 export function readMarketFile(value: unknown): BookHeader {
   const header = readHeader(value);

@@ -1,7 +1,7 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export { readCsv } from "./csv.ts";
-export { type BookHeader, readHeader, readMarketFile } from "./header.ts";
+export { type BookHeader, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { parseJson } from "./json.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";

@@ -1,5 +1,7 @@
 /** Stands in for the pricer: every trade is worth its intrinsic value, so tests of the command need no device. */
 import { failedResult, type ParsedTrade, type Trade, type TradeResult } from "../../src/book/index.ts";
+import { explainBook } from "../../src/pricing/index.ts";
+import { PlainDevice } from "../support/plain-device.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
 
 export interface FakeEngine {
@@ -28,6 +30,10 @@ export function fakeEngine(batchSize = 100): FakeEngine {
           batch = [];
         }
         if (batch.length > 0) yield batch;
+      },
+      explainBook: (before, after, run) => {
+        asked.push({ ...options, ...run });
+        return explainBook(before, after, { ...run, device: new PlainDevice() });
       },
       [Symbol.asyncDispose]: async () => void closed++,
     };

@@ -80,9 +80,9 @@ function failedTrade(id: string | undefined, error: unknown, book?: "before" | "
   const { code, path, message } = failedResult(id, error).error;
   const place = book === undefined ? "" : `${book}: `;
   return {
-    ...NOTHING,
     id: id ?? null,
     status: "error",
+    ...NOTHING,
     error: { code, ...(path === undefined ? {} : { path: place + path }), message: place + message },
   };
 }
@@ -98,9 +98,9 @@ function listedRow(match: Extract<Match, { kind: "new" | "gone" | "changed" }>):
     views: [],
     result: (from, to) =>
       whenPriced(id, [from, to], ["before", "after"], () => ({
-        ...NOTHING,
         id,
         status: match.kind,
+        ...NOTHING,
         before: from?.value ?? null,
         after: to?.value ?? null,
         quantityBefore: before?.quantity ?? null,
@@ -124,8 +124,9 @@ function pairRow(pair: Pair, status: "explained" | "matured", attribute: (pair: 
         const [start, end] = [from, to] as PricedTrade[];
         const matured = status === "matured";
         return {
-          ...explained(start, end, matured, attribution.terms(start, end, values as PricedTrade[])),
+          id: before.id,
           status,
+          ...explained(start, end, matured, attribution.terms(start, end, values as PricedTrade[])),
           moves: pair.moves,
           quantityBefore: before.quantity,
           quantityAfter: matured ? null : after.quantity,
@@ -140,10 +141,9 @@ function explained(
   end: PricedTrade,
   matured: boolean,
   terms: NonNullable<ExplainedTrade["terms"]>,
-): Omit<ExplainedTrade, "status" | "moves" | "quantityBefore" | "quantityAfter" | "warnings"> {
+): Omit<ExplainedTrade, "id" | "status" | "moves" | "quantityBefore" | "quantityAfter" | "warnings"> {
   const change = end.value - start.value;
   return {
-    id: start.id,
     before: start.value,
     after: matured ? 0 : end.value,
     cash: matured ? end.value : 0,
@@ -170,7 +170,7 @@ function whenPriced(
   if (failed?.status !== "error") return make();
   const { error } = failed;
   const place = names[at] ?? "between the two markets";
-  return { ...NOTHING, id, status: "error", error: { ...error, message: `${place}: ${error.message}` } };
+  return { id, status: "error", ...NOTHING, error: { ...error, message: `${place}: ${error.message}` } };
 }
 
 function warningsOf(results: readonly (TradeResult | undefined)[]): string[] {
