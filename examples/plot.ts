@@ -60,15 +60,16 @@ export function figure(label: string, panels: readonly Panel[], size: FigureSize
     drawn.slice(row * columns, (row + 1) * columns),
   );
   const rowHeight = ABOVE + height + BELOW;
-  const wide = Math.max(...rows.map((row) => sum(row.map((one) => one.width))));
+  // Panels of one column stand under each other.
+  const widths = rows[0].map((_, c) => Math.max(...rows.map((row) => row[c]?.width ?? 0)));
   const placed = rows.flatMap((row, r) =>
     row.map(({ text }, c) => {
-      const left = sum(row.slice(0, c).map((one) => one.width));
+      const left = sum(widths.slice(0, c));
       return `<g transform="translate(${px(left)} ${px(r * rowHeight)})">\n${text}\n</g>`;
     }),
   );
   const styles = drawn.map(({ style }) => style);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${px(wide)} ${px(rows.length * rowHeight)}" role="img" aria-label="${escaped(label)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${px(sum(widths))} ${px(rows.length * rowHeight)}" role="img" aria-label="${escaped(label)}">
 <style>
 ${BASE}
 ${styles.map(({ light }) => light).join("\n")}
@@ -126,7 +127,7 @@ function draw(panel: Panel, index: number, width: number, height: number): Drawn
     "</g>",
     ...legendOf(panel, index, right + 18),
   ];
-  return { text: text.join("\n"), width: right + 18 + legendWidth(panel), style: styleOf(panel, index) };
+  return { text: text.join("\n"), width: right + 30 + legendWidth(panel), style: styleOf(panel, index) };
 }
 
 interface Scale {
