@@ -227,13 +227,15 @@ function styleOf({ title, curves, colours = "distinct" }: Panel, index: number):
   const coloured = curves.filter(({ style }) => style !== "reference");
   if (colours === "distinct" && coloured.length > LIGHT.length)
     throw new RangeError(`${title}: expected at most ${LIGHT.length} distinct curves, got ${coloured.length}`);
-  const rules = (grey: string, hue: (k: number) => string): string =>
-    curves
-      .map((curve, c) => {
-        const colour = curve.style === "reference" ? grey : hue(coloured.indexOf(curve));
-        return `.p${index}c${c} { ${curve.style === "dots" ? "fill" : "stroke"}: ${colour} }`;
+  const rules = (grey: string, hue: (k: number) => string): string => {
+    let k = 0;
+    return curves
+      .map(({ style }, c) => {
+        const colour = style === "reference" ? grey : hue(k++);
+        return `.p${index}c${c} { ${style === "dots" ? "fill" : "stroke"}: ${colour} }`;
       })
       .join(" ");
+  };
   const part = (k: number): number => (coloured.length < 2 ? 1 : k / (coloured.length - 1));
   return colours === "distinct"
     ? { light: rules("#777", (k) => LIGHT[k]), dark: rules("#9aa1a8", (k) => DARK[k]) }

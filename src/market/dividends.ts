@@ -1,3 +1,5 @@
+import { INSTANT } from "./piecewise.ts";
+
 /**
  * A dividend on one date, `time` years from asOf (> 0): S falls by S·proportional + cash, and never below zero,
  *
@@ -40,7 +42,9 @@ function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
 
 /** What is left after t years: a dividend of that very day is paid. */
 export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
-  const left = discrete.filter(({ time }) => time > t).map((dividend) => ({ ...dividend, time: dividend.time - t }));
+  const left = discrete
+    .filter(({ time }) => time > t + INSTANT)
+    .map((dividend) => ({ ...dividend, time: dividend.time - t }));
   return { yield: yieldRate, discrete: left };
 }
 

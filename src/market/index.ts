@@ -1,5 +1,14 @@
 /** Market data as plain immutable values: curves, dividends, volatility. Times are years from asOf (Act/365F). */
-export { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted, valueAt } from "./piecewise.ts";
+export {
+  constant,
+  fromIntegral,
+  INSTANT,
+  integrate,
+  later,
+  type PiecewiseConstant,
+  shifted,
+  valueAt,
+} from "./piecewise.ts";
 export {
   discountFactor,
   flatCurve,

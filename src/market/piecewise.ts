@@ -57,9 +57,12 @@ export function integrate(f: PiecewiseConstant, t: number, g: (value: number) =>
   return sum;
 }
 
+/** Years that are no time at all, some 30 ms: dates that are one date differ by rounding, by much less than that. */
+export const INSTANT = 1e-9;
+
 /** g(s) = f(t + s): what is left of f after t years, t ≥ 0. */
 export function later({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
-  const passed = times.filter((end) => end <= t).length;
+  const passed = times.filter((end) => end <= t + INSTANT).length;
   return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };
 }
 

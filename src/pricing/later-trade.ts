@@ -1,8 +1,5 @@
 import type { Barrier, Exercise, Trade } from "../book/index.ts";
-import { later, laterDividends, laterVolatility } from "../market/index.ts";
-
-/** Years before expiry that are no time at all: some 30 ms, far more than two dates' rounding. */
-const INSTANT = 1e-9;
+import { INSTANT, later, laterDividends, laterVolatility } from "../market/index.ts";
 
 /**
  * The trade as it stands `years` later, if the market does what it said: forward rates, dividends and volatilities keep their dates,

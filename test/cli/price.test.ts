@@ -128,6 +128,14 @@ describe("results", () => {
     expect(table.stdout).toContain("EUR, rates 0       vol 0\nspot -10 %    -10.000000\nspot 0 %      -11.000000\n");
   });
 
+  test("under scenarios at later dates: a table for each", async () => {
+    const path = file("later.json", { ...two, scenarios: { time: [0, 7 / 365, 0.123], spot: [-0.1, 0] } });
+    const { stdout } = await feynkac(["price", path]);
+    expect(stdout).toContain("EUR, rates 0       vol 0\nspot -10 %    -10.000000\nspot 0 %      -11.000000\n");
+    expect(stdout).toMatch(/\nEUR, \+7 days, rates 0 +vol 0\nspot -10 % +-110.00000\n/);
+    expect(stdout).toMatch(/\nEUR, \+0.123 years, rates 0 +vol 0\nspot -10 % +-210.00000\n/);
+  });
+
   test("of an empty book", async () => {
     const path = file("empty.json", book());
     expect(await feynkac(["price", path])).toMatchObject({ status: 0, stdout: "no trades\n" });

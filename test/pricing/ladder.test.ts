@@ -103,6 +103,18 @@ describe("a later date", () => {
     expect(got[0][0][0][0]).toBeGreaterThan((got[1][0][0][0] as number) + 1.5);
   });
 
+  it("of a dividend's date that differs by rounding is the dividend's", async () => {
+    const sum = 0.1 + 0.2;
+    for (const [date, time] of [
+      [0.3, sum],
+      [sum, 0.3],
+    ]) {
+      const dividends = dividendSchedule(0, [{ time: date, cash: 0, proportional: 0.04 }]);
+      const got = await ladder(trade({ market: { dividends } }), { time: [time] });
+      expect(got[0][0][0][0]).toBeCloseTo(await value(trade({ expiry: 0.7 })), 9);
+    }
+  });
+
   it("is the payoff at expiry, at the scenario's spot, and nothing after", async () => {
     const axes = { time: [1, 1.0001, 5], spot: [-0.1, 0, 0.2], volatility: [0, 0.1] };
     for (const exercise of [american, { kind: "european" } as const])

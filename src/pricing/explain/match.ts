@@ -1,4 +1,5 @@
 import type { Book, ParsedTrade, Trade } from "../../book/index.ts";
+import { INSTANT } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { same } from "./same.ts";
 
@@ -56,7 +57,7 @@ function matchOf(before: Trade, parsed: ParsedTrade | undefined, years: number):
   const after = parsed.trade;
   // A plain date is at asOf's own time of day: lives shorten by whole days, whatever the hours that books are made at.
   const passed = before.expiry - after.expiry;
-  const onDate = passed > -1e-9 && Math.abs(passed - years) < DAY * (1 - 1e-6);
+  const onDate = passed > -INSTANT && Math.abs(passed - years) < DAY * (1 - 1e-6);
   const reason = onDate
     ? difference(laterTrade(before, passed), after)
     : "its expiry is another; one in years moves with asOf: write the date";

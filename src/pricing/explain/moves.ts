@@ -1,7 +1,7 @@
 import type { Trade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import { totalVariance, volatilityAt } from "../../fdm/index.ts";
-import { afterDividend, type DiscreteDividend, integrate } from "../../market/index.ts";
+import { afterDividend, type DiscreteDividend, INSTANT, integrate } from "../../market/index.ts";
 import { tradeProblem } from "../trade-problem.ts";
 import type { MarketMoves } from "./types.ts";
 
@@ -29,7 +29,7 @@ function significant(move: number): number {
 
 /** Those that a trade's underlying pays within some years. */
 export function paidDividends({ underlying }: Trade, years: number): readonly DiscreteDividend[] {
-  return underlying.dividends.discrete.filter(({ time }) => time <= years);
+  return underlying.dividends.discrete.filter(({ time }) => time <= years + INSTANT);
 }
 
 /** The spot before dividends, from the spot after them. @throws SpecError one that pays all of the spot */
