@@ -153,6 +153,15 @@ describe("Taylor's terms", () => {
     }
   });
 
+  it("of another forecast of dividends are priced anew, and what that does to delta", async () => {
+    const row = await explained({}, { spot: 101, yield: 0.03 });
+    const [was, is] = [0.01, 0.03].map((q) => greeks(100, 105, T, 0.03, q, 0.2, 1));
+    expect(row.terms?.dividends).toBeCloseTo(is.value - was.value, 9);
+    expect(row.terms?.dividendCross).toBeCloseTo(is.delta - was.delta, 9);
+    // Third order: gamma's change, ½·ΔΓ·ΔS², is most of it.
+    expect(row.unexplained).toBeCloseTo(0.5 * (is.gamma - was.gamma), 3);
+  });
+
   it("leave a remainder of third order in the moves", async () => {
     const remainder = async (part: number): Promise<number> => {
       const asOf = new Date(Date.parse("2026-11-20T16:00:00Z") + part * 10 * 86_400_000).toISOString();

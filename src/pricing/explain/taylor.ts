@@ -1,9 +1,10 @@
 import type { PricedTrade, Trade } from "../../book/index.ts";
 import { totalVariance, volatilityAt } from "../../fdm/index.ts";
-import { shifted, shiftedVolatility } from "../../market/index.ts";
+import { shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { tradeProblem } from "../trade-problem.ts";
 import type { Attribution, Pair } from "./attribution.ts";
+import { central, type Curvature, mixed, type Point, pointOf, slope } from "./differences.ts";
 import { paidDividends } from "./moves.ts";
 import { same } from "./same.ts";
 import type { ExplainTerms } from "./types.ts";
@@ -21,46 +22,39 @@ import type { ExplainTerms } from "./types.ts";
  */
 export function taylor({ before, rolled, after, moves }: Pair): Attribution {
   const views: Trade[] = [];
-  const add = (view: Trade): number => views.push(view) - 1;
-  const { years, volatility, rate } = moves;
-  const sigma = meanVolatility(before);
-  const h = clamp(Math.abs(volatility), Math.max(0.01 * sigma, 1e-4), Math.max(0.1 * sigma, 1e-4));
-  const k = clamp(Math.abs(rate), 2e-4, 5e-3);
-  const l = timeStep(before, years);
-  const shift = (v: number, r: number): number => add(withShift(before, v * h, r * k));
-  const v = volatility === 0 ? undefined : [shift(1, 0), shift(-1, 0)];
-  const r = rate === 0 ? undefined : [shift(0, 1), shift(0, -1)];
-  const vr = v && r && [shift(1, 1), shift(-1, -1)];
-  const t = l > 0 ? add(laterTrade(before, l) as Trade) : undefined;
-  const forecast = forecastOf(before, rolled, after, years);
-  const d = forecast && add(forecast);
+  const add: Add = (view) => {
+    const index = views.push(view) - 1;
+    return (values) => pointOf(values[index]);
+  };
+  const [h, k] = steps(before, moves);
+  const shifted = (v: number, r: number): Read<Point> => add(withShift(before, v * h, r * k));
+  const v = moves.volatility === 0 ? undefined : ([shifted(1, 0), shifted(-1, 0)] as const);
+  const r = moves.rate === 0 ? undefined : ([shifted(0, 1), shifted(0, -1)] as const);
+  const vr = v && r && ([shifted(1, 1), shifted(-1, -1)] as const);
+  const t = alongTime(before, moves.years, add);
+  const d = alongForecast(forecastOf(before, rolled, after, moves.years), add);
   return {
     views,
-    terms(base, _, values) {
-      const of = (i: number): Point => pointOf(values[i]);
+    terms(priced, _, values) {
+      const base = pointOf(priced);
+      const of = (pair: PairOfReads): readonly [Point, Point] => [pair[0](values), pair[1](values)];
       const second = {
-        t: t === undefined ? undefined : slope(pointOf(base), of(t), l),
-        v: v && central(of(v[0]), pointOf(base), of(v[1]), h),
-        r: r && central(of(r[0]), pointOf(base), of(r[1]), k),
-        vr: v && r && vr && mixed(base.value, v.map(of), r.map(of), vr.map(of), h * k),
-        d: d === undefined ? undefined : slope(pointOf(base), of(d), 1),
+        t: t?.(base, values),
+        v: v && central(base, of(v), h),
+        r: r && central(base, of(r), k),
+        vr: v && r && vr && mixed(base, of(v), of(r), of(vr), h * k),
+        d: d?.(base, values),
       };
-      return termsOf(base, second, moves);
+      return termsOf(priced, second, moves);
     },
   };
 }
 
-/** What a difference is taken of. */
-interface Point {
-  readonly value: number;
-  readonly delta: number;
-  readonly theta: number;
-}
-
-interface Curvature extends Point {
-  /** Of the value, the second difference. */
-  readonly second: number;
-}
+type Read<T> = (values: readonly PricedTrade[]) => T;
+type PairOfReads = readonly [Read<Point>, Read<Point>];
+type Difference = (base: Point, values: readonly PricedTrade[]) => Point;
+/** Has a view priced, and tells how its result is read. */
+type Add = (view: Trade) => Read<Point>;
 
 interface Second {
   readonly t: Point | undefined;
@@ -68,6 +62,25 @@ interface Second {
   readonly r: Curvature | undefined;
   readonly vr: number | undefined;
   readonly d: Point | undefined;
+}
+
+/** Shifts of volatility and rate: as large as the moves, not below what a mesh can tell apart, not far beyond small moves. */
+function steps(before: Trade, { volatility, rate }: Pair["moves"]): readonly [number, number] {
+  const sigma = meanVolatility(before);
+  const h = clamp(Math.abs(volatility), Math.max(0.01 * sigma, 1e-4), Math.max(0.1 * sigma, 1e-4));
+  return [h, clamp(Math.abs(rate), 2e-4, 5e-3)];
+}
+
+function alongTime(before: Trade, years: number, add: Add): Difference | undefined {
+  const step = timeStep(before, years);
+  if (step === 0) return undefined;
+  const later = add(laterTrade(before, step) as Trade);
+  return (base, values) => slope(base, later(values), step);
+}
+
+function alongForecast(forecast: Trade | undefined, add: Add): Difference | undefined {
+  const read = forecast && add(forecast);
+  return read && ((base, values) => slope(base, read(values), 1));
 }
 
 function termsOf(base: PricedTrade, { t, v, r, vr = 0, d }: Second, moves: Pair["moves"]): ExplainTerms {
@@ -95,28 +108,6 @@ function termsOf(base: PricedTrade, { t, v, r, vr = 0, d }: Second, moves: Pair[
   };
 }
 
-function pointOf({ value, delta, theta }: PricedTrade): Point {
-  return { value, delta: delta ?? 0, theta: theta ?? 0 };
-}
-
-function slope(from: Point, to: Point, step: number): Point {
-  return {
-    value: (to.value - from.value) / step,
-    delta: (to.delta - from.delta) / step,
-    theta: (to.theta - from.theta) / step,
-  };
-}
-
-function central(up: Point, base: Point, down: Point, step: number): Curvature {
-  return { ...slope(down, up, 2 * step), second: (up.value - 2 * base.value + down.value) / (step * step) };
-}
-
-/** V_σr, from the values under both shifts, with one sign, less the second differences of each alone. */
-function mixed(base: number, v: readonly Point[], r: readonly Point[], vr: readonly Point[], area: number): number {
-  const sum = (points: readonly Point[]): number => points[0].value + points[1].value;
-  return (sum(vr) - sum(v) - sum(r) + 2 * base) / (2 * area);
-}
-
 function clamp(x: number, least: number, most: number): number {
   return Math.min(Math.max(x, least), most);
 }
@@ -126,7 +117,7 @@ function withShift(trade: Trade, volatility: number, rate: number): Trade {
   return {
     ...trade,
     volatility: volatility === 0 ? trade.volatility : shiftedVolatility(trade.volatility, volatility),
-    underlying: rate === 0 ? underlying : { ...underlying, rates: shifted(underlying.rates, rate) },
+    underlying: rate === 0 ? underlying : { ...underlying, rates: shiftedCurve(underlying.rates, rate) },
   };
 }
 
