@@ -8,12 +8,12 @@ import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shift
  * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; absorbed at zero.
  * * `local`: σ(S, t) as a formula string in `S` and `t` (years from asOf), in the kernel language.
  *
- * `shift` is added to σ, which is nowhere below 0; `start` to the formula's `t`.
+ * `added` is added to σ, which is nowhere below 0; `start` to the formula's `t`.
  */
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
-  | { readonly kind: "cev"; readonly sigma: number; readonly beta: number; readonly shift?: number }
-  | { readonly kind: "local"; readonly expression: string; readonly shift?: number; readonly start?: number };
+  | { readonly kind: "cev"; readonly sigma: number; readonly beta: number; readonly added?: number }
+  | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number };
 
 /** An implied volatility for time t (years): the total variance is σ²·t. */
 export interface VolatilityNode {
@@ -80,9 +80,17 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
 
 /** max(σ + shift, 0), everywhere. */
 export function shiftedVolatility(volatility: Volatility, shift: number): Volatility {
-  if (volatility.kind !== "deterministic") return { ...volatility, shift: (volatility.shift ?? 0) + shift };
-  const { times, values } = shifted(volatility.sigma, shift);
-  return { kind: "deterministic", sigma: { times, values: values.map((sigma) => Math.max(sigma, 0)) } };
+  switch (volatility.kind) {
+    case "deterministic": {
+      const { times, values } = shifted(volatility.sigma, shift);
+      return { kind: "deterministic", sigma: { times, values: values.map((sigma) => Math.max(sigma, 0)) } };
+    }
+    case "cev":
+    case "local":
+      return { ...volatility, added: (volatility.added ?? 0) + shift };
+    default:
+      return volatility satisfies never;
+  }
 }
 
 /** σ_imp(t) = √(w(t) / t), per √year; σ(0) at t = 0. */

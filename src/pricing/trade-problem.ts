@@ -98,9 +98,9 @@ const localVolatilities = lastUsed((text: string): Exclude<Diffusion, { kind: "d
   return { kind: "local", sigma: (spot) => sigma(spot, 0), shift: 0 };
 });
 
-function localDiffusion({ expression, shift = 0, start = 0 }: Volatility & { kind: "local" }): Diffusion {
+function localDiffusion({ expression, added = 0, start = 0 }: Volatility & { kind: "local" }): Diffusion {
   const diffusion = localVolatilities(expression);
-  return diffusion.kind === "formula" ? { ...diffusion, shift, start } : { ...diffusion, shift };
+  return diffusion.kind === "formula" ? { ...diffusion, shift: added, start } : { ...diffusion, shift: added };
 }
 
 function diffusionOf(volatility: Volatility): Diffusion {
@@ -108,8 +108,8 @@ function diffusionOf(volatility: Volatility): Diffusion {
     case "deterministic":
       return { kind: "deterministic", sigma: volatility.sigma };
     case "cev": {
-      const { sigma, beta, shift = 0 } = volatility;
-      return { kind: "local", sigma: (spot) => sigma * spot ** (beta - 1), shift };
+      const { sigma, beta, added = 0 } = volatility;
+      return { kind: "local", sigma: (spot) => sigma * spot ** (beta - 1), shift: added };
     }
     case "local":
       return localDiffusion(volatility);
