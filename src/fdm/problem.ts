@@ -1,5 +1,5 @@
 import type { KernelFunction } from "../kernel/index.ts";
-import { type DiscreteDividend, integrate, type PiecewiseConstant, shifted } from "../market/index.ts";
+import { type DiscreteDividend, integrate, type PiecewiseConstant, shifted, shiftedSigma } from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
 
 /** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
@@ -48,8 +48,7 @@ export function shiftedProblem(problem: OneFactorProblem, shift: Shift): OneFact
 
 function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   if (diffusion.kind !== "deterministic") return { ...diffusion, shift: diffusion.shift + shift };
-  const { times, values } = shifted(diffusion.sigma, shift);
-  return { kind: "deterministic", sigma: { times, values: values.map((sigma) => Math.max(sigma, 0)) } };
+  return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
 /** σ at a price and a time. */

@@ -24,6 +24,7 @@ export {
   impliedVolatility,
   integratedVariance,
   laterVolatility,
+  shiftedSigma,
   shiftedVolatility,
   termStructure,
   type Volatility,

@@ -78,13 +78,17 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
   }
 }
 
+/** max(σ(t) + shift, 0). */
+export function shiftedSigma(sigma: PiecewiseConstant, shift: number): PiecewiseConstant {
+  const { times, values } = shifted(sigma, shift);
+  return { times, values: values.map((value) => Math.max(value, 0)) };
+}
+
 /** max(σ + shift, 0), everywhere. */
 export function shiftedVolatility(volatility: Volatility, shift: number): Volatility {
   switch (volatility.kind) {
-    case "deterministic": {
-      const { times, values } = shifted(volatility.sigma, shift);
-      return { kind: "deterministic", sigma: { times, values: values.map((sigma) => Math.max(sigma, 0)) } };
-    }
+    case "deterministic":
+      return { kind: "deterministic", sigma: shiftedSigma(volatility.sigma, shift) };
     case "cev":
     case "local":
       return { ...volatility, added: (volatility.added ?? 0) + shift };
