@@ -27,9 +27,20 @@ export type {
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";
 export {
+  EXPLAIN_TERMS,
+  explainBook,
   priceBook,
   priceTrades,
+  type ExplainedTrade,
+  type ExplainMethod,
+  type ExplainOptions,
+  type ExplainReport,
+  type ExplainStatus,
+  type ExplainTerm,
+  type ExplainTerms,
+  type ExplainTotals,
   type Greeks,
+  type MarketMoves,
   type Method,
   type PricingOptions,
   type Progress,

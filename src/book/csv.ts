@@ -17,7 +17,8 @@ import type { ParsedTrade } from "./types.ts";
 export async function readCsv(chunks: AsyncIterable<string>, market: BookHeader): Promise<BookStream> {
   const rows = readRows(flatten(readLines(chunks)));
   const columns = readColumns((await rows.next()).value);
-  return { asOf: market.asOf, scenarios: market.scenarios, trades: tradesOf(rows, columns, market) };
+  const { asOf, scenarios } = market;
+  return { asOf, scenarios, market: market.market, trades: tradesOf(rows, columns, market) };
 }
 
 function readColumns(row: Row | undefined): Column[] {

@@ -5,7 +5,7 @@ import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inBook, inside, onLine, type Place } from "./place.ts";
 import { isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
-import { type AsOf, isoInstant, parseAsOf } from "./time.ts";
+import { type AsOf, isoInstant, MOST_YEARS, parseAsOf, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
 import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
 
@@ -38,7 +38,7 @@ export function readHeader(value: unknown): BookHeader {
   const scenarios =
     value.scenarios === undefined
       ? undefined
-      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")));
+      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf);
   return { asOf: isoInstant(asOf), market, scenarios, trades: readList(value.trades), ...readers(asOf, market) };
 }
 
@@ -55,8 +55,15 @@ function readList(trades: unknown): readonly unknown[] {
   return trades;
 }
 
-function completeScenarios({ spot = [0], volatility = [0], rate = [0] }: ScenariosSpec): Scenarios {
-  return { spot, volatility, rate };
+function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: ScenariosSpec, asOf: AsOf): Scenarios {
+  const years = time?.map((date) => yearsFrom(asOf, date)) ?? [0];
+  const past = years.findIndex((later) => !(later >= 0 && later <= MOST_YEARS));
+  if (past >= 0)
+    throw new BookError(
+      inBook("scenarios")("time", past),
+      `expected a date from asOf to ${MOST_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${years[past] < 0 ? "before" : "after"} it`,
+    );
+  return { time: years, spot, volatility, rate };
 }
 
 function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readLine"> {
@@ -67,6 +74,12 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
     readEntry: (value, index) => read(value, index, inside(inBook("trades"), index)),
     readLine: (value, index, line) => read(value, index, onLine(line)),
   };
+}
+
+/** The trades of a header in the market beside it, where there is one; each of the two may be missing, not both. */
+export function underMarket(own: BookHeader | undefined, beside: BookHeader | undefined): BookHeader {
+  if (own === undefined || beside === undefined) return (own ?? beside) as BookHeader;
+  return { ...beside, trades: own.trades };
 }
 
 /** A header that must come without trades: the market beside a stream or a table. */

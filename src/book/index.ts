@@ -1,10 +1,11 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export { readCsv } from "./csv.ts";
-export { type BookHeader, readHeader, readMarketFile } from "./header.ts";
+export { type BookHeader, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { parseJson } from "./json.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export { failedResult } from "./results.ts";
+export { MS_PER_YEAR } from "./time.ts";
 export { Totals } from "./totals.ts";
 export type * from "./types.ts";

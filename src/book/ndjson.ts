@@ -1,29 +1,37 @@
 /** Books as NDJSON: one JSON object a line, read as a stream. */
 import { BookError } from "../errors.ts";
 import { readTrades } from "./book.ts";
-import { type BookHeader, readHeader } from "./header.ts";
+import { type BookHeader, readHeader, underMarket } from "./header.ts";
 import { parseJson } from "./json.ts";
 import { flatten, isBlank, type Line, MOST_LINE, readLines } from "./lines.ts";
 import { isPlainObject } from "./schema/index.ts";
 import { failedTrade } from "./trade.ts";
-import type { BookContext, ParsedTrade } from "./types.ts";
+import type { BookContext, Market, ParsedTrade } from "./types.ts";
 
 /** A book whose trades come one after another. */
 export interface BookStream extends BookContext {
+  readonly market: Market;
   readonly trades: AsyncIterable<ParsedTrade>;
 }
 
 /**
  * A book from NDJSON. Without `market` the first line is the book without its trades (`asOf`, `market`, `scenarios`); with
- * it, the market stands beside and every line is a trade. A line that is no trade becomes that trade's error, named by its
- * line; blank lines are passed over. Memory is bounded by the longest line allowed: 64 Mi characters for the first one, 1 Mi for the others.
+ * it, the market stands beside and every line is a trade, unless the book has `ownHeader` all the same, which then gives way. A line
+ * that is no trade becomes that trade's error, named by its line; blank lines are passed over. Memory is bounded by the longest line
+ * allowed: 64 Mi characters for the first one, 1 Mi for the others.
  *
  * @throws BookError an unusable header; here, before any trade is read
  */
-export async function readNdjson(chunks: AsyncIterable<string>, market?: BookHeader): Promise<BookStream> {
+export async function readNdjson(
+  chunks: AsyncIterable<string>,
+  beside?: BookHeader,
+  ownHeader = beside === undefined,
+): Promise<BookStream> {
   const lines = notBlank(flatten(readLines(chunks)));
-  const header = market ?? (await readFirstLine(lines));
-  return { asOf: header.asOf, scenarios: header.scenarios, trades: tradesOf(header, lines) };
+  const own = ownHeader ? await readFirstLine(lines) : undefined;
+  const header = underMarket(own, beside);
+  const { asOf, scenarios, market } = header;
+  return { asOf, scenarios, market, trades: tradesOf(header, lines) };
 }
 
 async function* notBlank(lines: AsyncIterable<Line>): AsyncGenerator<Line, undefined> {

@@ -2,6 +2,8 @@
 
 const MS_PER_DAY = 86_400_000;
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
+/** Times beyond this are mistakes, and would overflow what is made of them. */
+export const MOST_YEARS = 1000;
 
 /** The moment a book is valued at. */
 export interface AsOf {
@@ -96,6 +98,12 @@ export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
     default:
       return time satisfies never;
   }
+}
+
+/** Years, for a message. */
+export function yearsText(years: number): string {
+  const shown = Number(years.toPrecision(6));
+  return `${shown} ${shown === 1 ? "year" : "years"}`;
 }
 
 /** The ISO instant, in UTC, as results carry it. */

@@ -2,7 +2,7 @@ import type { CurrencyTotals, ScenarioValues, Trade, TradeResult } from "./types
 
 const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
 
-type Sums = { -readonly [K in keyof CurrencyTotals]: CurrencyTotals[K] };
+type Sums = { -readonly [K in keyof Omit<CurrencyTotals, "scenarios">]: CurrencyTotals[K] } & { scenarios?: Sum };
 
 /**
  * Adds results up by currency, times quantity. Delta and gamma of different underlyings are added as they are: the totals
@@ -57,8 +57,19 @@ function plus(sum: number | null, quantity: number, value: number | null): numbe
   return sum === null || value === null ? null : sum + quantity * value;
 }
 
-function addScenarios(sum: ScenarioValues | undefined, quantity: number, values: ScenarioValues): ScenarioValues {
-  return values.map((plane, i) =>
-    plane.map((row, j) => row.map((value, k) => plus(sum === undefined ? 0 : sum[i][j][k], quantity, value))),
+type Sum = (number | null)[][][][];
+
+/** sum + quantity·values, in place: a ladder has hundreds of values, and a book thousands of ladders. */
+function addScenarios(sum: Sum | undefined, quantity: number, values: ScenarioValues): Sum {
+  if (sum === undefined)
+    return values.map((cube) => cube.map((plane) => plane.map((row) => row.map((value) => plus(0, quantity, value)))));
+  values.forEach((cube, t) =>
+    cube.forEach((plane, i) =>
+      plane.forEach((row, j) => {
+        const sums = sum[t][i][j];
+        for (let k = 0; k < row.length; k++) sums[k] = plus(sums[k], quantity, row[k]);
+      }),
+    ),
   );
+  return sum;
 }

@@ -7,7 +7,7 @@ import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
 import { isPlainObject, type TradeSpec, tradeSchema } from "./schema/index.ts";
-import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
+import { type AsOf, MOST_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 import type { Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_YET, resolveVolatility } from "./volatility.ts";
 
@@ -18,8 +18,6 @@ export interface TradeReader {
   /** True, and remembered, when an id has been seen before. */
   readonly seenBefore: (id: string) => boolean;
 }
-
-const MOST_YEARS = 1000;
 
 /** Reads one trade from plain JSON data. Never throws: whatever is wrong with the trade is in the result. */
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
@@ -106,9 +104,4 @@ function resolveExercise({ exercise }: TradeSpec, expiry: number, asOf: AsOf, pl
 
 function sortedUnique(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
-}
-
-function yearsText(years: number): string {
-  const shown = Number(years.toPrecision(6));
-  return `${shown} ${shown === 1 ? "year" : "years"}`;
 }

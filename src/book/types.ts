@@ -62,10 +62,11 @@ export type ParsedTrade =
   | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
 
 /**
- * Shifts to reprice under, as the full product of the three axes: relative shifts of spot (S·(1 + x), x > −1), absolute
- * ones of volatility and of rates. Axes have at least one entry; `[0]` where the book says nothing.
+ * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of spot
+ * (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]` where the book says nothing.
  */
 export interface Scenarios {
+  readonly time: readonly number[];
   readonly spot: readonly number[];
   readonly volatility: readonly number[];
   readonly rate: readonly number[];
@@ -98,8 +99,8 @@ export interface TradeError {
   readonly message: string;
 }
 
-/** values[spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be priced. */
-export type ScenarioValues = readonly (readonly (readonly (number | null)[])[])[];
+/** values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be priced. */
+export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
 /**
  * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho per

@@ -1,7 +1,8 @@
 /** What the commands need of the layers below, so that they start without loading them, and are tested without them. */
-import type { BookContext, BookReport, ParsedTrade, TradeResult } from "../book/index.ts";
+import type { Book, BookContext, BookReport, ParsedTrade, TradeResult } from "../book/index.ts";
 import type { BackendName, Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
+import type { ExplainMethod, ExplainReport } from "../pricing/index.ts";
 
 export interface EngineOptions {
   readonly backend: "auto" | BackendName;
@@ -20,6 +21,10 @@ export interface RunOptions {
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
 }
 
+export interface ExplainRunOptions extends Omit<RunOptions, "greeks"> {
+  readonly method: ExplainMethod;
+}
+
 /** A device, opened, with the pricer on it. */
 export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
@@ -30,13 +35,14 @@ export interface Engine extends AsyncDisposable {
     context: BookContext,
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
+  explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
 }
 
 export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
 
 /** @throws DeviceUnavailableError with what is missing */
 export async function openEngine({ backend, device: index, threads, precision }: EngineOptions): Promise<Engine> {
-  const [{ offeredPrecision, openDevice }, { priceTrades }] = await Promise.all([
+  const [{ offeredPrecision, openDevice }, { explainBook, priceTrades }] = await Promise.all([
     import("../device/index.ts"),
     import("../pricing/index.ts"),
   ]);
@@ -50,6 +56,7 @@ export async function openEngine({ backend, device: index, threads, precision }:
     device: { backend: device.backend, name: device.name },
     precision: await offeredPrecision(device, precision),
     priceTrades: (trades, context, options) => priceTrades(trades, context, { ...options, device }),
+    explainBook: (before, after, options) => explainBook(before, after, { ...options, device }),
     [Symbol.asyncDispose]: async () => device[Symbol.dispose](),
   };
 }

@@ -13,6 +13,7 @@ import {
   readTrades,
   readWholeBook,
   readWholeText,
+  underMarket,
 } from "../book/index.ts";
 import { CliError } from "./failure.ts";
 
@@ -22,6 +23,8 @@ export interface InputRequest {
   /** A path, or `-` for standard input. */
   readonly path: string;
   readonly marketPath: string | undefined;
+  /** Whether that market stands in the place of the book's own: else a book that has one must come without another. */
+  readonly replacesMarket?: boolean;
   readonly format: InputFormat | undefined;
   readonly stdin: NodeJS.ReadableStream;
   readonly signal: AbortSignal;
@@ -43,7 +46,7 @@ export async function openInput(request: InputRequest): Promise<OpenInput> {
   try {
     const text = decodeText(source.bytes);
     const { format, chunks } = await sniff(text, request);
-    const book = await readAs(format, chunks, market);
+    const book = await readAs(format, chunks, market, request.replacesMarket ?? false);
     return { ...book, fractionRead: source.fractionRead, close: source.close };
   } catch (error) {
     source.close();
@@ -62,26 +65,27 @@ async function readAs(
   format: InputFormat,
   chunks: AsyncIterable<string>,
   market: BookHeader | undefined,
+  replaces: boolean,
 ): Promise<BookStream & { total: number | undefined }> {
   switch (format) {
     case "ndjson":
-      return { ...(await readNdjson(chunks, market)), total: undefined };
+      return { ...(await readNdjson(chunks, market, replaces || market === undefined)), total: undefined };
     case "csv":
       if (market === undefined) throw new CliError("a table of trades needs a market beside it: --market MARKET.json");
       return { ...(await readCsv(chunks, market)), total: undefined };
     case "json":
-      return wholeBook(parseJson(await readWholeText(chunks)), market);
+      return wholeBook(parseJson(await readWholeText(chunks)), market, replaces);
     default:
       return format satisfies never;
   }
 }
 
-function wholeBook(value: unknown, market: BookHeader | undefined): BookStream & { total: number } {
-  if (market !== undefined)
+function wholeBook(value: unknown, beside: BookHeader | undefined, replaces: boolean): BookStream & { total: number } {
+  if (beside !== undefined && !replaces)
     throw new CliError("--market goes with NDJSON or CSV trades; a JSON book has its own market");
-  const header = readWholeBook(value);
-  const { asOf, scenarios } = header;
-  return { asOf, scenarios, trades: inTurn(readTrades(header)), total: header.trades.length };
+  const header = underMarket(readWholeBook(value), beside);
+  const { asOf, scenarios, market } = header;
+  return { asOf, scenarios, market, trades: inTurn(readTrades(header)), total: header.trades.length };
 }
 
 async function* inTurn<T>(items: Iterable<T>): AsyncGenerator<T> {

@@ -1,9 +1,11 @@
 /** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import type { OutputFormat, PriceOptions } from "./commands/price.ts";
+import type { ExplainCommandOptions } from "./commands/explain.ts";
+import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { EXIT, Interruption } from "./failure.ts";
 import type { InputFormat } from "./input.ts";
+import type { OutputFormat } from "./output.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { Terminal } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
@@ -57,6 +59,7 @@ function describe(context: Context): Command {
       writeErr: (text) => void context.terminal.stderr.write(text),
     });
   describePrice(program, context);
+  describeExplain(program, context);
   program
     .command("doctor")
     .description("say what there is to compute with, what is missing, and how to get it")
@@ -78,34 +81,17 @@ const withDevice = (command: Command): Command =>
       ).choices(["f64", "f32", "f32x2"]),
     )
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
-    .addOption(
-      new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
-        .choices(["all", "grid", "none"])
-        .default("all"),
-    )
     .option("--accuracy <part>", "error aimed at, as a part of the spot: 1e-6 to 1e-3", accuracyGoal, 1e-5);
 
-/** What commander makes of the options. */
-interface Flags {
-  readonly accuracy: number;
-  readonly backend: PriceOptions["backend"];
-  readonly precision?: PriceOptions["precision"];
-  readonly device?: number;
-  readonly threads?: number;
-  readonly greeks: PriceOptions["greeks"];
-  readonly market?: string;
-  readonly inputFormat?: InputFormat;
-  readonly format?: OutputFormat;
-  readonly output?: string;
-  readonly all?: boolean;
-}
+const withGreeks = (command: Command): Command =>
+  command.addOption(
+    new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
+      .choices(["all", "grid", "none"])
+      .default("all"),
+  );
 
-function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
-  const command = program
-    .command("price")
-    .description("price a book: value, Greeks and error estimate of every trade")
-    .argument("<book>", "BOOK.json, BOOK.ndjson or TRADES.csv; - reads standard input")
-    .option("--market <file>", "market of an NDJSON or CSV file of trades: asOf, market and scenarios as JSON")
+const withFormats = (command: Command): Command =>
+  command
     .addOption(
       new Option("--input-format <name>", "of the book; else its name or first line tells").choices([
         "json",
@@ -122,15 +108,67 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
       ]),
     )
     .option("-o, --output <file>", "where results go; the file appears when it is complete")
-    .option("--all", "every row of the table, on a terminal too")
+    .option("--all", "every row of the table, on a terminal too");
+
+/** What commander makes of the options. */
+interface Flags {
+  readonly accuracy: number;
+  readonly backend: PriceOptions["backend"];
+  readonly precision?: PriceOptions["precision"];
+  readonly device?: number;
+  readonly threads?: number;
+  readonly greeks: PriceOptions["greeks"];
+  readonly market?: string;
+  readonly marketAfter?: string;
+  readonly inputFormat?: InputFormat;
+  readonly format?: OutputFormat;
+  readonly output?: string;
+  readonly all?: boolean;
+}
+
+function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
+  const command = program
+    .command("price")
+    .description("price a book: value, Greeks and error estimate of every trade")
+    .argument("<book>", "BOOK.json, BOOK.ndjson or TRADES.csv; - reads standard input")
+    .option("--market <file>", "market of an NDJSON or CSV file of trades: asOf, market and scenarios as JSON")
     .addHelpText(
       "after",
       "\nExit status: 0 all trades priced, 1 some were not, 2 input that cannot be used, 130 interrupted.",
     );
-  withDevice(command).action(async (path: string, flags: Flags) => {
+  withDevice(withGreeks(withFormats(command))).action(async (path: string, flags: Flags) => {
     const { price } = await import("./commands/price.ts");
     done(await price(path, priceOptions(flags), terminal, signal, engine));
   });
+}
+
+function describeExplain(program: Command, { terminal, signal, engine, done }: Context): void {
+  const command = program
+    .command("explain")
+    .description("tell why a book is worth more or less than it was: time, spot, volatility, rates, dividends")
+    .argument("<before>", "the book as it was: BOOK.json, BOOK.ndjson or TRADES.csv; - reads standard input")
+    .argument("[after]", "the book as it is; left out, the same trades in the market of --market-after")
+    .option("--market <file>", "market of the first book, beside an NDJSON or CSV file of trades")
+    .option("--market-after <file>", "market of the second, or the market that the first is seen in again")
+    .addOption(
+      new Option(
+        "--method <name>",
+        "taylor: sensitivities, to second order; revaluation: one part of the market at a time",
+      )
+        .choices(["taylor", "revaluation"])
+        .default("taylor"),
+    )
+    .addHelpText(
+      "after",
+      "\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; 2 input that cannot be used, 130 interrupted.",
+    );
+  withDevice(withFormats(command)).action(
+    async (before: string, after: string | undefined, flags: Flags & Pick<ExplainCommandOptions, "method">) => {
+      const { explain } = await import("./commands/explain.ts");
+      const options = { ...priceOptions(flags), method: flags.method, marketAfter: flags.marketAfter };
+      done(await explain(before, after, options, terminal, signal, engine));
+    },
+  );
 }
 
 function describeBench(program: Command, { terminal, signal, engine, done }: Context): void {
@@ -138,7 +176,7 @@ function describeBench(program: Command, { terminal, signal, engine, done }: Con
     .command("bench")
     .description("measure how fast this machine prices American puts")
     .option("--trades <n>", "how many", wholeNumber, 2000);
-  withDevice(command).action(async (flags: Flags & { trades: number }) => {
+  withDevice(withGreeks(command)).action(async (flags: Flags & { trades: number }) => {
     const { bench } = await import("./commands/bench.ts");
     done(await bench({ ...priceOptions(flags), trades: flags.trades }, terminal, signal, engine));
   });

@@ -16,6 +16,25 @@ export interface Output {
 
 const nothing = async (): Promise<void> => {};
 
+export type OutputFormat = "table" | "json" | "ndjson" | "csv";
+
+/** The format that the name of an output says. */
+export function formatOfName(path: string | undefined): OutputFormat | undefined {
+  const extension = path?.match(/\.(json|ndjson|csv)$/i)?.[1].toLowerCase();
+  return extension as OutputFormat | undefined;
+}
+
+/** A table for people is cut, one for a pipe is not. */
+export function tableOptions(all: boolean, sink: Sink): { all: boolean; columns: number | undefined } {
+  // Some terminals say that they have 0 columns.
+  return { all: all || sink.isTTY !== true, columns: sink.isTTY === true && sink.columns ? sink.columns : undefined };
+}
+
+/** The file of that name; standard output for none, or `-`. @throws CliError when the file cannot be written */
+export async function openOutput(path: string | undefined, stdout: Sink): Promise<Output> {
+  return path === undefined || path === "-" ? outputTo(stdout) : outputToFile(path);
+}
+
 export function outputTo(sink: Sink): Output {
   return { sink, write: (text) => writeTo(sink, text), commit: nothing, discard: nothing };
 }

@@ -32,7 +32,7 @@ export function coefficientRows(time: TimeGrid, problem: OneFactorProblem, arena
       rows[row++] = rate - h * dividendYield;
       rows[row++] = rate;
       if (isFormula) {
-        rows[row++] = 0.5 * (from + to);
+        rows[row++] = (diffusion.start ?? 0) + 0.5 * (from + to);
         rows[row++] = diffusion.shift;
       }
     }

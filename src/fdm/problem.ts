@@ -1,5 +1,5 @@
 import type { KernelFunction } from "../kernel/index.ts";
-import { type DiscreteDividend, integrate, type PiecewiseConstant, shifted } from "../market/index.ts";
+import { type DiscreteDividend, integrate, type PiecewiseConstant, shifted, shiftedSigma } from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
 
 /** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
@@ -7,8 +7,13 @@ export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
   /** σ(S), evaluated on the host, node by node. */
   | { readonly kind: "local"; readonly sigma: (spot: number) => number; readonly shift: number }
-  /** σ(S, t), evaluated in the kernel, step by step. */
-  | { readonly kind: "formula"; readonly sigma: KernelFunction<any, number>; readonly shift: number };
+  /** σ(S, start + t), evaluated in the kernel, step by step. */
+  | {
+      readonly kind: "formula";
+      readonly sigma: KernelFunction<any, number>;
+      readonly shift: number;
+      readonly start?: number;
+    };
 
 /** One product on one underlying: what the one-factor solver solves. Times in years from today. */
 export interface OneFactorProblem {
@@ -32,24 +37,25 @@ export interface Shift {
 }
 
 export function shiftedProblem(problem: OneFactorProblem, shift: Shift): OneFactorProblem {
-  if (shift.volatility === 0 && shift.rate === 0) return problem;
+  const { volatility, rate } = shift;
+  if (volatility === 0 && rate === 0) return problem;
   return {
     ...problem,
-    rates: shifted(problem.rates, shift.rate),
-    diffusion: shiftedDiffusion(problem.diffusion, shift.volatility),
+    rates: rate === 0 ? problem.rates : shifted(problem.rates, rate),
+    diffusion: volatility === 0 ? problem.diffusion : shiftedDiffusion(problem.diffusion, volatility),
   };
 }
 
 function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   if (diffusion.kind !== "deterministic") return { ...diffusion, shift: diffusion.shift + shift };
-  const { times, values } = shifted(diffusion.sigma, shift);
-  return { kind: "deterministic", sigma: { times, values: values.map((sigma) => Math.max(sigma, 0)) } };
+  return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
 /** σ at a price and a time. */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
   if (diffusion.kind === "local") return Math.max(diffusion.sigma(spot) + diffusion.shift, 0);
-  if (diffusion.kind === "formula") return Math.max(diffusion.sigma(spot, time) + diffusion.shift, 0);
+  if (diffusion.kind === "formula")
+    return Math.max(diffusion.sigma(spot, (diffusion.start ?? 0) + time) + diffusion.shift, 0);
   const { times, values } = diffusion.sigma;
   const piece = times.findIndex((end) => time <= end);
   return values[piece < 0 ? times.length : piece];

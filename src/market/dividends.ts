@@ -1,3 +1,5 @@
+import { INSTANT } from "./piecewise.ts";
+
 /**
  * A dividend on one date, `time` years from asOf (> 0): S falls by S·proportional + cash, and never below zero,
  *
@@ -36,6 +38,14 @@ export function dividendSchedule(yieldRate: number, discrete: readonly DiscreteD
 
 function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
   return { time: a.time, cash: a.cash + b.cash, proportional: Math.min(a.proportional + b.proportional, 1) };
+}
+
+/** What is left after t years: a dividend of that very day is paid. */
+export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
+  const left = discrete
+    .filter(({ time }) => time > t + INSTANT)
+    .map((dividend) => ({ ...dividend, time: dividend.time - t }));
+  return { yield: yieldRate, discrete: left };
 }
 
 /** The spot just after a dividend, from the spot just before. */

@@ -1,5 +1,14 @@
 /** Market data as plain immutable values: curves, dividends, volatility. Times are years from asOf (Act/365F). */
-export { constant, fromIntegral, integrate, type PiecewiseConstant, shifted, valueAt } from "./piecewise.ts";
+export {
+  constant,
+  fromIntegral,
+  INSTANT,
+  integrate,
+  later,
+  type PiecewiseConstant,
+  shifted,
+  valueAt,
+} from "./piecewise.ts";
 export {
   discountFactor,
   flatCurve,
@@ -14,9 +23,19 @@ export {
   flatVolatility,
   impliedVolatility,
   integratedVariance,
+  laterVolatility,
+  shiftedSigma,
+  shiftedVolatility,
   termStructure,
   type Volatility,
   type VolatilityNode,
 } from "./volatility.ts";
-export { afterDividend, type DiscreteDividend, type Dividends, dividendSchedule, noDividends } from "./dividends.ts";
+export {
+  afterDividend,
+  type DiscreteDividend,
+  type Dividends,
+  dividendSchedule,
+  laterDividends,
+  noDividends,
+} from "./dividends.ts";
 export type { Correlation, Underlying } from "./underlying.ts";

@@ -57,6 +57,15 @@ export function integrate(f: PiecewiseConstant, t: number, g: (value: number) =>
   return sum;
 }
 
+/** Years that are no time at all, some 30 ms: dates that are one date differ by rounding, by much less than that. */
+export const INSTANT = 1e-9;
+
+/** g(s) = f(t + s): what is left of f after t years, t ≥ 0. */
+export function later({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
+  const passed = times.filter((end) => end <= t + INSTANT).length;
+  return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };
+}
+
 /** f + shift, everywhere: the parallel move of a scenario. */
 export function shifted(f: PiecewiseConstant, shift: number): PiecewiseConstant {
   return { times: f.times, values: f.values.map((value) => value + shift) };

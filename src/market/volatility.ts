@@ -1,5 +1,5 @@
 import { SpecError } from "../errors.ts";
-import { constant, fromIntegral, integrate, type PiecewiseConstant } from "./piecewise.ts";
+import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
 
 /**
  * How the underlying diffuses, dS = (r − q)·S dt + σ(S, t)·S dW; σ per √year, as a decimal.
@@ -7,11 +7,13 @@ import { constant, fromIntegral, integrate, type PiecewiseConstant } from "./pie
  * * `deterministic`: σ(t), piecewise constant; flat and term-structure volatilities both become this.
  * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; absorbed at zero.
  * * `local`: σ(S, t) as a formula string in `S` and `t` (years from asOf), in the kernel language.
+ *
+ * `added` is added to σ, which is nowhere below 0; `start` to the formula's `t`.
  */
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
-  | { readonly kind: "cev"; readonly sigma: number; readonly beta: number }
-  | { readonly kind: "local"; readonly expression: string };
+  | { readonly kind: "cev"; readonly sigma: number; readonly beta: number; readonly added?: number }
+  | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number };
 
 /** An implied volatility for time t (years): the total variance is σ²·t. */
 export interface VolatilityNode {
@@ -60,6 +62,39 @@ export function decreasingAt(totals: readonly number[]): number {
 /** ∫₀ᵗ σ(s)² ds, the total variance of ln S up to t (years), without unit. */
 export function integratedVariance(sigma: PiecewiseConstant, t: number): number {
   return integrate(sigma, t, (value) => value * value);
+}
+
+/** The same σ at the same dates, seen t years later. */
+export function laterVolatility(volatility: Volatility, t: number): Volatility {
+  switch (volatility.kind) {
+    case "deterministic":
+      return { kind: "deterministic", sigma: later(volatility.sigma, t) };
+    case "cev":
+      return volatility;
+    case "local":
+      return { ...volatility, start: (volatility.start ?? 0) + t };
+    default:
+      return volatility satisfies never;
+  }
+}
+
+/** max(σ(t) + shift, 0). */
+export function shiftedSigma(sigma: PiecewiseConstant, shift: number): PiecewiseConstant {
+  const { times, values } = shifted(sigma, shift);
+  return { times, values: values.map((value) => Math.max(value, 0)) };
+}
+
+/** max(σ + shift, 0), everywhere. */
+export function shiftedVolatility(volatility: Volatility, shift: number): Volatility {
+  switch (volatility.kind) {
+    case "deterministic":
+      return { kind: "deterministic", sigma: shiftedSigma(volatility.sigma, shift) };
+    case "cev":
+    case "local":
+      return { ...volatility, added: (volatility.added ?? 0) + shift };
+    default:
+      return volatility satisfies never;
+  }
 }
 
 /** σ_imp(t) = √(w(t) / t), per √year; σ(0) at t = 0. */

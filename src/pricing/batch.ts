@@ -7,15 +7,15 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { SpecError } from "../errors.ts";
-import { type Arena, largestNodes, type OneFactorProblem } from "../fdm/index.ts";
+import { type Arena, largestNodes } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
 import { type FdmPlan, fdmPlan, fdmValuations, resolution } from "./fdm.ts";
 import { pause } from "./look-ahead.ts";
 import type { Settings } from "./options.ts";
-import { isDeterministic, type Valuation } from "./plan.ts";
-import { checkSupported, tradeProblem } from "./trade-problem.ts";
+import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
+import { checkSupported } from "./trade-problem.ts";
 
 /** What a batch is priced with. */
 export interface BatchSetting extends Settings {
@@ -106,11 +106,12 @@ function prepareTrade(
   { closed, solved }: Prepared,
 ): Valuation | undefined {
   checkSupported(trade, firstIndex + index);
-  const problem = tradeProblem(trade, setting.scenarios);
-  const exact = setting.method === "auto" ? blackScholesTrade(trade, problem) : undefined;
-  if (exact !== undefined && problem.expiry > 0) closed.push({ index, trade: exact });
-  else if (isDeterministic(problem)) return deterministicValuation(problem, setting.scenarios);
-  else solved.push({ index, plan: plan(problem, setting, arena) });
+  const cases = casesOf(trade, setting.scenarios);
+  const exact = setting.method === "auto" ? blackScholesTrade(trade, cases) : undefined;
+  if (exact !== undefined && cases[0].expiry > 0) closed.push({ index, trade: exact });
+  else if (cases.every((one) => one === undefined || isDeterministic(one)))
+    return deterministicValuation(cases, setting.scenarios);
+  else solved.push({ index, plan: plan(cases, setting, arena) });
   return undefined;
 }
 
@@ -120,10 +121,10 @@ function tradeAt(trades: readonly ParsedTrade[], index: number): Trade {
   return parsed.trade;
 }
 
-function plan(problem: OneFactorProblem, setting: BatchSetting, arena: Arena): FdmPlan {
+function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmPlan {
   const { device, precision } = setting.engine;
-  const most = largestNodes(device, precision, problem.american ? "policy" : "none");
-  return fdmPlan(problem, setting.scenarios, setting, precision, resolution(setting.accuracy, most), arena);
+  const most = largestNodes(device, precision, cases[0].american ? "policy" : "none");
+  return fdmPlan(cases, setting.scenarios, setting, precision, resolution(setting.accuracy, most), arena);
 }
 
 /** Runs `value`; its valuation, if there is one yet, or what it throws becomes the trade's result. */

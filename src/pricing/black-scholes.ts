@@ -1,28 +1,29 @@
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
-import { type OneFactorProblem, type Shift, shiftedProblem, totalVariance } from "../fdm/index.ts";
+import { type OneFactorProblem, totalVariance } from "../fdm/index.ts";
 import { hostReal, type Precision } from "../kernel/index.ts";
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS } from "../models/index.ts";
 import type { Engine } from "./backend.ts";
-import { scenarioValues, shifts, type Valuation } from "./plan.ts";
+import { type Cases, scenarioValues, type Valuation } from "./plan.ts";
 
 /** Rounding errors of a value, as a part of spot and value. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12, f32: 1e-6 };
 
 /** A trade that Black and Scholes' formula prices. */
 export interface BlackScholesTrade {
-  readonly problem: OneFactorProblem;
+  readonly cases: Cases;
   readonly payoff: Exclude<Payoff, { kind: "expression" }>;
 }
 
 /** European, vanilla or digital, with deterministic volatility and no cash dividends; undefined for all else. */
-export function blackScholesTrade(trade: Trade, problem: OneFactorProblem): BlackScholesTrade | undefined {
+export function blackScholesTrade(trade: Trade, cases: Cases): BlackScholesTrade | undefined {
   const { payoff } = trade;
+  const [problem] = cases;
   if (problem.american || payoff.kind === "expression" || problem.diffusion.kind !== "deterministic") return undefined;
   if (problem.dividends.some(({ cash }) => cash > 0) || problem.dividends.some(({ proportional }) => proportional >= 1))
     return undefined;
   if (payoff.kind === "digital" && !(payoff.cash > 0)) return undefined;
-  return { problem, payoff };
+  return { cases, payoff };
 }
 
 /** Values them all in one launch: the base case with its derivatives, and a value for every scenario. */
@@ -32,11 +33,11 @@ export async function blackScholesValuations(
   engine: Engine,
 ): Promise<Valuation[]> {
   if (trades.length === 0) return [];
-  const combinations = shifts(scenarios);
-  const perTrade = combinations.length * (1 + (scenarios?.spot.length ?? 0));
+  // Every trade has as many cases, and every case as many spots.
+  const perTrade = trades[0].cases.length * trades[0].cases[0].spots.length;
   const items = trades.length * perTrade;
   const input = new Float64Array(items * BLACK_SCHOLES_INPUTS);
-  trades.forEach((trade, i) => fill(input, items, i * perTrade, trade, combinations));
+  trades.forEach((trade, i) => fill(input, items, i * perTrade, trade));
   const output = await run(engine, input, items);
   return trades.map((trade, i) =>
     valuation(trade, scenarios, engine.precision, (row, item) => output[row * items + i * perTrade + item]),
@@ -44,31 +45,27 @@ export async function blackScholesValuations(
 }
 
 /** Everything in units of the spot, so that f32 has room in any currency. */
-function fill(
-  input: Float64Array,
-  items: number,
-  first: number,
-  { problem, payoff }: BlackScholesTrade,
-  combinations: readonly Shift[],
-): void {
-  const { spots, expiry, dividendYield } = problem;
-  const kept = keptByDividends(problem);
+function fill(input: Float64Array, items: number, first: number, { cases, payoff }: BlackScholesTrade): void {
+  const [base] = cases;
+  const unit = base.spots[0];
+  const sign = payoff.right === "call" ? 1 : -1;
+  const cash = payoff.kind === "digital" ? payoff.cash / unit : 0;
   let item = first;
-  for (const shift of combinations) {
-    const shifted = shiftedProblem(problem, shift);
-    const rates = integrate(shifted.rates, expiry);
-    const variance = totalVariance(shifted);
+  for (const one of cases) {
+    // A settled trade's values are not read.
+    const problem = one ?? base;
+    const { spots, expiry, dividendYield } = problem;
+    const kept = keptByDividends(problem);
+    const rates = integrate(problem.rates, expiry);
+    const variance = totalVariance(problem);
     for (const spot of spots) {
-      const row = [
-        (spot / spots[0]) * kept,
-        payoff.strike / spots[0],
-        rates,
-        dividendYield * expiry,
-        variance,
-        payoff.right === "call" ? 1 : -1,
-        payoff.kind === "digital" ? payoff.cash / spots[0] : 0,
-      ];
-      row.forEach((value, k) => (input[k * items + item] = value));
+      input[item] = (spot / unit) * kept;
+      input[items + item] = payoff.strike / unit;
+      input[2 * items + item] = rates;
+      input[3 * items + item] = dividendYield * expiry;
+      input[4 * items + item] = variance;
+      input[5 * items + item] = sign;
+      input[6 * items + item] = cash;
       item++;
     }
   }
@@ -91,17 +88,23 @@ async function run(engine: Engine, values: Float64Array, items: number): Promise
 }
 
 function valuation(
-  { problem }: BlackScholesTrade,
+  { cases }: BlackScholesTrade,
   scenarios: Scenarios | undefined,
   precision: Precision,
   output: (row: number, item: number) => number,
 ): Valuation {
+  const [problem] = cases;
   const spot = problem.spots[0];
   const kept = keptByDividends(problem);
   const value = output(0, 0) * spot;
   const delta = output(1, 0) * kept;
   const gamma = (output(2, 0) * kept * kept) / spot;
-  const perCombination = problem.spots.length;
+  const scenarioValue = (index: number, s: number): number => {
+    const then = cases[index];
+    // The formula's limit has rounding that the payoff has not.
+    return then?.expiry === 0 ? then.payoff.value(then.spots[s]) : output(0, index * perCase + s) * spot;
+  };
+  const perCase = problem.spots.length;
   return {
     value,
     delta,
@@ -116,7 +119,7 @@ function valuation(
     warnings: [],
     ...(scenarios === undefined
       ? {}
-      : { scenarios: scenarioValues(scenarios, (shift, s) => output(0, shift * perCombination + s) * spot) }),
+      : { scenarios: scenarioValues(scenarios, cases, (index, s) => scenarioValue(index, s)) }),
   };
 }
 

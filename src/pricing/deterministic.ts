@@ -1,7 +1,7 @@
 import type { Scenarios } from "../book/index.ts";
 import { type OneFactorProblem, shiftedProblem } from "../fdm/index.ts";
 import { afterDividend, integrate } from "../market/index.ts";
-import { scenarioValues, shifts, type Valuation } from "./plan.ts";
+import { type Cases, scenarioValues, type Valuation } from "./plan.ts";
 
 /**
  * Without volatility, or at expiry, the spot follows F(t) = S·exp(∫(r − q)) with its dividends, and
@@ -9,16 +9,16 @@ import { scenarioValues, shifts, type Valuation } from "./plan.ts";
  *   V = e^{−R(T)}·payoff(F(T)),   American: V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), just before dividends too.
  *
  * Delta, gamma and rho are differences of that, theta is 0 where exercise is optimal at once, vega is 0: the limit σ → 0
- * everywhere but at a forward on a kink.
+ * everywhere but at a forward on a kink. Every case has to be deterministic.
  */
-export function deterministicValuation(problem: OneFactorProblem, scenarios: Scenarios | undefined): Valuation {
+export function deterministicValuation(cases: Cases, scenarios: Scenarios | undefined): Valuation {
+  const [problem] = cases;
   const spot = problem.spots[0];
   const at = (s: number): number => deterministicValue(problem, s);
   const value = at(spot);
   const bump = 1e-6 * spot;
   const rateShifted = (rate: number): number =>
     deterministicValue(shiftedProblem(problem, { volatility: 0, rate }), spot);
-  const all = shifts(scenarios).map((shift) => shiftedProblem(problem, shift));
   return {
     value,
     delta: (at(spot + bump) - at(spot - bump)) / (2 * bump),
@@ -31,7 +31,11 @@ export function deterministicValuation(problem: OneFactorProblem, scenarios: Sce
     warnings: [],
     ...(scenarios === undefined
       ? {}
-      : { scenarios: scenarioValues(scenarios, (shift, s) => deterministicValue(all[shift], problem.spots[s])) }),
+      : {
+          scenarios: scenarioValues(scenarios, cases, (index, s) =>
+            deterministicValue(cases[index] ?? problem, problem.spots[s]),
+          ),
+        }),
   };
 }
 

@@ -19,9 +19,9 @@ import {
 } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { pdeTheta } from "./black-scholes.ts";
-import { deterministicValue } from "./deterministic.ts";
+import { deterministicValuation, deterministicValue } from "./deterministic.ts";
 import type { Settings } from "./options.ts";
-import { scenarioValues, shifts, type Valuation } from "./plan.ts";
+import { type Cases, isDeterministic, scenarioValues, type Valuation } from "./plan.ts";
 
 /** What is solved for one trade: lanes in order, and how to read their values. */
 export interface FdmPlan {
@@ -41,11 +41,11 @@ export function resolution(accuracy: number, mostNodes: number): Resolution {
 }
 
 /**
- * One solve serves every spot; each volatility and rate of the scenarios is a problem of its own, solved on a fine and a
+ * One solve serves every spot; each time, volatility and rate of the scenarios is a problem of its own, solved on a fine and a
  * coarse mesh. Vega and rho are differences of further solutions on the fine mesh.
  */
 export function fdmPlan(
-  problem: OneFactorProblem,
+  problems: Cases,
   scenarios: Scenarios | undefined,
   settings: Settings,
   precision: Precision,
@@ -54,8 +54,9 @@ export function fdmPlan(
 ): FdmPlan {
   const lanes: Lane[] = [];
   const add = (made: Lane): number => lanes.push(made) - 1;
-  const cases = shifts(scenarios).map((shift) => caseOf(shiftedProblem(problem, shift), size, add, arena));
-  const base = cases[0];
+  const [problem] = problems;
+  const cases = problems.map((one) => one && caseOf(one, size, add, arena));
+  const base = cases[0] as Case;
   const bumps =
     settings.greeks === "all" && base.kind === "solved" ? bumpsOf(base, problem, precision, add, arena) : undefined;
   const rounding = precision === "f32" ? 2e-6 : 1e-12;
@@ -63,8 +64,10 @@ export function fdmPlan(
     lanes,
     read(all, first) {
       const values = first === 0 && all.length === lanes.length ? all : all.slice(first, first + lanes.length);
-      const read = (one: Case, spot: number): PointValue & Errors => readCase(one, values, spot, rounding);
-      const point = read(base, 0);
+      const at = (index: number, spot: number): number => readCase(cases[index] ?? base, values, spot, rounding).value;
+      const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, problems, at) };
+      if (base.kind === "deterministic") return { ...deterministicValuation([problem], undefined), ...ladder };
+      const point = readCase(base, values, 0, rounding);
       return {
         value: point.value,
         ...sensitivities(problem, settings, point),
@@ -73,9 +76,7 @@ export function fdmPlan(
         errorEstimate: errorEstimate(problem, point, precision),
         method: "fdm",
         warnings: point.driftDominated ? ["drift dominates diffusion: the scheme is of first order"] : [],
-        ...(scenarios === undefined
-          ? {}
-          : { scenarios: scenarioValues(scenarios, (shift, spot) => read(cases[shift], spot).value) }),
+        ...ladder,
       };
     },
   };
@@ -93,7 +94,7 @@ type Case =
   | { readonly kind: "deterministic"; readonly problem: OneFactorProblem };
 
 function caseOf(problem: OneFactorProblem, size: Resolution, add: (lane: Lane) => number, arena: Arena): Case {
-  if (totalVariance(problem) === 0) return { kind: "deterministic", problem };
+  if (isDeterministic(problem)) return { kind: "deterministic", problem };
   const [fine, coarse] = grids(problem, size, arena);
   return {
     kind: "solved",

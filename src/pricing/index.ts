@@ -2,3 +2,4 @@
 export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
+export * from "./explain/index.ts";

@@ -1,6 +1,7 @@
-import type { ScenarioValues, Scenarios } from "../book/index.ts";
-import type { OneFactorProblem, Shift } from "../fdm/index.ts";
-import { totalVariance } from "../fdm/index.ts";
+import type { ScenarioValues, Scenarios, Trade } from "../book/index.ts";
+import { type OneFactorProblem, type Shift, shiftedProblem, totalVariance } from "../fdm/index.ts";
+import { laterTrade } from "./later-trade.ts";
+import { tradeProblem } from "./trade-problem.ts";
 
 /** What a method finds out about one trade: everything of a result that depends on numbers. */
 export interface Valuation {
@@ -16,28 +17,50 @@ export interface Valuation {
   readonly scenarios?: ScenarioValues;
 }
 
-/** The combinations of the volatility and rate axes, the base case (no shift) first. */
-export function shifts(scenarios: Scenarios | undefined): Shift[] {
-  const all: Shift[] = [{ volatility: 0, rate: 0 }];
-  if (scenarios === undefined) return all;
-  for (const volatility of scenarios.volatility)
-    for (const rate of scenarios.rate) if (volatility !== 0 || rate !== 0) all.push({ volatility, rate });
-  return all;
+/**
+ * The problems behind a trade and its scenarios: the trade as it is first, then every other time, volatility and rate, each of them
+ * for all spots. Undefined where the trade is settled before the scenario's date: it is worth nothing.
+ */
+export type Cases = readonly [OneFactorProblem, ...(OneFactorProblem | undefined)[]];
+
+/** @throws KernelError for a formula that cannot be read */
+export function casesOf(trade: Trade, scenarios: Scenarios | undefined): Cases {
+  const today = tradeProblem(trade, scenarios);
+  if (scenarios === undefined) return [today];
+  const all = shifts(scenarios);
+  const others = scenarios.time.flatMap((time) => {
+    const then = time === 0 ? trade : laterTrade(trade, time);
+    const problem = then === trade ? today : then && tradeProblem(then, scenarios);
+    return all.filter((shift) => !isBase(time, shift)).map((shift) => problem && shiftedProblem(problem, shift));
+  });
+  return [today, ...others];
 }
 
-/** values[spot][volatility][rate] from the value under a shift at the problem's (1 + spot index)-th spot. */
-export function scenarioValues(scenarios: Scenarios, value: (shift: number, spot: number) => number): ScenarioValues {
-  const all = shifts(scenarios);
-  const at = (volatility: number, rate: number): number =>
-    all.findIndex((shift) => shift.volatility === volatility && shift.rate === rate);
-  return scenarios.spot.map((_, spot) =>
-    scenarios.volatility.map((volatility) =>
-      scenarios.rate.map((rate) => {
-        const result = value(at(volatility + 0, rate + 0), spot + 1);
-        return Number.isFinite(result) ? result : null;
-      }),
-    ),
-  );
+function shifts({ volatility, rate }: Scenarios): Shift[] {
+  return volatility.flatMap((volatility) => rate.map((rate) => ({ volatility, rate })));
+}
+
+function isBase(time: number, { volatility, rate }: Shift): boolean {
+  return time === 0 && volatility === 0 && rate === 0;
+}
+
+/** values[time][spot][volatility][rate] from the value of a case, counted as in `cases`, at its (1 + spot index)-th spot. */
+export function scenarioValues(
+  scenarios: Scenarios,
+  cases: Cases,
+  value: (index: number, spot: number) => number,
+): ScenarioValues {
+  let others = 1;
+  const at = (index: number, spot: number): number | null => {
+    const result = cases[index] === undefined ? 0 : value(index, spot);
+    return Number.isFinite(result) ? result : null;
+  };
+  return scenarios.time.map((time) => {
+    const indices = scenarios.volatility.map((volatility) =>
+      scenarios.rate.map((rate) => (isBase(time, { volatility, rate }) ? 0 : others++)),
+    );
+    return scenarios.spot.map((_, spot) => indices.map((row) => row.map((index) => at(index, spot + 1))));
+  });
 }
 
 /** Whether nothing moves at random, so that the price is a deterministic path's. */

@@ -92,22 +92,27 @@ function expressionPayoff(text: string, kinks: readonly number[]): PayoffProfile
   return functionPayoff((spot) => evaluate(spot), kinks);
 }
 
-const localVolatilities = lastUsed((text: string): Diffusion => {
+const localVolatilities = lastUsed((text: string): Exclude<Diffusion, { kind: "deterministic" }> => {
   const sigma = formula(text, ["S", "t"]);
   if (formulaVariables(text, ["S", "t"]).has("t")) return { kind: "formula", sigma, shift: 0 };
   return { kind: "local", sigma: (spot) => sigma(spot, 0), shift: 0 };
 });
+
+function localDiffusion({ expression, added = 0, start = 0 }: Volatility & { kind: "local" }): Diffusion {
+  const diffusion = localVolatilities(expression);
+  return diffusion.kind === "formula" ? { ...diffusion, shift: added, start } : { ...diffusion, shift: added };
+}
 
 function diffusionOf(volatility: Volatility): Diffusion {
   switch (volatility.kind) {
     case "deterministic":
       return { kind: "deterministic", sigma: volatility.sigma };
     case "cev": {
-      const { sigma, beta } = volatility;
-      return { kind: "local", sigma: (spot) => sigma * spot ** (beta - 1), shift: 0 };
+      const { sigma, beta, added = 0 } = volatility;
+      return { kind: "local", sigma: (spot) => sigma * spot ** (beta - 1), shift: added };
     }
     case "local":
-      return localVolatilities(volatility.expression);
+      return localDiffusion(volatility);
     default:
       return volatility satisfies never;
   }

@@ -39,10 +39,15 @@ describe("a book", () => {
         correlations: [["ACME", "BETA", 0.3]],
       },
       trades: [trade({ expiry: "2027-11-20", exercise: "american", quantity: 10 })],
-      scenarios: { spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02] },
+      scenarios: { time: [0, "2026-11-27", 0.5], spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02] },
     });
     expect(parsed.asOf).toBe("2026-11-20T16:00:00.000Z");
-    expect(parsed.scenarios).toEqual({ spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02], rate: [0] });
+    expect(parsed.scenarios).toEqual({
+      time: [0, 7 / 365, 0.5],
+      spot: [-0.1, 0, 0.1],
+      volatility: [-0.02, 0, 0.02],
+      rate: [0],
+    });
     expect(parsed.market.correlations).toEqual([{ first: "ACME", second: "BETA", value: 0.3 }]);
     const acme = parsed.market.underlyings.get("ACME");
     expect(acme?.dividends.discrete.map(({ time }) => time)).toEqual([101 / 365, 285 / 365]);
@@ -141,7 +146,15 @@ describe("a book that cannot be used is refused by path", () => {
       { ...usable, scenarios: { spot: [-1] } },
       "scenarios.spot[0]: expected a relative shift above −1 (−0.1 is −10 %), got -1",
     ],
-    [{ ...usable, scenarios: { vol: [0] } }, "scenarios.vol: unknown field; known are spot, volatility, rate"],
+    [{ ...usable, scenarios: { vol: [0] } }, "scenarios.vol: unknown field; known are time, spot, volatility, rate"],
+    [
+      { ...usable, scenarios: { time: [0, -0.1] } },
+      "scenarios.time[1]: expected a date from asOf to 1000 years after, got one 0.1 years before it",
+    ],
+    [
+      { ...usable, scenarios: { time: ["soon"] } },
+      'scenarios.time[0]: expected an ISO date or instant ("2027-11-20", "2027-11-20T16:00:00Z"), or years from asOf up to 1000, got "soon"',
+    ],
   ])("%#", (value, message) => {
     expect(() => readBook(value)).toThrow(message);
   });

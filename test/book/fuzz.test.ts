@@ -52,7 +52,7 @@ const SEED_BOOK = {
     }),
     trade({ id: "T4", volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2, 0.3]] } } }),
   ],
-  scenarios: { spot: [-0.1, 0], volatility: [0.01], rate: [0] },
+  scenarios: { time: [0, "2027-01-20"], spot: [-0.1, 0], volatility: [0.01], rate: [0] },
 };
 
 const WORDS = [

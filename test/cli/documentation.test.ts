@@ -47,6 +47,17 @@ test("README.md: an American put", () => {
   expect(delta).toBeCloseTo(-0.411, 3);
 });
 
+test("docs/explain.md: a put over a weekend", () => {
+  const [example, ...others] = examplesOf("docs/explain.md");
+  expect(others).toEqual([]);
+  const [change, theta, delta, gamma, unexplained] = numbers(run(example));
+  // Delta and theta of the put of README.md's example, to its digits; a year has 365 days.
+  expect(delta).toBeCloseTo(-0.411, 2);
+  expect(theta).toBeLessThan(0);
+  expect(theta + delta + gamma).toBeCloseTo(change, 2);
+  expect(Math.abs(unexplained)).toBeLessThan(0.01);
+});
+
 test("docs/kernels.md: calls, and sums over workgroups", () => {
   const [calls, sums, ...others] = examplesOf("docs/kernels.md");
   expect(others).toEqual([]);

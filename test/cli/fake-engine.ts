@@ -1,5 +1,7 @@
 /** Stands in for the pricer: every trade is worth its intrinsic value, so tests of the command need no device. */
-import { failedResult, type ParsedTrade, type Trade, type TradeResult } from "../../src/book/index.ts";
+import { failedResult, type ParsedTrade, type Scenarios, type Trade, type TradeResult } from "../../src/book/index.ts";
+import { explainBook } from "../../src/pricing/index.ts";
+import { PlainDevice } from "../support/plain-device.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
 
 export interface FakeEngine {
@@ -21,13 +23,17 @@ export function fakeEngine(batchSize = 100): FakeEngine {
         let batch: TradeResult[] = [];
         let done = 0;
         for await (const parsed of trades) {
-          batch.push(resultOf(parsed, scenarios === undefined ? undefined : scenarios.spot.length));
+          batch.push(resultOf(parsed, scenarios));
           run.onProgress({ done: ++done, total: undefined });
           if (batch.length < batchSize) continue;
           yield batch;
           batch = [];
         }
         if (batch.length > 0) yield batch;
+      },
+      explainBook: (before, after, run) => {
+        asked.push({ ...options, ...run });
+        return explainBook(before, after, { ...run, device: new PlainDevice() });
       },
       [Symbol.asyncDispose]: async () => void closed++,
     };
@@ -36,7 +42,7 @@ export function fakeEngine(batchSize = 100): FakeEngine {
   return { open, asked, closed: () => closed };
 }
 
-function resultOf(parsed: ParsedTrade, spots: number | undefined): TradeResult {
+function resultOf(parsed: ParsedTrade, scenarios: Scenarios | undefined): TradeResult {
   if (!parsed.ok) return failedResult(parsed.id, parsed.error);
   const value = intrinsic(parsed.trade);
   return {
@@ -53,7 +59,9 @@ function resultOf(parsed: ParsedTrade, spots: number | undefined): TradeResult {
     precision: "f64",
     backend: "cpu",
     warnings: parsed.trade.id.startsWith("W") ? ["a warning"] : [],
-    ...(spots === undefined ? {} : { scenarios: Array.from({ length: spots }, (_, i) => [[value + i]]) }),
+    ...(scenarios && {
+      scenarios: scenarios.time.map((_, t) => scenarios.spot.map((_, i) => [[value + i + 100 * t]])),
+    }),
   };
 }
 

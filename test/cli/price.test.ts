@@ -118,14 +118,22 @@ describe("results", () => {
     const path = file("scenarios.json", { ...two, scenarios: { spot: [-0.1, 0] } });
     const { stdout } = await feynkac(["price", path, "--format", "json"]);
     const report = JSON.parse(stdout) as BookReport;
-    expect(report.scenarios).toEqual({ spot: [-0.1, 0], volatility: [0], rate: [0] });
+    expect(report.scenarios).toEqual({ time: [0], spot: [-0.1, 0], volatility: [0], rate: [0] });
     expect(report.results.map((result) => result.status === "ok" && result.scenarios)).toEqual([
-      [[[10]], [[11]]],
-      [[[10]], [[11]]],
+      [[[[10]], [[11]]]],
+      [[[[10]], [[11]]]],
     ]);
-    expect(report.totals[0].scenarios).toEqual([[[-10]], [[-11]]]);
+    expect(report.totals[0].scenarios).toEqual([[[[-10]], [[-11]]]]);
     const table = await feynkac(["price", path]);
     expect(table.stdout).toContain("EUR, rates 0       vol 0\nspot -10 %    -10.000000\nspot 0 %      -11.000000\n");
+  });
+
+  test("under scenarios at later dates: a table for each", async () => {
+    const path = file("later.json", { ...two, scenarios: { time: [0, 7 / 365, 0.123], spot: [-0.1, 0] } });
+    const { stdout } = await feynkac(["price", path]);
+    expect(stdout).toContain("EUR, rates 0       vol 0\nspot -10 %    -10.000000\nspot 0 %      -11.000000\n");
+    expect(stdout).toMatch(/\nEUR, \+7 days, rates 0 +vol 0\nspot -10 % +-110.00000\n/);
+    expect(stdout).toMatch(/\nEUR, \+0.123 years, rates 0 +vol 0\nspot -10 % +-210.00000\n/);
   });
 
   test("of an empty book", async () => {

@@ -31,9 +31,10 @@ describe("Greeks without a closed form", () => {
 
   it("have the value's own slopes: delta and gamma against spot scenarios", async () => {
     const device = new PlainDevice();
-    const got = await priced(trades, { device, method: "fdm" }, { spot: [-0.01, 0, 0.01], volatility: [0], rate: [0] });
+    const axes = { time: [0], spot: [-0.01, 0, 0.01], volatility: [0], rate: [0] };
+    const got = await priced(trades, { device, method: "fdm" }, axes);
     got.forEach(({ id, delta, scenarios }, i) => {
-      const [down, , up] = (scenarios ?? []).map((plane) => plane[0][0] as number);
+      const [down, , up] = (scenarios?.[0] ?? []).map((plane) => plane[0][0] as number);
       const slope = (up - down) / (0.02 * trades[i].underlying.spot);
       expect({ id, delta, slope, fine: Math.abs(slope - (delta as number)) <= 2e-3 }).toMatchObject({ fine: true });
     });

@@ -67,9 +67,9 @@ describe("without volatility", () => {
     const [got] = await priced(
       [trade({ payoff: put(110), exercise: american })],
       { device },
-      { spot: [0], volatility: [-0.2, -0.5, 0], rate: [0] },
+      { time: [0], spot: [0], volatility: [-0.2, -0.5, 0], rate: [0] },
     );
-    expect(got.scenarios?.[0]).toEqual([[10], [10], [got.value]]);
+    expect(got.scenarios?.[0][0]).toEqual([[10], [10], [got.value]]);
   });
 });
 

@@ -1,11 +1,12 @@
 /** The scenario axes of a book, as written. */
 import type * as z from "zod";
-import { list, numberWhere, object } from "./values.ts";
+import { list, numberWhere, object, time } from "./values.ts";
 
 const spotShift = numberWhere("a relative shift above −1 (−0.1 is −10 %)", (value) => value > -1);
 const absoluteShift = numberWhere("a shift between −100 and 100 (0.01 is 1 %)", (value) => Math.abs(value) <= 100);
 
 export const scenariosSchema = object({
+  time: list(time, "a list of dates or years from asOf, at least one", 1).optional(),
   spot: list(spotShift, "a list of relative spot shifts, at least one", 1).optional(),
   volatility: list(absoluteShift, "a list of volatility shifts, at least one", 1).optional(),
   rate: list(absoluteShift, "a list of rate shifts, at least one", 1).optional(),

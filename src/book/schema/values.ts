@@ -1,7 +1,7 @@
 /** Building blocks of the schemas: values with one wording of errors, "expected …, got …". */
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
-import { parseTime, type TimeSpec } from "../time.ts";
+import { MOST_YEARS, parseTime, type TimeSpec } from "../time.ts";
 
 /** A schema whose output is T, whatever comes in. */
 export type Schema<T> = z.ZodType<T>;
@@ -19,8 +19,7 @@ export function numberWhere(what: string, test: (value: number) => boolean): Sch
   return checked(what, (value) => typeof value === "number" && Number.isFinite(value) && test(value));
 }
 
-/** Times beyond this, rates and volatilities beyond 10,000 %, are mistakes, and would overflow what is made of them. */
-const MOST_YEARS = 1000;
+/** Rates and volatilities beyond 10,000 % are mistakes, and would overflow what is made of them. */
 const MOST_RATE = 100;
 
 export const finite = numberWhere("a finite number", () => true);

@@ -7,11 +7,9 @@ import { jsonFormat, ndjsonFormat } from "../format/json.ts";
 import { tableFormat } from "../format/table.ts";
 import type { PricedRow, ResultFormat } from "../format/writer.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
-import { type Output, outputTo, outputToFile } from "../output.ts";
+import { formatOfName, openOutput, type Output, type OutputFormat, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-
-export type OutputFormat = "table" | "json" | "ndjson" | "csv";
 
 export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
   readonly market: string | undefined;
@@ -37,10 +35,7 @@ export async function price(
   const input = await openInput(request);
   try {
     await using engine = await openEngine(options);
-    const output =
-      options.output === undefined || options.output === "-"
-        ? outputTo(terminal.stdout)
-        : await outputToFile(options.output);
+    const output = await openOutput(options.output, terminal.stdout);
     try {
       return await run({ input, engine, output, options, terminal, signal });
     } catch (error) {
@@ -119,7 +114,7 @@ class Pairing implements AsyncIterable<ParsedTrade> {
   }
 }
 
-/** The format asked for; else what the output's name says; else a table. A table for people is cut, one for a pipe is not. */
+/** The format asked for; else what the output's name says; else a table. */
 function formatFor({ format, output: path, all }: PriceOptions, { sink }: Output): ResultFormat {
   switch (format ?? formatOfName(path)) {
     case "json":
@@ -129,17 +124,8 @@ function formatFor({ format, output: path, all }: PriceOptions, { sink }: Output
     case "csv":
       return csvFormat();
     default:
-      return tableFormat({
-        all: all || sink.isTTY !== true,
-        // Some terminals say that they have 0 columns.
-        columns: sink.isTTY === true && sink.columns ? sink.columns : undefined,
-      });
+      return tableFormat(tableOptions(all, sink));
   }
-}
-
-function formatOfName(path: string | undefined): OutputFormat | undefined {
-  const extension = path?.match(/\.(json|ndjson|csv)$/i)?.[1].toLowerCase();
-  return extension as OutputFormat | undefined;
 }
 
 function summary({ priced, failed }: Totals, { device, precision }: Engine, seconds: number): string {

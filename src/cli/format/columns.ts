@@ -29,6 +29,35 @@ export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonl
   );
 }
 
+/** The columns to leave out, so that the others fit into `room`: of those that can be done without, the first to go first. */
+export function tooMuch(
+  columns: readonly TextColumn[],
+  widths: readonly number[],
+  room: number,
+  dispensable: readonly string[],
+): Set<string> {
+  const hidden = new Set<string>();
+  const width = (): number => columns.reduce((sum, { title }, i) => sum + (hidden.has(title) ? 0 : widths[i] + 2), -2);
+  for (const title of dispensable) if (width() > room) hidden.add(title);
+  return hidden;
+}
+
+/** Lines of the columns that are not hidden. */
+export function visibleLines(
+  columns: readonly TextColumn[],
+  rows: readonly (readonly string[])[],
+  widths: readonly number[],
+  hidden: ReadonlySet<string>,
+): string {
+  const visible = <T>(cells: readonly T[]): T[] => cells.filter((_, i) => !hidden.has(columns[i].title));
+  const text = alignColumns(
+    visible(columns),
+    rows.map((row) => visible(row)),
+    visible(widths),
+  );
+  return `${text.join("\n")}\n`;
+}
+
 /** Control characters in names from a file must not reach a terminal, where they are commands. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for

@@ -46,7 +46,8 @@ function cellsOf(result: TradeResult, withScenarios: boolean): (string | number 
   return cells;
 }
 
-function cell(value: string | number | null): string {
+/** One cell, quoted where it has to be. */
+export function cell(value: string | number | null): string {
   if (value === null) return "";
   const text = String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

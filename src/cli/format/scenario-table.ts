@@ -2,33 +2,44 @@ import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed } from "./numbers.ts";
 
-/** The totals under every scenario: for each currency and rate shift one table, spot down and volatility across. */
+/** The totals under every scenario: for each currency, date and rate shift one table, spot down and volatility across. */
 export function scenarioTables(scenarios: Scenarios | undefined, totals: readonly CurrencyTotals[]): string[] {
   if (scenarios === undefined) return [];
-  return totals.flatMap((total) => scenarios.rate.map((shift, k) => scenarioTable(scenarios, total, shift, k)));
+  return totals.flatMap((total) =>
+    scenarios.time.flatMap((_, t) => scenarios.rate.map((_, k) => scenarioTable(scenarios, total, t, k))),
+  );
 }
 
 function scenarioTable(
-  { spot, volatility }: Scenarios,
+  { time, spot, volatility, rate }: Scenarios,
   { currency, scenarios }: CurrencyTotals,
-  rateShift: number,
+  t: number,
   k: number,
 ): string {
   if (scenarios === undefined) return "";
+  const cube = scenarios[t];
   const decimals = decimalsFor(
-    scenarios.flatMap((plane) => plane.map((row) => row[k])),
+    cube.flatMap((plane) => plane.map((row) => row[k])),
     8,
   );
+  const date = time[t] === 0 ? "" : `, ${ahead(time[t])}`;
   const columns: TextColumn[] = [
-    { title: `${printable(currency)}, rates ${signed(rateShift)}`, align: "left" },
+    { title: `${printable(currency)}${date}, rates ${signed(rate[k])}`, align: "left" },
     ...volatility.map((shift) => ({ title: `vol ${signed(shift)}`, align: "right" }) as const),
   ];
   const rows = spot.map((shift, i) => [
     `spot ${percent(shift)}`,
-    ...volatility.map((_, j) => fixed(scenarios[i][j][k], decimals)),
+    ...volatility.map((_, j) => fixed(cube[i][j][k], decimals)),
   ]);
   const lines = alignColumns(columns, [columns.map(({ title }) => title), ...rows], widthsOf(columns, rows));
   return `${lines.join("\n")}\n`;
+}
+
+/** `+7 days`, `+0.123457 years`. */
+function ahead(years: number): string {
+  const days = Math.round(years * 365 * 1e6) / 1e6;
+  if (!Number.isInteger(days)) return `+${Number(years.toPrecision(6))} years`;
+  return `+${days.toLocaleString("en-US")} ${days === 1 ? "day" : "days"}`;
 }
 
 function signed(shift: number): string {

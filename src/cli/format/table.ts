@@ -1,6 +1,6 @@
 /** Results as a table for people. */
 import type { CurrencyTotals, TradeResult } from "../../book/index.ts";
-import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
+import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed, magnitude } from "./numbers.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import type { ResultFormat, RunEnd, RunStart } from "./writer.ts";
@@ -95,20 +95,8 @@ function layoutOf(results: readonly TradeResult[], before: Layout | undefined, r
     COLUMNS,
     results.map((result) => cellsOf(result, decimals)),
   );
-  if (before === undefined) return { decimals, widths: needed, hidden: tooMuch(COLUMNS, needed, room) };
+  if (before === undefined) return { decimals, widths: needed, hidden: tooMuch(COLUMNS, needed, room, DISPENSABLE) };
   return { ...before, widths: needed.map((width, i) => Math.max(width, before.widths[i])) };
-}
-
-/** The columns to leave out, so that the others fit. */
-function tooMuch(columns: readonly TextColumn[], widths: readonly number[], room: number): Set<string> {
-  const hidden = new Set<string>();
-  const width = (): number => columns.reduce((sum, { title }, i) => sum + (hidden.has(title) ? 0 : widths[i] + 2), -2);
-  for (const title of DISPENSABLE) if (width() > room) hidden.add(title);
-  return hidden;
-}
-
-function withoutHidden<T>(columns: readonly TextColumn[], cells: readonly T[], hidden: ReadonlySet<string>): T[] {
-  return cells.filter((_, i) => !hidden.has(columns[i].title));
 }
 
 function cellsOf(result: TradeResult, decimals: Layout["decimals"]): string[] {
@@ -121,22 +109,7 @@ function block(results: readonly TradeResult[], layout: Layout, before: Layout |
   const wider = before !== undefined && layout.widths.some((width, i) => width > before.widths[i]);
   const titles = before === undefined || wider ? [COLUMNS.map(({ title }) => title)] : [];
   const rows = [...titles, ...results.map((result) => cellsOf(result, layout.decimals))];
-  return `${wider ? "\n" : ""}${lines(COLUMNS, rows, layout.widths, layout.hidden)}`;
-}
-
-function lines(
-  columns: readonly TextColumn[],
-  rows: readonly (readonly string[])[],
-  widths: readonly number[],
-  hidden: ReadonlySet<string>,
-): string {
-  const visible = <T>(cells: readonly T[]): T[] => withoutHidden(columns, cells, hidden);
-  const text = alignColumns(
-    visible(columns),
-    rows.map((row) => visible(row)),
-    visible(widths),
-  );
-  return `${text.join("\n")}\n`;
+  return `${wider ? "\n" : ""}${visibleLines(COLUMNS, rows, layout.widths, layout.hidden)}`;
 }
 
 function more(hidden: number): string {
@@ -145,7 +118,7 @@ function more(hidden: number): string {
 
 function noRoom(layout: Layout | undefined, { totals }: RunEnd, room: number): string {
   if (layout === undefined) return "";
-  const hidden = new Set([...layout.hidden, ...tooMuch(TOTAL_COLUMNS, totalWidths(totals), room)]);
+  const hidden = new Set([...layout.hidden, ...tooMuch(TOTAL_COLUMNS, totalWidths(totals), room, DISPENSABLE)]);
   const names = COLUMNS.map(({ title }) => title).filter((title) => hidden.has(title));
   return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
 }
@@ -190,7 +163,7 @@ function totalsBlock({ totals, priced, failed }: RunEnd, room: number): string {
   const rows = totals.map((total) => totalCells(total));
   const widths = totalWidths(totals);
   const titles = TOTAL_COLUMNS.map(({ title }) => title);
-  return lines(TOTAL_COLUMNS, [titles, ...rows], widths, tooMuch(TOTAL_COLUMNS, widths, room));
+  return visibleLines(TOTAL_COLUMNS, [titles, ...rows], widths, tooMuch(TOTAL_COLUMNS, widths, room, DISPENSABLE));
 }
 
 function totalCells(total: CurrencyTotals): string[] {

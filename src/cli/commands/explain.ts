@@ -1,0 +1,130 @@
+import type { Book } from "../../book/index.ts";
+import type { ExplainMethod, ExplainReport } from "../../pricing/index.ts";
+import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
+import { CliError, EXIT } from "../failure.ts";
+import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
+import { explainTable } from "../format/explain-table.ts";
+import { type InputFormat, type InputRequest, openInput } from "../input.ts";
+import { formatOfName, openOutput, type Output, type OutputFormat, tableOptions } from "../output.ts";
+import { ProgressBar } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "accuracy"> {
+  readonly market: string | undefined;
+  readonly marketAfter: string | undefined;
+  readonly method: ExplainMethod;
+  readonly inputFormat: InputFormat | undefined;
+  readonly format: OutputFormat | undefined;
+  readonly output: string | undefined;
+  readonly all: boolean;
+}
+
+/**
+ * `feynkac explain`: two books, or one in two markets, and why the one is worth more than the other. Both are held in memory.
+ * @returns the exit status
+ * @throws CliError | BookError input that cannot be used; DeviceUnavailableError; AbortError when interrupted
+ */
+export async function explain(
+  before: string,
+  after: string | undefined,
+  options: ExplainCommandOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+  openEngine: OpenEngine,
+): Promise<number> {
+  const requests = requestsOf(before, after, options, terminal, signal);
+  const books = [await readWhole(requests[0]), await readWhole(requests[1])] as const;
+  await using engine = await openEngine(options);
+  const output = await openOutput(options.output, terminal.stdout);
+  try {
+    return await run(books, engine, output, options, terminal, signal);
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+/** @throws CliError nothing to compare with, or one thing to be read twice */
+function requestsOf(
+  before: string,
+  after: string | undefined,
+  { market, marketAfter, inputFormat: format }: ExplainCommandOptions,
+  { stdin }: Terminal,
+  signal: AbortSignal,
+): readonly [InputRequest, InputRequest] {
+  const first: InputRequest = { path: before, marketPath: market, format, stdin, signal };
+  if (after !== undefined) {
+    if (before === "-" && after === "-") throw new CliError("the two books cannot both come from standard input");
+    return [first, { ...first, path: after, marketPath: marketAfter }];
+  }
+  if (marketAfter === undefined)
+    throw new CliError(
+      "nothing to compare with: give a second book, or --market-after MARKET.json for the same trades",
+    );
+  if (before === "-") throw new CliError("standard input cannot be read twice; give the book as a file");
+  return [first, { ...first, marketPath: marketAfter, replacesMarket: market === undefined }];
+}
+
+async function readWhole(request: InputRequest): Promise<Book> {
+  const { asOf, scenarios, market, trades, close } = await openInput(request);
+  try {
+    const all: Book["trades"][number][] = [];
+    for await (const parsed of trades) {
+      request.signal.throwIfAborted();
+      all.push(parsed);
+    }
+    return { asOf, scenarios, market, trades: all };
+  } finally {
+    close();
+  }
+}
+
+async function run(
+  [before, after]: readonly [Book, Book],
+  engine: Engine,
+  output: Output,
+  options: ExplainCommandOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const { precision, accuracy, method } = options;
+  const bar = new ProgressBar(terminal.stderr);
+  const started = performance.now();
+  const onProgress: RunOptions["onProgress"] = ({ done, total }) =>
+    bar.update({ done, fraction: total === undefined ? undefined : done / total });
+  let report: ExplainReport;
+  try {
+    report = await engine.explainBook(before, after, { precision, accuracy, method, signal, onProgress });
+  } finally {
+    bar.clear();
+  }
+  for (const text of textsOf(report, options, output)) if (text !== "") await output.write(text);
+  await output.commit();
+  terminal.stderr.write(summary(report, engine, (performance.now() - started) / 1000));
+  return report.failed > 0 ? EXIT.failedTrades : EXIT.ok;
+}
+
+function textsOf(report: ExplainReport, { format, output: path, all }: ExplainCommandOptions, { sink }: Output) {
+  switch (format ?? formatOfName(path)) {
+    case "json":
+      return explainJson(report);
+    case "ndjson":
+      return explainNdjson(report);
+    case "csv":
+      return explainCsv(report);
+    default:
+      return explainTable(report, tableOptions(all, sink));
+  }
+}
+
+function summary(
+  { results, explained, failed }: ExplainReport,
+  { device, precision }: Engine,
+  seconds: number,
+): string {
+  const listed = results.length - explained - failed;
+  const others = listed > 0 ? `, ${listed.toLocaleString("en-US")} new, gone or changed` : "";
+  const failures = failed > 0 ? `, ${failed.toLocaleString("en-US")} not explained` : "";
+  const trades = explained === 1 ? "trade" : "trades";
+  return `${explained.toLocaleString("en-US")} ${trades} explained in ${seconds.toFixed(2)} s${others}${failures}; ${device.name}, ${precision}\n`;
+}

@@ -1,0 +1,163 @@
+/** What `explain` finds, as a table for people. */
+import type { ExplainedTrade, ExplainMethod, ExplainReport, ExplainTerm, ExplainTerms } from "../../pricing/index.ts";
+import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
+import { decimalsFor, fixed } from "./numbers.ts";
+import type { TableOptions } from "./table.ts";
+
+/** Rows shown of a long book, and lines of a list under it. */
+const MOST_ROWS = 20;
+
+/** Columns, each the sum of some terms. What a method has besides goes into the last. */
+const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string, terms: readonly ExplainTerm[]])[]>> = {
+  taylor: [
+    ["theta", ["theta"]],
+    ["delta", ["delta"]],
+    ["gamma", ["gamma"]],
+    ["vega", ["vega"]],
+    ["rho", ["rho"]],
+    ["dividends", ["exDividend", "dividends"]],
+    ["2nd order", []],
+  ],
+  revaluation: [
+    ["time", ["time"]],
+    ["spot", ["spot"]],
+    ["volatility", ["volatility"]],
+    ["rate", ["rate"]],
+    ["dividends", ["exDividend", "dividends"]],
+    ["cross", []],
+  ],
+};
+
+/** What a narrow terminal does without, the first to go first. */
+const DISPENSABLE = ["before", "after", "2nd order", "cross", "rho", "rate", "dividends", "gamma"];
+
+type Line = Readonly<Record<string, number | null>>;
+
+/** Significant digits of a table's largest number. All have its number of decimals: they are meant to be added up. */
+const DIGITS = 6;
+
+export function* explainTable(
+  report: ExplainReport,
+  { all, columns: room = Number.POSITIVE_INFINITY }: TableOptions,
+): Generator<string> {
+  const rows = report.results.filter(({ status }) => status !== "error");
+  const shown = all ? rows : rows.slice(0, MOST_ROWS);
+  const withStatus = rows.some(({ status }) => status !== "explained");
+  const withCash = rows.some(({ cash }) => cash !== null && cash !== 0);
+  const sums = COLUMNS[report.method].map(([title]) => title);
+  const middle = ["before", "after", ...(withCash ? ["cash"] : []), "change", ...sums, "unexplained"];
+  const table = numberTable(
+    "trade",
+    middle,
+    shown.map((row) => [row.id ?? "?", lineOf(row, report.method)]),
+    withStatus ? shown.map(({ status }) => status) : undefined,
+  );
+  const totals = numberTable(
+    "total × quantity",
+    [...middle.slice(0, -1), "unexplained", ...(report.totals.some(({ trading }) => trading !== 0) ? ["trading"] : [])],
+    report.totals.map((total) => [total.currency, lineOf(total, report.method)]),
+  );
+  // The two tables leave out the same.
+  const hidden = new Set(
+    [table, totals].flatMap(({ columns, widths }) => [...tooMuch(columns, widths, room, DISPENSABLE)]),
+  );
+  yield `${heading(report)}\n\n`;
+  if (shown.length > 0) yield textOf(table, hidden);
+  if (rows.length > shown.length)
+    yield `… and ${(rows.length - shown.length).toLocaleString("en-US")} more (--all shows them)\n`;
+  yield noRoom(table, hidden);
+  yield report.totals.length === 0 ? "no trades\n" : `\n${textOf(totals, hidden)}`;
+  yield* lists(report);
+}
+
+function heading({ asOf, years, method }: ExplainReport): string {
+  const days = Number((365 * years).toPrecision(6));
+  const how = method === "taylor" ? "by its sensitivities" : "by full revaluation, one part of the market at a time";
+  const moment = (iso: string): string => iso.replace(".000Z", "Z");
+  return `from ${moment(asOf.before)} to ${moment(asOf.after)} (${days} ${days === 1 ? "day" : "days"}), ${how}`;
+}
+
+/** A row's numbers by their columns. */
+function lineOf(
+  row: Pick<ExplainedTrade, "before" | "after" | "cash" | "change" | "terms" | "unexplained"> & { trading?: number },
+  method: ExplainMethod,
+): Line {
+  const { before, after, cash, change, unexplained, trading = null, terms } = row;
+  return { before, after, cash, change, unexplained, trading, ...columnSums(terms, method) };
+}
+
+function columnSums(terms: ExplainTerms | null, method: ExplainMethod): Line {
+  const columns = COLUMNS[method];
+  if (terms === null) return Object.fromEntries(columns.map(([title]) => [title, null]));
+  const named = new Set(columns.flatMap(([, names]) => names));
+  const others = (Object.keys(terms) as ExplainTerm[]).filter((name) => !named.has(name));
+  const sum = (names: readonly ExplainTerm[]): number => names.reduce((total, name) => total + (terms[name] ?? 0), 0);
+  return Object.fromEntries(columns.map(([title, names]) => [title, sum(names.length === 0 ? others : names)]));
+}
+
+interface NumberTable {
+  readonly columns: readonly TextColumn[];
+  readonly rows: readonly (readonly string[])[];
+  readonly widths: readonly number[];
+}
+
+function numberTable(
+  first: string,
+  names: readonly string[],
+  lines: readonly (readonly [name: string, line: Line])[],
+  status?: readonly string[],
+): NumberTable {
+  const decimals = decimalsFor(
+    lines.flatMap(([, line]) => names.map((name) => line[name])),
+    DIGITS,
+  );
+  const columns: TextColumn[] = [
+    { title: first, align: "left" },
+    ...names.map((title) => ({ title, align: "right" }) as const),
+    ...(status === undefined ? [] : [{ title: "status", align: "left" } as const]),
+  ];
+  const rows = lines.map(([name, line], i) => [
+    printable(name),
+    ...names.map((column) => fixed(line[column], decimals)),
+    ...(status === undefined ? [] : [status[i]]),
+  ]);
+  return { columns, rows, widths: widthsOf(columns, rows) };
+}
+
+function textOf({ columns, rows, widths }: NumberTable, hidden: ReadonlySet<string>): string {
+  const titles = columns.map(({ title }) => title);
+  return visibleLines(columns, [titles, ...rows], widths, hidden);
+}
+
+function noRoom({ columns }: NumberTable, hidden: ReadonlySet<string>): string {
+  const names = columns.map(({ title }) => title).filter((title) => hidden.has(title));
+  return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
+}
+
+/** Under the tables: what has changed, and what went wrong. */
+function* lists({ results }: ExplainReport): Generator<string> {
+  const of = (test: (row: ExplainedTrade) => string | undefined): string[] =>
+    results.flatMap((row) => {
+      const text = test(row);
+      return text === undefined ? [] : [`${row.id === null ? "" : `${row.id}: `}${text}`];
+    });
+  yield listed(
+    "on other terms",
+    of(({ reason }) => reason),
+  );
+  yield listed(
+    "warnings",
+    of(({ warnings }) => (warnings.length === 0 ? undefined : warnings.join("; "))),
+  );
+  yield listed(
+    "not explained",
+    of(({ error }) => error?.message.replaceAll("\n", "\n    ")),
+  );
+}
+
+function listed(title: string, lines: readonly string[]): string {
+  if (lines.length === 0) return "";
+  const shown = lines.slice(0, MOST_ROWS).map((line) => `  ${line.split("\n").map(printable).join("\n")}\n`);
+  const rest = lines.length - shown.length;
+  return `\n${title}:\n${shown.join("")}${rest > 0 ? `  … and ${rest.toLocaleString("en-US")} more\n` : ""}`;
+}

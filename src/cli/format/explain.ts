@@ -1,0 +1,48 @@
+/** What `explain` finds, for programs. The texts, one after another, are the whole output. */
+import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
+import { cell } from "./csv.ts";
+
+/** Names of a report's terms, in their order. */
+export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {
+  const terms = totals[0]?.terms ?? results.find((row) => row.terms !== null)?.terms ?? {};
+  return Object.keys(terms) as ExplainTerm[];
+}
+
+/** One line of the report a line. */
+export function* explainNdjson({ results }: ExplainReport): Generator<string> {
+  for (const row of results) yield `${JSON.stringify(row)}\n`;
+}
+
+/** One object, an `ExplainReport`; one trade a line, so that it can be read and compared. */
+export function* explainJson({ results, explained, failed, totals, ...head }: ExplainReport): Generator<string> {
+  const fields = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
+  yield `{\n${fields.join("")}  "results": [`;
+  for (const [i, row] of results.entries()) yield `${i === 0 ? "" : ","}\n    ${JSON.stringify(row)}`;
+  yield `${results.length === 0 ? "" : "\n  "}],\n  "explained": ${explained},\n  "failed": ${failed},\n`;
+  yield `  "totals": ${JSON.stringify(totals)}\n}\n`;
+}
+
+const FIRST = ["id", "status", "before", "after", "cash", "change"] as const;
+const MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
+const LAST = ["quantityBefore", "quantityAfter", "errorEstimate"] as const;
+
+/** RFC 4180 with LF line ends: numbers in full, a column a term, moves of the market with "move." before their names. */
+export function* explainCsv(report: ExplainReport): Generator<string> {
+  const terms = termNames(report);
+  const moves = MOVES.map((name) => `move.${name}`);
+  yield `${[...FIRST, ...terms, "unexplained", ...moves, ...LAST, "warnings", "reason", "error"].join(",")}\n`;
+  for (const row of report.results) yield `${cellsOf(row, terms).map(cell).join(",")}\n`;
+}
+
+function cellsOf(row: ExplainedTrade, terms: readonly ExplainTerm[]): (string | number | null)[] {
+  return [
+    ...FIRST.map((name) => row[name]),
+    ...terms.map((name) => row.terms?.[name] ?? null),
+    row.unexplained,
+    ...MOVES.map((name) => row.moves?.[name] ?? null),
+    ...LAST.map((name) => row[name]),
+    row.warnings.join("; "),
+    row.reason ?? null,
+    row.error?.message ?? null,
+  ];
+}

@@ -1,0 +1,44 @@
+/** Derivatives as differences of priced trades. */
+import type { PricedTrade } from "../../book/index.ts";
+
+/** What a difference is taken of. */
+export interface Point {
+  readonly value: number;
+  readonly delta: number;
+  readonly theta: number;
+}
+
+export interface Curvature extends Point {
+  /** Of the value, the second difference. */
+  readonly second: number;
+}
+
+export function pointOf({ value, delta, theta }: PricedTrade): Point {
+  return { value, delta: delta ?? 0, theta: theta ?? 0 };
+}
+
+/** (to − from) / step. */
+export function slope(from: Point, to: Point, step: number): Point {
+  return {
+    value: (to.value - from.value) / step,
+    delta: (to.delta - from.delta) / step,
+    theta: (to.theta - from.theta) / step,
+  };
+}
+
+/** First and second differences about `base`. */
+export function central(base: Point, [up, down]: readonly [Point, Point], step: number): Curvature {
+  return { ...slope(down, up, 2 * step), second: (up.value - 2 * base.value + down.value) / (step * step) };
+}
+
+/** V_σr, from the values under both shifts, with one sign, less the second differences of each alone. */
+export function mixed(
+  base: Point,
+  v: readonly Point[],
+  r: readonly Point[],
+  vr: readonly Point[],
+  area: number,
+): number {
+  const sum = (points: readonly Point[]): number => points[0].value + points[1].value;
+  return (sum(vr) - sum(v) - sum(r) + 2 * base.value) / (2 * area);
+}

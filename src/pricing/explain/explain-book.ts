@@ -1,0 +1,112 @@
+import { type Book, MS_PER_YEAR, type Trade, type TradeResult } from "../../book/index.ts";
+import { BookError } from "../../errors.ts";
+import type { Greeks, Progress } from "../options.ts";
+import { priceTrades } from "../price-trades.ts";
+import { matchTrades } from "./match.ts";
+import { revaluation } from "./revaluation.ts";
+import { type Row, rowOf } from "./row.ts";
+import { taylor } from "./taylor.ts";
+import { ExplainSums } from "./totals.ts";
+import {
+  EXPLAIN_TERMS,
+  type ExplainedTrade,
+  type ExplainMethod,
+  type ExplainOptions,
+  type ExplainReport,
+} from "./types.ts";
+
+/** What each method needs of a trade in the earlier market, and of all else. */
+const METHODS = {
+  taylor: { attribute: taylor, first: "all", rest: "grid" },
+  revaluation: { attribute: revaluation, first: "none", rest: "none" },
+} as const satisfies Record<ExplainMethod, { attribute: unknown; first: Greeks; rest: Greeks }>;
+
+/** Trades whose prices are held at once. */
+const CHUNK = 4096;
+
+/**
+ * Why the trades of `before` are worth something else in `after`: trades are matched by id, and the change of each is told apart into
+ * what time, spot, volatility, rates and dividends did. A trade that cannot be explained is a line that says why.
+ *
+ * Cost: 2 to 10 prices a trade, see `taylor` and `revaluation`. Memory: the two books and the report.
+ * Design: design/explain.md. Verified: test/pricing/explain.test.ts.
+ * @throws BookError `after` is earlier than `before`; SpecError | PrecisionError as `priceTrades`; the signal's reason
+ */
+export async function explainBook(before: Book, after: Book, options: ExplainOptions): Promise<ExplainReport> {
+  const { method = "taylor" } = options;
+  const years = yearsBetween(before, after);
+  const matches = matchTrades(before, after, years);
+  const sums = new ExplainSums(EXPLAIN_TERMS[method]);
+  const results: ExplainedTrade[] = [];
+  for (let first = 0; first < matches.length; first += CHUNK) {
+    const rows = matches
+      .slice(first, first + CHUNK)
+      .map((match) => rowOf(match, after, years, METHODS[method].attribute));
+    const onProgress = progressFrom(first, rows.length, matches.length, options);
+    for (const row of await explainRows(rows, after, { ...options, method, onProgress })) {
+      sums.add(row.result, row.before, row.after);
+      results.push(row.result);
+    }
+  }
+  const { backend, name } = options.device;
+  return {
+    method,
+    asOf: { before: before.asOf, after: after.asOf },
+    years,
+    device: { backend, name },
+    explained: sums.explained,
+    failed: sums.failed,
+    totals: sums.totals,
+    results,
+  };
+}
+
+/** Trades done, from the part of a chunk's prices that are. */
+function progressFrom(first: number, count: number, total: number, { onProgress }: ExplainOptions) {
+  return ({ done, total: prices = 0 }: Progress): void =>
+    onProgress?.({ done: first + Math.floor((count * done) / prices), total });
+}
+
+/** @throws BookError the later book is the earlier one */
+function yearsBetween(before: Book, after: Book): number {
+  const years = (Date.parse(after.asOf) - Date.parse(before.asOf)) / MS_PER_YEAR;
+  if (years >= 0) return years;
+  throw new BookError("after: asOf", `expected a date not before the first book's, ${before.asOf}, got ${after.asOf}`);
+}
+
+async function valuesOf(
+  trades: readonly Trade[],
+  { asOf }: Book,
+  options: Parameters<typeof priceTrades>[2],
+): Promise<TradeResult[]> {
+  const all: TradeResult[] = [];
+  const parsed = trades.map((trade) => ({ ok: true, trade }) as const);
+  for await (const batch of priceTrades(parsed, { asOf, scenarios: undefined }, options))
+    for (const result of batch) all.push(result);
+  return all;
+}
+
+/** The lines of some rows, each from its part of their prices. */
+async function explainRows(
+  rows: readonly Row[],
+  book: Book,
+  { method, ...options }: ExplainOptions & { readonly method: ExplainMethod },
+): Promise<
+  { readonly result: ExplainedTrade; readonly before: Trade | undefined; readonly after: Trade | undefined }[]
+> {
+  const { first, rest } = METHODS[method];
+  const starts = rows.flatMap((row) => row.before ?? []);
+  const others = rows.flatMap((row) => [...(row.after === undefined ? [] : [row.after]), ...row.views]);
+  const total = starts.length + others.length;
+  const onProgress = (earlier: number) => (progress: Progress) =>
+    options.onProgress?.({ done: earlier + progress.done, total });
+  const startValues = await valuesOf(starts, book, { ...options, onProgress: onProgress(0), greeks: first });
+  const otherValues = await valuesOf(others, book, { ...options, onProgress: onProgress(starts.length), greeks: rest });
+  let [start, other] = [0, 0];
+  return rows.map((row) => {
+    const from = row.before && startValues[start++];
+    const to = row.after && otherValues[other++];
+    const values = otherValues.slice(other, (other += row.views.length));
+    return { result: row.result(from, to, values), before: row.before, after: row.after };
+  });
+}

@@ -1,0 +1,14 @@
+/** Why a book is worth more or less than it was. */
+export { explainBook } from "./explain-book.ts";
+export {
+  EXPLAIN_TERMS,
+  type ExplainedTrade,
+  type ExplainMethod,
+  type ExplainOptions,
+  type ExplainReport,
+  type ExplainStatus,
+  type ExplainTerm,
+  type ExplainTerms,
+  type ExplainTotals,
+  type MarketMoves,
+} from "./types.ts";

@@ -1,0 +1,76 @@
+import type { Book, ParsedTrade, Trade } from "../../book/index.ts";
+import { INSTANT } from "../../market/index.ts";
+import { laterTrade } from "../later-trade.ts";
+import { same } from "./same.ts";
+
+/** What the two books say of one id. */
+export type Match =
+  /** `years` of its life have passed. */
+  | { readonly kind: "explained"; readonly before: Trade; readonly after: Trade; readonly years: number }
+  | { readonly kind: "matured"; readonly before: Trade }
+  | { readonly kind: "gone"; readonly before: Trade }
+  | { readonly kind: "new"; readonly after: Trade }
+  | { readonly kind: "changed"; readonly before: Trade; readonly after: Trade; readonly reason: string }
+  | {
+      readonly kind: "error";
+      readonly id: string | undefined;
+      readonly book: "before" | "after";
+      readonly error: unknown;
+    };
+
+/** Trades by id: the earlier book's in its order, then those that only the later one has. */
+export function matchTrades(before: Book, after: Book, years: number): Match[] {
+  const later = new Map<string, ParsedTrade>();
+  for (const parsed of after.trades) if (parsed.ok) later.set(parsed.trade.id, parsed);
+  // An id used twice is an error beside the trade that had it first.
+  for (const parsed of after.trades)
+    if (!parsed.ok && parsed.id !== undefined && !later.has(parsed.id)) later.set(parsed.id, parsed);
+  const known = new Set<string>();
+  const matches = before.trades.map((parsed) => {
+    if (!parsed.ok) return failed(parsed, "before");
+    known.add(parsed.trade.id);
+    return matchOf(parsed.trade, later.get(parsed.trade.id), years);
+  });
+  const refused = new Set(before.trades.map((parsed) => (parsed.ok ? undefined : parsed.id)));
+  const isOther = (parsed: ParsedTrade): boolean => {
+    const id = parsed.ok ? parsed.trade.id : parsed.id;
+    return id === undefined || (later.get(id) === parsed ? !known.has(id) && !refused.has(id) : true);
+  };
+  const others = after.trades
+    .filter(isOther)
+    .map((parsed): Match => (parsed.ok ? { kind: "new", after: parsed.trade } : failed(parsed, "after")));
+  return [...matches, ...others];
+}
+
+function failed({ id, error }: ParsedTrade & { ok: false }, book: "before" | "after"): Match {
+  return { kind: "error", id, book, error };
+}
+
+const DAY = 1 / 365;
+
+function matchOf(before: Trade, parsed: ParsedTrade | undefined, years: number): Match {
+  if (parsed === undefined || !parsed.ok) {
+    // The later book may leave out what has expired, or have it still: it is then refused for that.
+    if (laterTrade(before, years) === undefined) return { kind: "matured", before };
+    return parsed === undefined ? { kind: "gone", before } : failed(parsed, "after");
+  }
+  const after = parsed.trade;
+  // A plain date is at asOf's own time of day: lives shorten by whole days, whatever the hours that books are made at.
+  const passed = before.expiry - after.expiry;
+  const onDate = passed > -INSTANT && Math.abs(passed - years) < DAY * (1 - 1e-6);
+  const reason = onDate
+    ? difference(laterTrade(before, passed), after)
+    : "its expiry is another; one in years moves with asOf: write the date";
+  return reason === undefined
+    ? { kind: "explained", before, after, years: Math.max(passed, 0) }
+    : { kind: "changed", before, after, reason };
+}
+
+/** The first of the terms that differs; undefined if the trade is the same. */
+function difference(rolled: Trade | undefined, after: Trade): string | undefined {
+  if (rolled === undefined) return "its expiry is another";
+  if (rolled.underlying.name !== after.underlying.name) return "its underlying is another";
+  if (rolled.underlying.currency !== after.underlying.currency) return "its currency is another";
+  const term = (["payoff", "exercise", "barriers"] as const).find((name) => !same(rolled[name], after[name]));
+  return term === undefined ? undefined : `its ${term} ${term === "barriers" ? "are" : "is"} another`;
+}

@@ -1,0 +1,71 @@
+import type { Trade } from "../../book/index.ts";
+import { SpecError } from "../../errors.ts";
+import { totalVariance, volatilityAt } from "../../fdm/index.ts";
+import { afterDividend, type DiscreteDividend, INSTANT, integrate } from "../../market/index.ts";
+import { tradeProblem } from "../trade-problem.ts";
+import type { MarketMoves } from "./types.ts";
+
+/** Moves below this are rounding. */
+const NEGLIGIBLE = 1e-12;
+
+/**
+ * How the market moved for a trade: `rolled` is the earlier one at the later date, along its own forwards, `after` the later one.
+ * @throws SpecError a dividend that pays all of the spot
+ */
+export function marketMoves(before: Trade, rolled: Trade, after: Trade, years: number): MarketMoves {
+  const { spot } = after.underlying;
+  return {
+    years,
+    spot: spot - before.underlying.spot,
+    paid: withDividends(spot, paidDividends(before, years)) - spot,
+    volatility: significant(volatilityMove(rolled, after)),
+    rate: significant(rateMove(rolled, after)),
+  };
+}
+
+function significant(move: number): number {
+  return Math.abs(move) < NEGLIGIBLE ? 0 : move;
+}
+
+/** Those that a trade's underlying pays within some years. */
+export function paidDividends({ underlying }: Trade, years: number): readonly DiscreteDividend[] {
+  return underlying.dividends.discrete.filter(({ time }) => time <= years + INSTANT);
+}
+
+/** The spot before dividends, from the spot after them. @throws SpecError one that pays all of the spot */
+export function withDividends(spot: number, paid: readonly DiscreteDividend[]): number {
+  return paid.toReversed().reduce((price, { cash, proportional }) => {
+    if (proportional >= 1) throw new SpecError("a dividend between the two dates pays all of the spot");
+    return (price + cash) / (1 - proportional);
+  }, spot);
+}
+
+/** The spot after dividends, from the spot before them. @throws SpecError nothing is left */
+export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]): number {
+  const left = paid.reduce(afterDividend, spot);
+  if (left > 0) return left;
+  throw new SpecError(`the dividends between the two dates pay all of the spot, ${spot}`);
+}
+
+/**
+ * Deterministic volatilities: the Δ with ∫(σ + Δ)² dt = ∫σ′² dt to expiry, so that Black and Scholes' prices are matched. Others: σ′ − σ at
+ * the earlier spot, today.
+ */
+function volatilityMove(rolled: Trade, after: Trade): number {
+  const [from, to] = [tradeProblem(rolled, undefined), tradeProblem(after, undefined)];
+  const { expiry } = to;
+  if (expiry === 0) return 0;
+  if (from.diffusion.kind === "deterministic" && to.diffusion.kind === "deterministic") {
+    const mean = integrate(from.diffusion.sigma, expiry);
+    const gained = totalVariance(to) - totalVariance(from);
+    return gained === 0 ? 0 : gained / (mean + Math.sqrt(Math.max(mean * mean + expiry * gained, 0)));
+  }
+  const spot = from.spots[0];
+  return volatilityAt(to.diffusion, spot, 0) - volatilityAt(from.diffusion, spot, 0);
+}
+
+function rateMove(rolled: Trade, after: Trade): number {
+  const { expiry } = after;
+  if (expiry === 0) return 0;
+  return (integrate(after.underlying.rates, expiry) - integrate(rolled.underlying.rates, expiry)) / expiry;
+}

@@ -1,0 +1,178 @@
+import { type Book, failedResult, type PricedTrade, type Trade, type TradeResult } from "../../book/index.ts";
+import { BookError } from "../../errors.ts";
+import { laterTrade } from "../later-trade.ts";
+import type { Attribution, Pair } from "./attribution.ts";
+import type { Match } from "./match.ts";
+import { marketMoves, withDividends } from "./moves.ts";
+import type { ExplainedTrade } from "./types.ts";
+
+/** One line of the report in the making: what has to be priced for it, and what it becomes of that. */
+export interface Row {
+  readonly before: Trade | undefined;
+  /** The trade in the later book, or what it was settled as. */
+  readonly after: Trade | undefined;
+  readonly views: readonly Trade[];
+  /** `before` and `after` are the trades' results, if they are there, and `values` the views'. */
+  result(
+    before: TradeResult | undefined,
+    after: TradeResult | undefined,
+    values: readonly TradeResult[],
+  ): ExplainedTrade;
+}
+
+/** What of a match is priced. An error of its own, such as a dividend that pays all of the spot, is its result. */
+export function rowOf(match: Match, later: Book, years: number, attribute: (pair: Pair) => Attribution): Row {
+  try {
+    switch (match.kind) {
+      case "explained":
+        return pairRow(pairOf(match.before, match.after, match.years), "explained", attribute);
+      case "matured":
+        return pairRow(settlement(match.before, later, years), "matured", attribute);
+      case "error":
+        return failedRow(match.id, match.error, match.book);
+      default:
+        return listedRow(match);
+    }
+  } catch (error) {
+    const { before, after } = { before: undefined, after: undefined, ...match };
+    return failedRow((before ?? after)?.id, error);
+  }
+}
+
+function pairOf(before: Trade, after: Trade, years: number): Pair {
+  const rolled = laterTrade(before, years) as Trade;
+  return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
+}
+
+/** A trade that expired between the dates, as it stood at expiry: at the later book's spot, since no fixing is known. */
+function settlement(before: Trade, { market }: Book, years: number): Pair {
+  const rolled = laterTrade(before, before.expiry) as Trade;
+  const later = market.underlyings.get(before.underlying.name);
+  if (later === undefined)
+    throw new BookError(
+      "after: market.underlyings",
+      `expected ${JSON.stringify(before.underlying.name)}, whose spot settles a trade that expired between the dates`,
+    );
+  const since = before.underlying.dividends.discrete.filter(({ time }) => time > before.expiry && time <= years);
+  const spot = withDividends(later.spot, since);
+  return pairOf(before, { ...rolled, underlying: { ...rolled.underlying, spot } }, before.expiry);
+}
+
+const NOTHING = {
+  before: null,
+  after: null,
+  cash: null,
+  change: null,
+  terms: null,
+  unexplained: null,
+  moves: null,
+  quantityBefore: null,
+  quantityAfter: null,
+  errorEstimate: null,
+  warnings: [],
+} as const satisfies Partial<ExplainedTrade>;
+
+function failedRow(id: string | undefined, error: unknown, book?: "before" | "after"): Row {
+  return { before: undefined, after: undefined, views: [], result: () => failedTrade(id, error, book) };
+}
+
+function failedTrade(id: string | undefined, error: unknown, book?: "before" | "after"): ExplainedTrade {
+  const { code, path, message } = failedResult(id, error).error;
+  const place = book === undefined ? "" : `${book}: `;
+  return {
+    id: id ?? null,
+    status: "error",
+    ...NOTHING,
+    error: { code, ...(path === undefined ? {} : { path: place + path }), message: place + message },
+  };
+}
+
+/** A trade with nothing to explain: in one book only, or on other terms. */
+function listedRow(match: Extract<Match, { kind: "new" | "gone" | "changed" }>): Row {
+  const before = match.kind === "new" ? undefined : match.before;
+  const after = match.kind === "gone" ? undefined : match.after;
+  const id = (before ?? after)?.id ?? null;
+  return {
+    before,
+    after,
+    views: [],
+    result: (from, to) =>
+      whenPriced(id, [from, to], ["before", "after"], () => ({
+        id,
+        status: match.kind,
+        ...NOTHING,
+        before: from?.value ?? null,
+        after: to?.value ?? null,
+        quantityBefore: before?.quantity ?? null,
+        quantityAfter: after?.quantity ?? null,
+        errorEstimate: (from?.errorEstimate ?? 0) + (to?.errorEstimate ?? 0),
+        warnings: warningsOf([from, to]),
+        ...(match.kind === "changed" ? { reason: match.reason } : {}),
+      })),
+  };
+}
+
+function pairRow(pair: Pair, status: "explained" | "matured", attribute: (pair: Pair) => Attribution): Row {
+  const attribution = attribute(pair);
+  const { before, after } = pair;
+  return {
+    before,
+    after,
+    views: attribution.views,
+    result: (from, to, values) =>
+      whenPriced(before.id, [from, to, ...values], ["before", "after"], () => {
+        const [start, end] = [from, to] as PricedTrade[];
+        const matured = status === "matured";
+        return {
+          id: before.id,
+          status,
+          ...explained(start, end, matured, attribution.terms(start, end, values as PricedTrade[])),
+          moves: pair.moves,
+          quantityBefore: before.quantity,
+          quantityAfter: matured ? null : after.quantity,
+          warnings: [...(matured ? [settledAt(after)] : []), ...warningsOf([from, to])],
+        };
+      }),
+  };
+}
+
+function explained(
+  start: PricedTrade,
+  end: PricedTrade,
+  matured: boolean,
+  terms: NonNullable<ExplainedTrade["terms"]>,
+): Omit<ExplainedTrade, "id" | "status" | "moves" | "quantityBefore" | "quantityAfter" | "warnings"> {
+  const change = end.value - start.value;
+  return {
+    before: start.value,
+    after: matured ? 0 : end.value,
+    cash: matured ? end.value : 0,
+    change,
+    terms,
+    unexplained: change - Object.values(terms).reduce((sum, term) => sum + term, 0),
+    errorEstimate: start.errorEstimate + end.errorEstimate,
+  };
+}
+
+function settledAt({ underlying }: Trade): string {
+  return `expired between the two dates: settled at the later book's spot, ${underlying.spot}`;
+}
+
+/** `make`'s row, or that of the first result that has failed. */
+function whenPriced(
+  id: string | null,
+  results: readonly (TradeResult | undefined)[],
+  names: readonly string[],
+  make: () => ExplainedTrade,
+): ExplainedTrade {
+  const at = results.findIndex((result) => result?.status === "error");
+  const failed = results[at];
+  if (failed?.status !== "error") return make();
+  const { error } = failed;
+  const place = names[at] ?? "between the two markets";
+  return { id, status: "error", ...NOTHING, error: { ...error, message: `${place}: ${error.message}` } };
+}
+
+function warningsOf(results: readonly (TradeResult | undefined)[]): string[] {
+  return [...new Set(results.flatMap((result) => result?.warnings ?? []))];
+}

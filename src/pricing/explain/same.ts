@@ -1,0 +1,13 @@
+import { INSTANT } from "../../market/index.ts";
+
+/** Whether two values of plain data are the same but for the rounding of their numbers: years, as `asOf` moves. */
+export function same(a: unknown, b: unknown): boolean {
+  if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= INSTANT * (1 + Math.abs(a));
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => same(a[name], b[name]));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

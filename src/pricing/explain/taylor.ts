@@ -1,0 +1,143 @@
+import type { PricedTrade, Trade } from "../../book/index.ts";
+import { totalVariance, volatilityAt } from "../../fdm/index.ts";
+import { shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
+import { laterTrade } from "../later-trade.ts";
+import { tradeProblem } from "../trade-problem.ts";
+import type { Attribution, Pair } from "./attribution.ts";
+import { central, type Curvature, mixed, type Point, pointOf, slope } from "./differences.ts";
+import { paidDividends } from "./moves.ts";
+import { same } from "./same.ts";
+import type { ExplainTerms } from "./types.ts";
+
+/**
+ * Taylor's expansion of the value about the earlier market, to second order in time, spot, volatility and rate:
+ *
+ *   ΔV ≈ V_t·Δt + V_S·ΔS + V_σ·Δσ + V_r·Δr + ½V_SS·ΔS² + ½V_tt·Δt² + … + V_Sσ·ΔS·Δσ + V_St·ΔS·Δt + …
+ *
+ * V is smooth across a dividend in the spot with its dividends put back, so that is the ΔS which it is taken in; `delta` and `gamma` are
+ * those of the quoted spot, `exDividend` is the rest. First derivatives and gamma are the Greeks that `price` reports; those of second
+ * order are differences of value, delta and theta under shifts as large as the moves, within what the mesh can tell apart.
+ * Error: of third order in the moves. Cost: up to 8 prices with the Greeks of the mesh besides the two; none for a move of nothing.
+ * Verified: test/pricing/explain.test.ts, each term against Black and Scholes' formula, and the order observed.
+ */
+export function taylor({ before, rolled, after, moves }: Pair): Attribution {
+  const views: Trade[] = [];
+  const add: Add = (view) => {
+    const index = views.push(view) - 1;
+    return (values) => pointOf(values[index]);
+  };
+  const [h, k] = steps(before, moves);
+  const shifted = (v: number, r: number): Read<Point> => add(withShift(before, v * h, r * k));
+  const v = moves.volatility === 0 ? undefined : ([shifted(1, 0), shifted(-1, 0)] as const);
+  const r = moves.rate === 0 ? undefined : ([shifted(0, 1), shifted(0, -1)] as const);
+  const vr = v && r && ([shifted(1, 1), shifted(-1, -1)] as const);
+  const t = alongTime(before, moves.years, add);
+  const d = alongForecast(forecastOf(before, rolled, after, moves.years), add);
+  return {
+    views,
+    terms(priced, _, values) {
+      const base = pointOf(priced);
+      const of = (pair: PairOfReads): readonly [Point, Point] => [pair[0](values), pair[1](values)];
+      const second = {
+        t: t?.(base, values),
+        v: v && central(base, of(v), h),
+        r: r && central(base, of(r), k),
+        vr: v && r && vr && mixed(base, of(v), of(r), of(vr), h * k),
+        d: d?.(base, values),
+      };
+      return termsOf(priced, second, moves);
+    },
+  };
+}
+
+type Read<T> = (values: readonly PricedTrade[]) => T;
+type PairOfReads = readonly [Read<Point>, Read<Point>];
+type Difference = (base: Point, values: readonly PricedTrade[]) => Point;
+/** Has a view priced, and tells how its result is read. */
+type Add = (view: Trade) => Read<Point>;
+
+interface Second {
+  readonly t: Point | undefined;
+  readonly v: Curvature | undefined;
+  readonly r: Curvature | undefined;
+  readonly vr: number | undefined;
+  readonly d: Point | undefined;
+}
+
+/** Shifts of volatility and rate: as large as the moves, not below what a mesh can tell apart, not far beyond small moves. */
+function steps(before: Trade, { volatility, rate }: Pair["moves"]): readonly [number, number] {
+  const sigma = meanVolatility(before);
+  const h = clamp(Math.abs(volatility), Math.max(0.01 * sigma, 1e-4), Math.max(0.1 * sigma, 1e-4));
+  return [h, clamp(Math.abs(rate), 2e-4, 5e-3)];
+}
+
+function alongTime(before: Trade, years: number, add: Add): Difference | undefined {
+  const step = timeStep(before, years);
+  if (step === 0) return undefined;
+  const later = add(laterTrade(before, step) as Trade);
+  return (base, values) => slope(base, later(values), step);
+}
+
+function alongForecast(forecast: Trade | undefined, add: Add): Difference | undefined {
+  const read = forecast && add(forecast);
+  return read && ((base, values) => slope(base, read(values), 1));
+}
+
+function termsOf(base: PricedTrade, { t, v, r, vr = 0, d }: Second, moves: Pair["moves"]): ExplainTerms {
+  const { years, spot, paid, volatility, rate } = moves;
+  const [delta, gamma] = [base.delta ?? 0, base.gamma ?? 0];
+  const move = spot + paid;
+  return {
+    theta: (base.theta ?? 0) * years,
+    delta: delta * spot,
+    gamma: 0.5 * gamma * spot * spot,
+    vega: (base.vega ?? 0) * volatility,
+    rho: (base.rho ?? 0) * rate,
+    exDividend: paid * (delta + gamma * (spot + 0.5 * paid)),
+    dividends: d?.value ?? 0,
+    thetaTime: 0.5 * (t?.theta ?? 0) * years * years,
+    charm: (t?.delta ?? 0) * move * years,
+    vanna: (v?.delta ?? 0) * move * volatility,
+    volga: 0.5 * (v?.second ?? 0) * volatility * volatility,
+    veta: (v?.theta ?? 0) * years * volatility,
+    rhoSpot: (r?.delta ?? 0) * move * rate,
+    rhoTime: (r?.theta ?? 0) * years * rate,
+    rhoVolatility: vr * volatility * rate,
+    rhoRate: 0.5 * (r?.second ?? 0) * rate * rate,
+    dividendCross: (d?.delta ?? 0) * move + (d?.theta ?? 0) * years,
+  };
+}
+
+function clamp(x: number, least: number, most: number): number {
+  return Math.min(Math.max(x, least), most);
+}
+
+function withShift(trade: Trade, volatility: number, rate: number): Trade {
+  const { underlying } = trade;
+  return {
+    ...trade,
+    volatility: volatility === 0 ? trade.volatility : shiftedVolatility(trade.volatility, volatility),
+    underlying: rate === 0 ? underlying : { ...underlying, rates: shiftedCurve(underlying.rates, rate) },
+  };
+}
+
+function meanVolatility(trade: Trade): number {
+  const problem = tradeProblem(trade, undefined);
+  if (trade.expiry === 0) return 0;
+  if (problem.diffusion.kind !== "deterministic") return volatilityAt(problem.diffusion, problem.spots[0], 0);
+  return Math.sqrt(totalVariance(problem) / problem.expiry);
+}
+
+/** As long as the time that passed, but for a part of the life, and of the time to the first dividend: there delta and theta jump. */
+function timeStep({ expiry, underlying }: Trade, years: number): number {
+  return Math.min(years, 0.05 * expiry, 0.5 * (underlying.dividends.discrete[0]?.time ?? expiry));
+}
+
+/** The earlier market with the later forecast of dividends after the second date; undefined if that is the same. */
+function forecastOf(before: Trade, rolled: Trade, after: Trade, years: number): Trade | undefined {
+  const { dividends } = after.underlying;
+  if (same(rolled.underlying.dividends, dividends)) return undefined;
+  const later = dividends.discrete.map((dividend) => ({ ...dividend, time: dividend.time + years }));
+  const discrete = [...paidDividends(before, years), ...later];
+  return { ...before, underlying: { ...before.underlying, dividends: { yield: dividends.yield, discrete } } };
+}

@@ -1,0 +1,138 @@
+import type { BookReport, TradeError } from "../../book/index.ts";
+import type { PricingOptions } from "../options.ts";
+
+/**
+ * How a change of value is told apart: by a Taylor expansion of second order about the earlier market, or by pricing anew with one
+ * part of the market moved at a time.
+ */
+export type ExplainMethod = "taylor" | "revaluation";
+
+export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "method"> {
+  /** "taylor" by default. */
+  readonly method?: ExplainMethod;
+}
+
+/**
+ * The terms of each method, in the order in which they are reported.
+ *
+ * Taylor's: sensitivity times move, of first order; `gamma` ½·V_SS·ΔS²; `exDividend` what the dividends paid took off the spot, which
+ * the option's value does not feel; `dividends` the changed forecast of dividends and yield, priced anew; then the second order:
+ * `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt, `rhoSpot`, `rhoTime`, `rhoVolatility`, and `rhoRate` ½·V_rr,
+ * times their moves; `dividendCross` what the forecast does to delta and theta.
+ *
+ * Revaluation's: `time` first, along the earlier market's forwards, with the spot less the dividends paid; `exDividend` that fall of the
+ * spot taken back; from there `spot`, `volatility`, `rate` and `dividends`, each alone; `cross` what they do together and not alone.
+ */
+export const EXPLAIN_TERMS = {
+  taylor: [
+    "theta",
+    "delta",
+    "gamma",
+    "vega",
+    "rho",
+    "exDividend",
+    "dividends",
+    "thetaTime",
+    "charm",
+    "vanna",
+    "volga",
+    "veta",
+    "rhoSpot",
+    "rhoTime",
+    "rhoVolatility",
+    "rhoRate",
+    "dividendCross",
+  ],
+  revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "cross"],
+} as const satisfies Record<ExplainMethod, readonly string[]>;
+
+export type ExplainTerm = (typeof EXPLAIN_TERMS)[ExplainMethod][number];
+
+/** Every term of the report's method, in the currency. */
+export type ExplainTerms = Readonly<Partial<Record<ExplainTerm, number>>>;
+
+/** What the market did to one trade's inputs. */
+export interface MarketMoves {
+  /** Between the two dates, or to the expiry between them. */
+  readonly years: number;
+  /** Of the spot, as quoted. */
+  readonly spot: number;
+  /** What the dividends paid between took off the spot. */
+  readonly paid: number;
+  /** The parallel move of the volatility that gives the later total variance to expiry; of a σ that depends on S, its move at the earlier spot. */
+  readonly volatility: number;
+  /** The parallel move of rates that gives the later discount factor to expiry. */
+  readonly rate: number;
+}
+
+/**
+ * * `explained`: in both books, on the same terms;
+ * * `matured`: expired between the two dates; `cash` is its payoff;
+ * * `new`, `gone`: in one book only, and not expired;
+ * * `changed`: in both, on different terms; `reason` says which;
+ * * `error`: cannot be read or priced.
+ */
+export type ExplainStatus = "explained" | "matured" | "new" | "gone" | "changed" | "error";
+
+/**
+ * One trade, per unit of quantity, in the underlying's currency:
+ *
+ *   change = after + cash − before = Σ terms + unexplained,
+ *
+ * for what is explained or matured; null where there is nothing to say.
+ */
+export interface ExplainedTrade {
+  readonly id: string | null;
+  readonly status: ExplainStatus;
+  readonly before: number | null;
+  readonly after: number | null;
+  /** What the holder received in between. */
+  readonly cash: number | null;
+  readonly change: number | null;
+  readonly terms: ExplainTerms | null;
+  readonly unexplained: number | null;
+  readonly moves: MarketMoves | null;
+  readonly quantityBefore: number | null;
+  readonly quantityAfter: number | null;
+  /** Of both values together, as `price` gives it. */
+  readonly errorEstimate: number | null;
+  readonly warnings: readonly string[];
+  readonly reason?: string;
+  readonly error?: TradeError;
+}
+
+/**
+ * Sums over the trades of one currency, times quantity:
+ *
+ *   change = after + cash − before = Σ terms + unexplained + trading.
+ *
+ * Terms are of the earlier quantity; `trading` is what new, gone and changed trades and changed quantities are worth.
+ */
+export interface ExplainTotals {
+  readonly currency: string;
+  /** With a value on either side. */
+  readonly trades: number;
+  readonly before: number;
+  readonly after: number;
+  readonly cash: number;
+  readonly change: number;
+  readonly terms: ExplainTerms;
+  readonly unexplained: number;
+  readonly trading: number;
+  /** Σ |quantity|·errorEstimate. */
+  readonly errorEstimate: number;
+}
+
+export interface ExplainReport {
+  readonly method: ExplainMethod;
+  readonly asOf: { readonly before: string; readonly after: string };
+  /** From the one to the other, Act/365F. */
+  readonly years: number;
+  readonly device: BookReport["device"];
+  readonly explained: number;
+  readonly failed: number;
+  /** One entry a currency, in the order of their first trades. */
+  readonly totals: readonly ExplainTotals[];
+  /** In the order of the earlier book, then what only the later one has. */
+  readonly results: readonly ExplainedTrade[];
+}

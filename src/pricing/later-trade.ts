@@ -1,0 +1,51 @@
+import type { Barrier, Exercise, Trade } from "../book/index.ts";
+import { INSTANT, later, laterDividends, laterVolatility } from "../market/index.ts";
+
+/**
+ * The trade as it stands `years` later, if the market does what it said: forward rates, dividends and volatilities keep their dates,
+ * the spot is what it was. Dividends up to that day are paid; nobody has exercised. At expiry it is worth its payoff.
+ * @returns undefined after expiry: it is settled, and worth nothing
+ */
+export function laterTrade(trade: Trade, years: number): Trade | undefined {
+  if (years === 0) return trade;
+  const { underlying, volatility, exercise, barriers } = trade;
+  const left = trade.expiry - years;
+  if (left < -INSTANT) return undefined;
+  return {
+    ...trade,
+    expiry: left < INSTANT ? 0 : left,
+    exercise: laterExercise(exercise, years),
+    barriers: barriers.flatMap((barrier) => laterBarrier(barrier, years)),
+    volatility: laterVolatility(volatility, years),
+    underlying: {
+      ...underlying,
+      rates: later(underlying.rates, years),
+      dividends: laterDividends(underlying.dividends, years),
+      volatility: underlying.volatility && laterVolatility(underlying.volatility, years),
+    },
+  };
+}
+
+function laterExercise(exercise: Exercise, years: number): Exercise {
+  if (exercise.kind !== "bermudan") return exercise;
+  return { kind: "bermudan", times: laterTimes(exercise.times, years) };
+}
+
+/** A barrier that nothing has hit: a knock-out whose window is over stands no longer. */
+function laterBarrier(barrier: Barrier, years: number): Barrier[] {
+  const { from, to, monitoring } = barrier;
+  if (to < years && barrier.type.endsWith("-out")) return [];
+  return [
+    {
+      ...barrier,
+      from: Math.max(from - years, 0),
+      to: Math.max(to - years, 0),
+      monitoring:
+        monitoring.kind === "discrete" ? { kind: "discrete", times: laterTimes(monitoring.times, years) } : monitoring,
+    },
+  ];
+}
+
+function laterTimes(times: readonly number[], years: number): number[] {
+  return times.filter((time) => time >= years).map((time) => time - years);
+}
