@@ -13,7 +13,7 @@ type Layout = "contiguous" | "interleaved";
  * Cycles a row on a core, at least: a division of two doubles occupies the divider for 4 (Zen, Skylake) and serves two systems; five words moved, and c′ and d′
  * written and read, are nine accesses of 8 bytes, two of 16 bytes a cycle.
  */
-const FLOOR_CYCLES = 9 / 4;
+export const FLOOR_CYCLES = 9 / 4;
 
 function systems(batch: number): LapackSystems {
   // Numerical Recipes' generator: what is timed does not depend on the numbers.
