@@ -144,11 +144,14 @@ function axis([least, most]: Range, draw: (at: number, label: string, major: boo
   return out;
 }
 
-const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+/** An integer in raised digits. */
+export const superscript = (n: number): string =>
+  String(n)
+    .replaceAll("-", "⁻")
+    .replaceAll(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+
 const powerOfTen = (power: number, short: boolean): string =>
-  short || Math.abs(power) > 6
-    ? `10${power < 0 ? "⁻" : ""}${[...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[Number(digit)]).join("")}`
-    : (10 ** power).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  short ? `10${superscript(power)}` : (10 ** power).toLocaleString("en-US", { maximumFractionDigits: 20 });
 
 function vertical(x: number, label: string, major: boolean): string {
   const grid = `<path class="${major ? "grid" : "faint"}" d="M${round(x)} 0V${PANEL.height}"/>`;

@@ -1,6 +1,6 @@
 /** Time a row against the length of tridiagonal systems, a figure a device, from what `tridiagonal-sizes` has measured. */
 import { type Measurement, median, resultFileName } from "../harness.ts";
-import { chart, type Panel, type Series } from "./chart.ts";
+import { chart, type Panel, type Series, superscript } from "./chart.ts";
 
 const ALGORITHMS = ["thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"];
 const LAYOUTS = ["contiguous", "interleaved"];
@@ -53,8 +53,6 @@ function figureOf(device: string, points: readonly Point[]): Figure {
   });
   return { file: resultFileName("tridiagonal", device).replace(/json$/, "svg"), svg };
 }
-
-const superscript = (n: number): string => [...String(n)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("");
 
 function panelOf(points: readonly Point[], precision: string, layout: string): Panel | undefined {
   const here = points.filter((point) => point.of.precision === precision && point.layout === layout);

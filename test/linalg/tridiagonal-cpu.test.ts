@@ -41,6 +41,8 @@ const devices = [
     sizes: [1, 2, 3, 8, 9, 30, 513],
   },
   { label: "3 threads", device: createCpuDevice({ threads: 3, share: "always" }), batches: [401], sizes: [17, 64] },
+  { label: "1 vector", device: createCpuDevice({ threads: 1, vectors: 1 }), batches: [70], sizes: [40] },
+  { label: "4 vectors", device: createCpuDevice({ threads: 1, vectors: 4 }), batches: [70], sizes: [40] },
   // Finds races between the items of a strip, and reads beyond the ends of an array.
   { label: "interpreter", device: new InterpreterDevice(), batches: [70], sizes: [1, 11] },
 ];

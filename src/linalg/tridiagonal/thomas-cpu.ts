@@ -2,19 +2,21 @@ import type { CompiledKernel, Device, DeviceBuffer, LaunchSize } from "../../dev
 import type { Kernel } from "../../kernel/index.ts";
 import { bytesOf, elementOf, type Method, type Problem, type System } from "./method.ts";
 import { layoutOf } from "./place.ts";
-import { privateCapacity, sideBySide } from "./thomas.ts";
+import { privateCapacity } from "./thomas.ts";
 import { thomasStripsKernel } from "./thomas-strips.ts";
 import { thomasTilesKernel } from "./thomas-tiles.ts";
 
 /** Bytes of a vector, and of a line of the cache, on every CPU that has 128-bit SIMD. */
 const VECTOR = 16;
 const LINE = 64;
+/** Vectors of contiguous systems side by side; see `sideBySide`. */
+const TOGETHER = 2;
 /** Systems of a strip. */
 const STRIP = 64;
 
 interface Plan {
   readonly kernel: Kernel;
-  readonly vectors?: 2;
+  readonly vectors?: typeof TOGETHER;
   /** Words of workspace a row. */
   readonly work: number;
   readonly size: LaunchSize;
@@ -64,9 +66,12 @@ export class CpuThomas implements Method {
 
 function tiles(device: Device, problem: Problem): Plan {
   const { rows, batch, precision } = problem;
+  const lanes = VECTOR / bytesOf(precision);
+  const together = lanes * TOGETHER;
   const capacity = privateCapacity(rows, 2, device, problem);
-  const kernel = thomasTilesKernel({ tile: VECTOR / bytesOf(precision), capacity });
-  return { kernel, ...sideBySide({ layout: "contiguous" }), work: capacity > 0 ? 0 : 2, size: { items: batch } };
+  const kernel = thomasTilesKernel({ together, line: LINE / bytesOf(precision), tile: lanes, capacity });
+  const size = { groups: Math.ceil(batch / together) };
+  return { kernel, vectors: TOGETHER, work: capacity > 0 ? 0 : 2, size };
 }
 
 function interleaved(device: Device, problem: Problem): Plan {

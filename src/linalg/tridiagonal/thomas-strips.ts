@@ -1,7 +1,8 @@
-import { fn, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { firstZeroPivot } from "./checks.ts";
 import { remembered } from "./method.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { touch } from "./touch.ts";
 
 interface Variant {
   /** Systems of a strip: a workgroup, which one thread runs. */
@@ -11,16 +12,6 @@ interface Variant {
   /** Most rows that a private array holds; 0 where c′ goes to a workspace in memory. */
   readonly capacity: number;
 }
-
-/** Reads a word that nobody asks for. WebAssembly has no prefetch; a load that may trap is made, whatever becomes of it. */
-const touch = fn({
-  name: "touch",
-  params: [read(real), i32],
-  body([array, at]) {
-    const word = array[at];
-    return word;
-  },
-});
 
 /** Rows that a strip is asked for at once. */
 const AHEAD = 8;

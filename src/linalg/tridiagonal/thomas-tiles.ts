@@ -2,13 +2,21 @@ import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.
 import { firstZeroPivot } from "./checks.ts";
 import { remembered } from "./method.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { touch } from "./touch.ts";
 
 interface Variant {
+  /** Systems of a workgroup, which run side by side. */
+  readonly together: number;
+  /** Words of a line of the cache. */
+  readonly line: number;
   /** Rows of a tile: as many as a vector has lanes. */
   readonly tile: number;
   /** As of `thomasKernel`. */
   readonly capacity: number;
 }
+
+/** Longer systems are streams that a CPU follows by itself; shorter ones end before it does, and are asked for as a whole. */
+const SHORT = 128;
 
 /**
  * `thomasKernel` for contiguous systems on a CPU: rows are read and written a tile at a time, so that the emitter takes a vector of each
@@ -16,9 +24,10 @@ interface Variant {
  *
  * Cost a row as there. The same operations in the same order: the same bits.
  */
-export const thomasTilesKernel = remembered(({ tile, capacity }: Variant): Kernel =>
+export const thomasTilesKernel = remembered(({ together, line, tile, capacity }: Variant): Kernel =>
   kernel({
-    name: `thomas-tiles-${tile}-${capacity}`,
+    name: `thomas-tiles-${together}-${line}-${tile}-${capacity}`,
+    groupSize: together,
     params: {
       rows: i32,
       batch: i32,
@@ -30,25 +39,42 @@ export const thomasTilesKernel = remembered(({ tile, capacity }: Variant): Kerne
       status: write(i32),
     },
     env: {
+      touch,
       firstZeroPivot,
+      together,
+      line,
+      short: SHORT,
       tile,
       kept: capacity > 0,
       room: Math.max(capacity, 1),
       ok: CODE_OK,
       notFinite: CODE_NOT_FINITE,
     },
-    body(
+    *body(
       { rows, batch, lower, diagonal, upper, rhs, work, status },
       gpu,
-      { firstZeroPivot, tile, kept, room, ok, notFinite },
+      { touch, firstZeroPivot, together, line, short, tile, kept, room, ok, notFinite },
     ) {
-      const s = gpu.globalId();
+      const first = gpu.groupId() * together;
+      const s = first + gpu.localId();
       const c = gpu.privateReal(room);
       const d = gpu.privateReal(room);
       const as = gpu.privateReal(tile);
       const bs = gpu.privateReal(tile);
       const cs = gpu.privateReal(tile);
       const ds = gpu.privateReal(tile);
+      if (rows <= short) {
+        const end = Math.min(first + together, batch) * rows;
+        for (let at = first * rows; at < end; at += line) {
+          touch(lower, at);
+          touch(diagonal, at);
+          touch(upper, at);
+          touch(rhs, at);
+          yield; // so this is the workgroup's, not each item's
+        }
+      }
+      yield;
+      if (s >= batch) return;
       const from = s * rows;
       const half = rows * batch;
       // Rows before the first whole tile; row 0, whose lower entry is nobody's, is always one of them.
