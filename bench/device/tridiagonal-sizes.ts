@@ -10,7 +10,7 @@ import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/li
 import type { Benchmark, Context } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";
-import { fillSystems, residuals } from "./tridiagonal-kernels.ts";
+import { fillSystems, residualsOfElements } from "./tridiagonal-kernels.ts";
 
 type Real = "f64" | "f32";
 type Layout = "contiguous" | "interleaved";
@@ -75,6 +75,9 @@ export async function tridiagonalSizes(device: Device, context: Context, setting
   if (run.left > 0) context.note(`${device.name}: ${run.left} cases left out after ${settings.seconds} s`);
 }
 
+/** Work items that check a solution. */
+const CHECKERS = 2 ** 16;
+
 async function solvedByAll(run: Run, one: Case): Promise<void> {
   const { device, precision, layout, rows, batch } = one;
   const buffer = (): DeviceBuffer<Real> => device.createBuffer(precision, rows * batch);
@@ -82,15 +85,16 @@ async function solvedByAll(run: Run, one: Case): Promise<void> {
   using diagonal = buffer();
   using upper = buffer();
   using rhs = buffer();
-  using worst = device.createBuffer(precision, batch);
+  const items = Math.min(rows * batch, CHECKERS);
+  using worst = device.createBuffer(precision, items);
   const system = { lower, diagonal, upper, rhs };
   const [filling, checking] = await Promise.all(
-    [fillSystems, residuals].map((kernel) => device.compile(kernel, { precision })),
+    [fillSystems, residualsOfElements].map((kernel) => device.compile(kernel, { precision })),
   );
   const fill = (): void => device.launch(filling, system, { items: rows * batch });
   const error = async (): Promise<number> => {
     const stride = layout === "contiguous" ? 1 : batch;
-    device.launch(checking, { rows, stride, x: rhs, worst }, { items: batch });
+    device.launch(checking, { rows, stride, items, x: rhs, worst }, { items });
     let most = 0;
     for (const value of await device.read(worst)) most = most >= value ? most : value;
     return most;
@@ -129,7 +133,8 @@ async function solved(run: Run, one: Case, algorithm: Algorithm, { system, fill,
     throw new Error(`${algorithm}: ${rows} rows, ${layout}, ${precision}: backward error ${found}`);
   fill();
   const ms = await timed(device, () => solver.solveInPlace(system));
-  if (ms > TOO_SLOW) run.limits.set(name(one, algorithm), { rows: rows + 1, why: `${rows} took ${Math.round(ms)} ms` });
+  if (ms > TOO_SLOW[device.backend === "cpu" ? "cpu" : "gpu"])
+    run.limits.set(name(one, algorithm), { rows: rows + 1, why: `${rows} took ${Math.round(ms)} ms` });
   const floor = settings.floor(precision);
   context.report({
     case: `${rows} rows × ${batch} systems, ${layout}, ${algorithm}${settings.suffix ?? ""}`,
@@ -142,9 +147,9 @@ async function solved(run: Run, one: Case, algorithm: Algorithm, { system, fill,
   });
 }
 
-/** Milliseconds: solutions that take longer are timed twice; beyond the second, longer systems are not solved at all. */
+/** Milliseconds: solutions that take longer are timed twice, and longer systems, on a CPU and on a GPU, not solved at all. */
 const SLOW = 100;
-const TOO_SLOW = 1000;
+const TOO_SLOW = { cpu: 1000, gpu: 100 };
 /** Milliseconds spent on a case on a CPU, about. */
 const ENOUGH = 80;
 

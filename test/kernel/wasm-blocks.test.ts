@@ -113,6 +113,32 @@ describe.each(["f64", "f32"] as const)("%s", (precision) => {
     for (const items of ITEMS) await expectSame(k, precision, { to: numbers(precision, 9 * items) }, { items });
   });
 
+  it("before a condition around the rest of the kernel, after which nothing may be stored again", async () => {
+    const k = kernel({
+      params: { u: write(real) },
+      body({ u }, gpu) {
+        const at = gpu.globalId() * 5;
+        const a = u[at + 1];
+        const b = u[at + 2];
+        const c = u[at + 3];
+        const d = u[at + 4];
+        u[at + 1] = a + 1;
+        u[at + 2] = b + 2;
+        u[at + 3] = c + 3;
+        u[at + 4] = d + 4;
+        if (a < 0) return;
+        let x = 0.5;
+        for (let i = 0; i < 40; i++) {
+          x = x * b + c * x - d;
+          x = Math.min(Math.max(x, -1), 1) * 0.25 + Math.abs(x) * 0.125;
+          x = Math.sqrt(Math.abs(x * a)) - x * x * b + (c - x) * (d + x) * 0.0625;
+        }
+        u[at] = x;
+      },
+    });
+    for (const items of ITEMS) await expectSame(k, precision, { u: numbers(precision, 5 * items) }, { items });
+  });
+
   it("in branches that only some items take, and in workgroups", async () => {
     const some = kernel({
       params: { from: read(real), to: write(real) },

@@ -23,7 +23,7 @@ export function emitList(e: Emitter, list: readonly Stmt[]): void {
   for (let i = 0; i < list.length; i++) {
     const run = emitRun(e, list, i);
     if (run > 0) {
-      if (!repeatable(list[i])) e.restart = null;
+      if (!list.slice(i, i + run).every(repeatable)) e.restart = null;
       i += run - 1;
       continue;
     }
