@@ -152,7 +152,7 @@ async function solved(run: Run, one: Case, algorithm: Algorithm, { system, fill,
 const SLOW = 100;
 const TOO_SLOW = { cpu: 1000, gpu: 100 };
 /** Milliseconds spent on a case on a CPU, about. */
-const ENOUGH = 80;
+const ENOUGH = 40;
 
 /**
  * Milliseconds of a solution, whose right-hand side is the last one's result, a third as large. On a CPU the least of several: others who use the machine
