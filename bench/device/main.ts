@@ -7,13 +7,14 @@ import { benchmark as device } from "../device.bench.ts";
 import { measure, type Measurement } from "../harness.ts";
 import { benchmark as dense } from "./dense.ts";
 import { benchmark as tridiagonal } from "./tridiagonal.ts";
+import { benchmark as tridiagonalSizes } from "./tridiagonal-sizes.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: "boolean" }, output: { type: "string" } },
 });
 const measurements: Measurement[] = [];
-for (const benchmark of [device, tridiagonal, dense, cycles]) {
+for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, cycles]) {
   if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
   await measure(benchmark, values.quick ?? false, (measurement) => {
     measurements.push(measurement);

@@ -51,3 +51,25 @@ export const residuals = kernel({
     worst[s] = most;
   },
 });
+
+/** The same, element by element, an item every `items`-th: for systems so long that an item each would take longer than their solution. */
+export const residualsOfElements = kernel({
+  name: "residuals-of-elements",
+  params: { rows: i32, stride: i32, items: i32, x: read(real), worst: write(real) },
+  env: { scattered },
+  body({ rows, stride, items, x, worst }, gpu, { scattered }) {
+    const t = gpu.globalId();
+    let most = 0.0;
+    for (let e = t; e < x.length; e += items) {
+      const i = stride === 1 ? e % rows : (e / stride) | 0;
+      const below = i > 0 ? scattered(e, 1) * x[Math.max(e - stride, 0)] : 0.0;
+      const here = (4 + scattered(e, 2)) * x[e];
+      const above = i < rows - 1 ? scattered(e, 3) * x[Math.min(e + stride, x.length - 1)] : 0.0;
+      const d = scattered(e, 4);
+      const size = Math.abs(below) + Math.abs(here) + Math.abs(above) + Math.abs(d);
+      const error = Math.abs(below + here + above - d) / Math.max(size, 1e-30);
+      if (!(error <= most)) most = Number.isFinite(error) ? error : 1.0;
+    }
+    worst[t] = most;
+  },
+});

@@ -56,6 +56,11 @@ export interface CompileOptions {
    * refuses "exact".
    */
   readonly fma?: "contract" | "exact";
+  /**
+   * On the CPU, how many SIMD vectors of work items run side by side, 1, 2, 4 or 8; 4 by default, which hides the latency of a division. Fewer where items
+   * read memory far apart: each is a stream of its own, and caches follow some sixteen. Other devices take no notice; results are the same.
+   */
+  readonly vectors?: 1 | 2 | 4 | 8;
 }
 
 export interface DeviceLimits {

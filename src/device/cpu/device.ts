@@ -1,9 +1,10 @@
 import { DeviceLostError, DisposedError, KernelRuntimeError, PrecisionError, ShapeError } from "../../errors.ts";
-import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
+import { canonicalText, type Kernel, type KernelIR, lower } from "../../kernel/index.ts";
 import { emitWasm } from "../../kernel/emit/wasm/index.ts";
 import type {
   BufferElement,
   CompiledKernel,
+  CompileOptions,
   Device,
   DeviceBuffer,
   DeviceLimits,
@@ -16,7 +17,7 @@ import { argumentBlock } from "./arguments.ts";
 import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
 import { CpuBuffer } from "./buffer.ts";
 import { compileModule } from "./compile.ts";
-import { checkLimits, limitsOf } from "./limits.ts";
+import { checkLimits, checkVectors, limitsOf } from "./limits.ts";
 import { CpuMemory } from "./memory.ts";
 import { CpuKernel, Program } from "./program.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
@@ -48,7 +49,8 @@ export class CpuDevice implements Device {
   readonly #stream: Stream;
   readonly #vectors: number | undefined;
   readonly #programs = new Map<string, CachedProgram[]>();
-  readonly #byKernel = new WeakMap<Kernel, Map<Precision, Promise<Program>>>();
+  /** By precision and vectors. */
+  readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();
   readonly #buffers = new Set<CpuBuffer>();
   /** Addresses of disposed buffers that work under way may still touch. */
   #retired: number[] = [];
@@ -91,17 +93,19 @@ export class CpuDevice implements Device {
     return buffer;
   }
 
-  async compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
+  async compile(kernel: Kernel, { precision, vectors }: CompileOptions): Promise<CompiledKernel> {
     this.#assertUsable();
     if (precision === "f32x2")
       throw new PrecisionError(`${kernel.name}: compiled for f32x2, but ${this.name} offers f64 itself, and f32`);
-    const known = this.#byKernel.get(kernel)?.get(precision);
+    checkVectors(vectors);
+    const version = `${precision} ${vectors}`;
+    const known = this.#byKernel.get(kernel)?.get(version);
     if (known !== undefined) return new CpuKernel(kernel, await known, 0);
     const start = performance.now();
     const ir = lower(kernel, precision);
-    const compiled = this.#programOf(ir);
-    const versions = this.#byKernel.get(kernel) ?? new Map<Precision, Promise<Program>>();
-    this.#byKernel.set(kernel, versions.set(precision, compiled.program));
+    const compiled = this.#programOf(ir, vectors);
+    const versions = this.#byKernel.get(kernel) ?? new Map<string, Promise<Program>>();
+    this.#byKernel.set(kernel, versions.set(version, compiled.program));
     const program = await compiled.program;
     return new CpuKernel(kernel, program, compiled.cached ? 0 : performance.now() - start);
   }
@@ -180,25 +184,26 @@ export class CpuDevice implements Device {
   }
 
   /** Canonical texts cost a tenth of a compilation, so they are made only for kernels that may be the same. */
-  #programOf(ir: KernelIR): { program: Promise<Program>; cached: boolean } {
-    const outline = `${ir.name} ${ir.precision} ${ir.locals.length}`;
+  #programOf(ir: KernelIR, wanted?: number): { program: Promise<Program>; cached: boolean } {
+    const vectors = this.#vectors ?? wanted;
+    const outline = `${ir.name} ${ir.precision} ${ir.locals.length} ${vectors}`;
     const alike = this.#programs.get(outline) ?? [];
     if (alike.length > 0) {
       const text = canonicalText(ir);
       const known = alike.find((one) => (one.text ??= canonicalText(one.ir)) === text);
       if (known !== undefined) return { program: known.program, cached: true };
     }
-    const made: CachedProgram = { ir, text: undefined, program: this.#build(ir) };
+    const made: CachedProgram = { ir, text: undefined, program: this.#build(ir, vectors) };
     made.program.catch(() => alike.splice(alike.indexOf(made), 1));
     alike.push(made);
     this.#programs.set(outline, alike);
     return { program: made.program, cached: false };
   }
 
-  async #build(ir: KernelIR): Promise<Program> {
+  async #build(ir: KernelIR, vectors: number | undefined): Promise<Program> {
     checkLimits(ir, this.limits);
     const memory = { shared: this.#memory.shared, maximumPages: IMPORT_PAGES };
-    const wasm = emitWasm(ir, this.#vectors === undefined ? { memory } : { memory, vectors: this.#vectors });
+    const wasm = emitWasm(ir, vectors === undefined ? { memory } : { memory, vectors });
     const module = await compileModule(wasm.bytes);
     return new Program(this.#programCount++, ir, wasm, module);
   }

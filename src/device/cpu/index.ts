@@ -1,6 +1,7 @@
 /** The CPU device: kernels as WebAssembly SIMD, on every core. */
 import { SpecError } from "../../errors.ts";
 import { CpuDevice } from "./device.ts";
+import { checkVectors } from "./limits.ts";
 import { coreCount, startThread } from "./thread.ts";
 
 export { CpuDevice } from "./device.ts";
@@ -29,8 +30,7 @@ export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
   if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS)
     throw new SpecError(`threads: got ${threads}, expected a whole number from 1 to ${MOST_THREADS}`);
   const { vectors } = options;
-  if (vectors !== undefined && ![1, 2, 4, 8].includes(vectors))
-    throw new SpecError(`vectors: got ${vectors}, expected 1, 2, 4 or 8`);
+  checkVectors(vectors);
   return new CpuDevice({
     threads: shared ? threads : 1,
     shared,

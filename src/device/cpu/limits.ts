@@ -30,3 +30,9 @@ export function checkLimits(ir: KernelIR, limits: DeviceLimits): void {
     if (got > most) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${most} on the CPU device`);
   }
 }
+
+/** @throws SpecError */
+export function checkVectors(vectors: number | undefined): void {
+  if (vectors !== undefined && ![1, 2, 4, 8].includes(vectors))
+    throw new SpecError(`vectors: got ${vectors}, expected 1, 2, 4 or 8`);
+}

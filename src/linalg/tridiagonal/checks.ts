@@ -26,7 +26,7 @@ export const firstZeroPivot: KernelFunction<any, number> = fn({
       const at = matrix + i * stride;
       const pivot = diagonal[at] - (i > 0 ? lower[at] * c : 0.0);
       if (pivot === 0 && code === ok) code = first + i;
-      c = upper[at] / pivot;
+      c = upper[at] * (1 / pivot); // as elimination has it, so that its zeros are zeros here
     }
     return code;
   },

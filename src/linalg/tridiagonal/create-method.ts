@@ -6,6 +6,7 @@ import { Pivoting } from "./pivoting.ts";
 import { RegisterHybrid } from "./register-hybrid.ts";
 import type { Algorithm } from "./spec.ts";
 import { Thomas } from "./thomas.ts";
+import { CpuThomas } from "./thomas-cpu.ts";
 import { Workgroup } from "./workgroup.ts";
 
 export type Chosen = Exclude<Algorithm, "auto">;
@@ -14,7 +15,7 @@ export type Chosen = Exclude<Algorithm, "auto">;
 export function createMethod(device: Device, problem: Problem, algorithm: Chosen): Promise<Method> {
   switch (algorithm) {
     case "thomas":
-      return Thomas.create(device, problem);
+      return CpuThomas.create(device, problem) ?? Thomas.create(device, problem);
     case "pivoting":
       return Pivoting.create(device, problem);
     case "cr":

@@ -4,7 +4,7 @@ import { firstSingularPivot, stillZero } from "./checks.ts";
 import { elementOf, type Method, type Problem, remembered, type System } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
-import { privateCapacity } from "./thomas.ts";
+import { privateCapacity, sideBySide } from "./thomas.ts";
 
 interface Variant {
   readonly layout: Layout;
@@ -132,9 +132,8 @@ export class Pivoting implements Method {
   static async create(device: Device, problem: Problem): Promise<Pivoting> {
     const { rows, batch, precision, shared } = problem;
     const capacity = privateCapacity(rows, 4, device, problem);
-    const compiled = await device.compile(pivotingKernel({ layout: layoutOf(problem), shared, capacity }), {
-      precision,
-    });
+    const variant = { layout: layoutOf(problem), shared, capacity };
+    const compiled = await device.compile(pivotingKernel(variant), { precision, ...sideBySide(variant) });
     const words = capacity > 0 ? 1 : 3 * rows * batch;
     return new Pivoting(compiled, problem, device.createBuffer(elementOf(precision), words));
   }

@@ -132,6 +132,10 @@ export function privateCapacity(rows: number, arrays: number, { limits }: Device
   return CAPACITIES.find(fits) ?? 0;
 }
 
+/** Contiguous systems are streams of their own, four each: a CPU's cache follows those of two vectors, not of four. */
+export const sideBySide = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
+  layout === "contiguous" ? { vectors: 2 } : {};
+
 /** Thomas' algorithm for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
 export class Thomas implements Method {
   readonly #compiled: CompiledKernel;
@@ -151,7 +155,7 @@ export class Thomas implements Method {
     const rows = chunks?.rows ?? problem.rows;
     const capacity = privateCapacity(rows, 2, device, problem);
     const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, capacity };
-    const compiled = await device.compile(thomasKernel(variant), { precision });
+    const compiled = await device.compile(thomasKernel(variant), { precision, ...sideBySide(variant) });
     const words = capacity > 0 ? 1 : 2 * rows * batch * (chunks?.count ?? 1);
     return new Thomas(compiled, problem, chunks, device.createBuffer(elementOf(precision), words));
   }

@@ -2,6 +2,7 @@
 import type { Expr, Stmt } from "../../ir.ts";
 import { operands, someExpr, someLeave, someStmt, weight } from "../../visit.ts";
 import { emitAtomic } from "./atomic.ts";
+import { emitRun } from "./blocks.ts";
 import type { Emitter } from "./emitter.ts";
 import { emitLoop, leave } from "./loops.ts";
 import { allLanesOf, anyLane, complement } from "./masks.ts";
@@ -20,6 +21,12 @@ const MAX_COPIES = 2;
 
 export function emitList(e: Emitter, list: readonly Stmt[]): void {
   for (let i = 0; i < list.length; i++) {
+    const run = emitRun(e, list, i);
+    if (run > 0) {
+      if (!list.slice(i, i + run).every(repeatable)) e.restart = null;
+      i += run - 1;
+      continue;
+    }
     statement(e, list[i]);
     if (!repeatable(list[i])) e.restart = null;
     if (list[i].kind === "break" || list[i].kind === "continue") return; // what follows is never reached

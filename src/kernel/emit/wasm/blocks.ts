@@ -1,0 +1,204 @@
+/**
+ * Runs of statements in which every item reads, or writes, neighbouring words of its own, such as
+ *
+ *   const a = u[at];  const b = u[at + 1];
+ *
+ * become one vector an item, which a transposition of lanes × lanes words turns into one vector a statement: 2 loads and 2 shuffles where lane by lane
+ * takes 4 loads (f64), 4 and 8 instead of 16 (f32), and a line of the cache is asked for once.
+ */
+import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
+import { someExpr } from "../../visit.ts";
+import { type Access, elementSize } from "./address.ts";
+import type { Emitter } from "./emitter.ts";
+import { laneAddress, laneOffsets } from "./load.ts";
+import { vector } from "./vector.ts";
+
+type Assign = Stmt & { readonly kind: "assign" };
+type Load = Expr & { readonly kind: "load" };
+type Store = Stmt & { readonly kind: "store" };
+
+/** A place in an array that is a local and a constant. */
+interface Place {
+  readonly array: ArrayRef;
+  readonly local: number;
+  readonly constant: number;
+}
+
+/** One load or store of a run. */
+interface Step<S extends Stmt> {
+  readonly stmt: S;
+  readonly place: Place;
+  /** The front end evaluates the index of a store into a local of its own. */
+  readonly index: Assign | null;
+}
+
+/** Emits the run that begins at `list[from]` and returns how many statements it has; 0 where none begins. Only while all lanes run. */
+export function emitRun(e: Emitter, list: readonly Stmt[], from: number): number {
+  if (e.mask !== null) return 0;
+  const loads = runOf(e, list, from, loadAt);
+  const stores = loads.length > 0 ? [] : runOf(e, list, from, storeAt);
+  const run = [...loads, ...stores];
+  if (run.length === 0) return 0;
+  e.code.mark(`${run[0].stmt.place.source}:${run[0].stmt.place.line}`);
+  const indexes = run.flatMap(({ index }) => index ?? []);
+  for (const one of indexes) assignIndex(e, one);
+  for (const j of e.each) e.scope(() => (loads.length > 0 ? loadRun(e, loads, j) : storeRun(e, stores, j)));
+  return run.length + indexes.length;
+}
+
+type StepAt<S extends Stmt> = (e: Emitter, list: readonly Stmt[], at: number) => Step<S> | null;
+
+/** The steps of the run, a multiple of the lanes. */
+function runOf<S extends Assign | Store>(
+  e: Emitter,
+  list: readonly Stmt[],
+  from: number,
+  stepAt: StepAt<S>,
+): Step<S>[] {
+  const run: Step<S>[] = [];
+  for (let at = from; at < list.length;) {
+    const step = stepAt(e, list, at);
+    if (step === null) break;
+    const { stmt, place, index } = step;
+    const [first] = run;
+    if (first !== undefined && !follows(place, first.place, run.length)) break;
+    const target = stmt.kind === "assign" ? stmt.local : index?.local;
+    // Addresses come first, and indexes before values.
+    if (target === place.local || run.some((earlier) => mentions(earlier.stmt.value, target))) break;
+    run.push(step);
+    at += index === null ? 1 : 2;
+  }
+  return run.slice(0, run.length - (run.length % e.plan.lanes));
+}
+
+const mentions = (x: Expr, local: number | undefined): boolean =>
+  someExpr(x, (y) => y.kind === "local" && y.id === local);
+
+const follows = (place: Place, first: Place, by: number): boolean =>
+  place.array.space === first.array.space &&
+  place.array.id === first.array.id &&
+  place.local === first.local &&
+  place.constant === first.constant + by;
+
+function loadAt(e: Emitter, list: readonly Stmt[], at: number): Step<Assign> | null {
+  const stmt = list[at];
+  if (stmt.kind !== "assign" || stmt.value.kind !== "load") return null;
+  const place = placeOf(e, stmt.value.array, stmt.value.index);
+  return place === null ? null : { stmt, place, index: null };
+}
+
+function storeAt(e: Emitter, list: readonly Stmt[], at: number): Step<Store> | null {
+  const first = list[at];
+  const index = first.kind === "assign" ? first : null;
+  const stmt = index === null ? first : list[at + 1];
+  // A value that is made of a load may be of what the run has just stored.
+  if (stmt?.kind !== "store" || someExpr(stmt.value, (x) => x.kind === "load")) return null;
+  if (index !== null && !(stmt.index.kind === "local" && stmt.index.id === index.local)) return null;
+  const place = placeOf(e, stmt.array, index?.value ?? stmt.index);
+  return place === null ? null : { stmt, place, index };
+}
+
+/** Null where lanes do not read apart, or words are not as wide as lanes. */
+function placeOf(e: Emitter, array: ArrayRef, index: Expr): Place | null {
+  if (array.space === "private" || e.flow.shape(index) !== "varying") return null;
+  if (elementSize(e, array) * e.plan.lanes !== 16) return null;
+  if (index.kind === "local") return { array, local: index.id, constant: 0 };
+  if (index.kind !== "binary" || index.op !== "add" || index.a.kind !== "local" || index.b.kind !== "const")
+    return null;
+  return { array, local: index.a.id, constant: Number(index.b.value) };
+}
+
+/** Whoever comes later may ask for it, too. */
+function assignIndex(e: Emitter, { local, value }: Assign): void {
+  for (const j of e.each)
+    e.scope(() => {
+      vector(e, value, j);
+      e.code.set(e.vectors[local] + j);
+    });
+}
+
+function loadRun(e: Emitter, run: readonly Step<Assign>[], j: number): void {
+  const { lanes } = e.plan;
+  const { addresses, fixed } = laneAddresses(e, run[0].stmt.value as Load, j);
+  const rows = addresses.map(() => e.take("v128"));
+  for (let k = 0; k < run.length; k += lanes) {
+    addresses.forEach((address, lane) =>
+      e.code
+        .get(address)
+        .memory("v128.load", fixed[lane] + 4 * lanesWords(lanes) * k)
+        .set(rows[lane]),
+    );
+    transpose(e, rows, (column) => void e.code.set(e.vectors[run[k + column].stmt.local] + j));
+  }
+}
+
+function storeRun(e: Emitter, run: readonly Step<Store>[], j: number): void {
+  const { lanes } = e.plan;
+  const { addresses, fixed } = laneAddresses(e, addressOf(run[0]), j);
+  const columns = addresses.map(() => e.take("v128"));
+  const rows = addresses.map(() => e.take("v128"));
+  for (let k = 0; k < run.length; k += lanes) {
+    columns.forEach((column, i) => {
+      vector(e, run[k + i].stmt.value, j);
+      e.code.set(column);
+    });
+    transpose(e, columns, (row) => void e.code.set(rows[row]));
+    addresses.forEach((address, lane) =>
+      e.code
+        .get(address)
+        .get(rows[lane])
+        .memory("v128.store", fixed[lane] + 4 * lanesWords(lanes) * k),
+    );
+  }
+}
+
+/** By the base, since the local of an index may serve several steps. */
+const addressOf = ({ stmt, index }: Step<Store>): Access => ({ array: stmt.array, index: index?.value ?? stmt.index });
+
+/** 32-bit words of a lane. */
+const lanesWords = (lanes: number): number => 4 / lanes;
+
+/** Locals with the addresses of a place in each lane of vector j, and what instructions add to them. */
+function laneAddresses(e: Emitter, access: Access, j: number): { addresses: number[]; fixed: number[] } {
+  const offsets = e.take("v128");
+  laneOffsets(e, access, j);
+  e.code.set(offsets);
+  const fixed: number[] = [];
+  const addresses = Array.from({ length: e.plan.lanes }, (_, lane) => {
+    const address = e.take("i32");
+    fixed.push(laneAddress(e, access, offsets, lane, j));
+    e.code.set(address);
+    return address;
+  });
+  return { addresses, fixed };
+}
+
+/** Pushes each column of a square of words, whose rows are vectors, and has it taken. */
+function transpose(e: Emitter, rows: readonly number[], take: (column: number) => void): void {
+  const { code } = e;
+  if (rows.length === 2) {
+    code.get(rows[0]).get(rows[1]).shuffleWords([0, 1, 4, 5]);
+    take(0);
+    code.get(rows[0]).get(rows[1]).shuffleWords([2, 3, 6, 7]);
+    take(1);
+    return;
+  }
+  const halves = [0, 1, 2, 3].map(() => e.take("v128"));
+  for (const pair of [0, 1]) {
+    const [a, b] = [rows[2 * pair], rows[2 * pair + 1]];
+    code.get(a).get(b).shuffleWords([0, 4, 1, 5]).set(halves[pair]);
+    code
+      .get(a)
+      .get(b)
+      .shuffleWords([2, 6, 3, 7])
+      .set(halves[2 + pair]);
+  }
+  for (const column of [0, 1, 2, 3]) {
+    const at = column < 2 ? 0 : 2;
+    code
+      .get(halves[at])
+      .get(halves[at + 1])
+      .shuffleWords(column % 2 === 0 ? [0, 1, 4, 5] : [2, 3, 6, 7]);
+    take(column);
+  }
+}

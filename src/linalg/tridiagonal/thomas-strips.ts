@@ -1,0 +1,126 @@
+import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { firstZeroPivot } from "./checks.ts";
+import { remembered } from "./method.ts";
+import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { touch } from "./touch.ts";
+
+interface Variant {
+  /** Systems of a strip: a workgroup, which one thread runs. */
+  readonly strip: number;
+  /** Words of a line of the cache. */
+  readonly line: number;
+  /** Most rows that a private array holds; 0 where c′ goes to a workspace in memory. */
+  readonly capacity: number;
+}
+
+/** Rows that a strip is asked for at once. */
+const AHEAD = 8;
+
+/**
+ * `thomasKernel` for interleaved systems on a CPU. From row to row there are `batch` words, another page as a rule: so 64 neighbours go through
+ * the rows together, and one look-up of a page serves eight lines of the cache instead of one. Before a few rows are eliminated, a word of each of their lines
+ * is read and forgotten: then all those lines are on their way at once, where elimination waits for one row after another.
+ *
+ * Cost a row as of `thomasKernel`, but d′ stays in the place of the right-hand side. The same operations in the same order: the same bits.
+ */
+export const thomasStripsKernel = remembered(({ strip, line, capacity }: Variant): Kernel =>
+  kernel({
+    name: `thomas-strips-${strip}-${line}-${capacity}`,
+    groupSize: strip,
+    params: {
+      rows: i32,
+      batch: i32,
+      lower: read(real),
+      diagonal: read(real),
+      upper: read(real),
+      rhs: write(real),
+      work: write(real),
+      status: write(i32),
+    },
+    env: {
+      touch,
+      firstZeroPivot,
+      strip,
+      line,
+      ahead: AHEAD,
+      kept: capacity > 0,
+      room: Math.max(capacity, 1),
+      ok: CODE_OK,
+      notFinite: CODE_NOT_FINITE,
+    },
+    *body(
+      { rows, batch, lower, diagonal, upper, rhs, work, status },
+      gpu,
+      { touch, firstZeroPivot, strip, line, ahead, kept, room, ok, notFinite },
+    ) {
+      const first = gpu.groupId() * strip;
+      const s = first + gpu.localId();
+      const c = gpu.privateReal(room);
+      let cLast = 0.0;
+      let dLast = 0.0;
+      // Row 0 by itself: its lower entry is nobody's.
+      if (s < batch) {
+        const inverse = 1 / diagonal[s];
+        dLast = rhs[s] * inverse;
+        cLast = upper[s] * inverse;
+        if (kept) c[0] = cLast;
+        else work[s] = cLast;
+        rhs[s] = dLast;
+      }
+      for (let start = 1; start < rows; start += ahead) {
+        const end = Math.min(start + ahead, rows);
+        for (let i = start; i < end; i++) {
+          for (let k = 0; k < strip; k += line) {
+            const at = i * batch + Math.min(first + k, batch - 1);
+            touch(lower, at);
+            touch(diagonal, at);
+            touch(upper, at);
+            touch(rhs, at);
+          }
+          yield; // so this is the strip's, not each item's
+        }
+        if (s < batch) {
+          for (let i = start; i < end; i++) {
+            const at = i * batch + s;
+            const a = lower[at];
+            const inverse = 1 / (diagonal[at] - a * cLast);
+            dLast = (rhs[at] - a * dLast) * inverse;
+            cLast = upper[at] * inverse;
+            if (kept) c[i] = cLast;
+            else work[at] = cLast;
+            rhs[at] = dLast;
+          }
+        }
+        yield;
+      }
+      // What the last row says of the unknown after it is nobody's either.
+      if (s < batch) {
+        if (kept) c[rows - 1] = 0.0;
+        else work[(rows - 1) * batch + s] = 0.0;
+      }
+      let x = 0.0;
+      // A CPU's arithmetic is IEEE 754's in f32, too: see `stillZero`.
+      let check = 0.0;
+      for (let end = rows; end > 0; end -= ahead) {
+        const start = Math.max(end - ahead, 0);
+        if (s < batch) {
+          for (let i = end - 1; i >= start; i--) {
+            const at = i * batch + s;
+            x = rhs[at] - (kept ? c[i] : work[at]) * x;
+            check += x - x;
+            rhs[at] = x;
+          }
+        }
+        yield;
+      }
+      if (s < batch) {
+        let code = ok;
+        if (check !== 0) {
+          code = firstZeroPivot(lower, diagonal, upper, s, batch, 0, rows);
+          if (code === ok) code = notFinite;
+        }
+        status[s] = code === ok ? 0 : code === notFinite ? -1 : code + 1;
+      }
+    },
+  }),
+);
