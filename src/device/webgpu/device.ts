@@ -1,7 +1,14 @@
-import { DeviceLostError, DisposedError, OutOfMemoryError, PrecisionError, ShapeError } from "../../errors.ts";
+import {
+  DeviceLostError,
+  DisposedError,
+  OutOfMemoryError,
+  PrecisionError,
+  ShapeError,
+  SpecError,
+} from "../../errors.ts";
 import { type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
 import type { BufferElement, Device, DeviceBuffer, DeviceLimits, HostArray, HostArrays } from "../device.ts";
-import type { CompiledKernel, LaunchArguments, LaunchSize } from "../device.ts";
+import type { CompiledKernel, CompileOptions, LaunchArguments, LaunchSize } from "../device.ts";
 import { nameOf, type OpenedAdapter } from "./adapter.ts";
 import { launchBuffers, rejectUnknown } from "../arguments.ts";
 import { bufferBytes, bytesPerElement, ownBuffer } from "../buffers.ts";
@@ -80,8 +87,12 @@ export class WebGpuDevice implements Device {
     return buffer;
   }
 
-  async compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
+  async compile(kernel: Kernel, { precision, fma }: CompileOptions): Promise<CompiledKernel> {
     this.#assertUsable();
+    if (fma === "exact")
+      throw new SpecError(
+        `${kernel.name}: fma "exact": WGSL's compilers may contract whatever they like; leave it out, or use CUDA or the CPU`,
+      );
     if (precision === "f64") {
       const offered = "f32 and, emulated, f32x2";
       throw new PrecisionError(`${kernel.name}: compiled for f64, but ${this.name} has ${offered}; the CPU offers f64`);

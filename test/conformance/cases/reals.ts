@@ -177,6 +177,23 @@ const roots: ConformanceCase = {
   webgpu: { ulps: 4, because: "WGSL's sqrt is 1 / inverseSqrt, good to a few ulp" },
 };
 
+const reciprocals: ConformanceCase = {
+  name: "reciprocals",
+  kernel: kernel({
+    name: "reciprocals",
+    params: { a: read(real), out: write(real) },
+    body({ a, out }, gpu) {
+      const i = gpu.globalId();
+      out[2 * i] = gpu.reciprocal(a[i]);
+      // Of a value that all items share, as back ends compute it otherwise.
+      out[2 * i + 1] = gpu.reciprocal(a[1]) * gpu.reciprocal(3);
+    },
+  }),
+  size: { items: 67 },
+  args: ({ real, zeros }) => ({ a: real([1, -3, 1e-15, ...uniforms(64, -10, 1e6)]), out: zeros(134) }),
+  webgpu: { ulps: 6, because: "WGSL's division is good to 2.5 ulp, and two of them are multiplied" },
+};
+
 const BITS = [1, -1, 2, 3, -10, 0.1, 1e-28, 1e30, 1.9999999, Math.PI];
 
 const exponents: ConformanceCase = {
@@ -270,6 +287,7 @@ export const realCases: readonly ConformanceCase[] = [
   roundings,
   extrema,
   roots,
+  reciprocals,
   exponents,
   scaling,
   constants,

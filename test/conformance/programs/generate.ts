@@ -61,6 +61,7 @@ function reals(tie: (name: keyof Grammar) => Text, decisions: Decisions): fc.Wei
     { weight: 1, arbitrary: text`Math.sqrt(Math.abs(${real}))` },
     { weight: 1, arbitrary: text`Math.${oneOf("floor", "ceil", "trunc")}(${real})` },
     { weight: 1, arbitrary: text`gpu.nearest(${real})` },
+    { weight: 1, arbitrary: text`gpu.reciprocal(1 + Math.abs(${real}))` },
     { weight: 1, arbitrary: text`gpu.copysign(${real}, ${real})` },
     { weight: 1, arbitrary: text`gpu.normalCdf(bound(${real}))` },
     { weight: 1, arbitrary: text`(${real} % 0.75)` },
