@@ -1,6 +1,6 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanProducts } from "./scan.ts";
-import { partsOf, type Team } from "./team.ts";
+import type { Team } from "./team.ts";
 
 /**
  * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such maps compose as
@@ -79,7 +79,7 @@ export interface Factoring {
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
  * (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned over the items, then each item
  * takes its rows one by one. With `policy`, rows that are `active` are y = bound instead. Returns the
- * scans' `reach`, and the products of `upper` and `lower` over each part of the run.
+ * scans' `reach`.
  *
  * Cost: about 26 flops a node and 125 an item; 31 shuffles, or 37 words of workgroup memory written and 37 read and 14 barriers, an item.
  */
@@ -97,24 +97,17 @@ export function factorRuns(team: Team, rows: number, { policy, gain, adaptive }:
       write(real),
       write(real),
       real,
-      write(real),
-      write(real),
       write(i32),
       write(i32),
     ],
     env: {
       rows,
-      size: partsOf(rows).size,
       policy,
       gain,
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, adaptive),
     },
-    *body(
-      [a, c, active, inverse, lower, upper, above, below, scratch, hRate, downProduct, upProduct, counter, result],
-      gpu,
-      env: any,
-    ) {
+    *body([a, c, active, inverse, lower, upper, above, below, scratch, hRate, counter, result], gpu, env: any) {
       let m00 = 1.0;
       let m01 = 0.0;
       let m10 = 0.0;
@@ -146,8 +139,6 @@ export function factorRuns(team: Team, rows: number, { policy, gain, adaptive }:
       let excess = yield* env.scanExcess(m00, m01, m10, m11, scratch);
       let down = 1.0;
       let up = 1.0;
-      let partDown = 1.0;
-      let partUp = 1.0;
       for (let k = env.rows - 1; k >= 0; k--) {
         const rest = 1 + hRate + c[k] * excess;
         let pivot = gpu.reciprocal(rest + a[k]);
@@ -161,16 +152,8 @@ export function factorRuns(team: Team, rows: number, { policy, gain, adaptive }:
           upper[k] = 0.0;
         }
         inverse[k] = env.gain * pivot;
-        partDown *= upper[k];
-        partUp *= lower[k];
-        if (k % env.size === 0) {
-          downProduct[(k / env.size) | 0] = partDown;
-          upProduct[(k / env.size) | 0] = partUp;
-          down *= partDown;
-          up *= partUp;
-          partDown = 1.0;
-          partUp = 1.0;
-        }
+        down *= upper[k];
+        up *= lower[k];
       }
       return yield* env.scanProducts(down, up, above, below, scratch, counter, result);
     },

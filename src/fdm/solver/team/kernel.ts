@@ -7,7 +7,7 @@ import { payRuns } from "./dividend.ts";
 import { factorRuns } from "./factor.ts";
 import { policyRuns } from "./policy.ts";
 import { stepRuns } from "./step.ts";
-import { multiplierWords, partsOf, scratchWords, type Team } from "./team.ts";
+import { multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
 
 /** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
 const RESIDENT = 16;
@@ -62,12 +62,12 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       capacity,
       rows,
       items: team.items,
-      parts: partsOf(rows).count,
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
       scaled,
       // In registers for a step, which factors that last have no use for.
       readAhead: !steady,
+      multipliers: multipliers(team),
       multiplierWords: multiplierWords(team),
       closedNode,
       rowWeight,
@@ -104,10 +104,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const obstacle = gpu.privateReal(env.rows);
       const active = gpu.privateReal(env.policyRows); // 1 where exercised
       const rhs = gpu.privateReal(env.policyRows);
-      const above = gpu.sharedReal(env.multiplierWords); // multipliers of the scans
-      const below = gpu.sharedReal(env.multiplierWords);
-      const downProduct = gpu.privateReal(env.parts); // of upper, and of lower, over the parts of a run
-      const upProduct = gpu.privateReal(env.parts);
+      // Multipliers of the scans.
+      const above = gpu.precision === "f32" ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords);
+      const below = gpu.precision === "f32" ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords);
       const first = item * env.rows;
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
@@ -212,8 +211,6 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               below,
               scratch,
               hRate,
-              downProduct,
-              upProduct,
               count,
               sum,
             );
@@ -236,29 +233,13 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             above,
             below,
             scratch,
-            downProduct,
-            upProduct,
             count,
             sum,
             hRate,
             crankNicolson,
           );
         } else {
-          yield* env.stepRuns(
-            u,
-            z,
-            inverse,
-            lower,
-            upper,
-            obstacle,
-            downProduct,
-            upProduct,
-            above,
-            below,
-            scratch,
-            reach,
-            crankNicolson,
-          );
+          yield* env.stepRuns(u, z, inverse, lower, upper, obstacle, above, below, scratch, reach, crankNicolson);
         }
 
         if (env.dividends && (flag & 4) !== 0) {

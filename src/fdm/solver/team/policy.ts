@@ -65,8 +65,6 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
       write(real),
       write(real),
       write(real),
-      write(real),
-      write(real),
       write(i32),
       write(i32),
       real,
@@ -95,8 +93,6 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
         above,
         below,
         scratch,
-        downProduct,
-        upProduct,
         count,
         sum,
         hRate,
@@ -118,14 +114,12 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
           below,
           scratch,
           hRate,
-          downProduct,
-          upProduct,
           count,
           sum,
         );
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
-        yield* env.eliminateRuns(rhs, z, inverse, upper, downProduct, above, scratch, reach);
+        yield* env.eliminateRuns(rhs, z, inverse, upper, above, scratch, reach);
         yield* env.substituteRuns(z, lower, below, scratch, reach);
         const mine = yield* env.improveRuns(u, z, a, c, obstacle, active, scratch, hRate, memory);
         const changes = yield* env.total(mine, count, sum);

@@ -1,6 +1,6 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { largest } from "./counters.ts";
-import { SUBGROUP, type Team } from "./team.ts";
+import type { Team } from "./team.ts";
 
 /** The `reach` of scans that need no more than five neighbours. */
 const NEAR = 0;
@@ -9,45 +9,44 @@ const FEW = 3;
 
 /**
  * What reaches a lane from its next five neighbours: s₁ + q₁s₂ + q₂s₃ + q₃s₄ + q₄s₅, where sⱼ is what the j-th one's run leaves by itself
- * and qⱼ the product of p over the first j, at `from` and `items` on in the multipliers.
+ * and qⱼ the product of p over the first j, at `from` and `pitch` on in the multipliers.
  */
 const fiveTerms = fn({
   name: "fiveTerms",
-  params: [real, real, real, real, real, read(real), i32],
-  env: { items: SUBGROUP.items },
-  body([s1, s2, s3, s4, s5, q, from], _gpu, { items }) {
+  params: [real, real, real, real, real, read(real), i32, i32],
+  body([s1, s2, s3, s4, s5, q, from, pitch]) {
     const first = s1 + q[from] * s2;
-    return first + (q[from + items] * s3 + q[from + 2 * items] * s4 + q[from + 3 * items] * s5);
+    return first + (q[from + pitch] * s3 + q[from + 2 * pitch] * s4 + q[from + 3 * pitch] * s5);
   },
 });
 
 /** From the lanes above, by five shuffles that do not wait for each other: half as long as three rounds of doubling. */
 const nearSumAbove = fn({
   name: "nearSumAbove",
-  params: [real, read(real), i32],
+  params: [real, read(real), i32, i32],
   env: { fiveTerms },
-  *body([value, q, from], gpu, { fiveTerms }) {
+  *body([value, q, from, pitch], gpu, { fiveTerms }) {
     const s1: number = yield gpu.shuffleDown(value, 1);
     const s2: number = yield gpu.shuffleDown(value, 2);
     const s3: number = yield gpu.shuffleDown(value, 3);
     const s4: number = yield gpu.shuffleDown(value, 4);
     const s5: number = yield gpu.shuffleDown(value, 5);
-    return fiveTerms(s1, s2, s3, s4, s5, q, from);
+    return fiveTerms(s1, s2, s3, s4, s5, q, from, pitch);
   },
 });
 
 /** The same from the lanes below. */
 const nearSumBelow = fn({
   name: "nearSumBelow",
-  params: [real, read(real), i32],
+  params: [real, read(real), i32, i32],
   env: { fiveTerms },
-  *body([value, q, from], gpu, { fiveTerms }) {
+  *body([value, q, from, pitch], gpu, { fiveTerms }) {
     const s1: number = yield gpu.shuffleUp(value, 1);
     const s2: number = yield gpu.shuffleUp(value, 2);
     const s3: number = yield gpu.shuffleUp(value, 3);
     const s4: number = yield gpu.shuffleUp(value, 4);
     const s5: number = yield gpu.shuffleUp(value, 5);
-    return fiveTerms(s1, s2, s3, s4, s5, q, from);
+    return fiveTerms(s1, s2, s3, s4, s5, q, from, pitch);
   },
 });
 
@@ -65,19 +64,22 @@ export function scanDown({ items, levels, shuffles }: Team): KernelFunction<any,
     env: { items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumAbove },
     *body([value, above, scratch, reach], gpu, { items, levels, shuffles, near, few, nearSum }: any) {
       const item = gpu.localId();
+      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
+      const pitch = own ? 1 : items;
+      const place = own ? 0 : item;
       let sum = value;
       let next = 0.0;
       if (shuffles) {
-        if (reach === near) next = yield* nearSum(value, above, levels * items + item);
+        if (reach === near) next = yield* nearSum(value, above, levels * pitch + place, pitch);
         else {
           for (let level = 0; level < few; level++) {
             const other: number = yield gpu.shuffleDown(sum, 1 << level);
-            sum += above[level * items + item] * other;
+            sum += above[level * pitch + place] * other;
           }
           if (reach > few) {
             for (let level = few; level < levels; level++) {
               const other: number = yield gpu.shuffleDown(sum, 1 << level);
-              sum += above[level * items + item] * other;
+              sum += above[level * pitch + place] * other;
             }
           }
           next = yield gpu.shuffleDown(sum, 1);
@@ -88,7 +90,7 @@ export function scanDown({ items, levels, shuffles }: Team): KernelFunction<any,
             const half = (level & 1) * 4 * items;
             scratch[half + item] = sum;
             yield;
-            sum += above[level * items + item] * scratch[half + Math.min(item + (1 << level), items - 1)];
+            sum += above[level * pitch + place] * scratch[half + Math.min(item + (1 << level), items - 1)];
           }
         }
         scratch[item] = sum;
@@ -115,14 +117,17 @@ export function scanUp({ items, levels, shuffles }: Team, early: boolean): Kerne
     env: { early, items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumBelow },
     *body([value, floor, below, scratch, reach], gpu, { early, items, levels, shuffles, near, few, nearSum }: any) {
       const item = gpu.localId();
+      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
+      const pitch = own ? 1 : items;
+      const place = own ? 0 : item;
       let sum = value;
       let held = floor;
       let before = 0.0;
       if (shuffles) {
-        if (!early && reach === near) before = yield* nearSum(value, below, levels * items + item);
+        if (!early && reach === near) before = yield* nearSum(value, below, levels * pitch + place, pitch);
         else {
           for (let level = 0; level < few; level++) {
-            const p = below[level * items + item];
+            const p = below[level * pitch + place];
             if (early) {
               const other: number = yield gpu.shuffleUp(held, 1 << level);
               held = Math.max(sum + p * other, held);
@@ -132,7 +137,7 @@ export function scanUp({ items, levels, shuffles }: Team, early: boolean): Kerne
           }
           if (reach > few) {
             for (let level = few; level < levels; level++) {
-              const p = below[level * items + item];
+              const p = below[level * pitch + place];
               if (early) {
                 const other: number = yield gpu.shuffleUp(held, 1 << level);
                 held = Math.max(sum + p * other, held);
@@ -151,7 +156,7 @@ export function scanUp({ items, levels, shuffles }: Team, early: boolean): Kerne
             if (early) scratch[half + items + item] = held;
             yield;
             const from = half + Math.max(item - (1 << level), 0);
-            const p = below[level * items + item];
+            const p = below[level * pitch + place];
             if (early) held = Math.max(sum + p * scratch[items + from], held);
             sum += p * scratch[from];
           }
@@ -194,6 +199,9 @@ export function scanProducts({ items, levels, shuffles }: Team, adaptive: boolea
       const nothing =
         gpu.precision === "f64" ? env.nothing64 : gpu.precision === "f32" ? env.nothing32 : env.nothingPairs;
       const item = gpu.localId();
+      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
+      const pitch = own ? 1 : env.items;
+      const place = own ? 0 : item;
       let downwards = down;
       let upwards = up;
       let reach = 0;
@@ -201,8 +209,8 @@ export function scanProducts({ items, levels, shuffles }: Team, adaptive: boolea
         const distance = 1 << level;
         const p = item + distance < env.items ? downwards : 0.0;
         const q = item >= distance ? upwards : 0.0;
-        above[level * env.items + item] = p;
-        below[level * env.items + item] = q;
+        above[level * pitch + place] = p;
+        below[level * pitch + place] = q;
         if (Math.max(p, q) > nothing) reach = level + 1;
         if (env.shuffles) {
           const next: number = yield gpu.shuffleDown(downwards, distance);
@@ -231,8 +239,8 @@ export function scanProducts({ items, levels, shuffles }: Team, adaptive: boolea
           downwards = item + j < env.items - 1 ? downwards * next : 0.0;
           upwards = item > j ? upwards * before : 0.0;
           if (j < 5) {
-            above[(env.levels + j - 1) * env.items + item] = downwards;
-            below[(env.levels + j - 1) * env.items + item] = upwards;
+            above[(env.levels + j - 1) * pitch + place] = downwards;
+            below[(env.levels + j - 1) * pitch + place] = upwards;
           }
         }
         if (!(Math.max(downwards, upwards) > nothing)) reach = env.near;

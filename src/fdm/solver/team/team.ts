@@ -16,11 +16,8 @@ export function scratchWords({ items, shuffles }: Team): number {
   return shuffles ? 1 : 2 * 4 * items;
 }
 
-/** How a run of rows is cut into parts that are worked on side by side: all of `size`, the last of what is left. */
-export function partsOf(rows: number): { readonly count: number; readonly size: number } {
-  const size = rows < 6 ? rows : Math.ceil(rows / 3);
-  return { count: Math.ceil(rows / size), size };
-}
+/** Multipliers of one scan, those of doubling and of `fiveTerms`, an item's. */
+export const multipliers = ({ levels, shuffles }: Team): number => levels + (shuffles ? 4 : 0);
 
-/** Words of workgroup memory for the multipliers of one scan, those of doubling and of `fiveTerms`, an item's at [k·items + item]: registers have no room for them in f64. */
-export const multiplierWords = ({ items, levels, shuffles }: Team): number => (levels + (shuffles ? 4 : 0)) * items;
+/** Words of workgroup memory for those of one scan, an item's k-th at [k·items + item]. In f32 they are in registers, which have no room for them in f64. */
+export const multiplierWords = (team: Team): number => multipliers(team) * team.items;
