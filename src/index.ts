@@ -1,8 +1,8 @@
 /**
  * Feynkac: pricing and risk of derivatives on every core and any GPU.
  *
- * `parseBook` reads a book, `openDevice` opens what it is priced on, `priceBook` prices it. The kernel language stands at
- * "feynkac/kernel", the devices at "feynkac/device".
+ * `parseBook` reads a book, `openDevice` opens what it is priced on, `priceBook` prices it; `solve` solves an equation of your own. The
+ * kernel language stands at "feynkac/kernel", the devices at "feynkac/device".
  */
 export * from "./errors.ts";
 export { parseBook, readBook, readTrades, Totals } from "./book/index.ts";
@@ -26,6 +26,8 @@ export type {
 } from "./book/index.ts";
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";
+export { solve } from "./fdm/index.ts";
+export type { EntrySolution, EquationProblem, Solution } from "./fdm/index.ts";
 export {
   EXPLAIN_TERMS,
   explainBook,

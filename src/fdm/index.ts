@@ -16,3 +16,4 @@ export {
 } from "./problem.ts";
 export { type PointValue, pointValue } from "./solution.ts";
 export { solverKernel, type SolverVariant } from "./solver/index.ts";
+export * from "./equation/index.ts";

@@ -172,7 +172,7 @@ function manyKinks(spec: MeshSpec, nodes: Float64Array): void {
 }
 
 /** Solves f(x) = target for increasing f on [low, high]; Newton's steps that leave the bracket become bisections. */
-function bracketedNewton(
+export function bracketedNewton(
   f: (x: number) => number,
   slope: (x: number) => number,
   target: number,

@@ -5,10 +5,12 @@ export { hostReal } from "./ir.ts";
 export type { ElementType, KernelIR, Precision, ScalarType } from "./ir.ts";
 export {
   fn,
+  functionFromSource,
   kernel,
   kernelFromSource,
   userFunction,
   withEnvironment,
+  type FunctionSource,
   type KernelSource,
   type UserFunction,
 } from "./frontend/declare.ts";

@@ -10,5 +10,7 @@ export {
   type SolverVariant,
   variantName,
 } from "./kernel.ts";
+export { valueAfterJump } from "./dividend.ts";
+export { matrixRow, rowWeight } from "./matrix.ts";
 export { teamKernel, teamWords } from "./team/kernel.ts";
 export { SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";

@@ -100,6 +100,28 @@ export function fn<const P extends ParamTuple, const E extends Environment, R ex
   return functionRunOn(hostGpu, definition);
 }
 
+/** What `functionFromSource` takes: a kernel function whose body is text, for generated adapters between functions. */
+export interface FunctionSource<P extends ParamTuple> {
+  readonly name: string;
+  readonly params: P;
+  readonly env?: Environment;
+  /** `([x, y], gpu, { f }) => f(x) + y`, or a method. */
+  readonly source: string;
+  /** What plain JavaScript runs; without it only kernels can call the function. */
+  readonly run?: (...args: any[]) => unknown;
+}
+
+/** A kernel function from its source text. */
+export function functionFromSource<const P extends ParamTuple, R extends FunctionResult = any>(
+  definition: FunctionSource<P>,
+): KernelFunction<P, R> {
+  const { name, params, env = {}, source, run } = definition;
+  const refuse = (): never => {
+    throw new SpecError(`function "${name}" was made from text and has no function to run`);
+  };
+  return declareFunction(run ?? refuse, name, params, env, source);
+}
+
 /** A user's function of named reals: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`, or one that returns a number. */
 export type UserFunction<N extends string, R extends FunctionResult> = (
   state: Readonly<Record<N, number>>,

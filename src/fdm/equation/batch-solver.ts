@@ -1,0 +1,124 @@
+import type { CompiledKernel, Device } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { equationKernel } from "./kernel/kernel.ts";
+import { privateArrays } from "./kernel/variant.ts";
+import { type Lane, type LaneResult, lanesPerLaunch, launch } from "./launch.ts";
+import { type AxisMesh, axisMesh, type MeshDescription } from "./mesh/mesh.ts";
+import type { Model } from "./model.ts";
+import { type TimeProgram, timeProgram, type Timeline } from "./timeline.ts";
+
+/** How finely a batch is solved: all nodes (0) or every second (1), all steps or half of them. */
+export interface Level {
+  readonly mesh: 0 | 1;
+  readonly halfSteps: boolean;
+}
+
+/** A lane's solution, with the program it was made by. */
+export interface Solved extends LaneResult {
+  readonly program: TimeProgram;
+  readonly timeline: Timeline;
+}
+
+/** Node capacities that kernels are compiled for: few, since each is a compilation. */
+const CAPACITIES = [65, 129, 257, 513, 1025, 2049];
+
+/** Solves all entries of a model, on one mesh and time grid after another; compiled once, for the largest mesh. */
+export class BatchSolver {
+  private readonly device: Device;
+  private readonly model: Model;
+  private readonly kernel: CompiledKernel;
+  private readonly meshes = new Map<string, AxisMesh>();
+
+  private constructor(device: Device, model: Model, kernel: CompiledKernel) {
+    this.device = device;
+    this.model = model;
+    this.kernel = kernel;
+  }
+
+  /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
+  static async create(device: Device, model: Model, precision: Precision): Promise<BatchSolver> {
+    const { nodes } = model.meshOf(model.batch.entries[0]);
+    const capacity = capacityOf(device, model, nodes, precision);
+    const kernel = await device.compile(equationKernel({ ...model.variant, capacity }), { precision });
+    return new BatchSolver(device, model, kernel);
+  }
+
+  get precision(): Precision {
+    return this.kernel.precision;
+  }
+
+  /** In the order of `entries`, which are indices into the batch: a launch for all that share a time program. */
+  async solve(level: Level, entries: readonly number[]): Promise<Solved[]> {
+    const solved = new Array<Solved>(entries.length);
+    for (const { program, members } of this.groups(level, entries)) {
+      const lanes = members.map(({ lane }) => lane);
+      const size = lanesPerLaunch(lanes[0].mesh.values.length, program, this.precision);
+      for (let first = 0; first < lanes.length; first += size) {
+        const part = lanes.slice(first, first + size);
+        const results = await launch(this.device, this.kernel, this.model, program, part);
+        results.forEach((result, i) => {
+          solved[members[first + i].at] = { ...result, program, timeline: part[i].timeline };
+        });
+      }
+    }
+    return solved;
+  }
+
+  private groups(
+    level: Level,
+    entries: readonly number[],
+  ): { program: TimeProgram; members: { at: number; lane: Lane }[] }[] {
+    const { batch, meshOf, timelineOf, program, accuracy, steps } = this.model;
+    const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
+    const spec = {
+      ...program,
+      steps: halved ? steps / 2 : steps,
+      refinement: halved && !level.halfSteps ? 2 : 1,
+    } as const;
+    const groups = new Map<string, { program: TimeProgram; members: { at: number; lane: Lane }[] }>();
+    const programs = new Map<string, TimeProgram>();
+    entries.forEach((index, at) => {
+      const entry = batch.entries[index];
+      const timeline = timelineOf(entry);
+      const made = programOf(spec, timeline, programs);
+      const lane = { entry, timeline, mesh: this.meshOf(meshOf(entry), level.mesh) };
+      const group = groups.get(made.key);
+      if (group === undefined) groups.set(made.key, { program: made, members: [{ at, lane }] });
+      else group.members.push({ at, lane });
+    });
+    return [...groups.values()];
+  }
+
+  private meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {
+    const { from, to, width, points } = description;
+    const key = `${level} ${from} ${to} ${width} ${points.map(({ at }) => at).join()}`;
+    let mesh = this.meshes.get(key);
+    if (mesh === undefined) this.meshes.set(key, (mesh = axisMesh(description, level)));
+    return mesh;
+  }
+}
+
+/** Entries with the same dates share a program object; those with other dates may still have an equal one. */
+function programOf(
+  spec: Parameters<typeof timeProgram>[0],
+  timeline: Timeline,
+  programs: Map<string, TimeProgram>,
+): TimeProgram {
+  const key =
+    timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : JSON.stringify(timeline);
+  let program = programs.get(key);
+  if (program === undefined) programs.set(key, (program = timeProgram(spec, timeline)));
+  return program;
+}
+
+/** @throws SpecError */
+function capacityOf(device: Device, { variant, axisName }: Model, nodes: number, precision: Precision): number {
+  const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
+  const most = Math.min(CAPACITIES[CAPACITIES.length - 1], Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
+  if (nodes > most)
+    throw new SpecError(
+      `axes.${axisName}.nodes: ${nodes}, at most ${most} on ${device.name} in ${precision} with these conditions`,
+    );
+  return Math.min(CAPACITIES.find((size) => size >= nodes) ?? nodes, most);
+}

@@ -1,0 +1,96 @@
+/** Kernel functions that apply conditions by number: adapters, generated, since there may be any number of conditions. */
+import { functionFromSource, i32, type KernelFunction, real } from "../../../kernel/index.ts";
+import type { GivenCondition } from "../conditions.ts";
+import { type Given, numberAdapter, stateParams } from "../functions.ts";
+
+type Environment = Record<string, KernelFunction<any, any>>;
+
+const STATE = "t, S, parameters, pitch, lane";
+/** How far from its edge a region still is: a node on the edge may have been rounded to its other side. */
+const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
+
+/** Text that is true inside a knock-out's region, for functions `below{k}` and `above{k}` of `env`, which it adds. */
+function regionText(
+  condition: GivenCondition & { kind: "knock-out" },
+  k: number,
+  names: readonly string[],
+  env: Environment,
+): string {
+  const edge = (name: "below" | "above", given: Given | undefined): string[] => {
+    if (given === undefined) return [];
+    env[`${name}${k}`] = numberAdapter(given, names);
+    const level = `env.${name}${k}(${STATE})`;
+    return [name === "below" ? `S - slack * Math.abs(S) <= ${level}` : `S + slack * Math.abs(S) >= ${level}`];
+  };
+  return [...edge("below", condition.below), ...edge("above", condition.above)].join(" || ");
+}
+
+/** (t, S, …, mask) → { inside, value }: the knock-outs at all times, of which `mask` has a bit each for those in force. */
+export function regionFunction(
+  conditions: readonly GivenCondition[],
+  names: readonly string[],
+): KernelFunction<any, any> | undefined {
+  const env: Environment = {};
+  const cases = conditions
+    .flatMap((condition) => (condition.kind === "knock-out" && condition.dates === undefined ? [condition] : []))
+    .map((condition, k) => {
+      env[`value${k}`] = numberAdapter(condition.value, names);
+      const region = regionText(condition, k, names, env);
+      return `if ((mask & ${1 << k}) !== 0) { if (${region}) { inside = true; value = env.value${k}(${STATE}); } }`;
+    });
+  if (cases.length === 0) return undefined;
+  return functionFromSource({
+    name: "knock-outs",
+    params: [...stateParams, i32],
+    env,
+    source: `([${STATE}, mask], gpu, env) => { ${SLACK} let inside = false; let value = 0.0; ${cases.join(" ")} return { inside, value }; }`,
+  });
+}
+
+/** (t, S, …, k, u) → u: exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
+export function pointwiseFunction(
+  conditions: readonly GivenCondition[],
+  names: readonly string[],
+): KernelFunction<any, number> | undefined {
+  const env: Environment = {};
+  const cases = conditions.flatMap((condition, k) => {
+    if (condition.kind === "jump" || condition.dates === undefined) return [];
+    if (condition.kind === "exercise") {
+      env[`payoff${k}`] = numberAdapter(condition.payoff, names);
+      return [`if (k === ${k}) value = Math.max(u, env.payoff${k}(${STATE}));`];
+    }
+    env[`value${k}`] = numberAdapter(condition.value, names);
+    return [`if (k === ${k}) { if (${regionText(condition, k, names, env)}) value = env.value${k}(${STATE}); }`];
+  });
+  if (cases.length === 0) return undefined;
+  return functionFromSource({
+    name: "conditions on dates",
+    params: [...stateParams, i32, real],
+    env,
+    source: `([${STATE}, k, u], gpu, env) => { ${SLACK} let value = u; ${cases.join(" ")} return value; }`,
+  });
+}
+
+/** (t, S, …, k) → where S jumps to under condition k; and whether k is a jump. Undefined where there are none. */
+export function jumpFunctions(
+  conditions: readonly GivenCondition[],
+  names: readonly string[],
+): { readonly jump: KernelFunction<any, number>; readonly isJump: KernelFunction<any, any> } | undefined {
+  const jumps = conditions.flatMap((condition, k) => (condition.kind === "jump" ? [{ k, to: condition.to }] : []));
+  if (jumps.length === 0) return undefined;
+  const env: Environment = Object.fromEntries(jumps.map(({ k, to }) => [`to${k}`, numberAdapter(to, names)]));
+  const cases = jumps.map(({ k }) => `if (k === ${k}) value = env.to${k}(${STATE});`);
+  return {
+    jump: functionFromSource({
+      name: "jumps",
+      params: [...stateParams, i32],
+      env,
+      source: `([${STATE}, k], gpu, env) => { let value = S; ${cases.join(" ")} return value; }`,
+    }),
+    isJump: functionFromSource({
+      name: "isJump",
+      params: [i32],
+      source: `([k]) => ${jumps.map(({ k }) => `k === ${k}`).join(" || ")}`,
+    }),
+  };
+}

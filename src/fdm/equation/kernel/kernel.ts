@@ -1,0 +1,214 @@
+import { i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
+import { payJump } from "./jump.ts";
+import { assemble } from "./assemble.ts";
+import { exerciseBoundary } from "./exercise-boundary.ts";
+import { penalised } from "./penalty.ts";
+import { pinnedValue } from "./pinned.ts";
+import { substitute } from "./substitute.ts";
+import type { EquationVariant } from "./variant.ts";
+
+/**
+ * The whole backward time loop of a batch of one-factor equations, one lane an entry: terminal values, then the rows of a time program, stages
+ * (`Stage`) and events, in order. The matrix is made anew only in rows marked FACTOR.
+ *
+ * Layout: value i of lane l stands at [i·pitch + l].
+ *   table       S at each node, then the next node's coordinate less this one's
+ *   parameters  the user's, then the dates 0 … expiry
+ *   words       two a row: flags (timeline.ts), the segment or date; the same for all lanes
+ *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV, extrapolation
+ *   out         V(0, S) at each node, then the recorded exercise boundary
+ *   status      `STATUS_WORDS`, see `STATUS`; zeros before
+ * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25 flops and two
+ * divisions, besides the equation.
+ */
+export function equationKernel(variant: EquationVariant): Kernel {
+  const { exercise, capacity, pointwise, jump, obstacle, recordsEvents } = variant;
+  const early = exercise !== "none";
+  return kernel({
+    name: `equation-${variant.name}`,
+    params: {
+      lanes: i32,
+      pitch: i32,
+      nodes: i32,
+      rows: i32,
+      dates: i32,
+      table: read(real),
+      parameters: read(real),
+      words: read(i32),
+      reals: read(real),
+      out: write(real),
+      status: write(i32),
+    },
+    env: {
+      early,
+      penalty: exercise === "penalty",
+      splitting: exercise === "operator-splitting",
+      hasPointwise: pointwise !== undefined,
+      hasJumps: jump !== undefined,
+      recordsEvents,
+      count: variant.parameters,
+      twoStages: variant.twoStages,
+      capacity,
+      stageCapacity: variant.twoStages ? capacity : 1,
+      earlyCapacity: early || recordsEvents ? capacity : 1,
+      penaltyCapacity: exercise === "penalty" ? capacity : 1,
+      splittingCapacity: exercise === "operator-splitting" ? capacity : 1,
+      jumpCapacity: jump === undefined ? 1 : capacity,
+      terminal: variant.terminal,
+      assemble: assemble(variant),
+      pinnedValue: pinnedValue(variant),
+      ...(exercise === "penalty" ? { penalised: penalised(variant) } : { substitute: substitute(variant) }),
+      ...(obstacle === undefined ? {} : { payoff: obstacle }),
+      ...(pointwise === undefined ? {} : { pointwise }),
+      ...(jump === undefined ? {} : { jump, isJump: variant.isJump!, payJump }),
+      ...(early || recordsEvents ? { exerciseBoundary: exerciseBoundary(early) } : {}),
+    },
+    body({ lanes, pitch, nodes, rows, dates, table, parameters, words, reals, out, status }, gpu, env: any) {
+      const lane = gpu.globalId();
+      if (lane >= lanes) return;
+      const u = gpu.privateReal(env.capacity); // the solution
+      const z = gpu.privateReal(env.capacity); // the stage's y
+      const inverse = gpu.privateReal(env.capacity); // 1/pivot (penalty: 1 + hc)
+      const lower = gpu.privateReal(env.capacity); // a/pivot (penalty: a)
+      const upper = gpu.privateReal(env.capacity); // c/pivot (penalty: c)
+      const v = gpu.privateReal(env.stageCapacity); // u before the first of two stages
+      const obstacle = gpu.privateReal(env.earlyCapacity);
+      const active = gpu.privateReal(env.penaltyCapacity); // 1 where penalised
+      const factor = gpu.privateReal(env.penaltyCapacity); // a/pivot with the penalty
+      const lambda = gpu.privateReal(env.splittingCapacity); // the multiplier
+      const spots = gpu.privateReal(env.jumpCapacity); // S, where jumps are
+      const last = nodes - 1;
+      const expiry = parameters[(env.count + dates - 1) * pitch + lane];
+      for (let i = 0; i < nodes; i++) {
+        const S = table[i * pitch + lane];
+        u[i] = env.terminal(expiry, S, parameters, pitch, lane);
+        if (env.hasJumps) spots[i] = S;
+        if (env.penalty) active[i] = 0.0;
+        if (env.splitting) lambda[i] = 0.0;
+        if (!Number.isFinite(u[i]) && status[lane] === 0) {
+          status[lane] = 16;
+          status[pitch + lane] = i;
+        }
+      }
+      let record = nodes;
+      for (let row = 0; row < rows; row++) {
+        const flags = words[2 * row];
+        const segment = words[2 * row + 1];
+        const mask = (flags >> 16) & 255;
+        if ((flags & 8) !== 0) {
+          const k = (flags >> 8) & 255;
+          const t = parameters[(env.count + segment) * pitch + lane];
+          if (env.hasJumps) {
+            if (env.isJump(k)) {
+              for (let i = 0; i < nodes; i++) z[i] = env.jump(t, spots[i], parameters, pitch, lane, k);
+              env.payJump(spots, u, z, lower, nodes);
+              for (let i = 0; i < nodes; i++) u[i] = lower[i];
+            }
+          }
+          if (env.recordsEvents && (flags & 4) !== 0) {
+            for (let i = 0; i < nodes; i++)
+              obstacle[i] = env.payoff(t, table[i * pitch + lane], parameters, pitch, lane);
+            out[record * pitch + lane] = env.exerciseBoundary(u, obstacle, table, nodes, pitch, lane);
+            record++;
+          }
+          if (env.hasPointwise) {
+            for (let i = 0; i < nodes; i++)
+              u[i] = env.pointwise(t, table[i * pitch + lane], parameters, pitch, lane, k, u[i]);
+          }
+          if (env.early) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
+        } else {
+          const start = parameters[(env.count + segment) * pitch + lane];
+          const length = parameters[(env.count + segment + 1) * pitch + lane] - start;
+          const t = start + reals[6 * row] * length;
+          const tEnd = start + reals[6 * row + 1] * length;
+          const h = reals[6 * row + 2] * length;
+          const fromU = reals[6 * row + 3];
+          const fromV = reals[6 * row + 4];
+          const e = reals[6 * row + 5];
+          if ((flags & 1) !== 0)
+            env.assemble(table, parameters, inverse, lower, upper, status, nodes, pitch, lane, row, mask, t, h);
+          if (env.early && (flags & 16) !== 0) {
+            for (let i = 0; i < nodes; i++) {
+              const S = table[i * pitch + lane];
+              const { pinned } = env.pinnedValue(i, last, tEnd, S, parameters, pitch, lane, mask);
+              // A pinned node is not exercised.
+              obstacle[i] = pinned ? -1e30 : env.payoff(tEnd, S, parameters, pitch, lane);
+            }
+          }
+          if (env.penalty) {
+            const unconverged = env.penalised(
+              u,
+              v,
+              z,
+              inverse,
+              lower,
+              upper,
+              obstacle,
+              active,
+              factor,
+              table,
+              parameters,
+              nodes,
+              pitch,
+              lane,
+              mask,
+              t,
+              tEnd,
+              h,
+              fromU,
+              fromV,
+              e,
+            );
+            status[6 * pitch + lane] = status[6 * pitch + lane] + unconverged;
+          } else {
+            env.substitute(
+              u,
+              v,
+              z,
+              inverse,
+              lower,
+              upper,
+              obstacle,
+              lambda,
+              table,
+              parameters,
+              nodes,
+              pitch,
+              lane,
+              mask,
+              t,
+              tEnd,
+              h,
+              fromU,
+              fromV,
+              e,
+            );
+          }
+          for (let i = 0; i < nodes; i++) {
+            const before = u[i];
+            let after = before + e * (z[i] - before);
+            if (env.splitting) {
+              // Ikonen & Toivanen (2004): u′ − kλ′ = ũ − kλ, u′ ≥ payoff, λ′ ≥ 0, one of the two an equality; k = h·e.
+              const held = Math.max(after - h * e * lambda[i], obstacle[i]);
+              lambda[i] = lambda[i] + (held - after) / (h * e);
+              after = held;
+            } else if (env.early) after = Math.max(after, obstacle[i]);
+            if (env.twoStages && (flags & 2) !== 0) v[i] = before;
+            u[i] = after;
+          }
+          if (env.early && (flags & 4) !== 0) {
+            out[record * pitch + lane] = env.exerciseBoundary(u, obstacle, table, nodes, pitch, lane);
+            record++;
+          }
+        }
+      }
+      for (let i = 0; i < nodes; i++) {
+        out[i * pitch + lane] = u[i];
+        if (!Number.isFinite(u[i]) && status[lane] === 0) {
+          status[lane] = 64;
+          status[pitch + lane] = i;
+        }
+      }
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import { SpecError } from "../../errors.ts";
+import { formula } from "../../kernel/index.ts";
+import type { Quantity } from "./problem.ts";
+
+/** The parameters of one entry, in the order of `Batch.names`. */
+export type ParameterValues = readonly number[];
+
+/** The parameters of a batch. */
+export interface Batch {
+  readonly names: readonly string[];
+  readonly entries: readonly ParameterValues[];
+}
+
+/** @throws SpecError arrays of different lengths, values that are no numbers */
+export function batchOf(parameters: Readonly<Record<string, number | readonly number[]>>): Batch {
+  const names = Object.keys(parameters);
+  let size: number | undefined;
+  for (const name of names) {
+    const value = parameters[name];
+    if (typeof value === "number") continue;
+    if (!Array.isArray(value) && !ArrayBuffer.isView(value))
+      throw new SpecError(`parameters.${name}: got ${typeof value}, expected a number or an array of numbers`);
+    const { length } = value;
+    if (length === 0 || (size !== undefined && size !== length))
+      throw new SpecError(
+        `parameters.${name}: ${length} values${size === undefined ? "" : `, others have ${size}`}; expected as many as the batch has entries`,
+      );
+    size = length;
+  }
+  const entry = (l: number): number[] =>
+    names.map((name) => {
+      const given = parameters[name];
+      const value = typeof given === "number" ? given : given[l];
+      if (!Number.isFinite(value))
+        throw new SpecError(
+          `parameters.${name}${typeof given === "number" ? "" : `[${l}]`}: got ${value}, expected a finite number`,
+        );
+      return value;
+    });
+  return { names, entries: Array.from({ length: size ?? 1 }, (_, l) => entry(l)) };
+}
+
+/** Evaluates a quantity for each entry; formulas are parsed once. */
+export function quantityOf(
+  path: string,
+  quantity: Quantity,
+  names: readonly string[],
+): (entry: ParameterValues) => number {
+  const evaluate = evaluatorOf(path, quantity, names);
+  return (entry) => {
+    const value = evaluate(entry);
+    if (!Number.isFinite(value))
+      throw new SpecError(`${path}: ${value} for ${shown(names, entry)}; expected a finite number`);
+    return value;
+  };
+}
+
+function evaluatorOf(path: string, quantity: Quantity, names: readonly string[]): (entry: ParameterValues) => number {
+  if (typeof quantity === "number") return () => quantity;
+  if (typeof quantity !== "string")
+    throw new SpecError(`${path}: got ${typeof quantity}, expected a number or a formula of the parameters`);
+  try {
+    const evaluate = formula(quantity, names);
+    return (entry) => evaluate(...entry);
+  } catch (error) {
+    throw new SpecError(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** "sigma = 0.2, r = 0.05" */
+export function shown(names: readonly string[], entry: ParameterValues): string {
+  return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
+}
