@@ -82,6 +82,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
       for (let i = 0; i < nodes; i++) {
         const S = table[i * pitch + lane];
         u[i] = env.terminal(expiry, S, parameters, pitch, lane);
+        if (env.twoStages) v[i] = 0.0;
         if (env.hasJumps) spots[i] = S;
         if (env.penalty) active[i] = 0.0;
         if (env.splitting) lambda[i] = 0.0;

@@ -1,0 +1,190 @@
+/** What a user gets told: where in the problem, what was found, what to do. */
+import { afterAll, describe, expect, test } from "vitest";
+import { createCpuDevice } from "../../../src/device/cpu/index.ts";
+import { KernelError, SpecError } from "../../../src/errors.ts";
+import { type EquationProblem, solve } from "../../../src/fdm/index.ts";
+import { type AnyProblem, axis, blackScholes, solveOne } from "./support.ts";
+
+const device = createCpuDevice({ threads: 1 });
+afterAll(() => device[Symbol.dispose]());
+
+const base: AnyProblem = { ...blackScholes, axes: axis(40), terminal: "max(K - S, 0)", steps: 4 };
+const refused = async (more: object): Promise<Error> =>
+  solve({ ...base, ...more } as AnyProblem, device).then(
+    () => new Error("solved"),
+    (error: Error) => error,
+  );
+
+describe("a problem that cannot be solved is refused with its place", () => {
+  const cases: readonly (readonly [string, object, RegExp])[] = [
+    ["two axes", { axes: { ...base.axes, v: { from: 0, to: 1 } } }, /^axes: 2 axes \(S, v\), expected one/],
+    ["no axis", { axes: {} }, /^axes: 0 axes, expected one/],
+    ["from above to", { axes: { S: { from: 4, to: "K/100" } } }, /^axes\.S: from 4 to 1 for K = 100, r = 0\.05/],
+    [
+      "ln 0",
+      { axes: { S: { from: 0, to: 4, coordinate: "log" } } },
+      /^axes\.S\.from: got 0, expected a positive number/,
+    ],
+    [
+      "an even number of nodes for two meshes",
+      { axes: axis(41), errorEstimate: true },
+      /^axes\.S\.nodes: got 42, .*; use 43/,
+    ],
+    ["few nodes", { axes: axis(3) }, /^axes\.S\.nodes: got 4, expected a whole number from 7/],
+    [
+      "a point outside",
+      { axes: axis(40, { points: ["K", 50, "9*K"] }) },
+      /^axes\.S\.points\[2\]: 900 is outside the axis, 0 to 400/,
+    ],
+    [
+      "an unknown alignment",
+      { axes: axis(40, { points: [{ at: 1, align: "middle" }] }) },
+      /^axes\.S\.points\[0\]\.align: got "middle"/,
+    ],
+    [
+      "a quantity of the state",
+      { axes: axis(40, { to: "2*S" }) },
+      /^axes\.S\.to: .*S is unknown[^]*the variables are K, r, sigma/,
+    ],
+    [
+      "arrays of two lengths",
+      { parameters: { K: [1, 2], r: [1, 2, 3], sigma: 1 } },
+      /^parameters\.r: 3 values, others have 2/,
+    ],
+    [
+      "a parameter that is no number",
+      { parameters: { K: 100, r: [0.1, NaN], sigma: 1 } },
+      /^parameters\.r\[1\]: got NaN/,
+    ],
+    ["a parameter named as the axis", { parameters: { S: 1 } }, /^parameters\.S: the name S is taken by axes\.S/],
+    [
+      "a coefficient of another name",
+      { equation: { SS: 1, v: 2 } },
+      /^equation\.v: unknown; the coefficients are SS, S, V, source/,
+    ],
+    [
+      "a function's coefficient of another name",
+      { equation: () => ({ ss: 1 }) },
+      /^equation\.ss: unknown; the coefficients on the axis S are SS/,
+    ],
+    [
+      "a formula's mistake",
+      { equation: { SS: "0.5*sigm^2" } },
+      /^equation\.SS: .*formula.*, line 1, column 5: sigm is unknown/,
+    ],
+    ["no equation", { equation: 7 }, /^equation: got number, expected a function/],
+    ["a negative life", { expiry: "r - 1" }, /^expiry: -0\.95 for K = 100.*; expected a positive number of years/],
+    ["odd steps for two grids", { steps: 5, extrapolate: "time" }, /^steps: got 5, expected an even number.*use 6/],
+    ["an unstable θ", { scheme: { kind: "theta", theta: 0.3 } }, /^scheme\.theta: got 0\.3, expected ½ … 1/],
+    ["an unknown scheme", { scheme: { kind: "leapfrog" } }, /^scheme\.kind: got "leapfrog", expected implicit-euler/],
+    [
+      "an unknown boundary",
+      { boundaries: { S: { low: { kind: "robin" } } } },
+      /^boundaries\.S\.low\.kind: got "robin"/,
+    ],
+    ["a boundary of no axis", { boundaries: { r: {} } }, /^boundaries\.r: there is no such axis; expected S/],
+    ["a jump without dates", { conditions: [{ kind: "jump", to: 1 }] }, /^conditions\[0\]\.at: missing/],
+    [
+      "a date after expiry",
+      { conditions: [{ kind: "jump", at: [0.5, 2], to: "S" }] },
+      /^conditions\[0\]\.at\[1\]: 2 is outside the life, 0 to 1/,
+    ],
+    ["a region without an edge", { conditions: [{ kind: "knock-out" }] }, /^conditions\[0\]: neither below nor above/],
+    [
+      "exercise twice",
+      {
+        conditions: [
+          { kind: "exercise", payoff: 1 },
+          { kind: "exercise", payoff: 2 },
+        ],
+      },
+      /^conditions\[1\]: a second "exercise"/,
+    ],
+    ["more nodes than fit", { axes: axis(40_000) }, /^axes\.S\.nodes: 40001, at most \d+ on CPU/],
+  ];
+  test.each(cases)("%s", async (_, more, message) => {
+    const error = await refused(more);
+    expect(error.message).toMatch(message);
+    expect(error).toBeInstanceOf(
+      /column/.test(error.message) && !/^axes/.test(error.message) ? KernelError : SpecError,
+    );
+  });
+
+  test("a function that uses what stands around it: the line, and how to give it", async () => {
+    const rate = 0.05;
+    const error = await refused({ equation: ({ S }: { S: number }) => ({ SS: S * S, V: -rate }) });
+    expect(error).toBeInstanceOf(KernelError);
+    expect(error.message).toMatch(/^equation: .*rate is not declared[^]*\^[^]*remedy/);
+  });
+});
+
+describe("numbers that are not finite are never silent", () => {
+  test("a coefficient: its name, place, time, and the entry's parameters; other entries are solved", async () => {
+    const problem: EquationProblem<"S", "K" | "x"> = {
+      axes: { S: { from: 0, to: 400, nodes: 41 } },
+      parameters: { K: 100, x: [0.2, -1, 0.3] },
+      equation: ({ S, x }) => ({ SS: 0.5 * Math.sqrt(x) * S * S }),
+      terminal: "max(K - S, 0)",
+      expiry: 1,
+      steps: 4,
+    };
+    const { entries } = await solve(problem, device);
+    expect(entries.map(({ error }) => error !== undefined)).toEqual([false, true, false]);
+    expect(entries[1].error!.message).toMatch(
+      /^equation\.SS: NaN at S = \d+, t = 0\.\d+, K = 100, x = -1; expected a finite number/,
+    );
+    expect(() => entries[1].values).toThrow(SpecError);
+    expect(() => entries[1].at(100)).toThrow(/equation\.SS: NaN/);
+    expect(entries[2].at(100).value).toBeGreaterThan(entries[0].at(100).value);
+  });
+
+  test.each([
+    ["ln S at zero", { equation: { SS: "0.01*S^2", S: "log(S)" } }, /^equation\.S: -Infinity at S = 0/],
+    ["a terminal value", { terminal: "1/(S - 100)^2*(S - 100)" }, /^terminal: not a finite number at S = 100, t = 1/],
+    [
+      "a boundary",
+      { boundaries: { S: { low: { kind: "dirichlet", value: "log(t - 2)" } } } },
+      /^solution: not a finite number/,
+    ],
+    ["a source", { equation: { SS: "S^2", source: "log(-1 - S)" } }, /^solution: not a finite number/],
+  ] as const)("%s", async (_, more, message) => {
+    const solution = await solveOne({ ...base, ...more } as AnyProblem, device);
+    expect(solution.error?.message).toMatch(message);
+  });
+});
+
+/** By how much the value falls from a node to the next, at most. */
+const largestFall = (values: Float64Array): number =>
+  values.reduce((most, value, i) => Math.max(most, i === 0 ? 0 : values[i - 1] - value), 0);
+
+describe("warnings", () => {
+  const advection = (convection: "fitted" | "central"): AnyProblem => ({
+    ...base,
+    axes: axis(100),
+    parameters: { K: 100, r: 0.5, sigma: 0.01 },
+    terminal: "S > K ? 1 : 0",
+    steps: 50,
+    convection,
+  });
+  test("drift that outweighs diffusion: fitted, and monotone", async () => {
+    const solution = await solveOne(advection("fitted"), device);
+    expect(solution.warnings).toHaveLength(1);
+    expect(solution.warnings[0]).toMatch(
+      /^equation\.S: drift outweighs diffusion at \d+ of 101 nodes, S from .*diffusion was raised/,
+    );
+    // The payoff rises with S and so does the solution; an M-matrix keeps that.
+    expect(largestFall(solution.values)).toBeLessThan(1e-9);
+  });
+  test("central: it oscillates, as the warning says it may", async () => {
+    const solution = await solveOne(advection("central"), device);
+    expect(solution.warnings[0]).toMatch(/may oscillate/);
+    expect(largestFall(solution.values)).toBeGreaterThan(1e-2);
+  });
+  test("none where drift dominates beside S = 0 only", async () => {
+    expect((await solveOne({ ...base, axes: axis(200) }, device)).warnings).toEqual([]);
+  });
+  test("a solution that grows faster than steps follow", async () => {
+    const solution = await solveOne({ ...base, equation: { SS: "S^2", V: 10 } }, device);
+    expect(solution.warnings.join()).toMatch(/V·Δt ≥ 1; take more steps/);
+  });
+});
