@@ -123,12 +123,12 @@ export interface EquationProblem<A extends string, P extends string = never> {
   readonly axes: Readonly<Record<A, Axis>>;
   /** Run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
   readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
-  readonly equation: EquationCoefficients<A, NoInfer<"t" | A | P>>;
+  readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>>;
   readonly terminal: StateFunction<NoInfer<"t" | A | P>>;
   /** Years, > 0. */
   readonly expiry: Quantity;
   readonly boundaries?: {
-    readonly [K in A]?: {
+    readonly [K in NoInfer<A>]?: {
       readonly low?: Boundary<NoInfer<"t" | A | P>>;
       readonly high?: Boundary<NoInfer<"t" | A | P>>;
     };

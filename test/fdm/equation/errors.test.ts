@@ -10,7 +10,7 @@ afterAll(() => device[Symbol.dispose]());
 
 const base: AnyProblem = { ...blackScholes, axes: axis(40), terminal: "max(K - S, 0)", steps: 4 };
 const refused = async (more: object): Promise<Error> =>
-  solve({ ...base, ...more } as AnyProblem, device).then(
+  solve({ ...base, ...more }, device).then(
     () => new Error("solved"),
     (error: Error) => error,
   );
@@ -106,7 +106,7 @@ describe("a problem that cannot be solved is refused with its place", () => {
     const error = await refused(more);
     expect(error.message).toMatch(message);
     expect(error).toBeInstanceOf(
-      /column/.test(error.message) && !/^axes/.test(error.message) ? KernelError : SpecError,
+      error.message.includes("column") && !error.message.startsWith("axes") ? KernelError : SpecError,
     );
   });
 
@@ -148,7 +148,7 @@ describe("numbers that are not finite are never silent", () => {
     ],
     ["a source", { equation: { SS: "S^2", source: "log(-1 - S)" } }, /^solution: not a finite number/],
   ] as const)("%s", async (_, more, message) => {
-    const solution = await solveOne({ ...base, ...more } as AnyProblem, device);
+    const solution = await solveOne({ ...base, ...more }, device);
     expect(solution.error?.message).toMatch(message);
   });
 });
