@@ -42,8 +42,8 @@ export interface EntryContents {
   readonly fine: MeshValues;
   readonly companions: readonly Companion[];
   readonly exerciseBoundary: ExerciseBoundary | undefined;
-  /** Of V, absolute; joins the error estimate. */
-  readonly rounding: number;
+  /** Rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
+  readonly rounding: { readonly relative: number; readonly absolute: number };
 }
 
 /** The solution of one entry of a batch. One that failed has an `error`, and reading its values throws it. */
@@ -93,7 +93,7 @@ export class EntrySolution {
       throw new SpecError(`at(${S}): outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
     const [value, first, second] = differentiate(nodes, fine.values, S, order);
     const read = [value, first, second];
-    let judged = rounding;
+    let judged = rounding.relative * Math.abs(value) + rounding.absolute;
     for (const { nodes: coarse, values, order: p, corrects } of companions) {
       const other = differentiate(coarse, values, S, order);
       const corrections = other.map((coarser, k) => richardsonCorrection([value, first, second][k], coarser, p));

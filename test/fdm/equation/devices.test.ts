@@ -6,7 +6,7 @@ import { solve } from "../../../src/fdm/index.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
-import { type AnyProblem, axis, blackScholes } from "./support.ts";
+import { type AnyProblem, axis, blackScholes, put as closedPut } from "./support.ts";
 
 const reference = createCpuDevice({ threads: 1 });
 const devices = await openTestDevices();
@@ -105,6 +105,27 @@ describe("the interpreter, with its checks", () => {
     const device = new InterpreterDevice();
     await compare(name, device, "f64");
     expect(device.liveBuffers).toBe(0);
+  });
+});
+
+describe("f32", () => {
+  test("the error estimate covers rounding: more steps do not help, and it says so", async () => {
+    for (const n of [100, 200, 400, 800]) {
+      const problem = {
+        ...blackScholes,
+        axes: axis(n),
+        terminal: "max(K - S, 0)",
+        steps: n,
+        errorEstimate: true,
+      } as const;
+      const { entries } = await solve({ ...problem, precision: "f32" }, reference);
+      const rows = [80, 95, 100, 104.3, 130].map((S) => {
+        const { value, errorEstimate = NaN } = entries[0].at(S);
+        expect(Math.abs(value - closedPut(S))).toBeLessThan(errorEstimate);
+        return `${Math.abs(value - closedPut(S)).toExponential(1)} ± ${errorEstimate.toExponential(1)}`;
+      });
+      console.log(`f32, ${n} × ${n}: ${rows.join(", ")}`);
+    }
   });
 });
 
