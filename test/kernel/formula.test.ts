@@ -21,6 +21,14 @@ describe("formula", () => {
     expect(formula("2^3 + pi - e", [])()).toBeCloseTo(8 + Math.PI - Math.E, 14);
   });
 
+  it("may be one pair of parentheses, or have any others", () => {
+    expect(formula("(x + 1)", ["x"])(2)).toBe(3);
+    expect(formula("  ((x)) ", ["x"])(2)).toBe(2);
+    expect(formula("1-(x - 3)^2*(2)", ["x"])(2)).toBe(-1);
+    expect(() => formula("(x + 1", ["x"])).toThrow(KernelError);
+    expect(() => formula("(x) 1", ["x"])).toThrow(/ends before this/);
+  });
+
   it("says which variables are used", () => {
     expect([...formulaVariables("S*S + 1", ["S", "t"])]).toEqual(["S"]);
     expect([...formulaVariables("sqrt(t) * S", ["S", "t"])].toSorted()).toEqual(["S", "t"]);

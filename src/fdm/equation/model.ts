@@ -10,7 +10,7 @@ import {
   givenNumber,
   numberAdapter,
 } from "./functions.ts";
-import { jumpFunctions, pointwiseFunction, regionFunction } from "./kernel/conditions.ts";
+import { jumpFunctions, pointwiseFunction, regionFunctions } from "./kernel/conditions.ts";
 import type { BoundaryCode, EquationVariant } from "./kernel/variant.ts";
 import type { MeshDescription } from "./mesh/mesh.ts";
 import type { AnyProblem, Boundary, SchemeChoice } from "./problem.ts";
@@ -64,7 +64,7 @@ export function modelOf(problem: AnyProblem): Model {
   const expiryOf = quantityOf("expiry", problem.expiry, batch.names);
   const descending = exercise !== undefined && sideOf(exercise, meshOf, expiryOf, batch) === "high";
   const ends = boundariesOf(problem, axisName, state);
-  const program = programOf(problem, conditions, equation, exercise);
+  const program = programOf(problem, conditions, equation, ends, exercise);
   return {
     axisName,
     batch,
@@ -81,7 +81,7 @@ export function modelOf(problem: AnyProblem): Model {
       name: axisName,
       parameters: batch.names.length,
       coefficients: equationAdapter(equation, state),
-      hasSource: equation.reads.d !== "0.0",
+      hasSource: equation.reads.d !== "0.0" || [ends.low, ends.high].some(({ kind }) => kind === "neumann"),
       log: problem.axes[axisName].coordinate === "log",
       fitted: convectionOf(problem) === "fitted",
       terminal: numberAdapter(terminal, state),
@@ -89,7 +89,7 @@ export function modelOf(problem: AnyProblem): Model {
       last: boundaryCode(descending ? ends.low : ends.high, state),
       twoStages: program.scheme.stages.length > 1,
       ...exerciseCode(exercise, state),
-      region: regionFunction(conditions, state),
+      region: regionFunctions(conditions, state),
       pointwise: pointwiseFunction(conditions, state),
       jump: jumpFunctions(conditions, state)?.jump,
       isJump: jumpFunctions(conditions, state)?.isJump,
@@ -146,6 +146,7 @@ function programOf(
   problem: AnyProblem,
   conditions: readonly GivenCondition[],
   equation: GivenEquation,
+  { low, high }: GivenEnds,
   exercise: Model["exercise"],
 ): Model["program"] {
   const { kind, scheme, rannacherSteps } = schemeOf(problem.scheme ?? { kind: "crank-nicolson" });
@@ -161,12 +162,17 @@ function programOf(
     grading,
     rannacherSteps,
     damped: always && kind === "crank-nicolson",
-    matrixInTime: equation.dependsOnTime || regions.some((edge) => edge?.dependsOnTime === true),
-    obstacleInTime: (always && exercise.payoff.dependsOnTime) || regions.some((edge) => edge?.dependsOnTime === true),
+    // A slope is part of the source, which is made with the matrix.
+    matrixInTime: equation.dependsOnTime || inTime(regions) || inTime([low, high].map(slopeOf)),
+    obstacleInTime: (always && exercise.payoff.dependsOnTime) || inTime(regions),
     record: exercise === undefined ? "none" : always ? "steps" : "events",
     exercise: exercise === undefined ? -1 : conditions.indexOf(exercise),
   };
 }
+
+const inTime = (functions: readonly (Given | undefined)[]): boolean =>
+  functions.some((given) => given?.dependsOnTime === true);
+const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind === "neumann" ? number : undefined);
 
 interface ChosenScheme {
   readonly kind: SchemeChoice["kind"];
@@ -207,11 +213,12 @@ interface GivenBoundary {
   readonly number: Given | undefined;
 }
 
-function boundariesOf(
-  { boundaries }: AnyProblem,
-  axis: string,
-  state: readonly string[],
-): { readonly low: GivenBoundary; readonly high: GivenBoundary } {
+interface GivenEnds {
+  readonly low: GivenBoundary;
+  readonly high: GivenBoundary;
+}
+
+function boundariesOf({ boundaries }: AnyProblem, axis: string, state: readonly string[]): GivenEnds {
   const stray = Object.keys(boundaries ?? {}).find((name) => name !== axis);
   if (stray !== undefined) throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axis}`);
   const { low = { kind: "linear" }, high = { kind: "linear" } } = boundaries?.[axis] ?? {};

@@ -60,10 +60,10 @@ function troubleOf(model: Model, entry: ParameterValues, solved: Solved): SpecEr
     `at ${model.axisName} = ${rounded(S)}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
   if ((bits & TROUBLE.terminal) !== 0)
     return new SpecError(`terminal: not a finite number ${where(timeline.dates[timeline.dates.length - 1])}`);
-  const coefficient = (["a", "b", "c"] as const).find((name) => (bits & TROUBLE[name]) !== 0);
+  const coefficient = (["a", "b", "c", "d"] as const).find((name) => (bits & TROUBLE[name]) !== 0);
   if (coefficient === undefined)
     return new SpecError(
-      `solution: not a finite number ${where(0)}; a source, payoff, boundary or knock-out that is not finite, or a solution that grows without bound`,
+      `solution: not a finite number ${where(0)}; a payoff, boundary or knock-out that is not finite, or a solution that grows without bound`,
     );
   const row = status[STATUS.row];
   const segment = program.words[2 * row + 1];

@@ -87,11 +87,11 @@ function boundaryOf({ program, timeline: { dates }, boundary }: Solved): Exercis
 const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } as const;
 
 /**
- * What every stage rounds the same way, 1 + h·c above all, adds up: a unit of y a stage, which Crank–Nicolson doubles. The rest is a random walk in units of the largest value.
- * Measured: test/fdm/equation/devices.
+ * The factors of a matrix are rounded once and then used in every stage, so that their errors add up: some two units of y a stage, which
+ * Crank–Nicolson doubles. The rest is a random walk in units of the largest value. Measured: test/fdm/equation/devices.
  */
 function roundingOf({ values, program }: Solved, unit: number): EntryContents["rounding"] {
   const stages = program.words.length / 2;
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  return { relative: 2 * unit * stages, absolute: 2 * unit * largest };
+  return { relative: 4 * unit * stages, absolute: 2 * unit * largest };
 }

@@ -74,7 +74,7 @@ class FormulaWriter {
     // ^ is how most people write a power; JavaScript's exclusive or has no use on reals.
     const text = this.text.replaceAll("^", "**");
     try {
-      const node = parseExpressionAt(text, 0, { ecmaVersion: 2023 });
+      const node = parseExpressionAt(text, 0, { ecmaVersion: 2023, preserveParens: true });
       const rest = text.slice(node.end).search(/\S/);
       if (rest < 0) return node;
       throw this.error(node.end + rest, "the formula ends before this", "write one expression");
@@ -95,6 +95,9 @@ class FormulaWriter {
         break;
       case "Identifier":
         return this.name(node);
+      // Kept in the tree only because a formula that is one pair of parentheses would end before the second.
+      case "ParenthesizedExpression":
+        return inner(node.expression);
       case "UnaryExpression":
         if (UNARY.has(node.operator)) return `(${node.operator} ${inner(node.argument)})`;
         break;
@@ -128,6 +131,7 @@ class FormulaWriter {
   }
 
   private callee(node: any): string {
+    if (node.type === "ParenthesizedExpression") return this.callee(node.expression);
     const isMath = node.type === "MemberExpression" && !node.computed && node.object.name === "Math";
     const name: string = isMath ? node.property.name : node.type === "Identifier" ? node.name : "";
     if (MATH.includes(name)) return `Math.${name}`;
@@ -155,6 +159,8 @@ function evaluate(node: any, lookup: (name: string) => number | undefined): numb
       return node.value;
     case "Identifier":
       return lookup(node.name) ?? CONSTANTS[node.name];
+    case "ParenthesizedExpression":
+      return inner(node.expression);
     case "UnaryExpression":
       return node.operator === "-"
         ? -inner(node.argument)
@@ -166,7 +172,9 @@ function evaluate(node: any, lookup: (name: string) => number | undefined): numb
     case "ConditionalExpression":
       return inner(node.test) ? inner(node.consequent) : inner(node.alternate);
     case "CallExpression": {
-      const name: string = node.callee.property?.name ?? node.callee.name;
+      let { callee } = node;
+      while (callee.type === "ParenthesizedExpression") callee = callee.expression;
+      const name: string = callee.property?.name ?? callee.name;
       const args = node.arguments.map(inner);
       const fn = MATH.includes(name) ? (Math as any)[name] : mathFunctions[name];
       return fn(...args);

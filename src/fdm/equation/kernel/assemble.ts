@@ -1,6 +1,6 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { pinnedValue } from "./pinned.ts";
-import { endRow, inCoordinate, innerRow } from "./row.ts";
+import { isPinned } from "./pinned.ts";
+import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
 import type { EquationVariant } from "./variant.ts";
 
 /** What `status` says of a lane, a word each. */
@@ -20,18 +20,20 @@ export const TROUBLE = { a: 1, b: 2, c: 4, d: 8, terminal: 16, condition: 32, so
 
 /**
  * The matrix I − hL at time t: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ), pinned nodes (0, 1, 0). `direct`: eliminated from the last
- * node to the first, 1/pivot, a/pivot and c/pivot in `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. Elimination carries row sums
+ * node to the first, 1/pivot, a/pivot and c/pivot in `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). The only place that evaluates the equation, so that its code is there once. Elimination carries row sums
  * (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
  *
  * `table`: S of node i at [i·pitch + lane], then x of node i + 1 less x of node i. Status words are updated for this row of the program.
  */
 export function assemble(variant: EquationVariant): KernelFunction<any, void> {
-  const { log, fitted, exercise, first, last, coefficients } = variant;
+  const { log, fitted, exercise, first, last, coefficients, hasSource } = variant;
+  const [firstSlope, lastSlope] = [first.kind === "neumann", last.kind === "neumann"];
   return fn({
     name: "assemble",
     params: [
       read(real),
       read(real),
+      write(real),
       write(real),
       write(real),
       write(real),
@@ -46,15 +48,23 @@ export function assemble(variant: EquationVariant): KernelFunction<any, void> {
     ],
     env: {
       direct: exercise !== "penalty",
-      firstPinned: first.kind === "dirichlet",
-      lastPinned: last.kind === "dirichlet",
+      hasSource,
+      firstSlope,
+      lastSlope,
+      ...(firstSlope ? { firstNumber: first.number! } : {}),
+      ...(lastSlope ? { lastNumber: last.number! } : {}),
+      slopeSource: slopeSource(log),
       coefficients,
-      pinnedValue: pinnedValue(variant),
+      isPinned: isPinned(variant),
       inCoordinate: inCoordinate(log),
       endRow: endRow(variant),
       innerRow: innerRow(fitted),
     },
-    body([table, parameters, inverse, lower, upper, status, nodes, pitch, lane, row, mask, t, h], _gpu, env: any) {
+    body(
+      [table, parameters, inverse, lower, upper, source, status, nodes, pitch, lane, row, mask, t, h],
+      _gpu,
+      env: any,
+    ) {
       const last = nodes - 1;
       let excess = 1.0; // 1 − lower[i + 1]
       let cuts = 0;
@@ -63,14 +73,20 @@ export function assemble(variant: EquationVariant): KernelFunction<any, void> {
       let growth = 0;
       for (let i = last; i >= 0; i--) {
         const S = table[i * pitch + lane];
-        const { pinned } = env.pinnedValue(i, last, t, S, parameters, pitch, lane, mask);
+        const pinned = env.isPinned(i, last, t, S, parameters, pitch, lane, mask);
         let below = 0.0;
         let above = 0.0;
         let decay = 0.0;
+        if (env.hasSource) source[i] = 0.0;
         if (!pinned) {
-          const { a, b, c } = env.coefficients(t, S, parameters, pitch, lane);
-          if (status[lane] === 0 && !(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c))) {
-            status[lane] = (Number.isFinite(a) ? 0 : 1) | (Number.isFinite(b) ? 0 : 2) | (Number.isFinite(c) ? 0 : 4);
+          const { a, b, c, d } = env.coefficients(t, S, parameters, pitch, lane);
+          const trouble =
+            (Number.isFinite(a) ? 0 : 1) |
+            (Number.isFinite(b) ? 0 : 2) |
+            (Number.isFinite(c) ? 0 : 4) |
+            (Number.isFinite(d) ? 0 : 8);
+          if (status[lane] === 0 && trouble !== 0) {
+            status[lane] = trouble;
             status[pitch + lane] = i;
             status[2 * pitch + lane] = row;
           }
@@ -78,16 +94,25 @@ export function assemble(variant: EquationVariant): KernelFunction<any, void> {
           decay = -h * c;
           if (decay <= -1) growth = 1;
           let cut = false;
+          let slopes = 0.0;
           if (i === 0) {
             const dx = table[nodes * pitch + lane];
             const end = env.endRow(true, h, b, diffusion, drift, dx, table[pitch + lane] - S);
             above = end.flow;
             cut = end.cut;
+            if (env.firstSlope) {
+              const slope = env.firstNumber(t, S, parameters, pitch, lane);
+              slopes = env.slopeSource(true, diffusion, drift, dx, S, slope);
+            }
           } else if (i === last) {
             const dx = table[(nodes + last - 1) * pitch + lane];
             const end = env.endRow(false, h, b, diffusion, drift, dx, S - table[(last - 1) * pitch + lane]);
             below = end.flow;
             cut = end.cut;
+            if (env.lastSlope) {
+              const slope = env.lastNumber(t, S, parameters, pitch, lane);
+              slopes = env.slopeSource(false, diffusion, drift, dx, S, slope);
+            }
           } else {
             const hDown = table[(nodes + i - 1) * pitch + lane];
             const hUp = table[(nodes + i) * pitch + lane];
@@ -96,6 +121,7 @@ export function assemble(variant: EquationVariant): KernelFunction<any, void> {
             above = inner.c;
             cut = inner.cut;
           }
+          if (env.hasSource) source[i] = h * (d + slopes);
           if (cut) {
             cuts++;
             cutLow = Math.min(cutLow, i);

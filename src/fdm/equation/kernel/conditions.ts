@@ -2,6 +2,7 @@
 import { functionFromSource, i32, type KernelFunction, real } from "../../../kernel/index.ts";
 import type { GivenCondition } from "../conditions.ts";
 import { type Given, numberAdapter, stateParams } from "../functions.ts";
+import type { RegionCode } from "./variant.ts";
 
 type Environment = Record<string, KernelFunction<any, any>>;
 
@@ -25,26 +26,37 @@ function regionText(
   return [...edge("below", condition.below), ...edge("above", condition.above)].join(" || ");
 }
 
-/** (t, S, …, mask) → { inside, value }: the knock-outs at all times, of which `mask` has a bit each for those in force. */
-export function regionFunction(
+/** The knock-outs at all times. Undefined where there are none. */
+export function regionFunctions(
   conditions: readonly GivenCondition[],
   names: readonly string[],
-): KernelFunction<any, any> | undefined {
+): RegionCode | undefined {
+  const regions = conditions.flatMap((condition) =>
+    condition.kind === "knock-out" && condition.dates === undefined ? [condition] : [],
+  );
+  if (regions.length === 0) return undefined;
   const env: Environment = {};
-  const cases = conditions
-    .flatMap((condition) => (condition.kind === "knock-out" && condition.dates === undefined ? [condition] : []))
-    .map((condition, k) => {
-      env[`value${k}`] = numberAdapter(condition.value, names);
-      const region = regionText(condition, k, names, env);
-      return `if ((mask & ${1 << k}) !== 0) { if (${region}) { inside = true; value = env.value${k}(${STATE}); } }`;
-    });
-  if (cases.length === 0) return undefined;
-  return functionFromSource({
-    name: "knock-outs",
-    params: [...stateParams, i32],
-    env,
-    source: `([${STATE}, mask], gpu, env) => { ${SLACK} let inside = false; let value = 0.0; ${cases.join(" ")} return { inside, value }; }`,
+  const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${regionText(region, k, names, env)})`);
+  const values: Environment = { ...env };
+  const cases = regions.map((region, k) => {
+    values[`value${k}`] = numberAdapter(region.value, names);
+    return `if (${inside[k]}) value = env.value${k}(${STATE});`;
   });
+  const params = [...stateParams, i32];
+  return {
+    inside: functionFromSource({
+      name: "knocked out",
+      params,
+      env,
+      source: `([${STATE}, mask], gpu, env) => { ${SLACK} let inside = false; ${inside.map((text) => `if (${text}) inside = true;`).join(" ")} return inside; }`,
+    }),
+    value: functionFromSource({
+      name: "value of a knock-out",
+      params,
+      env: values,
+      source: `([${STATE}, mask], gpu, env) => { ${SLACK} let value = 0.0; ${cases.join(" ")} return value; }`,
+    }),
+  };
 }
 
 /** (t, S, …, k, u) → u: exercise and knock-outs on dates, by the number of the condition; u where that is neither. */

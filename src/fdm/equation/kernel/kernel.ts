@@ -3,7 +3,8 @@ import { payJump } from "./jump.ts";
 import { assemble } from "./assemble.ts";
 import { exerciseBoundary } from "./exercise-boundary.ts";
 import { penalised } from "./penalty.ts";
-import { pinnedValue } from "./pinned.ts";
+import { isPinned } from "./pinned.ts";
+import { rightHandSide } from "./right-hand-side.ts";
 import { substitute } from "./substitute.ts";
 import type { EquationVariant } from "./variant.ts";
 
@@ -49,6 +50,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
       count: variant.parameters,
       twoStages: variant.twoStages,
       capacity,
+      sourceCapacity: variant.hasSource ? capacity : 1,
       stageCapacity: variant.twoStages ? capacity : 1,
       earlyCapacity: early || recordsEvents ? capacity : 1,
       penaltyCapacity: exercise === "penalty" ? capacity : 1,
@@ -56,8 +58,9 @@ export function equationKernel(variant: EquationVariant): Kernel {
       jumpCapacity: jump === undefined ? 1 : capacity,
       terminal: variant.terminal,
       assemble: assemble(variant),
-      pinnedValue: pinnedValue(variant),
-      ...(exercise === "penalty" ? { penalised: penalised(variant) } : { substitute: substitute(variant) }),
+      isPinned: isPinned(variant),
+      rightHandSide: rightHandSide(variant),
+      ...(exercise === "penalty" ? { penalised } : { substitute: substitute(exercise === "brennan-schwartz") }),
       ...(obstacle === undefined ? {} : { payoff: obstacle }),
       ...(pointwise === undefined ? {} : { pointwise }),
       ...(jump === undefined ? {} : { jump, isJump: variant.isJump!, payJump }),
@@ -72,7 +75,9 @@ export function equationKernel(variant: EquationVariant): Kernel {
       const lower = gpu.privateReal(env.capacity); // a/pivot (penalty: a)
       const upper = gpu.privateReal(env.capacity); // c/pivot (penalty: c)
       const v = gpu.privateReal(env.stageCapacity); // u before the first of two stages
+      const source = gpu.privateReal(env.sourceCapacity); // h·d, of the matrix
       const obstacle = gpu.privateReal(env.earlyCapacity);
+      const right = gpu.privateReal(env.penaltyCapacity); // the right-hand side
       const active = gpu.privateReal(env.penaltyCapacity); // 1 where penalised
       const factor = gpu.privateReal(env.penaltyCapacity); // a/pivot with the penalty
       const lambda = gpu.privateReal(env.splittingCapacity); // the multiplier
@@ -127,64 +132,41 @@ export function equationKernel(variant: EquationVariant): Kernel {
           const fromV = reals[6 * row + 4];
           const e = reals[6 * row + 5];
           if ((flags & 1) !== 0)
-            env.assemble(table, parameters, inverse, lower, upper, status, nodes, pitch, lane, row, mask, t, h);
+            env.assemble(table, parameters, inverse, lower, upper, source, status, nodes, pitch, lane, row, mask, t, h);
           if (env.early && (flags & 16) !== 0) {
             for (let i = 0; i < nodes; i++) {
               const S = table[i * pitch + lane];
-              const { pinned } = env.pinnedValue(i, last, tEnd, S, parameters, pitch, lane, mask);
+              const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, lane, mask);
               // A pinned node is not exercised.
               obstacle[i] = pinned ? -1e30 : env.payoff(tEnd, S, parameters, pitch, lane);
             }
           }
-          if (env.penalty) {
-            const unconverged = env.penalised(
+          for (let i = 0; i < nodes; i++) {
+            const r = env.rightHandSide(
               u,
               v,
-              z,
-              inverse,
-              lower,
-              upper,
-              obstacle,
-              active,
-              factor,
-              table,
-              parameters,
-              nodes,
-              pitch,
-              lane,
-              mask,
-              t,
-              tEnd,
-              h,
-              fromU,
-              fromV,
-              e,
-            );
-            status[6 * pitch + lane] = status[6 * pitch + lane] + unconverged;
-          } else {
-            env.substitute(
-              u,
-              v,
-              z,
-              inverse,
-              lower,
-              upper,
-              obstacle,
+              source,
               lambda,
               table,
               parameters,
+              i,
               nodes,
               pitch,
               lane,
               mask,
-              t,
               tEnd,
               h,
               fromU,
               fromV,
               e,
             );
+            if (env.penalty) right[i] = r;
+            else z[i] = r;
           }
+          if (env.penalty) {
+            const unconverged = env.penalised(z, right, inverse, lower, upper, u, obstacle, active, factor, nodes, e);
+            status[6 * pitch + lane] = status[6 * pitch + lane] + unconverged;
+          } else env.substitute(z, inverse, lower, upper, u, obstacle, nodes, e);
           for (let i = 0; i < nodes; i++) {
             const before = u[i];
             let after = before + e * (z[i] - before);

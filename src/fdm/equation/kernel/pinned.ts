@@ -2,7 +2,26 @@ import { fn, i32, type KernelFunction } from "../../../kernel/index.ts";
 import { stateParams } from "../functions.ts";
 import type { EquationVariant } from "./variant.ts";
 
-/** Whether node i has a value of its own, by a Dirichlet boundary or a knock-out in force, and which, at time t. */
+/** Whether node i has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
+export function isPinned({ first, last, region }: EquationVariant): KernelFunction<any, any> {
+  return fn({
+    name: "isPinned",
+    params: [i32, i32, ...stateParams, i32],
+    env: {
+      firstPinned: first.kind === "dirichlet",
+      lastPinned: last.kind === "dirichlet",
+      regions: region !== undefined,
+      ...(region === undefined ? {} : { inside: region.inside }),
+    },
+    body([i, lastNode, t, S, parameters, pitch, lane, mask], _gpu, env: any) {
+      let pinned = (env.firstPinned && i === 0) || (env.lastPinned && i === lastNode);
+      if (env.regions) pinned = pinned || env.inside(t, S, parameters, pitch, lane, mask);
+      return pinned;
+    },
+  });
+}
+
+/** The value of a pinned node. A function of its own: the user's code for it is then in a kernel once, which halves compilation. */
 export function pinnedValue({ first, last, region }: EquationVariant): KernelFunction<any, any> {
   const [firstPinned, lastPinned] = [first.kind === "dirichlet", last.kind === "dirichlet"];
   return fn({
@@ -14,25 +33,14 @@ export function pinnedValue({ first, last, region }: EquationVariant): KernelFun
       regions: region !== undefined,
       ...(firstPinned ? { firstValue: first.number! } : {}),
       ...(lastPinned ? { lastValue: last.number! } : {}),
-      ...(region === undefined ? {} : { region }),
+      ...(region === undefined ? {} : { regionValue: region.value }),
     },
     body([i, lastNode, t, S, parameters, pitch, lane, mask], _gpu, env: any) {
-      let pinned = false;
       let value = 0.0;
-      if (env.regions) {
-        const out = env.region(t, S, parameters, pitch, lane, mask);
-        pinned = out.inside;
-        value = out.value;
-      }
-      if (env.firstPinned && i === 0) {
-        pinned = true;
-        value = env.firstValue(t, S, parameters, pitch, lane);
-      }
-      if (env.lastPinned && i === lastNode) {
-        pinned = true;
-        value = env.lastValue(t, S, parameters, pitch, lane);
-      }
-      return { pinned, value };
+      if (env.regions) value = env.regionValue(t, S, parameters, pitch, lane, mask);
+      if (env.firstPinned && i === 0) value = env.firstValue(t, S, parameters, pitch, lane);
+      if (env.lastPinned && i === lastNode) value = env.lastValue(t, S, parameters, pitch, lane);
+      return value;
     },
   });
 }

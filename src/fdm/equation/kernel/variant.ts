@@ -9,6 +9,12 @@ export interface BoundaryCode {
   readonly number: StateNumber | undefined;
 }
 
+export interface RegionCode {
+  readonly inside: KernelFunction<any, any>;
+  /** Of the last region that S is in. */
+  readonly value: StateNumber;
+}
+
 /** Everything a kernel is compiled for. Functions take (t, S, parameters, pitch, lane); "first" and "last" are ends of the nodes as they run. */
 export interface EquationVariant {
   readonly name: string;
@@ -17,6 +23,7 @@ export interface EquationVariant {
   readonly parameters: number;
   /** { a, b, c, d } in S. */
   readonly coefficients: KernelFunction<any, any>;
+  /** Whether d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly log: boolean;
   readonly fitted: boolean;
@@ -30,8 +37,8 @@ export interface EquationVariant {
   readonly obstacle: StateNumber | undefined;
   /** Whether the boundary of exercise on dates is recorded. */
   readonly recordsEvents: boolean;
-  /** Knock-outs at all times, (mask, t, S, …) → { inside, value }. */
-  readonly region: KernelFunction<any, any> | undefined;
+  /** Knock-outs at all times, of which `mask` has a bit each for those in force: (t, S, …, mask). */
+  readonly region: RegionCode | undefined;
   /** Conditions on dates: by number, (t, S, …, k, u) → u, and (t, S, …, k) → S. */
   readonly pointwise: KernelFunction<any, number> | undefined;
   readonly jump: KernelFunction<any, number> | undefined;
@@ -40,8 +47,8 @@ export interface EquationVariant {
 }
 
 /** Private arrays of `capacity` reals that a variant takes. */
-export function privateArrays({ twoStages, exercise, jump }: EquationVariant): number {
-  const early = exercise === "none" ? 0 : 1;
-  const method = exercise === "penalty" ? 2 : exercise === "operator-splitting" ? 1 : 0;
-  return 5 + (twoStages ? 1 : 0) + early + method + (jump === undefined ? 0 : 1);
+export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
+  const method = exercise === "penalty" ? 3 : exercise === "operator-splitting" ? 1 : 0;
+  const others = [twoStages, hasSource, exercise !== "none" || recordsEvents, jump !== undefined];
+  return 5 + method + others.filter((used) => used).length;
 }
