@@ -1,4 +1,5 @@
 import { SpecError } from "../../errors.ts";
+import { knownKeys, oneOf } from "./checks.ts";
 import type { MeshDescription, MeshPoint } from "./mesh/mesh.ts";
 import { toCoordinate } from "./mesh/mesh.ts";
 import type { Axis, AxisPoint } from "./problem.ts";
@@ -19,6 +20,7 @@ export function axisOf(
   halved: boolean,
 ): (entry: ParameterValues) => MeshDescription {
   const path = `axes.${name}`;
+  knownKeys(path, axis, ["from", "to", "nodes", "coordinate", "points", "density", "width"]);
   const { nodes = DEFAULT_NODES, coordinate = "linear", density = "sinh" } = axis;
   oneOf(`${path}.coordinate`, coordinate, ["linear", "log"]);
   oneOf(`${path}.density`, density, ["uniform", "sinh", "tanh"]);
@@ -71,6 +73,7 @@ function pointOf(
   names: readonly string[],
 ): (entry: ParameterValues, from: number, to: number) => MeshPoint {
   const given: AxisPoint = typeof point === "object" ? point : { at: point };
+  knownKeys(path, given, ["at", "align", "concentrate"]);
   const { align = "node", concentrate = true } = given;
   oneOf(`${path}.align`, align, ["node", "midway", "none"]);
   const quantity = quantityOf(path, given.at, names);
@@ -82,11 +85,4 @@ function pointOf(
       );
     return { at, align, concentrate, path };
   };
-}
-
-export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
-  if (!allowed.includes(value))
-    throw new SpecError(
-      `${path}: got ${JSON.stringify(value)}, expected ${allowed.map((one) => JSON.stringify(one)).join(" or ")}`,
-    );
 }

@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { oneOf } from "./axis.ts";
+import { knownKeys, oneOf } from "./checks.ts";
 import { type Given, givenNumber } from "./functions.ts";
 import type { Condition, ExerciseMethod, Quantity } from "./problem.ts";
 import { type ParameterValues, quantityOf } from "./quantity.ts";
@@ -62,15 +62,20 @@ function givenCondition(
   if (dates?.length === 0) throw new SpecError(`${path}.at: no dates; leave the condition out`);
   switch (condition.kind) {
     case "exercise": {
+      knownKeys(path, condition, ["kind", "payoff", "at", "method", "side"]);
       const { method = "penalty", side } = condition;
       oneOf(`${path}.method`, method, ["penalty", "brennan-schwartz", "operator-splitting"]);
       if (side !== undefined) oneOf(`${path}.side`, side, ["low", "high"]);
       return { path, kind: "exercise", dates, payoff: number("payoff", condition.payoff), method, side };
     }
     case "jump":
+      knownKeys(path, condition, ["kind", "at", "to"]);
       if (dates === undefined) throw new SpecError(`${path}.at: missing; a jump needs dates`);
       return { path, kind: "jump", dates, to: number("to", condition.to) };
     case "knock-out": {
+      knownKeys(path, condition, ["kind", "below", "above", "value", "at", "from", "until"]);
+      if (dates !== undefined && (condition.from !== undefined || condition.until !== undefined))
+        throw new SpecError(`${path}: both dates and a window; leave at, or from and until, out`);
       const { below, above, value = 0, from, until } = condition;
       if (below === undefined && above === undefined)
         throw new SpecError(`${path}: neither below nor above; expected one of them, the region's edge`);

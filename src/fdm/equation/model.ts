@@ -1,6 +1,9 @@
 import { SpecError } from "../../errors.ts";
 import type { KernelFunction } from "../../kernel/index.ts";
-import { axisOf, oneOf } from "./axis.ts";
+import { axisOf } from "./axis.ts";
+import { boundariesOf, boundaryCode, type GivenBoundary, type GivenEnds } from "./boundaries.ts";
+import { knownKeys, oneOf } from "./checks.ts";
+import { chosenScheme } from "./choose-scheme.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
 import {
   equationAdapter,
@@ -11,14 +14,10 @@ import {
   numberAdapter,
 } from "./functions.ts";
 import { jumpFunctions, pointwiseFunction, regionFunctions } from "./kernel/conditions.ts";
-import type { BoundaryCode, EquationVariant } from "./kernel/variant.ts";
+import type { EquationVariant } from "./kernel/variant.ts";
 import type { MeshDescription } from "./mesh/mesh.ts";
-import type { AnyProblem, Boundary, SchemeChoice } from "./problem.ts";
+import type { AnyProblem } from "./problem.ts";
 import { type Batch, batchOf, type ParameterValues, quantityOf } from "./quantity.ts";
-import { implicitEuler } from "./schemes/implicit-euler.ts";
-import type { TimeScheme } from "./schemes/scheme.ts";
-import { crankNicolson, theta } from "./schemes/theta.ts";
-import { trBdf2 } from "./schemes/tr-bdf2.ts";
 import { type ProgramSpec, type Timeline, timelineOf } from "./timeline.ts";
 
 /** A problem that has been checked and understood: what all of its solutions share. */
@@ -49,8 +48,26 @@ export interface Accuracy {
   readonly order: 1 | 2;
 }
 
+const PROBLEM_KEYS = [
+  "axes",
+  "parameters",
+  "equation",
+  "terminal",
+  "expiry",
+  "boundaries",
+  "conditions",
+  "scheme",
+  "steps",
+  "grading",
+  "extrapolate",
+  "errorEstimate",
+  "convection",
+  "precision",
+] as const;
+
 /** @throws SpecError | KernelError, with the place */
 export function modelOf(problem: AnyProblem): Model {
+  knownKeys("", problem, PROBLEM_KEYS);
   const axisName = onlyAxis(problem);
   const batch = batchOf(problem.parameters ?? {});
   const state = ["t", axisName, ...batch.names];
@@ -149,7 +166,7 @@ function programOf(
   { low, high }: GivenEnds,
   exercise: Model["exercise"],
 ): Model["program"] {
-  const { kind, scheme, rannacherSteps } = schemeOf(problem.scheme ?? { kind: "crank-nicolson" });
+  const { kind, scheme, rannacherSteps } = chosenScheme(problem.scheme ?? { kind: "crank-nicolson" });
   const always = exercise !== undefined && exercise.dates === undefined;
   const grading = problem.grading ?? (always ? Math.max(3, 6 + Math.round(Math.log2((problem.steps ?? 100) / 48))) : 1);
   if (!Number.isInteger(grading) || grading < 1 || grading > 20)
@@ -174,74 +191,6 @@ const inTime = (functions: readonly (Given | undefined)[]): boolean =>
   functions.some((given) => given?.dependsOnTime === true);
 const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind === "neumann" ? number : undefined);
 
-interface ChosenScheme {
-  readonly kind: SchemeChoice["kind"];
-  readonly scheme: TimeScheme;
-  readonly rannacherSteps: number;
-}
-
-function schemeOf(choice: SchemeChoice): ChosenScheme {
-  const { kind } = choice;
-  const rannacherSteps = (byDefault: number): number => {
-    const steps = ("rannacherSteps" in choice ? choice.rannacherSteps : undefined) ?? byDefault;
-    if (!Number.isInteger(steps) || steps < 0 || steps > 7)
-      throw new SpecError(`scheme.rannacherSteps: got ${steps}, expected a whole number from 0 to 7`);
-    return steps;
-  };
-  switch (kind) {
-    case "implicit-euler":
-      return { kind, scheme: implicitEuler, rannacherSteps: 0 };
-    case "crank-nicolson":
-      return { kind, scheme: crankNicolson, rannacherSteps: rannacherSteps(2) };
-    case "theta":
-      if (!(choice.theta >= 0.5 && choice.theta <= 1))
-        throw new SpecError(
-          `scheme.theta: got ${choice.theta}, expected ½ … 1; below ½ the scheme is not stable for large steps`,
-        );
-      return { kind, scheme: theta(choice.theta), rannacherSteps: rannacherSteps(choice.theta < 1 ? 2 : 0) };
-    case "tr-bdf2":
-      return { kind, scheme: trBdf2, rannacherSteps: rannacherSteps(0) };
-    default:
-      throw new SpecError(
-        `scheme.kind: got ${JSON.stringify(kind satisfies never)}, expected implicit-euler, crank-nicolson, theta or tr-bdf2`,
-      );
-  }
-}
-
-interface GivenBoundary {
-  readonly kind: Boundary<string>["kind"];
-  readonly number: Given | undefined;
-}
-
-interface GivenEnds {
-  readonly low: GivenBoundary;
-  readonly high: GivenBoundary;
-}
-
-function boundariesOf({ boundaries }: AnyProblem, axis: string, state: readonly string[]): GivenEnds {
-  const stray = Object.keys(boundaries ?? {}).find((name) => name !== axis);
-  if (stray !== undefined) throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axis}`);
-  const { low = { kind: "linear" }, high = { kind: "linear" } } = boundaries?.[axis] ?? {};
-  const path = `boundaries.${axis}`;
-  return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
-}
-
-function givenBoundary(path: string, boundary: Boundary<string>, state: readonly string[]): GivenBoundary {
-  switch (boundary.kind) {
-    case "dirichlet":
-      return { kind: boundary.kind, number: givenNumber(`${path}.value`, boundary.value, state) };
-    case "neumann":
-      return { kind: boundary.kind, number: givenNumber(`${path}.slope`, boundary.slope, state) };
-    default:
-      oneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
-      return { kind: boundary.kind, number: undefined };
-  }
-}
-
-function boundaryCode({ kind, number }: GivenBoundary, state: readonly string[]): BoundaryCode {
-  return { kind, number: number === undefined ? undefined : numberAdapter(number, state) };
-}
-
 function exerciseCode(
   exercise: Model["exercise"],
   state: readonly string[],
@@ -252,15 +201,26 @@ function exerciseCode(
   return { exercise: always ? exercise.method : "none", obstacle, recordsEvents: !always };
 }
 
-/** Where the payoff is larger at expiry, of the first entry, unless it is said. */
+/**
+ * Where the payoff is larger at expiry, unless it is said. All entries run through their nodes the same way.
+ * @throws SpecError entries that differ
+ */
 function sideOf(
-  { side, payoff }: NonNullable<Model["exercise"]>,
+  { side, payoff, path }: NonNullable<Model["exercise"]>,
   meshOf: Model["meshOf"],
   expiryOf: Model["expiryOf"],
-  { entries: [entry] }: Batch,
+  { entries }: Batch,
 ): "low" | "high" {
   if (side !== undefined) return side;
-  const { from, to } = meshOf(entry);
-  const at = (S: number): number => payoff.call(expiryOf(entry), S, ...entry) as number;
-  return at(to) > at(from) ? "high" : "low";
+  const sides = entries.map((entry) => {
+    const { from, to } = meshOf(entry);
+    const at = (S: number): number => payoff.call(expiryOf(entry), S, ...entry) as number;
+    return at(to) > at(from) ? "high" : "low";
+  });
+  const other = sides.findIndex((found) => found !== sides[0]);
+  if (other < 0) return sides[0];
+  throw new SpecError(
+    `${path}.side: the payoff is larger at the ${sides[0]} end for entry 0 and at the ${sides[other]} end for entry ${other}; ` +
+      "solve them apart, or say side",
+  );
 }

@@ -55,11 +55,15 @@ export function timelineOf(
   conditions.forEach((condition, k) => {
     const times = condition.dates?.map((date, d) => place(`${condition.path}.at[${d}]`, date(entry))) ?? [];
     times.forEach((time) => happens.push({ time, condition: k }));
-    if (condition.kind === "knock-out" && condition.dates === undefined)
-      windows.push([
-        place(`${condition.path}.from`, condition.from?.(entry) ?? 0),
-        place(`${condition.path}.until`, condition.until?.(entry) ?? expiry),
-      ]);
+    if (condition.kind === "knock-out" && condition.dates === undefined) {
+      const from = place(`${condition.path}.from`, condition.from?.(entry) ?? 0);
+      const until = place(`${condition.path}.until`, condition.until?.(entry) ?? expiry);
+      if (!(from < until))
+        throw new SpecError(
+          `${condition.path}: from ${from} until ${until} for ${shown(names, entry)}; expected from before until`,
+        );
+      windows.push([from, until]);
+    }
   });
   const sorted = [0, ...happens.map(({ time }) => time), ...windows.flat(), expiry].toSorted((a, b) => a - b);
   const dates = sorted.filter((time, i) => i === 0 || time - sorted[i - 1] > near);

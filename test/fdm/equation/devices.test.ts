@@ -55,6 +55,15 @@ const problems: Readonly<Record<string, AnyProblem>> = {
       { kind: "knock-out", below: "0.5*K", value: 1, from: 0.25, until: 0.75 },
     ],
   },
+  "penalty, TR-BDF2, a jump at expiry, a barrier in time": {
+    ...put,
+    scheme: { kind: "tr-bdf2" },
+    conditions: [
+      exercise,
+      { kind: "jump", at: [1, 0.5], to: "max(S - 3, 0)" },
+      { kind: "knock-out", above: "1.7*K*exp(0.1*t)", value: 0.5 },
+    ],
+  },
 };
 
 /** Everything a solution has, in one array. */

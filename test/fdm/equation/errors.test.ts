@@ -100,6 +100,31 @@ describe("a problem that cannot be solved is refused with its place", () => {
       },
       /^conditions\[1\]: a second "exercise"/,
     ],
+    ["a word that is not known", { step: 10 }, /^step: unknown; expected one of axes, parameters/],
+    ["a word of an axis that is not known", { axes: axis(40, { point: [1] }) }, /^axes\.S\.point: unknown/],
+    [
+      "a word of a condition that is not known",
+      { conditions: [{ kind: "jump", at: [1], map: "S" }] },
+      /^conditions\[0\]\.map: unknown/,
+    ],
+    [
+      "a window that ends before it starts",
+      { conditions: [{ kind: "knock-out", below: 1, from: 0.5, until: 0.2 }] },
+      /^conditions\[0\]: from 0\.5 until 0\.2/,
+    ],
+    [
+      "dates and a window",
+      { conditions: [{ kind: "knock-out", below: 1, at: [1], from: 0.5 }] },
+      /^conditions\[0\]: both dates and a window/,
+    ],
+    [
+      "calls and puts in one batch",
+      {
+        parameters: { K: 100, r: 0.05, sigma: 0.2, sign: [1, 1, -1] },
+        conditions: [{ kind: "exercise", payoff: "sign*(S - K)" }],
+      },
+      /^conditions\[0\]\.side: the payoff is larger at the high end for entry 0 and at the low end for entry 2/,
+    ],
     ["more nodes than fit", { axes: axis(40_000) }, /^axes\.S\.nodes: 40001, at most \d+ on CPU/],
   ];
   test.each(cases)("%s", async (_, more, message) => {

@@ -19,7 +19,7 @@ export const STATUS_WORDS = 8;
 export const TROUBLE = { a: 1, b: 2, c: 4, d: 8, terminal: 16, condition: 32, solution: 64 } as const;
 
 /**
- * The matrix I − hL at time t: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ), pinned nodes (0, 1, 0). `direct`: eliminated from the last
+ * The matrix I − hL at time t, of a stage that ends at `tEnd`: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ), pinned nodes (0, 1, 0). `direct`: eliminated from the last
  * node to the first, 1/pivot, a/pivot and c/pivot in `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). The only place that evaluates the equation, so that its code is there once. Elimination carries row sums
  * (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
  *
@@ -45,6 +45,7 @@ export function assemble(variant: EquationVariant): KernelFunction<any, void> {
       i32,
       real,
       real,
+      real,
     ],
     env: {
       direct: exercise !== "penalty",
@@ -61,7 +62,7 @@ export function assemble(variant: EquationVariant): KernelFunction<any, void> {
       innerRow: innerRow(fitted),
     },
     body(
-      [table, parameters, inverse, lower, upper, source, status, nodes, pitch, lane, row, mask, t, h],
+      [table, parameters, inverse, lower, upper, source, status, nodes, pitch, lane, row, mask, t, tEnd, h],
       _gpu,
       env: any,
     ) {
@@ -73,7 +74,7 @@ export function assemble(variant: EquationVariant): KernelFunction<any, void> {
       let growth = 0;
       for (let i = last; i >= 0; i--) {
         const S = table[i * pitch + lane];
-        const pinned = env.isPinned(i, last, t, S, parameters, pitch, lane, mask);
+        const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, lane, mask);
         let below = 0.0;
         let above = 0.0;
         let decay = 0.0;

@@ -89,6 +89,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
         u[i] = env.terminal(expiry, S, parameters, pitch, lane);
         if (env.twoStages) v[i] = 0.0;
         if (env.hasJumps) spots[i] = S;
+        if (env.early) obstacle[i] = -1e30; // until the first stage
         if (env.penalty) active[i] = 0.0;
         if (env.splitting) lambda[i] = 0.0;
         if (!Number.isFinite(u[i]) && status[lane] === 0) {
@@ -132,7 +133,23 @@ export function equationKernel(variant: EquationVariant): Kernel {
           const fromV = reals[6 * row + 4];
           const e = reals[6 * row + 5];
           if ((flags & 1) !== 0)
-            env.assemble(table, parameters, inverse, lower, upper, source, status, nodes, pitch, lane, row, mask, t, h);
+            env.assemble(
+              table,
+              parameters,
+              inverse,
+              lower,
+              upper,
+              source,
+              status,
+              nodes,
+              pitch,
+              lane,
+              row,
+              mask,
+              t,
+              tEnd,
+              h,
+            );
           if (env.early && (flags & 16) !== 0) {
             for (let i = 0; i < nodes; i++) {
               const S = table[i * pitch + lane];

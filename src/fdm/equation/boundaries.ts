@@ -1,0 +1,41 @@
+import { SpecError } from "../../errors.ts";
+import { oneOf } from "./checks.ts";
+import { type Given, givenNumber, numberAdapter } from "./functions.ts";
+import type { BoundaryCode } from "./kernel/variant.ts";
+import type { AnyProblem, Boundary } from "./problem.ts";
+
+export interface GivenBoundary {
+  readonly kind: Boundary<string>["kind"];
+  readonly number: Given | undefined;
+}
+
+/** What holds at the ends of the axis. */
+export interface GivenEnds {
+  readonly low: GivenBoundary;
+  readonly high: GivenBoundary;
+}
+
+/** @throws SpecError | KernelError with the place */
+export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: readonly string[]): GivenEnds {
+  const stray = Object.keys(boundaries ?? {}).find((name) => name !== axis);
+  if (stray !== undefined) throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axis}`);
+  const { low = { kind: "linear" }, high = { kind: "linear" } } = boundaries?.[axis] ?? {};
+  const path = `boundaries.${axis}`;
+  return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
+}
+
+function givenBoundary(path: string, boundary: Boundary<string>, state: readonly string[]): GivenBoundary {
+  switch (boundary.kind) {
+    case "dirichlet":
+      return { kind: boundary.kind, number: givenNumber(`${path}.value`, boundary.value, state) };
+    case "neumann":
+      return { kind: boundary.kind, number: givenNumber(`${path}.slope`, boundary.slope, state) };
+    default:
+      oneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
+      return { kind: boundary.kind, number: undefined };
+  }
+}
+
+export function boundaryCode({ kind, number }: GivenBoundary, state: readonly string[]): BoundaryCode {
+  return { kind, number: number === undefined ? undefined : numberAdapter(number, state) };
+}

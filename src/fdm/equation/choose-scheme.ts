@@ -1,0 +1,41 @@
+import { SpecError } from "../../errors.ts";
+import type { SchemeChoice } from "./problem.ts";
+import { implicitEuler } from "./schemes/implicit-euler.ts";
+import type { TimeScheme } from "./schemes/scheme.ts";
+import { crankNicolson, theta } from "./schemes/theta.ts";
+import { trBdf2 } from "./schemes/tr-bdf2.ts";
+
+export interface ChosenScheme {
+  readonly kind: SchemeChoice["kind"];
+  readonly scheme: TimeScheme;
+  readonly rannacherSteps: number;
+}
+
+/** @throws SpecError */
+export function chosenScheme(choice: SchemeChoice): ChosenScheme {
+  const { kind } = choice;
+  const rannacherSteps = (byDefault: number): number => {
+    const steps = ("rannacherSteps" in choice ? choice.rannacherSteps : undefined) ?? byDefault;
+    if (!Number.isInteger(steps) || steps < 0 || steps > 7)
+      throw new SpecError(`scheme.rannacherSteps: got ${steps}, expected a whole number from 0 to 7`);
+    return steps;
+  };
+  switch (kind) {
+    case "implicit-euler":
+      return { kind, scheme: implicitEuler, rannacherSteps: 0 };
+    case "crank-nicolson":
+      return { kind, scheme: crankNicolson, rannacherSteps: rannacherSteps(2) };
+    case "theta":
+      if (!(choice.theta >= 0.5 && choice.theta <= 1))
+        throw new SpecError(
+          `scheme.theta: got ${choice.theta}, expected ½ … 1; below ½ the scheme is not stable for large steps`,
+        );
+      return { kind, scheme: theta(choice.theta), rannacherSteps: rannacherSteps(choice.theta < 1 ? 2 : 0) };
+    case "tr-bdf2":
+      return { kind, scheme: trBdf2, rannacherSteps: rannacherSteps(0) };
+    default:
+      throw new SpecError(
+        `scheme.kind: got ${JSON.stringify(kind satisfies never)}, expected implicit-euler, crank-nicolson, theta or tr-bdf2`,
+      );
+  }
+}
