@@ -1,7 +1,7 @@
 /**
  * A manufactured solution with every coefficient in use and in time, for all kinds of ends, coordinates and directions:
  *
- *   V = cos(t)·sin(x) + x/4,   a = (1 + 0.3·sin x)(1 + t/2)/2,   b = 0.2·cos x,   c = −0.1·x,   d what makes V a solution.
+ *   V = (1 + t)³/(1 + x),   a = (1 + 0.3/(1 + x))(1 + t/2)/2,   b = 0.2·(2 − x),   c = −0.1·x,   d what makes V a solution.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
@@ -15,13 +15,13 @@ import { type AnyProblem, axis, blackScholes, market, orderTable, solveOne, wors
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
 
-const V = "(cos(t)*sin(x) + x/4)";
-const a = "0.5*(1 + 0.3*sin(x))*(1 + t/2)";
-const b = "0.2*cos(x)";
+const V = "(1 + t)^3/(1 + x)";
+const a = "0.5*(1 + 0.3/(1 + x))*(1 + t/2)";
+const b = "0.2*(2 - x)";
 const c = "(-0.1*x)";
-const d = `sin(t)*sin(x) + ${a}*cos(t)*sin(x) - ${b}*(cos(t)*cos(x) + 0.25) - ${c}*${V}`;
-const slope = "cos(t)*cos(x) + 0.25";
-const exact = (x: number): number => Math.sin(x) + x / 4;
+const slope = "(0 - (1 + t)^3/((1 + x)*(1 + x)))";
+const d = `(-3*(1 + t)*(1 + t)/(1 + x)) - ${a}*2*${V}/((1 + x)*(1 + x)) - ${b}*${slope} - ${c}*${V}`;
+const exact = (x: number): number => 1 / (1 + x);
 const manufactured: AnyProblem = {
   axes: { x: { from: 0.5, to: 3 } },
   equation: { xx: a, x: b, V: c, source: d },

@@ -1,5 +1,5 @@
 import { bool, fn, type KernelFunction, real } from "../../../kernel/index.ts";
-import { interiorRow } from "../../solver/index.ts";
+import { matrixRow, rowWeight } from "../../solver/index.ts";
 import type { EquationVariant } from "./variant.ts";
 
 /**
@@ -61,28 +61,24 @@ export const endRow = ({ first, last }: EquationVariant): KernelFunction<any, an
   });
 
 /**
- * A row between the ends, by the three-point differences of `interiorRow`, exact for quadratics in x; `cut` says where diffusion was
- * raised. `fitted` false leaves the diffusion as it is ("central").
+ * A row between the ends, by the three-point differences of `matrixRow`, exact for quadratics in x; `cut` says where drift outweighs diffusion.
+ * `fitted` raises diffusion there; otherwise it stays as it is ("central").
  */
 export const innerRow = (fitted: boolean): KernelFunction<any, any> =>
   fn({
     name: "innerRow",
     params: [real, real, real, real, real],
-    env: { fitted, interiorRow },
-    body([h, diffusion, drift, hDown, hUp], _gpu, { fitted, interiorRow }) {
+    env: { fitted, matrixRow, rowWeight },
+    body([h, diffusion, drift, hDown, hUp], _gpu, { fitted, matrixRow, rowWeight }) {
       const variance = 2 * h * diffusion;
       const hb = h * drift;
       const cut = variance < Math.max(hb * hUp, -hb * hDown);
-      let a = 0.0;
-      let c = 0.0;
-      if (fitted) {
-        const row = interiorRow(hb, variance, hDown, hUp);
-        a = row.a;
-        c = row.c;
-      } else {
-        const scaled = 1 / (hDown * hUp * (hDown + hUp));
-        a = (variance - hb * hUp) * (hUp * scaled);
-        c = (variance + hb * hDown) * (hDown * scaled);
+      const weight = rowWeight(hDown, hUp, false, false);
+      const row = matrixRow(hb, variance, hDown, hUp, weight, false, false, false);
+      let { a, c } = row;
+      if (!fitted) {
+        a = (variance - hb * hUp) * (hUp * weight);
+        c = (variance + hb * hDown) * (hDown * weight);
       }
       return { a, c, cut };
     },
