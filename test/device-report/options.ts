@@ -13,9 +13,10 @@ export interface SuiteOptions {
 export const USAGE = `Runs the conformance and pricing suite on every device, and reports each family's worst error.
 
   --devices cpu,cuda,webgpu   which devices; all by default
-  --families NAME,…           which of conformance, functions, reference, greeks, formulas, splits;
+  --families NAME,…           which of conformance, functions, reference, greeks, formulas, splits,
+                              equations;
                               all by default
-  --quick                     a part of the cases of functions, reference and splits
+  --quick                     a part of the cases of functions, reference, splits and equations
   --output FILE               also as JSON, in the form of bench/results; a folder gets a file for each device
   --cuda-emulator             CUDA on the CPU, where there is no GPU (in a checkout, with g++)
 

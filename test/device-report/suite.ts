@@ -5,6 +5,7 @@ import type { Context, Family, Group, Target } from "./check.ts";
 import { DeviceInUse } from "./device-in-use.ts";
 import { messageOf, open, type Opened, targetsOf, useCudaEmulator } from "./devices.ts";
 import { conformance } from "./families/conformance.ts";
+import { equations } from "./families/equations.ts";
 import { formulasOf, greeks } from "./families/greeks.ts";
 import { math } from "./families/math.ts";
 import { reference } from "./families/reference.ts";
@@ -22,6 +23,7 @@ export const FAMILIES: Families = {
   greeks,
   formulas: formulasOf,
   splits,
+  equations,
 };
 
 /** Lines of the report, and of its progress. */
