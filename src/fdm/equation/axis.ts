@@ -7,7 +7,7 @@ import { type ParameterValues, quantityOf, shown } from "./quantity.ts";
 
 /** Fewest nodes: what a stencil of order 4 for a second derivative takes. */
 const LEAST_NODES = 7;
-const DEFAULT_NODES = 201;
+export const DEFAULT_NODES = 201;
 
 /**
  * The mesh's description for each entry of a batch. `halved`: half the intervals have to make a mesh, too.

@@ -6,6 +6,7 @@ import { privateArrays } from "./kernel/variant.ts";
 import { type Lane, type LaneResult, lanesPerLaunch, launch } from "./launch.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "./mesh/mesh.ts";
 import type { Model } from "./model.ts";
+import { checkParameters, entryError } from "./quantity.ts";
 import { type TimeProgram, timeProgram, type Timeline } from "./timeline.ts";
 
 /** How finely a batch is solved: all nodes (0) or every second (1), all steps or half of them. */
@@ -38,14 +39,24 @@ export class BatchSolver {
 
   /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
   static async create(device: Device, model: Model, precision: Precision): Promise<BatchSolver> {
-    const { nodes } = model.meshOf(model.batch.entries[0]);
-    const capacity = capacityOf(device, model, nodes, precision);
+    const capacity = capacityOf(device, model, precision);
     const kernel = await device.compile(equationKernel({ ...model.variant, capacity }), { precision });
     return new BatchSolver(device, model, kernel);
   }
 
   get precision(): Precision {
     return this.kernel.precision;
+  }
+
+  /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates. */
+  check(index: number, levels: readonly Level[]): SpecError | undefined {
+    const { batch, meshOf, timelineOf } = this.model;
+    return entryError(() => {
+      checkParameters(batch, index);
+      const entry = batch.entries[index];
+      timelineOf(entry);
+      for (const { mesh } of levels) this.meshOf(meshOf(entry), mesh);
+    });
   }
 
   /** In the order of `entries`, which are indices into the batch: a launch for all that share a time program. */
@@ -113,7 +124,7 @@ function programOf(
 }
 
 /** @throws SpecError */
-function capacityOf(device: Device, { variant, axisName }: Model, nodes: number, precision: Precision): number {
+function capacityOf(device: Device, { variant, axisName, nodes }: Model, precision: Precision): number {
   const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
   const most = Math.min(CAPACITIES[CAPACITIES.length - 1], Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
   if (nodes > most)

@@ -120,7 +120,7 @@ export function equationAdapter({ call, reads }: GivenEquation, names: readonly 
   });
 }
 
-/** Whether a function's results, or those of them that `reads` names, depend on its first argument; found in its lowered code, so exactly. */
+/** Whether a function's results, or those of them that `reads` names, depend on its first argument: whether its lowered code reads it. */
 function usesTime(path: string, call: KernelFunction<any, any>, count: number, reads: readonly string[]): boolean {
   const args = Array.from({ length: count }, (_, k) => `x${k}`);
   const stores = reads.map((text, k) => `out[${k}] = ${text};`).join(" ");

@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import type { KernelFunction } from "../../kernel/index.ts";
-import { axisOf } from "./axis.ts";
+import { axisOf, DEFAULT_NODES } from "./axis.ts";
 import { boundariesOf, boundaryCode, type GivenBoundary, type GivenEnds } from "./boundaries.ts";
 import { knownKeys, oneOf } from "./checks.ts";
 import { chosenScheme } from "./choose-scheme.ts";
@@ -17,7 +17,7 @@ import { jumpFunctions, pointwiseFunction, regionFunctions } from "./kernel/cond
 import type { EquationVariant } from "./kernel/variant.ts";
 import type { MeshDescription } from "./mesh/mesh.ts";
 import type { AnyProblem } from "./problem.ts";
-import { type Batch, batchOf, type ParameterValues, quantityOf } from "./quantity.ts";
+import { type Batch, batchOf, entryError, type ParameterValues, quantityOf } from "./quantity.ts";
 import { type ProgramSpec, type Timeline, timelineOf } from "./timeline.ts";
 
 /** A problem that has been checked and understood: what all of its solutions share. */
@@ -28,9 +28,9 @@ export interface Model {
   readonly state: readonly string[];
   readonly equation: GivenEquation;
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
+  readonly nodes: number;
   readonly meshOf: (entry: ParameterValues) => MeshDescription;
   readonly timelineOf: (entry: ParameterValues) => Timeline;
-  readonly expiryOf: (entry: ParameterValues) => number;
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
   /** Whether nodes run from high to low: the exercise region is to be at the first ones. */
@@ -88,8 +88,8 @@ export function modelOf(problem: AnyProblem): Model {
     state,
     equation,
     exercise,
+    nodes: problem.axes[axisName].nodes ?? DEFAULT_NODES,
     meshOf,
-    expiryOf,
     timelineOf: (entry) => timelineOf(conditions, expiryOf(entry), entry, batch.names),
     steps: stepsOf(problem, accuracy),
     program,
@@ -208,19 +208,22 @@ function exerciseCode(
 function sideOf(
   { side, payoff, path }: NonNullable<Model["exercise"]>,
   meshOf: Model["meshOf"],
-  expiryOf: Model["expiryOf"],
+  expiryOf: (entry: ParameterValues) => number,
   { entries }: Batch,
 ): "low" | "high" {
   if (side !== undefined) return side;
-  const sides = entries.map((entry) => {
+  const sides = entries.map((entry): "low" | "high" | undefined => {
+    // An entry that fails is told so when its turn comes.
+    if (entryError(() => meshOf(entry)) !== undefined) return undefined;
     const { from, to } = meshOf(entry);
     const at = (S: number): number => payoff.call(expiryOf(entry), S, ...entry) as number;
-    return at(to) > at(from) ? "high" : "low";
+    const rise = at(to) - at(from);
+    return Number.isNaN(rise) ? undefined : rise > 0 ? "high" : "low";
   });
-  const other = sides.findIndex((found) => found !== sides[0]);
-  if (other < 0) return sides[0];
+  const [first, second] = [sides.indexOf("low"), sides.indexOf("high")].toSorted((a, b) => a - b);
+  if (first < 0) return sides[second] ?? "low";
   throw new SpecError(
-    `${path}.side: the payoff is larger at the ${sides[0]} end for entry 0 and at the ${sides[other]} end for entry ${other}; ` +
+    `${path}.side: the payoff is larger at the ${sides[first]} end for entry ${first} and at the ${sides[second]} end for entry ${second}; ` +
       "solve them apart, or say side",
   );
 }

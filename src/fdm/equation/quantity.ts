@@ -11,7 +11,7 @@ export interface Batch {
   readonly entries: readonly ParameterValues[];
 }
 
-/** @throws SpecError arrays of different lengths, values that are no numbers */
+/** @throws SpecError arrays of different lengths, no arrays */
 export function batchOf(parameters: Readonly<Record<string, number | readonly number[]>>): Batch {
   const names = Object.keys(parameters);
   let size: number | undefined;
@@ -30,14 +30,28 @@ export function batchOf(parameters: Readonly<Record<string, number | readonly nu
   const entry = (l: number): number[] =>
     names.map((name) => {
       const given = parameters[name];
-      const value = typeof given === "number" ? given : given[l];
-      if (!Number.isFinite(value))
-        throw new SpecError(
-          `parameters.${name}${typeof given === "number" ? "" : `[${l}]`}: got ${value}, expected a finite number`,
-        );
-      return value;
+      return typeof given === "number" ? given : given[l];
     });
   return { names, entries: Array.from({ length: size ?? 1 }, (_, l) => entry(l)) };
+}
+
+/** @throws SpecError a parameter that is no number, for entry `l` */
+export function checkParameters({ names, entries }: Batch, l: number): void {
+  const bad = entries[l].findIndex((value) => !Number.isFinite(value));
+  if (bad < 0) return;
+  const place = entries.length === 1 ? "" : `[${l}]`;
+  throw new SpecError(`parameters.${names[bad]}${place}: got ${entries[l][bad]}, expected a finite number`);
+}
+
+/** What one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
+export function entryError(f: () => unknown): SpecError | undefined {
+  try {
+    f();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SpecError) return error;
+    throw error;
+  }
 }
 
 /** Evaluates a quantity for each entry; formulas are parsed once. */

@@ -1,4 +1,5 @@
 import { type Device, offeredPrecision, openDevice } from "../../device/index.ts";
+import type { SpecError } from "../../errors.ts";
 import { BatchSolver, type Level, type Solved } from "./batch-solver.ts";
 import { type Accuracy, type Model, modelOf } from "./model.ts";
 import type { EquationProblem } from "./problem.ts";
@@ -14,7 +15,8 @@ import { type Companion, type EntryContents, EntrySolution, type ExerciseBoundar
  *
  * Accuracy: second order in space, and in time by the default scheme; `errorEstimate` and `extrapolate`. Without a `device` the best of this machine
  * is opened, and closed again. Verified: test/fdm/equation, against closed forms and published American prices.
- * @throws SpecError | KernelError (the place in the problem, and the remedy) | PrecisionError | whatever the device throws
+ * An entry that fails, by its parameters or by coefficients that are not finite, has an `error`; the others are solved.
+ * @throws SpecError | KernelError (the place in the problem, and the remedy; of the entries, if all fail) | PrecisionError | whatever the device throws
  */
 export async function solve<const A extends string, const P extends string = never>(
   problem: EquationProblem<A, P>,
@@ -34,30 +36,67 @@ async function solveOn(
   precision: EquationProblem<string>["precision"],
 ): Promise<Solution> {
   const solver = await BatchSolver.create(device, model, await offeredPrecision(device, precision ?? "f64"));
-  const all = model.batch.entries.map((_, index) => index);
-  const fine = await solver.solve(FINE, all);
-  const others: { readonly companion: CompanionLevel; readonly solved: readonly Solved[] }[] = [];
-  for (const companion of companionLevels(model.accuracy))
-    others.push({ companion, solved: await solver.solve(companion, all) });
-  const entries = fine.map((solved, index) => {
-    const { warnings, error } = reportOf(model, model.batch.entries[index], solved);
-    const companions = others.map(({ companion: { order, corrects }, solved: level }): Companion => ({
-      nodes: level[index].mesh.values,
-      values: level[index].values,
-      order,
-      corrects,
-    }));
-    return new EntrySolution({
-      parameters: Object.fromEntries(model.batch.names.map((name, k) => [name, model.batch.entries[index][k]])),
-      warnings,
-      error,
-      fine: { nodes: solved.mesh.values, values: solved.values },
-      companions,
-      exerciseBoundary: model.exercise === undefined ? undefined : boundaryOf(solved),
-      rounding: roundingOf(solved, UNIT_ROUNDOFF[solver.precision]),
-    });
-  });
+  const companions = companionLevels(model.accuracy);
+  const errors = model.batch.entries.map((_, index) => solver.check(index, [FINE, ...companions]));
+  const good = [...errors.keys()].filter((index) => errors[index] === undefined);
+  // Nothing to solve is no result: a lone problem that makes no sense is refused.
+  if (good.length === 0) throw errors[0]!;
+  const fine = await solver.solve(FINE, good);
+  const coarse: (readonly Solved[])[] = [];
+  for (const level of companions) coarse.push(await solver.solve(level, good));
+  const solved = new Map(
+    good.map((index, i) => [
+      index,
+      contentsOf(
+        model,
+        index,
+        fine[i],
+        companions,
+        coarse.map((level) => level[i]),
+        UNIT_ROUNDOFF[solver.precision],
+      ),
+    ]),
+  );
+  const entries = errors.map((error, index) => new EntrySolution(solved.get(index) ?? failed(model, index, error)));
   return { entries, backend: device.backend, precision: solver.precision };
+}
+
+const parametersOf = ({ batch: { names, entries } }: Model, index: number): Readonly<Record<string, number>> =>
+  Object.fromEntries(names.map((name, k) => [name, entries[index][k]]));
+
+/** An entry that was never solved: all it has is its error. */
+function failed(model: Model, index: number, error: SpecError | undefined): EntryContents {
+  const nothing = { nodes: new Float64Array(0), values: new Float64Array(0) };
+  return {
+    parameters: parametersOf(model, index),
+    warnings: [],
+    error,
+    fine: nothing,
+    companions: [],
+    exerciseBoundary: undefined,
+    rounding: { relative: 0, absolute: 0 },
+  };
+}
+
+function contentsOf(
+  model: Model,
+  index: number,
+  fine: Solved,
+  levels: readonly CompanionLevel[],
+  coarse: readonly Solved[],
+  unit: number,
+): EntryContents {
+  return {
+    parameters: parametersOf(model, index),
+    ...reportOf(model, model.batch.entries[index], fine),
+    fine: { nodes: fine.mesh.values, values: fine.values },
+    companions: coarse.map(({ mesh, values }, k): Companion => {
+      const { order, corrects } = levels[k];
+      return { nodes: mesh.values, values, order, corrects };
+    }),
+    exerciseBoundary: model.exercise === undefined ? undefined : boundaryOf(fine),
+    rounding: roundingOf(fine, unit),
+  };
 }
 
 interface CompanionLevel extends Level {

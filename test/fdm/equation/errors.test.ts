@@ -51,11 +51,7 @@ describe("a problem that cannot be solved is refused with its place", () => {
       { parameters: { K: [1, 2], r: [1, 2, 3], sigma: 1 } },
       /^parameters\.r: 3 values, others have 2/,
     ],
-    [
-      "a parameter that is no number",
-      { parameters: { K: 100, r: [0.1, NaN], sigma: 1 } },
-      /^parameters\.r\[1\]: got NaN/,
-    ],
+    ["a parameter that is no number", { parameters: { K: 100, r: NaN, sigma: 1 } }, /^parameters\.r: got NaN/],
     ["a parameter named as the axis", { parameters: { S: 1 } }, /^parameters\.S: the name S is taken by axes\.S/],
     [
       "a coefficient of another name",
@@ -141,6 +137,34 @@ describe("a problem that cannot be solved is refused with its place", () => {
     expect(error).toBeInstanceOf(KernelError);
     expect(error.message).toMatch(/^equation: .*rate is not declared[^]*\^[^]*remedy/);
   });
+});
+
+test("one bad entry does not end a batch", async () => {
+  const problem: AnyProblem = {
+    ...base,
+    axes: axis(40, { to: "top" }),
+    parameters: {
+      K: [100, NaN, 100, 100, 100],
+      r: 0.05,
+      sigma: 0.2,
+      T: [1, 1, -1, 1, 1],
+      top: [400, 400, 400, -5, 400],
+    },
+    expiry: "T",
+    conditions: [{ kind: "exercise", payoff: "max(S - K, 0)" }],
+    errorEstimate: true,
+  };
+  const { entries } = await solve(problem, device);
+  expect(entries.map(({ error }) => error?.message ?? "")).toEqual([
+    "",
+    expect.stringMatching(/^parameters\.K\[1\]: got NaN/),
+    expect.stringMatching(/^expiry: -1 for K = 100/),
+    expect.stringMatching(/^axes\.S: from 0 to -5 for K = 100/),
+    "",
+  ]);
+  expect(() => entries[2].at(100)).toThrow(SpecError);
+  expect(entries[4].at(100)).toEqual(entries[0].at(100));
+  expect(entries[3].parameters["top"]).toBe(-5);
 });
 
 describe("numbers that are not finite are never silent", () => {
