@@ -10,6 +10,7 @@ import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/li
 import type { Benchmark, Context } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";
+import { ALLOWED_UNITS } from "./tridiagonal.ts";
 import { fillSystems, residualsOfElements } from "./tridiagonal-kernels.ts";
 
 type Real = "f64" | "f32";
@@ -128,8 +129,7 @@ async function solved(run: Run, one: Case, algorithm: Algorithm, { system, fill,
   fill();
   solver.solveInPlace(system);
   const found = await error();
-  // As in device-tridiagonal: the constant of elimination grows with the levels of a reduction.
-  if ((await solver.failures()).length > 0 || !(found < 8 * Math.max(8, Math.log2(rows)) * UNIT[precision]))
+  if ((await solver.failures()).length > 0 || !(found < ALLOWED_UNITS * UNIT[precision]))
     throw new Error(`${algorithm}: ${rows} rows, ${layout}, ${precision}: backward error ${found}`);
   fill();
   const ms = await timed(device, () => solver.solveInPlace(system));

@@ -12,6 +12,8 @@ export const cudaIntrinsics = {
     "__align__",
     "__launch_bounds__",
     "__restrict__",
+    "__builtin_assume_aligned",
+    "asm",
   ],
   variables: ["threadIdx.x", "blockIdx.x"],
   barriers: ["__syncthreads"],
@@ -29,6 +31,7 @@ export const cudaIntrinsics = {
     "__longlong_as_double",
     "__double2int_rz",
     "__double2uint_rz",
+    "__fma_rn",
   ],
   f32: [
     "sqrtf",
