@@ -15,7 +15,8 @@ export function chooseAlgorithm(device: Device, problem: Problem): Exclude<Algor
   const { rows, batch, stride, precision } = problem;
   if (!isGpu(device)) return rows >= LEAST_PARTITIONED && 2 * batch <= device.parallelism ? "partition" : "thomas";
   const contiguous = stride === 1;
-  if (rows <= 2) return "thomas";
+  // One an item is faster for short ones, once they fill the device: see the figure of docs/linear-algebra.md.
+  if (rows <= 2 || (rows <= (contiguous ? 8 : 64) && batch >= device.parallelism)) return "thomas";
   if (runShape(device, { rows, contiguous, precision, aligned: isAligned(problem, rows) }) !== undefined)
     return "register-hybrid";
   return !contiguous && batch >= device.parallelism ? "thomas" : "partition";
