@@ -104,6 +104,7 @@ function grid(
     phases: american ? phasesOf(coarsestSteps) : hasContinuousBarriers(problem) ? 2 : 1,
     // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
     rannacherSteps: hasContinuousBarriers(problem) ? 3 : 2,
+    rannacherStepsOfShort: 2,
     // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
     damped: american,
   };

@@ -29,8 +29,10 @@ export interface TimeGridSpec {
   readonly refinement: number;
   /** Steps doubled in length, phase by phase; 1 for a uniform grid. */
   readonly phases: number;
-  /** Steps replaced by pairs of Euler half steps, in each segment; two at most in segments of fewer than half of the steps. */
+  /** Steps replaced by pairs of Euler half steps, in each segment. */
   readonly rannacherSteps: number;
+  /** The same in segments of fewer than half of the steps; as many unless given. */
+  readonly rannacherStepsOfShort?: number;
   /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
   readonly damped: boolean;
 }
@@ -77,7 +79,7 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const name =
     counts.length === 1
       ? counts[0] * 65_536 + scheme
-      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${scheme}`;
+      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
     if (patterns.size >= MOST_PATTERNS) patterns.clear();
@@ -128,7 +130,8 @@ const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
 function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly number[]): TimeStep[] {
   const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
   // As a part of the steps before it small enough that its first order does not show.
-  const rannacherSteps = 2 * coarsest.length < spec.steps ? Math.min(spec.rannacherSteps, 2) : spec.rannacherSteps;
+  const isShort = 2 * coarsest.length < spec.steps;
+  const rannacherSteps = isShort ? (spec.rannacherStepsOfShort ?? spec.rannacherSteps) : spec.rannacherSteps;
   const damped = spec.damped && segment === 0;
   if (damped) sizes.push(sizes[sizes.length - 1] / 4);
   const total = sizes.reduce((sum, size) => sum + size, 0);
