@@ -30,11 +30,19 @@ const dividends = [
   [0.2, 2],
   [0.8, 2],
 ] as const;
+const bermudan: Problem = {
+  ...put,
+  exercise: "bermudan",
+  dates: [36, 73, 109, 146, 182, 219, 255, 292, 328].map((day) => day / 365),
+};
+const knockOut: Problem = { ...put, type: "call", exercise: "european", lower: 80, upper: 130 };
 const cases: readonly Case[] = [
   { name: "American put", problem: put, mesh: { nodes: 201, steps: 96 } },
   { name: "American put", problem: put, mesh: { nodes: 401, steps: 384 } },
   { name: "European put", problem: { ...put, exercise: "european" }, mesh: { nodes: 201, steps: 96 } },
   { name: "American put, two cash dividends", problem: { ...put, dividends }, mesh: { nodes: 201, steps: 96 } },
+  { name: "Bermudan put, nine dates and expiry", problem: bermudan, mesh: { nodes: 201, steps: 96 } },
+  { name: "double knock-out call", problem: knockOut, mesh: { nodes: 201, steps: 96 } },
   { name: "American put, local volatility", problem: { ...put, beta: 0.5 }, mesh: { nodes: 201, steps: 96 } },
 ];
 
@@ -45,6 +53,8 @@ interface Goal {
 }
 const goals: readonly Goal[] = [
   { name: "American put at the money", problems: [put] },
+  { name: "Bermudan put", problems: [bermudan] },
+  { name: "double knock-out call", problems: [knockOut] },
   { name: "the worst of six American puts", problems: [90, 95, 100, 105, 110, 120].map((spot) => ({ ...put, spot })) },
 ];
 const targetError = 1e-3;
@@ -54,7 +64,7 @@ const targetError = 1e-3;
  * the upper factor, then z, the lower factor, u and (American) the obstacle, and writes z and u. Two 16-byte loads a cycle
  * bring 4 words of 8 bytes; the writes and the 10 flops fit beside them. Every array is taken to be in the L1 cache.
  */
-const floorCycles = { american: 7 / 4, european: 6 / 4 };
+const floorCycles = { american: 7 / 4, european: 6 / 4, bermudan: 6 / 4 };
 
 interface Setting {
   readonly context: Context;

@@ -2,6 +2,7 @@ import { openDevice, type Device } from "../../src/device/index.ts";
 import {
   Arena,
   grids,
+  type KnockOut,
   lane,
   LaneSolver,
   pointValue,
@@ -105,7 +106,17 @@ function oneFactor(problem: Problem): OneFactorProblem {
     dividendYield: problem.yield,
     dividends: dividends.map(([time, cash]) => ({ time, cash, proportional: 0 })),
     diffusion: diffusionOf(problem),
+    ...(problem.dates === undefined ? {} : { exerciseTimes: problem.dates }),
+    ...(problem.lower === undefined ? {} : { barriers: doubleKnockOut(problem) }),
   };
+}
+
+function doubleKnockOut({ lower = 0, upper = Infinity, maturity: to }: Problem): KnockOut[] {
+  const watched = { from: 0, to, times: undefined, rebate: 0, rebateAt: "hit", open: false } as const;
+  return [
+    { side: "down", level: lower, ...watched },
+    { side: "up", level: upper, ...watched },
+  ];
 }
 
 function diffusionOf({ vol, beta, spot }: Problem): Diffusion {

@@ -1,9 +1,9 @@
 import type { QuantLib } from "../peers/quantlib.ts";
 
-/** One vanilla option under one-factor dynamics: what both sides price. */
+/** One option under one-factor dynamics: what both sides price. */
 export interface Problem {
   readonly type: "call" | "put";
-  readonly exercise: "american" | "european";
+  readonly exercise: "american" | "european" | "bermudan";
   readonly spot: number;
   readonly strike: number;
   readonly rate: number;
@@ -15,6 +15,11 @@ export interface Problem {
   readonly dividends?: readonly (readonly [time: number, cash: number])[];
   /** Local volatility vol·(S/spot)^(beta − 1) when given. */
   readonly beta?: number;
+  /** When a Bermudan may be exercised before its maturity; whole days over 365. */
+  readonly dates?: readonly number[];
+  /** Levels of a double knock-out, watched all the time. */
+  readonly lower?: number;
+  readonly upper?: number;
 }
 
 export interface Mesh {
@@ -34,7 +39,7 @@ export function referencePrices(quantLib: QuantLib | undefined, problems: readon
 }
 
 function referencePrice(quantLib: QuantLib, problem: Problem): number {
-  if (problem.dividends === undefined && problem.beta === undefined) {
+  if (problem.dividends === undefined && problem.beta === undefined && problem.exercise !== "bermudan") {
     const engine = problem.exercise === "american" ? "qdfp" : "analytic";
     return quantLib.price([{ engine, ...problem }])[0].price;
   }

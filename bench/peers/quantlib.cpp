@@ -2,21 +2,31 @@
 //
 //   engine=fd type=put exercise=american spot=100 strike=100 rate=0.05 yield=0 vol=0.2 maturity=1 beta=1
 //   tgrid=200 xgrid=400 damping=0 scheme=douglas repetitions=25 dividends=0.5:7,0.75:3
+//   exercise=bermudan dates=0.1,0.2,0.3      lower=80 upper=120, a European double knock-out
 //
 //   → price seconds years          median seconds of one pricing; the maturity in whole days that QuantLib used
 //   → error message                for a job it cannot price
 //
 // engine: fd (FdBlackScholesVanillaEngine), analytic (AnalyticEuropeanEngine), qdfp (QdFpAmericanEngine, high precision:
 // the American price to about 1e-10). scheme: douglas (the default; Crank–Nicolson in one dimension), crank-nicolson,
-// implicit-euler, tr-bdf2. beta ≠ 1: local volatility vol·(S/spot)^(beta−1).
+// implicit-euler, tr-bdf2. A double knock-out has no finite-difference engine in QuantLib: here it has one made of QuantLib's parts, as its engine for one
+// barrier is; analytic is AnalyticDoubleBarrierEngine. beta ≠ 1: local volatility vol·(S/spot)^(beta−1).
 //
 // Timed is NPV() after a reset of the instrument: the mesh, the operators and the time loop, not the construction of
 // market data, instrument and engine. The work is done inside Debian's libQuantLib, so the flags of this file matter little.
 //
 // Build: g++ -O3 -march=native -std=c++17 quantlib.cpp -lQuantLib      (bench/peers/quantlib.ts does it)
 #include <ql/exercise.hpp>
+#include <ql/experimental/barrieroption/analyticdoublebarrierengine.hpp>
+#include <ql/experimental/barrieroption/doublebarrieroption.hpp>
 #include <ql/instruments/dividendvanillaoption.hpp>
 #include <ql/instruments/vanillaoption.hpp>
+#include <ql/methods/finitedifferences/meshers/fdmblackscholesmesher.hpp>
+#include <ql/methods/finitedifferences/meshers/fdmmeshercomposite.hpp>
+#include <ql/methods/finitedifferences/solvers/fdmblackscholessolver.hpp>
+#include <ql/methods/finitedifferences/stepconditions/fdmstepconditioncomposite.hpp>
+#include <ql/methods/finitedifferences/utilities/fdmdirichletboundary.hpp>
+#include <ql/methods/finitedifferences/utilities/fdminnervaluecalculator.hpp>
 #include <ql/pricingengines/vanilla/analyticeuropeanengine.hpp>
 #include <ql/pricingengines/vanilla/fdblackscholesvanillaengine.hpp>
 #include <ql/pricingengines/vanilla/qdfpamericanengine.hpp>
@@ -67,6 +77,13 @@ std::string text(const Job& job, const std::string& key, const std::string& fall
 double number(const Job& job, const std::string& key, double fallback) {
   const auto found = job.find(key);
   return found == job.end() ? fallback : std::stod(found->second);
+}
+
+std::vector<double> listOf(const Job& job, const std::string& key) {
+  std::vector<double> numbers;
+  std::istringstream list(text(job, key, ""));
+  for (std::string item; std::getline(list, item, ',');) numbers.push_back(std::stod(item));
+  return numbers;
 }
 
 std::vector<std::pair<double, double>> dividendsOf(const Job& job) {
@@ -120,13 +137,51 @@ ext::shared_ptr<GeneralizedBlackScholesProcess> processOf(const Job& job, const 
   return ext::make_shared<GeneralizedBlackScholesProcess>(quote, yield, rate, black, local);
 }
 
+// As FdBlackScholesBarrierEngine, with a Dirichlet condition at either end.
+class FdDoubleKnockOutEngine : public DoubleBarrierOption::engine {
+ public:
+  FdDoubleKnockOutEngine(ext::shared_ptr<GeneralizedBlackScholesProcess> process, Size steps, Size nodes, Size damping,
+                         const FdmSchemeDesc& scheme)
+      : process_(std::move(process)), steps_(steps), nodes_(nodes), damping_(damping), scheme_(scheme) {}
+
+  void calculate() const override {
+    const auto payoff = ext::dynamic_pointer_cast<StrikedTypePayoff>(arguments_.payoff);
+    const Time maturity = process_->time(arguments_.exercise->lastDate());
+    const auto mesher = ext::make_shared<FdmMesherComposite>(ext::make_shared<FdmBlackScholesMesher>(
+        nodes_, process_, maturity, payoff->strike(), std::log(arguments_.barrier_lo), std::log(arguments_.barrier_hi), 0.0001,
+        1.5, std::make_pair(Null<Real>(), Null<Real>())));
+    const auto value = ext::make_shared<FdmLogInnerValue>(payoff, mesher, 0);
+    const auto conditions = FdmStepConditionComposite::vanillaComposite(
+        DividendSchedule(), arguments_.exercise, mesher, value, process_->riskFreeRate()->referenceDate(),
+        process_->riskFreeRate()->dayCounter());
+    const FdmBoundaryConditionSet boundaries = {
+        ext::make_shared<FdmDirichletBoundary>(mesher, 0.0, 0, FdmDirichletBoundary::Lower),
+        ext::make_shared<FdmDirichletBoundary>(mesher, 0.0, 0, FdmDirichletBoundary::Upper)};
+    const FdmSolverDesc description = {mesher, boundaries, conditions, value, maturity, steps_, damping_};
+    const FdmBlackScholesSolver solver(Handle<GeneralizedBlackScholesProcess>(process_), payoff->strike(), description,
+                                       scheme_);
+    results_.value = solver.valueAt(process_->x0());
+  }
+
+ private:
+  ext::shared_ptr<GeneralizedBlackScholesProcess> process_;
+  Size steps_, nodes_, damping_;
+  FdmSchemeDesc scheme_;
+};
+
 ext::shared_ptr<PricingEngine> engineOf(const Job& job, const Date& today) {
   const auto process = processOf(job, today);
   const std::string name = text(job, "engine", "fd");
+  const bool barriers = job.count("lower") > 0;
+  if (name == "analytic" && barriers) return ext::make_shared<AnalyticDoubleBarrierEngine>(process, 20);
   if (name == "analytic") return ext::make_shared<AnalyticEuropeanEngine>(process);
   if (name == "qdfp")
     return ext::make_shared<QdFpAmericanEngine>(process, QdFpAmericanEngine::highPrecisionScheme());
   if (name != "fd") throw std::invalid_argument("unknown engine " + name);
+  if (barriers)
+    return ext::make_shared<FdDoubleKnockOutEngine>(
+        process, static_cast<Size>(number(job, "tgrid", 100)), static_cast<Size>(number(job, "xgrid", 200)),
+        static_cast<Size>(number(job, "damping", 0)), schemeOf(text(job, "scheme", "douglas")));
   return ext::make_shared<FdBlackScholesVanillaEngine>(
       process, static_cast<Size>(number(job, "tgrid", 100)), static_cast<Size>(number(job, "xgrid", 200)),
       static_cast<Size>(number(job, "damping", 0)), schemeOf(text(job, "scheme", "douglas")),
@@ -139,8 +194,16 @@ ext::shared_ptr<OneAssetOption> optionOf(const Job& job, const Date& today, cons
   ext::shared_ptr<Exercise> exercise;
   if (text(job, "exercise", "american") == "american")
     exercise = ext::make_shared<AmericanExercise>(today, maturity);
-  else
+  else if (text(job, "exercise", "american") == "bermudan") {
+    std::vector<Date> dates;
+    for (const double time : listOf(job, "dates")) dates.push_back(after(today, time));
+    dates.push_back(maturity);
+    exercise = ext::make_shared<BermudanExercise>(dates);
+  } else
     exercise = ext::make_shared<EuropeanExercise>(maturity);
+  if (job.count("lower") > 0)
+    return ext::make_shared<DoubleBarrierOption>(DoubleBarrier::KnockOut, number(job, "lower", 0), number(job, "upper", 0), 0.0,
+                                                 payoff, exercise);
   // The finite-difference engine takes dividend options only; the other two take plain ones.
   if (text(job, "engine", "fd") != "fd") return ext::make_shared<VanillaOption>(payoff, exercise);
   std::vector<Date> dates;

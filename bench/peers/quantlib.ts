@@ -6,7 +6,7 @@ import { join } from "node:path";
 export interface Job {
   readonly engine: "fd" | "analytic" | "qdfp";
   readonly type: "call" | "put";
-  readonly exercise: "american" | "european";
+  readonly exercise: "american" | "european" | "bermudan";
   readonly spot: number;
   readonly strike: number;
   readonly rate: number;
@@ -22,6 +22,11 @@ export interface Job {
   readonly beta?: number;
   readonly dividends?: readonly (readonly [time: number, cash: number])[];
   readonly repetitions?: number;
+  /** Of a Bermudan, before its maturity; years, rounded to whole days. */
+  readonly dates?: readonly number[];
+  /** Of a double knock-out. */
+  readonly lower?: number;
+  readonly upper?: number;
 }
 
 export interface Answer {
@@ -71,7 +76,7 @@ function lineOf(job: Job): string {
   return Object.entries(job)
     .map(
       ([key, value]) =>
-        `${key}=${Array.isArray(value) ? value.map((pair: number[]) => pair.join(":")).join(",") : value}`,
+        `${key}=${Array.isArray(value) ? value.map((one: number | number[]) => [one].flat().join(":")).join(",") : value}`,
     )
     .join(" ");
 }

@@ -46,8 +46,6 @@ function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeRead
   const exercise = resolveExercise(spec, expiry, asOf, place);
   const barriers = resolveBarriers(spec.barriers ?? [], expiry, asOf, inside(place, "barriers"));
   const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
-  if (exercise.kind === "bermudan") throw new BookError(place("exercise"), `a list of dates (Bermudan) is ${NOT_YET}`);
-  if (barriers.length > 0) throw new BookError(place("barriers"), NOT_YET);
   const volatility = chooseVolatility(own, entry, place);
   const quantity = spec.quantity ?? 1;
   return { id: spec.id, underlying: entry.underlying, volatility, payoff, expiry, exercise, barriers, quantity };

@@ -50,7 +50,7 @@ export interface Trade {
   /** Years, ≥ 0; at 0 the trade is worth its payoff. */
   readonly expiry: number;
   readonly exercise: Exercise;
-  /** Not yet priced: empty in every trade that the parser lets through. */
+  /** Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some. */
   readonly barriers: readonly Barrier[];
   /** Results are per unit; totals multiply by this. Negative when sold. */
   readonly quantity: number;
@@ -117,7 +117,7 @@ export interface PricedTrade {
   readonly rho: number | null;
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
-  /** How it was priced: "fdm", "black-scholes", … */
+  /** How it was priced: "fdm", "black-scholes", "deterministic", "payoff" (at expiry) or "knocked-out". */
   readonly method: string;
   readonly precision: Precision;
   readonly backend: BackendName;

@@ -11,7 +11,7 @@ import { preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513];
 /** Private arrays of the solver, by exercise scheme. */
-const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9 } as const;
+const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7 } as const;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
 /** About what a lane takes of a launch's memory where the device makes its mesh: coefficients of some ten factorisations, results. */
@@ -90,7 +90,7 @@ export class LaneSolver implements Disposable {
 
   /** The best split that has room for the lane; one item an option always has. */
   private splitOf({ grid }: Lane): Split {
-    const wanted = this.split === "auto" ? preferredSplits(this.device) : [this.split];
+    const wanted = this.split === "auto" ? splitsFor(this.device, grid) : [this.split];
     const fits = (split: Split): boolean =>
       split === "item" || teamCapacity(this.device, this.precision, grid.mesh.count, split) !== undefined;
     return wanted.find(fits) ?? "item";
@@ -117,6 +117,7 @@ export class LaneSolver implements Disposable {
       exercise: grid.scheme,
       shape: shapeOf(lane),
       dividends: grid.time.dividends > 0,
+      barriers: grid.problem.barriers?.length ?? 0,
       closed: grid.table === undefined,
       capacity: this.capacity(grid, split),
       ...(formula === undefined ? {} : { volatility: formula }),
@@ -140,11 +141,18 @@ export class LaneSolver implements Disposable {
    * tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB miss each. 2,048 lanes
    * without tables took 4 % longer on one thread than 1,024.
    */
-  private launchLanes({ grid }: Lane): number {
+  private launchLanes({ grid, coefficients }: Lane): number {
     const [lanes, words] = grid.table === undefined ? [1024, CLOSED_LANE_WORDS] : [512, grid.mesh.count * 4];
-    const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
+    // Dates by the hundred make more of them than there are nodes.
+    const all = words + (grid.time.events.length > 0 ? coefficients.length : 0);
+    const most = Math.floor(LAUNCH_BYTES / (all * bytesOf(this.precision)));
     return Math.max(1, Math.min(Math.max(lanes, 2 * this.device.parallelism), most));
   }
+}
+
+/** Teams know neither barriers nor exercise on dates. */
+function splitsFor(device: Device, { problem, scheme }: Lane["grid"]): readonly Split[] {
+  return problem.barriers !== undefined || scheme === "dates" ? ["item"] : preferredSplits(device);
 }
 
 function shapeOf({ variance, formula }: Lane): SolverVariant["shape"] {

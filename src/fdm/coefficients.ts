@@ -1,19 +1,29 @@
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
+import type { DiscreteDividend } from "../market/index.ts";
 import type { Arena } from "./arena.ts";
+import { barrierRow } from "./barrier-rows.ts";
+import type { Mesh } from "./mesh.ts";
 import type { OneFactorProblem } from "./problem.ts";
-import { coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { BARRIERS, barrierWords, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
 /**
  * A lane's rows of coefficients, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
- * rates and of σ² over the step, and what a dividend leaves of the spot.
+ * rates and of σ² over the step, what barriers knock out, and what a dividend leaves of the spot.
  */
-export function coefficientRows(time: TimeGrid, problem: OneFactorProblem, arena: Arena): Float64Array {
-  const { rates, diffusion, dividendYield, dividends } = problem;
+export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorProblem, arena: Arena): Float64Array {
+  const { rates, diffusion, dividendYield, barriers = [] } = problem;
   const { steps, flags, eventful, dates } = time;
   const isFormula = diffusion.kind === "formula";
-  const rows = arena.take(time.factorisations * coefficientWords(isFormula) + 2 * time.dividends);
+  const words = barrierWords(barriers.length);
+  const rows = arena.take(
+    time.factorisations * coefficientWords(isFormula) +
+      2 * time.dividends +
+      (words === 0 ? 0 : words * (time.barrierDates + 1)),
+  );
   let row = 0;
+  // Barriers speak at expiry, too.
+  if (words > 0) row = barrierRow(rows, row, problem, mesh, dates[dates.length - 1], dates[dates.length - 2]);
   let h = 0;
   for (const i of eventful) {
     const step = steps[i];
@@ -36,8 +46,10 @@ export function coefficientRows(time: TimeGrid, problem: OneFactorProblem, arena
         rows[row++] = diffusion.shift;
       }
     }
+    if (words > 0 && (flags[i] & BARRIERS) !== 0)
+      row = barrierRow(rows, row, problem, mesh, dates[segment], dates[segment - 1]);
     if ((flags[i] & DIVIDEND) !== 0) {
-      const { proportional, cash } = dividends[segment - 1];
+      const { proportional, cash } = time.events[segment - 1].dividend as DiscreteDividend;
       rows[row++] = 1 - proportional;
       rows[row++] = cash / problem.spots[0];
     }

@@ -3,7 +3,7 @@ import { totalDrift, totalVariance, volatilityAt } from "./problem.ts";
 import { cellOf, type Mesh, type MeshSpec, nodeAt } from "./mesh.ts";
 
 /** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
-const REACH = 5;
+export const REACH = 5;
 /** Standard deviations beyond the spot at which early exercise is worth less than 1e-6 of it. */
 const EARLY_REACH = 4;
 /**
@@ -56,10 +56,11 @@ function ends(
   let lowest = (kinks[0] * Math.exp(Math.min(0, -drift))) / reach;
   let highest = reachAbove(problem, (kinks[kinks.length - 1] + cash) * Math.exp(Math.max(0, -drift)), reach);
   // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the mesh.
-  const { american, payoff } = problem;
+  const { american, exerciseTimes = [], payoff } = problem;
+  const isEarly = american || exerciseTimes.length > 0;
   const early = Math.max(margin, Math.exp(EARLY_REACH * deviation));
-  const marginBelow = american && payoff.exerciseSide !== "high" ? early : margin;
-  const marginAbove = american && payoff.exerciseSide !== "low" ? early : margin;
+  const marginBelow = isEarly && payoff.exerciseSide !== "high" ? early : margin;
+  const marginAbove = isEarly && payoff.exerciseSide !== "low" ? early : margin;
   lowest = Math.min(lowest, (Math.min(...problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
   highest = Math.max(highest, Math.max(...problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
   const exercised = certainExercise(problem, deviation);
@@ -73,7 +74,7 @@ function ends(
  * The price `REACH` standard deviations above `start`: for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's transform undone
  * (for CEV with β < 1 far below the lognormal's e^{nσ√T}).
  */
-function reachAbove(problem: OneFactorProblem, start: number, lognormal: number): number {
+export function reachAbove(problem: OneFactorProblem, start: number, lognormal: number): number {
   const { diffusion, expiry } = problem;
   if (diffusion.kind === "deterministic") return start * lognormal;
   const steps = 8 * REACH;

@@ -2,10 +2,22 @@
 export { Arena } from "./arena.ts";
 export { LaneSolver, largestNodes } from "./batch.ts";
 export type { LaneValues } from "./launch.ts";
-export { type Grid, grids, lane, type Lane, type Resolution } from "./lane.ts";
+export {
+  inwardFirst,
+  isPast,
+  isWatched,
+  isWatchedBetween,
+  knockedOutBy,
+  type KnockOut,
+  rebateValue,
+  SAME_DATE,
+} from "./barriers.ts";
+export { type Grid, grids, gridsOn, lane, type Lane, type Resolution } from "./lane.ts";
+export { eventsOf } from "./events.ts";
 export { driftDominates } from "./domain.ts";
 export {
   type Diffusion,
+  isExercisableNow,
   isTimeHomogeneous,
   type OneFactorProblem,
   type Shift,

@@ -2,9 +2,13 @@ import { SpecError } from "../errors.ts";
 import type { PayoffProfile } from "../products/index.ts";
 import { Arena } from "./arena.ts";
 import { coefficientRows } from "./coefficients.ts";
+import { barrierDomain } from "./barrier-domain.ts";
+import { aliveBetween, isWatched, knockedOutBy, liveSideOf } from "./barriers.ts";
 import { domain } from "./domain.ts";
+import { eventsOf } from "./events.ts";
 import { type Stencil, windowStart } from "./interpolation.ts";
-import { coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
+import { cellOf, coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
+import { pinnedMesh } from "./pinned-mesh.ts";
 import { isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
@@ -60,13 +64,22 @@ export function grids(
   resolution: Resolution,
   arena = new Arena(4096),
 ): readonly [Grid, Grid] {
+  if (problem.barriers !== undefined)
+    return gridsOn(problem, pinnedMesh(barrierDomain(problem, resolution.nodes), arena), resolution, arena);
   const spec = domain(problem, resolution.nodes);
-  const fine = mesh(spec, arena);
+  return gridsOn(problem, mesh(spec, arena), resolution, arena, spec.fixed);
+}
+
+/** The same on a mesh that was made for another problem. */
+export function gridsOn(
+  problem: OneFactorProblem,
+  fine: Mesh,
+  resolution: Resolution,
+  arena = new Arena(4096),
+  fixed = false,
+): readonly [Grid, Grid] {
   const steps = resolution.steps / 2;
-  return [
-    grid(problem, fine, steps, 2, spec.fixed, arena),
-    grid(problem, coarser(fine, arena), steps, 1, spec.fixed, arena),
-  ];
+  return [grid(problem, fine, steps, 2, fixed, arena), grid(problem, coarser(fine, arena), steps, 1, fixed, arena)];
 }
 
 /** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
@@ -85,11 +98,13 @@ function grid(
   const { payoff, american } = problem;
   const timeSpec = {
     expiry: problem.expiry,
-    dividendTimes: problem.dividends.length === 0 ? NONE : problem.dividends.map(({ time }) => time),
+    events: eventsOf(problem),
     steps: coarsestSteps,
     refinement,
-    phases: american ? phasesOf(coarsestSteps) : 1,
-    rannacherSteps: 2,
+    phases: american ? phasesOf(coarsestSteps) : hasContinuousBarriers(problem) ? 2 : 1,
+    // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
+    rannacherSteps: hasContinuousBarriers(problem) ? 3 : 2,
+    rannacherStepsOfShort: 2,
     // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
     damped: american,
   };
@@ -104,10 +119,35 @@ function grid(
     fixed,
     scheme,
     time,
-    windows: problem.spots.map((spot) => (beyond(mesh, spot) ? undefined : windowStart(mesh, spot))),
+    windows: windowsOf(problem, mesh, time),
     stencils: [],
-    key: keyOf(scheme, shapeOf(problem), mesh.count, fixed, table, problem.spots.length),
+    key: keyOf(problem, scheme, mesh.count, fixed, table),
   };
+}
+
+/** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
+function hasContinuousBarriers({ barriers }: OneFactorProblem): boolean {
+  return barriers !== undefined && barriers.every(({ times }) => times === undefined);
+}
+
+/** Read from live nodes only: the solution bends at a barrier that is watched today. */
+function windowsOf(problem: OneFactorProblem, mesh: Mesh, { dates }: TimeGrid): (number | undefined)[] {
+  if (problem.barriers === undefined)
+    return problem.spots.map((spot) => (beyond(mesh, spot) ? undefined : windowStart(mesh, spot)));
+  const { down, up } = aliveBetween(problem, 0, dates[1]);
+  const lowest = down === undefined ? 0 : firstFrom(mesh, down.level);
+  const highest = up === undefined ? mesh.count - 1 : firstFrom(mesh, up.level);
+  return problem.spots.map((spot) =>
+    knockedOutBy(problem, spot) !== undefined || beyond(mesh, spot)
+      ? undefined
+      : windowStart(mesh, spot, lowest, highest),
+  );
+}
+
+/** The first node at or above a price, of a mesh that ascends. */
+function firstFrom(mesh: Mesh, price: number): number {
+  const cell = cellOf(mesh, price);
+  return nodeAt(mesh, cell) >= price ? cell : cell + 1;
 }
 
 /** Whether V(S, T) and the obstacle are two columns. */
@@ -116,10 +156,12 @@ export function hasObstacle(table: Table | undefined): boolean {
 }
 
 /** @throws SpecError a payoff that is not a number */
-function makeTable(mesh: Mesh, { payoff, american }: OneFactorProblem, arena: Arena): Table {
+function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
+  const { payoff, american, exerciseTimes = [] } = problem;
   const nodes = nodesOf(mesh, arena);
   const initial = averagedPayoff(payoff, nodes, arena);
-  if (!american) return { nodes, initial, obstacle: undefined };
+  if (payoff.jumps) takeLiveSides(initial, mesh, problem);
+  if (!american && exerciseTimes.length === 0) return { nodes, initial, obstacle: undefined };
   // A continuous payoff with its kinks on nodes is its own average.
   if (payoff.exercised === payoff.value) return { nodes, initial, obstacle: initial };
   const obstacle = nodes.map((spot) => payoff.exercised(spot));
@@ -127,29 +169,38 @@ function makeTable(mesh: Mesh, { payoff, american }: OneFactorProblem, arena: Ar
   return { nodes, initial, obstacle };
 }
 
-const NONE: readonly number[] = [];
+/** Where a payoff jumps at the very barrier that is watched on the last date, the solver wants its value on the living side. */
+function takeLiveSides(initial: Float64Array, mesh: Mesh, { payoff, barriers = [], expiry }: OneFactorProblem): void {
+  for (const barrier of barriers) {
+    if (barrier.times === undefined || !isWatched(barrier, expiry, expiry)) continue;
+    const node = firstFrom(mesh, barrier.level);
+    if (nodeAt(mesh, node) === barrier.level) initial[node] = payoff.value(liveSideOf(barrier));
+  }
+}
 
-const SCHEMES = ["none", "brennan-schwartz", "policy"] as const satisfies readonly ExerciseScheme[];
+const SCHEMES = ["none", "brennan-schwartz", "policy", "dates"] as const satisfies readonly ExerciseScheme[];
 const SHAPES = ["lognormal", "table", "formula"] as const satisfies readonly SolverVariant["shape"][];
 /** Strings by number: made once for all grids alike, and then compared by address. A pure function's memory. */
 const keys = new Map<number, string>();
 const MOST_KEYS = 4096;
 
 function keyOf(
+  problem: OneFactorProblem,
   scheme: ExerciseScheme,
-  shape: SolverVariant["shape"],
   nodes: number,
   fixed: boolean,
   table: Table | undefined,
-  spots: number,
 ): string {
+  const shape = shapeOf(problem);
+  const spots = problem.spots.length;
+  const barriers = problem.barriers?.length ?? 0;
   const columns = table === undefined ? 0 : hasObstacle(table) ? 2 : 1;
   const kinds = ((SCHEMES.indexOf(scheme) * 3 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
-  const code = (spots * 65_536 + nodes) * 54 + kinds;
+  const code = ((barriers * 4096 + spots) * 65_536 + nodes) * 72 + kinds;
   let key = keys.get(code);
   if (key === undefined) {
     if (keys.size >= MOST_KEYS) keys.clear();
-    keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${columns} ${spots}`));
+    keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${columns} ${spots} ${barriers}`));
   }
   return key;
 }
@@ -173,7 +224,8 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
   for (let i = 0; i <= last; i++) {
     const node = nodes[i];
     const right = i === last ? node : 0.5 * (node + nodes[i + 1]);
-    let averaged = kinks.length === 0;
+    // At an end there is half a cell only, whose mean is not the node's.
+    let averaged = kinks.length === 0 && i > 0 && i < last;
     for (let k = 0; k < kinks.length; k++)
       if ((kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
     values[i] = averaged ? payoff.average(Math.min(left, right), Math.max(left, right)) : payoff.value(node);
@@ -190,9 +242,11 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
  * Brennan and Schwartz' elimination is exact if the exercise region is one interval at the mesh's first nodes. Negative rates
  * (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
  */
-function exerciseScheme({ american, payoff, rates, dividendYield }: OneFactorProblem): ExerciseScheme {
-  if (!american) return "none";
-  if (payoff.exerciseSide === "unknown") return "policy";
+function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
+  const { american, exerciseTimes = [], payoff, rates, dividendYield, barriers } = problem;
+  if (!american) return exerciseTimes.length > 0 ? "dates" : "none";
+  // A rebate may be worth more than exercise at one end of the mesh.
+  if (barriers !== undefined || payoff.exerciseSide === "unknown") return "policy";
   const leastRate = Math.min(...rates.values);
   if (payoff.exerciseSide === "low" || payoff.jumps) return leastRate >= 0 ? "brennan-schwartz" : "policy";
   return dividendYield >= 0 ? "brennan-schwartz" : "policy";
@@ -207,7 +261,7 @@ export function lane(grid: Grid, problem: OneFactorProblem = grid.problem, arena
   const { diffusion } = problem;
   return {
     grid,
-    coefficients: coefficientRows(grid.time, problem, arena),
+    coefficients: coefficientRows(grid.time, grid.mesh, problem, arena),
     variance:
       diffusion.kind === "local" ? nodesOf(grid.mesh, arena).map((spot) => localVariance(problem, spot)) : undefined,
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,

@@ -3,7 +3,7 @@ import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
 import { type Grid, hasObstacle, type Lane, type Table } from "./lane.ts";
 import type { KinkedMesh } from "./mesh.ts";
-import { CLOSED_WORDS, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { BARRIERS, barrierWords, CLOSED_WORDS, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { Split } from "./split.ts";
 
 /**
@@ -179,8 +179,16 @@ export class Launch {
 }
 
 /** Rows of coefficients a step has, by what its flag says. */
-function rowsOf(flag: number, perFactorisation: number): number {
-  return ((flag & REFACTOR) !== 0 ? perFactorisation : 0) + ((flag & DIVIDEND) !== 0 ? 2 : 0);
+function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number): number {
+  return (
+    ((flag & REFACTOR) !== 0 ? perFactorisation : 0) +
+    ((flag & BARRIERS) !== 0 ? perBarrierDate : 0) +
+    ((flag & DIVIDEND) !== 0 ? 2 : 0)
+  );
+}
+
+function perBarrierDate({ grid }: Lane): number {
+  return barrierWords(grid.problem.barriers?.length ?? 0);
 }
 
 function perFactorisation({ grid }: Lane): number {
@@ -192,11 +200,14 @@ function neededFlags(lanes: readonly Lane[]): Int32Array {
   const { time } = lanes[0].grid;
   const rows = perFactorisation(lanes[0]);
   if (time.homogeneous || lanes[0].formula !== undefined) return time.flags;
-  let [row, before] = [0, -1];
-  return time.flags.map((flag) => {
-    const repeats = before >= 0 && lanes.every(({ coefficients }) => sameRows(coefficients, before, row));
+  const barrierRows = perBarrierDate(lanes[0]);
+  let [row, before] = [barrierRows, -1];
+  return time.flags.map((flag, step) => {
+    // After a date of barriers other nodes are cut off.
+    const cut = step > 0 && (time.flags[step - 1] & BARRIERS) !== 0;
+    const repeats = before >= 0 && !cut && lanes.every(({ coefficients }) => sameRows(coefficients, before, row));
     before = row;
-    row += rowsOf(flag, rows);
+    row += rowsOf(flag, rows, barrierRows);
     return repeats ? flag & ~REFACTOR : flag;
   });
 }
@@ -209,11 +220,12 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
 /** Which of a lane's rows of coefficients a launch with these flags reads. */
 function keptRows(lane: Lane, flags: Int32Array): number[] {
   const all = lane.grid.time.flags;
-  const kept: number[] = [];
-  let row = 0;
+  const barrierRows = perBarrierDate(lane);
+  const kept = Array.from({ length: barrierRows }, (_, k) => k);
+  let row = barrierRows;
   all.forEach((flag, step) => {
     const dropped = (flag & REFACTOR) !== 0 && (flags[step] & REFACTOR) === 0 ? perFactorisation(lane) : 0;
-    const count = rowsOf(flag, perFactorisation(lane));
+    const count = rowsOf(flag, perFactorisation(lane), barrierRows);
     for (let k = dropped; k < count; k++) kept.push(row + k);
     row += count;
   });

@@ -1,6 +1,7 @@
 import type { KernelFunction } from "../kernel/index.ts";
 import { type DiscreteDividend, integrate, type PiecewiseConstant, shifted, shiftedSigma } from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
+import { type KnockOut, SAME_DATE } from "./barriers.ts";
 
 /** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
 export type Diffusion =
@@ -23,11 +24,20 @@ export interface OneFactorProblem {
   readonly expiry: number;
   readonly payoff: PayoffProfile;
   readonly american: boolean;
+  /** In [0, expiry), increasing: when else a European problem may be exercised. */
+  readonly exerciseTimes?: readonly number[];
   readonly rates: PiecewiseConstant;
   readonly dividendYield: number;
   /** Those inside (0, expiry), by time. */
   readonly dividends: readonly DiscreteDividend[];
   readonly diffusion: Diffusion;
+  /** What ends it early, at most one at any price and time of those watched together counts: see `barriers.ts`. */
+  readonly barriers?: readonly KnockOut[];
+}
+
+/** Whether the holder may exercise today. */
+export function isExercisableNow({ american, exerciseTimes, expiry }: OneFactorProblem): boolean {
+  return american || (exerciseTimes !== undefined && exerciseTimes[0] <= SAME_DATE * expiry);
 }
 
 /** A parallel move of the instantaneous volatility and of the rates. */

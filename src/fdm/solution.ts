@@ -1,7 +1,8 @@
 import { stencil, WINDOW } from "./interpolation.ts";
 import type { Grid } from "./lane.ts";
+import { isExercisableNow } from "./problem.ts";
 import type { LaneValues } from "./launch.ts";
-import { nodeAt } from "./mesh.ts";
+import { cellOf, nodeAt } from "./mesh.ts";
 
 /** The solution at one spot. */
 export interface PointValue {
@@ -28,7 +29,11 @@ export function pointValue(grid: Grid, values: LaneValues, w: number, rounding: 
     delta += weights.delta[k] * v;
     gamma += weights.gamma[k] * v;
   }
-  if (problem.american) value = Math.max(value, problem.payoff.exercised(spot));
+  if (isExercisableNow(problem)) {
+    const paid = problem.payoff.exercised(spot);
+    if (!problem.american && paid > 0 && paid >= value) return exercisedNow(grid, w);
+    value = Math.max(value, paid);
+  }
   return { value, delta, gamma, exercised: false };
 }
 
@@ -47,7 +52,9 @@ function nodeOf(grid: Grid, values: LaneValues, made: number, w: number, first: 
 /** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
 function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, tolerance: number): boolean {
   const made = grid.windows.length * WINDOW;
-  for (let k = 2; k <= 3; k++) {
+  // At the end of live nodes the spot need not be in the middle of its window.
+  const below = grid.problem.barriers === undefined ? 2 : cellOf(grid.mesh, grid.problem.spots[w]) - first;
+  for (let k = below; k <= below + 1; k++) {
     const payoff = grid.problem.payoff.exercised(nodeOf(grid, values, made, w, first, k));
     if (!(payoff > 0 && values[w * WINDOW + k] <= payoff + tolerance)) return false;
   }

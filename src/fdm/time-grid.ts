@@ -1,15 +1,16 @@
-import { CRANK_NICOLSON, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import type { TimeEvent } from "./events.ts";
+import { BARRIERS, CRANK_NICOLSON, DIVIDEND, REFACTOR } from "./solver/index.ts";
 
 /**
  * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
  *
  * Crank–Nicolson steps, with each segment's first steps replaced by two implicit Euler half steps (Rannacher 1984): both
- * need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dividend dates, where
+ * need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dates of events, where
  * the solution is rough again. For early exercise Δt doubles from phase to phase: the boundary moves like √τ near expiry
  * and a uniform grid would be of first order there.
  */
 export interface TimeStep {
-  /** Which segment between dividend dates it is in, 0 the one that starts today. */
+  /** Which segment between events it is in, 0 the one that starts today. */
   readonly segment: number;
   /** The step's ends as parts of its segment; `from` < `to`. */
   readonly from: number;
@@ -20,9 +21,9 @@ export interface TimeStep {
 
 export interface TimeGridSpec {
   readonly expiry: number;
-  /** Dates inside (0, expiry), increasing, at which the grid has a node. */
-  readonly dividendTimes: readonly number[];
-  /** Steps of the coarsest grid, if there are no dividends. */
+  /** Inside (0, expiry), increasing: the grid has nodes there. */
+  readonly events: readonly TimeEvent[];
+  /** Steps of the coarsest grid, if there are no events. */
   readonly steps: number;
   /** Every step of the coarsest grid becomes this many: grids that differ in it alone are nested, as Richardson's extrapolation wants. */
   readonly refinement: number;
@@ -30,6 +31,8 @@ export interface TimeGridSpec {
   readonly phases: number;
   /** Steps replaced by pairs of Euler half steps, in each segment. */
   readonly rannacherSteps: number;
+  /** The same in segments of fewer than half of the steps; as many unless given. */
+  readonly rannacherStepsOfShort?: number;
   /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
   readonly damped: boolean;
 }
@@ -42,19 +45,21 @@ interface Pattern {
    * launch takes away the marks that none of its lanes needs.
    */
   readonly flags: Int32Array;
-  /** Steps with rows of coefficients, in order: those that factor, or end at a dividend. */
+  /** Steps with rows of coefficients, in order: those that factor, or end at an event that has some. */
   readonly eventful: readonly number[];
   /** Equal for grids with equal flags. */
   readonly key: string;
   readonly homogeneous: boolean;
-  /** How often the solver factors, and how often a dividend is paid. */
+  /** How often the solver factors, how often a dividend is paid, and on how many dates barriers are set. */
   readonly factorisations: number;
   readonly dividends: number;
+  readonly barrierDates: number;
 }
 
 export interface TimeGrid extends Pattern {
-  /** Today, the dividend dates, expiry: segment i runs from dates[i] to dates[i + 1]. */
+  /** Today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
+  readonly events: readonly TimeEvent[];
 }
 
 /** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
@@ -63,7 +68,7 @@ const MOST_PATTERNS = 512;
 
 /** `homogeneous`: coefficients do not depend on time, so that a factorisation lasts as long as Δt does. */
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
-  const dates = [0, ...spec.dividendTimes, spec.expiry];
+  const dates = [0, ...spec.events.map(({ time }) => time), spec.expiry];
   const counts: number[] = [];
   for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, dates[i + 1] - dates[i]));
   // A number where there is one segment, which is nearly always and which a string would make slow.
@@ -71,14 +76,16 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
     ((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4 +
     (spec.damped ? 2 : 0) +
     (homogeneous ? 1 : 0);
-  const name = counts.length === 1 ? counts[0] * 65_536 + scheme : `${counts.join()} ${scheme}`;
+  const name =
+    counts.length === 1
+      ? counts[0] * 65_536 + scheme
+      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
     if (patterns.size >= MOST_PATTERNS) patterns.clear();
     patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
   }
-  const { steps, flags, eventful, key, factorisations, dividends } = pattern;
-  return { steps, flags, eventful, key, homogeneous, factorisations, dividends, dates };
+  return { ...pattern, dates, events: spec.events };
 }
 
 /** Calendar times of a step's ends, years from today. */
@@ -102,12 +109,20 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
   const flags = Int32Array.from(steps, (step, i) => {
     const before = steps[i - 1];
     const same = homogeneous && before?.segment === step.segment && near(implicitPart(step), implicitPart(before));
-    const ends = step.segment > 0 && step.from === 0;
-    return (same ? 0 : REFACTOR) | (step.crankNicolson ? CRANK_NICOLSON : 0) | (ends ? DIVIDEND : 0);
+    const ends = step.segment > 0 && step.from === 0 ? spec.events[step.segment - 1].flags : 0;
+    return (same ? 0 : REFACTOR) | (step.crankNicolson ? CRANK_NICOLSON : 0) | ends;
   });
-  const factorisations = flags.filter((flag) => (flag & REFACTOR) !== 0).length;
-  const eventful = [...flags.keys()].filter((i) => (flags[i] & (REFACTOR | DIVIDEND)) !== 0);
-  return { steps, flags, eventful, homogeneous, key: flags.join(""), factorisations, dividends: counts.length - 1 };
+  const marked = (bits: number): number[] => [...flags.keys()].filter((i) => (flags[i] & bits) !== 0);
+  return {
+    steps,
+    flags,
+    eventful: marked(REFACTOR | DIVIDEND | BARRIERS),
+    homogeneous,
+    key: flags.join(),
+    factorisations: marked(REFACTOR).length,
+    dividends: marked(DIVIDEND).length,
+    barrierDates: marked(BARRIERS).length,
+  };
 }
 
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
@@ -115,6 +130,8 @@ const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
 function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly number[]): TimeStep[] {
   const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
   // As a part of the steps before it small enough that its first order does not show.
+  const isShort = 2 * coarsest.length < spec.steps;
+  const rannacherSteps = isShort ? (spec.rannacherStepsOfShort ?? spec.rannacherSteps) : spec.rannacherSteps;
   const damped = spec.damped && segment === 0;
   if (damped) sizes.push(sizes[sizes.length - 1] / 4);
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -126,7 +143,7 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
     steps.push({ segment, from: left / total, to, crankNicolson });
   };
   sizes.forEach((size, i) => {
-    if (i >= spec.rannacherSteps && !(damped && i === sizes.length - 1)) push(size, true);
+    if (i >= rannacherSteps && !(damped && i === sizes.length - 1)) push(size, true);
     else {
       push(size / 2, false);
       push(size / 2, false);
@@ -137,7 +154,7 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
 
 /** Steps of a segment: as the square root of its share of the life, in units of a twelfth, so that patterns recur among trades. */
 function segmentCount(spec: TimeGridSpec, length: number): number {
-  if (spec.dividendTimes.length === 0) return spec.steps;
+  if (spec.events.length === 0) return spec.steps;
   const share = Math.sqrt(length / spec.expiry);
   const unit = Math.max(2, Math.round(spec.steps / 12));
   return Math.max(unit, unit * Math.round((spec.steps * share) / unit));

@@ -7,7 +7,7 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { SpecError } from "../errors.ts";
-import { type Arena, largestNodes } from "../fdm/index.ts";
+import { type Arena, largestNodes, type OneFactorProblem } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
@@ -15,7 +15,6 @@ import { type FdmPlan, fdmPlan, fdmValuations, resolution } from "./fdm.ts";
 import { pause } from "./look-ahead.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
-import { checkSupported } from "./trade-problem.ts";
 
 /** What a batch is priced with. */
 export interface BatchSetting extends Settings {
@@ -105,11 +104,10 @@ function prepareTrade(
   arena: Arena,
   { closed, solved }: Prepared,
 ): Valuation | undefined {
-  checkSupported(trade, firstIndex + index);
-  const cases = casesOf(trade, setting.scenarios);
+  const cases = casesOf(trade, firstIndex + index, setting.scenarios);
   const exact = setting.method === "auto" ? blackScholesTrade(trade, cases) : undefined;
-  if (exact !== undefined && cases[0].expiry > 0) closed.push({ index, trade: exact });
-  else if (cases.every((one) => one === undefined || isDeterministic(one)))
+  if (exact !== undefined && cases[0].problem.expiry > 0) closed.push({ index, trade: exact });
+  else if (cases.every((one) => one === undefined || isDeterministic(one.problem)))
     return deterministicValuation(cases, setting.scenarios);
   else solved.push({ index, plan: plan(cases, setting, arena) });
   return undefined;
@@ -121,9 +119,19 @@ function tradeAt(trades: readonly ParsedTrade[], index: number): Trade {
   return parsed.trade;
 }
 
+/** The one that wants most memory of those that a problem may come to. */
+function schemeOf({ american, exerciseTimes }: OneFactorProblem): "policy" | "dates" | "none" {
+  return american ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
+}
+
 function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmPlan {
   const { device, precision } = setting.engine;
-  const most = largestNodes(device, precision, cases[0].american ? "policy" : "none");
+  const [{ problem }] = cases;
+  const eventful = cases.some(
+    (one) => one !== undefined && (one.notYet ?? one.problem.barriers ?? one.problem.exerciseTimes) !== undefined,
+  );
+  // Those are for one item a lane, see `LaneSolver`.
+  const most = largestNodes(device, precision, schemeOf(problem), eventful ? ["item"] : undefined);
   return fdmPlan(cases, setting.scenarios, setting, precision, resolution(setting.accuracy, most), arena);
 }
 
@@ -143,6 +151,9 @@ function settle(
   }
 }
 
+/** Methods that need no device, and work in f64. */
+const ON_THE_HOST: readonly string[] = ["payoff", "deterministic", "knocked-out"];
+
 function pricedTrade(trade: Trade, valuation: Valuation, setting: BatchSetting): PricedTrade {
   const { value, errorEstimate, method, warnings, scenarios } = valuation;
   const { device, precision } = setting.engine;
@@ -157,7 +168,7 @@ function pricedTrade(trade: Trade, valuation: Valuation, setting: BatchSetting):
     ...reported(valuation, setting),
     errorEstimate,
     method,
-    precision: method === "payoff" || method === "deterministic" ? "f64" : precision,
+    precision: ON_THE_HOST.includes(method) ? "f64" : precision,
     backend: device.backend,
     warnings: [...warnings, ...setting.engine.warnings],
     ...(scenarios === undefined ? {} : { scenarios }),

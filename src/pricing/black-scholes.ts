@@ -5,25 +5,31 @@ import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS } from "../models/index.ts";
 import type { Engine } from "./backend.ts";
 import { type Cases, scenarioValues, type Valuation } from "./plan.ts";
+import type { TradeProblems } from "./trade-barriers.ts";
 
 /** Rounding errors of a value, as a part of spot and value. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12, f32: 1e-6 };
 
 /** A trade that Black and Scholes' formula prices. */
 export interface BlackScholesTrade {
-  readonly cases: Cases;
+  readonly cases: readonly [OneFactorProblem, ...(OneFactorProblem | undefined)[]];
   readonly payoff: Exclude<Payoff, { kind: "expression" }>;
 }
 
-/** European, vanilla or digital, with deterministic volatility and no cash dividends; undefined for all else. */
+/** European, vanilla or digital, with deterministic volatility, no cash dividends and no barriers; undefined for all else. */
 export function blackScholesTrade(trade: Trade, cases: Cases): BlackScholesTrade | undefined {
   const { payoff } = trade;
-  const [problem] = cases;
+  const [{ problem }, ...others] = cases;
+  if (!cases.every((one) => one === undefined || isPlain(one))) return undefined;
   if (problem.american || payoff.kind === "expression" || problem.diffusion.kind !== "deterministic") return undefined;
   if (problem.dividends.some(({ cash }) => cash > 0) || problem.dividends.some(({ proportional }) => proportional >= 1))
     return undefined;
   if (payoff.kind === "digital" && !(payoff.cash > 0)) return undefined;
-  return { cases, payoff };
+  return { cases: [problem, ...others.map((one) => one?.problem)], payoff };
+}
+
+function isPlain({ problem: { exerciseTimes, barriers }, notYet }: TradeProblems): boolean {
+  return exerciseTimes === undefined && barriers === undefined && notYet === undefined;
 }
 
 /** Values them all in one launch: the base case with its derivatives, and a value for every scenario. */

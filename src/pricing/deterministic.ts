@@ -1,81 +1,142 @@
 import type { Scenarios } from "../book/index.ts";
-import { type OneFactorProblem, shiftedProblem } from "../fdm/index.ts";
+import {
+  eventsOf,
+  isExercisableNow,
+  isPast,
+  isWatched,
+  isWatchedBetween,
+  knockedOutBy,
+  type KnockOut,
+  type OneFactorProblem,
+  rebateValue,
+  SAME_DATE,
+} from "../fdm/index.ts";
 import { afterDividend, integrate } from "../market/index.ts";
+import { knockedOutGreeks, knockedOutPoint } from "./knocked-out.ts";
 import { type Cases, scenarioValues, type Valuation } from "./plan.ts";
+import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
 
 /**
  * Without volatility, or at expiry, the spot follows F(t) = S·exp(∫(r − q)) with its dividends, and
  *
- *   V = e^{−R(T)}·payoff(F(T)),   American: V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), just before dividends too.
+ *   V = e^{−R(T)}·payoff(F(T)),   American: V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), just before dividends too,
+ *
+ * up to the time at which F hits a barrier, which then pays its rebate.
  *
  * Delta, gamma and rho are differences of that, theta is 0 where exercise is optimal at once, vega is 0: the limit σ → 0
- * everywhere but at a forward on a kink. Every case has to be deterministic.
+ * everywhere but at a forward on a kink or a barrier. Every case has to be deterministic.
  */
 export function deterministicValuation(cases: Cases, scenarios: Scenarios | undefined): Valuation {
-  const [problem] = cases;
+  const [problems] = cases;
+  const { problem } = problems;
   const spot = problem.spots[0];
-  const at = (s: number): number => deterministicValue(problem, s);
-  const value = at(spot);
-  const bump = 1e-6 * spot;
+  const value = deterministicValue(problems, spot);
+  const paid = knockedOutBy(problem, spot);
   const rateShifted = (rate: number): number =>
-    deterministicValue(shiftedProblem(problem, { volatility: 0, rate }), spot);
+    deterministicValue(shiftedProblems(problems, { volatility: 0, rate }), spot);
   return {
     value,
-    delta: (at(spot + bump) - at(spot - bump)) / (2 * bump),
+    delta: paid === undefined ? delta(problems, spot) : 0,
     gamma: 0,
-    theta: theta(problem, value),
+    theta: paid === undefined ? theta(problems, value) : paidTheta(problem, paid),
     vega: 0,
     rho: problem.expiry === 0 ? 0 : (rateShifted(1e-6) - rateShifted(-1e-6)) / 2e-6,
     errorEstimate: 1e-13 * (Math.abs(value) + spot),
     method: problem.expiry === 0 ? "payoff" : "deterministic",
     warnings: [],
+    ...(paid === undefined ? {} : knockedOutGreeks(problem, paid)),
     ...(scenarios === undefined
       ? {}
       : {
           scenarios: scenarioValues(scenarios, cases, (index, s) =>
-            deterministicValue(cases[index] ?? problem, problem.spots[s]),
+            deterministicValue(cases[index] ?? problems, problem.spots[s]),
           ),
         }),
   };
 }
 
-/** dV/dt by the PDE without diffusion, V_t = r·V − (r − q)·S·V_S. */
-function theta(problem: OneFactorProblem, value: number): number {
-  const spot = problem.spots[0];
-  if (problem.expiry === 0 || (problem.american && value <= problem.payoff.exercised(spot))) return 0;
-  const bump = 1e-6 * spot;
-  const delta = (deterministicValue(problem, spot + bump) - deterministicValue(problem, spot - bump)) / (2 * bump);
-  const rate = problem.rates.values[0];
-  return rate * value - (rate - problem.dividendYield) * spot * delta;
+/** A difference to either side of the spot, or to the one where no barrier of today is. */
+function delta(problems: TradeProblems, spot: number): number {
+  const { problem, notYet } = problems;
+  const isHit = (at: number): boolean => knockedOutBy(notYet ?? problem, at) !== undefined;
+  const onSide = (at: number): boolean => isHit(at) === isHit(spot);
+  let bump = 1e-6 * spot;
+  while (!onSide(spot - bump) && !onSide(spot + bump)) bump /= 8;
+  const [down, up] = [onSide(spot - bump) ? spot - bump : spot, onSide(spot + bump) ? spot + bump : spot];
+  return (deterministicValue(problems, up) - deterministicValue(problems, down)) / (up - down);
 }
 
-/** The value for one spot; `problem` may be shifted, but has no volatility. */
-export function deterministicValue(problem: OneFactorProblem, spot: number): number {
-  const { expiry, payoff, american, dividends } = problem;
+/** dV/dt by the PDE without diffusion, V_t = r·V − (r − q)·S·V_S. */
+function theta(problems: TradeProblems, value: number): number {
+  const { problem } = problems;
+  const spot = problem.spots[0];
+  if (problem.expiry === 0 || (isExercisableNow(problem) && value <= problem.payoff.exercised(spot))) return 0;
+  const rate = problem.rates.values[0];
+  return rate * value - (rate - problem.dividendYield) * spot * delta(problems, spot);
+}
+
+function paidTheta(problem: OneFactorProblem, barrier: KnockOut): number {
+  const { value, exercised } = knockedOutPoint(problem, barrier);
+  return exercised ? 0 : problem.rates.values[0] * value;
+}
+
+/** The value for one spot; the problems may be shifted, but have no volatility. */
+export function deterministicValue({ problem, notYet }: TradeProblems, spot: number): number {
+  return valueOnPath(problem, spot) - (notYet === undefined ? 0 : valueOnPath(notYet, spot));
+}
+
+function valueOnPath(problem: OneFactorProblem, spot: number): number {
+  const { expiry, payoff, american, rates, dividendYield } = problem;
+  const paid = knockedOutBy(problem, spot);
+  if (paid !== undefined) return rebateValue(paid, 0, problem);
+  const events = eventsOf(problem);
+  const discount = (t: number): number => Math.exp(-integrate(rates, t));
   const dates = [
-    0,
-    ...problem.rates.times.filter((time) => time < expiry),
-    ...dividends.map(({ time }) => time),
-    expiry,
-  ].sort((a, b) => a - b);
-  let best = american ? payoff.exercised(spot) : Number.NEGATIVE_INFINITY;
+    ...new Set([0, ...rates.times.filter((time) => time < expiry), ...events.map(({ time }) => time), expiry]),
+  ];
+  dates.sort((a, b) => a - b);
+  let best = isExercisableNow(problem) ? payoff.exercised(spot) : Number.NEGATIVE_INFINITY;
   let price = spot;
   for (let i = 1; i < dates.length; i++) {
     const [from, to] = [dates[i - 1], dates[i]];
+    const start = price;
     const forward = (t: number): number =>
-      price *
-      Math.exp(integrate(problem.rates, t) - integrate(problem.rates, from) - problem.dividendYield * (t - from));
+      start * Math.exp(integrate(rates, t) - integrate(rates, from) - dividendYield * (t - from));
+    const hit = firstHit(problem, forward, from, to);
+    const end = hit?.time ?? to;
     if (american)
       best = Math.max(
         best,
-        largest((t) => Math.exp(-integrate(problem.rates, t)) * payoff.exercised(forward(t)), from, to),
+        largest((t) => discount(t) * payoff.exercised(forward(t)), from, end),
       );
+    if (hit !== undefined) return Math.max(best, discount(end) * rebateValue(hit.barrier, end, problem));
     price = forward(to);
-    for (const dividend of dividends) if (dividend.time === to) price = afterDividend(price, dividend);
+    const event = events.find(({ time }) => time === to);
+    if (event?.dividend !== undefined) price = afterDividend(price, event.dividend);
+    const watched = problem.barriers?.findLast((barrier) => isPast(barrier, price) && isWatched(barrier, to, expiry));
+    if (watched !== undefined) return Math.max(best, discount(to) * rebateValue(watched, to, problem));
+    const isExerciseDate = problem.exerciseTimes?.some((time) => Math.abs(time - to) <= SAME_DATE * expiry) === true;
+    if (isExerciseDate && to < expiry) best = Math.max(best, discount(to) * payoff.exercised(price));
   }
-  const atExpiry =
-    Math.exp(-integrate(problem.rates, expiry)) * (american ? payoff.exercised(price) : payoff.value(price));
-  return Math.max(best, atExpiry);
+  const mayExercise = american || problem.exerciseTimes !== undefined;
+  return Math.max(best, discount(expiry) * (mayExercise ? payoff.exercised(price) : payoff.value(price)));
+}
+
+/** Where the path first comes to a barrier that is watched from one date to the next; it is monotone in between. */
+function firstHit(
+  problem: OneFactorProblem,
+  forward: (t: number) => number,
+  from: number,
+  to: number,
+): { barrier: KnockOut; time: number } | undefined {
+  const growth = Math.log(forward(to) / forward(from)) / (to - from);
+  let first: { barrier: KnockOut; time: number } | undefined;
+  for (const barrier of problem.barriers ?? []) {
+    if (!isWatchedBetween(barrier, from, to, problem.expiry) || !isPast(barrier, forward(to))) continue;
+    const time = isPast(barrier, forward(from)) ? from : from + Math.log(barrier.level / forward(from)) / growth;
+    if (first === undefined || time < first.time) first = { barrier, time };
+  }
+  return first;
 }
 
 /** The maximum of f on [a, b]: the best of 33 equidistant points, then golden sections about it. */

@@ -31,10 +31,13 @@ function laterExercise(exercise: Exercise, years: number): Exercise {
   return { kind: "bermudan", times: laterTimes(exercise.times, years) };
 }
 
-/** A barrier that nothing has hit: a knock-out whose window is over stands no longer. */
+/** A barrier that nothing has hit: a knock-out whose window is over stands no longer, a knock-in is never watched again. */
 function laterBarrier(barrier: Barrier, years: number): Barrier[] {
   const { from, to, monitoring } = barrier;
-  if (to < years && barrier.type.endsWith("-out")) return [];
+  if (to < years)
+    return barrier.type.endsWith("-out")
+      ? []
+      : [{ ...barrier, from: 0, to: 0, monitoring: { kind: "discrete", times: [] } }];
   return [
     {
       ...barrier,

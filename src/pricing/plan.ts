@@ -1,7 +1,8 @@
 import type { ScenarioValues, Scenarios, Trade } from "../book/index.ts";
-import { type OneFactorProblem, type Shift, shiftedProblem, totalVariance } from "../fdm/index.ts";
+import { type OneFactorProblem, type Shift, totalVariance } from "../fdm/index.ts";
 import { laterTrade } from "./later-trade.ts";
-import { tradeProblem } from "./trade-problem.ts";
+import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
+import { tradeProblems } from "./trade-problem.ts";
 
 /** What a method finds out about one trade: everything of a result that depends on numbers. */
 export interface Valuation {
@@ -21,17 +22,17 @@ export interface Valuation {
  * The problems behind a trade and its scenarios: the trade as it is first, then every other time, volatility and rate, each of them
  * for all spots. Undefined where the trade is settled before the scenario's date: it is worth nothing.
  */
-export type Cases = readonly [OneFactorProblem, ...(OneFactorProblem | undefined)[]];
+export type Cases = readonly [TradeProblems, ...(TradeProblems | undefined)[]];
 
-/** @throws KernelError for a formula that cannot be read */
-export function casesOf(trade: Trade, scenarios: Scenarios | undefined): Cases {
-  const today = tradeProblem(trade, scenarios);
+/** Of the trade `trades[index]`. @throws KernelError for a formula that cannot be read; BookError for terms that cannot be priced together */
+export function casesOf(trade: Trade, index: number, scenarios: Scenarios | undefined): Cases {
+  const today = tradeProblems(trade, index, scenarios);
   if (scenarios === undefined) return [today];
   const all = shifts(scenarios);
   const others = scenarios.time.flatMap((time) => {
     const then = time === 0 ? trade : laterTrade(trade, time);
-    const problem = then === trade ? today : then && tradeProblem(then, scenarios);
-    return all.filter((shift) => !isBase(time, shift)).map((shift) => problem && shiftedProblem(problem, shift));
+    const problems = then === trade ? today : then && tradeProblems(then, index, scenarios);
+    return all.filter((shift) => !isBase(time, shift)).map((shift) => problems && shiftedProblems(problems, shift));
   });
   return [today, ...others];
 }
@@ -47,7 +48,7 @@ function isBase(time: number, { volatility, rate }: Shift): boolean {
 /** values[time][spot][volatility][rate] from the value of a case, counted as in `cases`, at its (1 + spot index)-th spot. */
 export function scenarioValues(
   scenarios: Scenarios,
-  cases: Cases,
+  cases: readonly unknown[],
   value: (index: number, spot: number) => number,
 ): ScenarioValues {
   let others = 1;

@@ -1,14 +1,23 @@
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
-import { BookError } from "../errors.ts";
-import type { Diffusion, OneFactorProblem } from "../fdm/index.ts";
+import { type Diffusion, type OneFactorProblem, SAME_DATE } from "../fdm/index.ts";
 import { formula, formulaVariables } from "../kernel/index.ts";
 import type { DiscreteDividend, PiecewiseConstant, Volatility } from "../market/index.ts";
+import { type TradeProblems, withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
 
-/** The one-factor problem behind a trade. @throws KernelError for a formula that cannot be read */
+/**
+ * The one-factor problems behind the trade `trades[index]`.
+ * @throws KernelError for a formula that cannot be read; BookError for terms that cannot be priced together
+ */
+export function tradeProblems(trade: Trade, index: number, scenarios: Scenarios | undefined): TradeProblems {
+  return withBarriers(tradeProblem(trade, scenarios), trade, index);
+}
+
+/** The problem without the trade's barriers. @throws KernelError for a formula that cannot be read */
 export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): OneFactorProblem {
-  const { underlying, expiry } = trade;
-  const american = trade.exercise.kind === "american";
+  const { underlying, expiry, exercise } = trade;
+  const american = exercise.kind === "american";
+  const early = exercise.kind === "bermudan" ? exercise.times.filter((time) => time < expiry * (1 - SAME_DATE)) : [];
   // One paid at expiry itself still comes before the payoff.
   const dividends = underlying.dividends.discrete
     .filter(({ time }) => time <= expiry)
@@ -18,6 +27,7 @@ export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): On
     expiry,
     payoff: payoffProfile(trade.payoff),
     american,
+    ...(early.length > 0 ? { exerciseTimes: early } : {}),
     rates: underlying.rates,
     dividendYield: underlying.dividends.yield,
     dividends: american ? withRegimeChanges(dividends, trade) : dividends,
@@ -55,20 +65,6 @@ function withRegimeChanges(
 
 function jumps({ times, values }: PiecewiseConstant, isJump: (before: number, after: number) => boolean): number[] {
   return times.filter((_, i) => isJump(values[i], values[i + 1]));
-}
-
-/** What this version cannot price, by its place in the book. */
-export function checkSupported({ exercise, barriers }: Trade, index: number): void {
-  if (exercise.kind === "bermudan")
-    throw new BookError(
-      `trades[${index}].exercise`,
-      'Bermudan exercise comes with a later version; use "american" or "european"',
-    );
-  if (barriers.length > 0)
-    throw new BookError(
-      `trades[${index}].barriers`,
-      "barriers come with a later version; price the trade without them",
-    );
 }
 
 export function payoffProfile(payoff: Payoff): PayoffProfile {

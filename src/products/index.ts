@@ -3,6 +3,7 @@ export {
   digitalPayoff,
   type ExerciseSide,
   functionPayoff,
+  lessCash,
   type PayoffProfile,
   type Right,
   vanillaPayoff,

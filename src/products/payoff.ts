@@ -78,6 +78,17 @@ export function functionPayoff(f: (spot: number) => number, kinks: readonly numb
   };
 }
 
+/** A payoff less a fixed amount. */
+export function lessCash(payoff: PayoffProfile, cash: number): PayoffProfile {
+  return {
+    ...payoff,
+    vanillaSign: undefined,
+    value: (spot) => payoff.value(spot) - cash,
+    exercised: (spot) => payoff.exercised(spot) - cash,
+    average: (a, b) => payoff.average(a, b) - cash,
+  };
+}
+
 function jumpAt(f: (spot: number) => number, kink: number): boolean {
   const [below, above] = [f(kink * (1 - 1e-9)), f(kink * (1 + 1e-9))];
   return Math.abs(above - below) > 1e-6 * (Math.abs(above) + Math.abs(below) + 1e-300);

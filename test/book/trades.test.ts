@@ -185,11 +185,33 @@ describe("a trade that cannot be used says where and why", () => {
   });
 });
 
-describe("features that come later are read in full, then refused by name", () => {
-  const barrier = { type: "up-and-out", level: 140, rebate: 1, monitoring: [0.25, 0.4], from: 0, to: "2027-05-20" };
+const barrier = { type: "up-and-out", level: 140, rebate: 1, monitoring: [0.4, 0.25], from: 0, to: "2027-05-20" };
 
+describe("exercise dates and barriers", () => {
+  test("dates become years, in order", () => {
+    expect(read({ exercise: [0.75, "2027-11-20", 0.5] }).exercise).toEqual({ kind: "bermudan", times: [0.5, 0.75, 1] });
+  });
+
+  test("a barrier gets its defaults", () => {
+    const { type, level } = barrier;
+    expect(read({ barriers: [{ type, level }, barrier] }).barriers).toEqual([
+      { type, level, rebate: 0, rebateAt: "hit", monitoring: { kind: "continuous" }, from: 0, to: 1 },
+      {
+        type,
+        level,
+        rebate: 1,
+        rebateAt: "hit",
+        from: 0,
+        monitoring: { kind: "discrete", times: [0.25, 0.4] },
+        to: expect.closeTo(181 / 365, 2),
+      },
+    ]);
+    expect(read({ barriers: [{ type: "up-and-in", level }] }).barriers[0].rebateAt).toBe("expiry");
+  });
+});
+
+describe("terms that cannot be, or come later, are refused by name", () => {
   test.each([
-    [{ barriers: [barrier] }, "trades[0].barriers: not supported in this version"],
     [{ barriers: [{ ...barrier, type: "up-and-outt" }] }, /barriers\[0\]\.type: expected .*did you mean "up-and-out"/],
     [{ barriers: [{ ...barrier, level: 0 }] }, /barriers\[0\]\.level: expected a positive number/],
     [{ barriers: [{ ...barrier, to: 2 }] }, "trades[0].barriers[0].to: expected a date from asOf to expiry"],
@@ -204,10 +226,6 @@ describe("features that come later are read in full, then refused by name", () =
     [
       { barriers: [{ ...barrier, type: "up-and-in", rebateAt: "hit" }] },
       'trades[0].barriers[0].rebateAt: expected "expiry" for a knock-in, got "hit"',
-    ],
-    [
-      { exercise: ["2027-01-01", 0.5] },
-      "trades[0].exercise: a list of dates (Bermudan) is not supported in this version",
     ],
     [{ exercise: [0.5, 1.5] }, "trades[0].exercise[1]: expected a date from asOf to expiry"],
     [{ exercise: [] }, "trades[0].exercise: expected a list of dates, at least one, got an empty list"],

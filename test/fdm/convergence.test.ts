@@ -2,16 +2,22 @@ import { describe, expect, it } from "vitest";
 import { type Grid, grids, lane, LaneSolver, type OneFactorProblem, pointValue } from "../../src/fdm/index.ts";
 import { constant, integrate } from "../../src/market/index.ts";
 import { functionPayoff, vanillaPayoff } from "../../src/products/index.ts";
+import { tradeProblems } from "../../src/pricing/trade-problem.ts";
 import { referenceTrades } from "../pricing/reference.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 
-const LEVELS = [65, 129, 257, 513].map((nodes) => ({ nodes, steps: ((nodes - 1) / 64) * 24 }));
+type Size = Parameters<typeof grids>[1];
+const LEVELS: readonly Size[] = [65, 129, 257, 513].map((nodes) => ({ nodes, steps: ((nodes - 1) / 64) * 24 }));
 
 /** Mean absolute error over spot of the plain (not extrapolated) solution, level by level. */
-async function errors(problems: readonly OneFactorProblem[], expected: readonly number[]): Promise<number[]> {
+async function errors(
+  problems: readonly OneFactorProblem[],
+  expected: readonly number[],
+  levels = LEVELS,
+): Promise<number[]> {
   const solver = new LaneSolver(new PlainDevice(), "f64");
   const means: number[] = [];
-  for (const size of LEVELS) {
+  for (const size of levels) {
     const fine: Grid[] = problems.map((problem) => grids(problem, size)[0]);
     const values = await solver.solve(fine.map((grid) => lane(grid)));
     const sum = fine.reduce(
@@ -50,6 +56,59 @@ describe("observed order of convergence, nodes and steps doubled together", () =
     const order = Math.log2(means[0] / means[means.length - 1]) / (LEVELS.length - 1);
     console.log(
       `${prefix}: mean errors over spot ${means.map((mean) => mean.toExponential(2)).join(", ")}; order ${order.toFixed(2)}`,
+    );
+    expect(order).toBeGreaterThanOrEqual(1.9);
+  });
+});
+
+/** Knock-outs of the reference cases; those that the book makes of one problem each. */
+function barrierProblems(prefix: string): { problems: OneFactorProblem[]; expected: number[] } {
+  const chosen = referenceTrades().filter(
+    ({ trade }) => trade.id.startsWith(prefix) && trade.barriers.every(({ type }) => type.endsWith("-out")),
+  );
+  return {
+    problems: chosen.map(({ trade }) => tradeProblems(trade, 0, undefined).problem),
+    expected: chosen.map(({ expected }) => expected["price"]),
+  };
+}
+
+const TOGETHER: readonly Size[] = [129, 257, 513].map((nodes) => ({ nodes, steps: ((nodes - 1) / 64) * 24 }));
+
+describe("observed order of convergence at barriers", () => {
+  it.each([
+    ["BAR, watched always, the whole life", "BAR", "nodes and steps", TOGETHER],
+    ["DBL, two of them", "DBL", "nodes and steps", TOGETHER],
+    ["WIN, in a window", "WIN", "nodes and steps", TOGETHER],
+    ["DBM, watched on 12 to 252 dates", "DBM", "nodes and steps", TOGETHER],
+    ["BAR", "BAR", "nodes", [65, 129, 257].map((nodes) => ({ nodes, steps: 768 }))],
+    ["DBM", "DBM", "nodes", [129, 257, 513].map((nodes) => ({ nodes, steps: 192 }))],
+  ] as const)("is two: %s, %s, doubling %s", async (name, prefix, doubled, levels) => {
+    const { problems, expected } = barrierProblems(prefix);
+    expect(problems.length).toBeGreaterThan(3);
+    const means = await errors(problems, expected, levels);
+    const order = Math.log2(means[0] / means[means.length - 1]) / (levels.length - 1);
+    console.log(
+      `${name}, doubling ${doubled}: mean errors over spot ${means.map((mean) => mean.toExponential(2)).join(", ")}; order ${order.toFixed(2)}`,
+    );
+    expect(order).toBeGreaterThanOrEqual(1.9);
+  });
+});
+
+/** Against the limit on the same mesh, so that the error in space does not count. */
+describe("observed order of convergence at barriers, in time alone", () => {
+  it.each(["BAR", "DBL", "WIN"])("is two: %s", async (prefix) => {
+    const { problems } = barrierProblems(prefix);
+    const fine = problems.map((problem) => grids(problem, { nodes: 257, steps: 3072 })[0]);
+    const solved = await new LaneSolver(new PlainDevice(), "f64").solve(fine.map((grid) => lane(grid)));
+    const limits = fine.map((grid, i) => pointValue(grid, solved[i], 0, 1e-12).value);
+    const means = await errors(
+      problems,
+      limits,
+      [24, 48, 96].map((steps) => ({ nodes: 257, steps })),
+    );
+    const order = Math.log2(means[0] / means[2]) / 2;
+    console.log(
+      `${prefix}, doubling steps: mean errors over spot ${means.map((mean) => mean.toExponential(2)).join(", ")}; order ${order.toFixed(2)}`,
     );
     expect(order).toBeGreaterThanOrEqual(1.9);
   });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stencil, windowStart } from "../../src/fdm/interpolation.ts";
 import { cellOf, coarser, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh.ts";
+import { DIVIDEND } from "../../src/fdm/solver/index.ts";
 import { stepTimes, type TimeGrid, timeGrid } from "../../src/fdm/time-grid.ts";
 
 const spec: MeshSpec = {
@@ -88,7 +89,7 @@ describe("reading between nodes", () => {
 describe("time grids", () => {
   const spec = {
     expiry: 2,
-    dividendTimes: [0.3, 1.99],
+    events: [0.3, 1.99].map((time) => ({ time, flags: DIVIDEND, dividend: { time, cash: 1, proportional: 0 } })),
     steps: 24,
     refinement: 2,
     phases: 6,
@@ -108,7 +109,7 @@ describe("time grids", () => {
   });
 
   it("start with Euler half steps, double their steps phase by phase, and end with a short damped one", () => {
-    const grid = timeGrid({ ...spec, dividendTimes: [] }, true);
+    const grid = timeGrid({ ...spec, events: [] }, true);
     const lengths = calendar(grid).map(({ from, to }) => to - from);
     const euler = grid.steps.map(({ crankNicolson }) => !crankNicolson);
     expect(euler.slice(0, 4)).toEqual([true, true, true, true]);
@@ -119,9 +120,9 @@ describe("time grids", () => {
   });
 
   it("factor as often as the step changes, or at every step where coefficients depend on time", () => {
-    const flagged = (homogeneous: boolean) => timeGrid({ ...spec, dividendTimes: [] }, homogeneous).factorisations;
+    const flagged = (homogeneous: boolean) => timeGrid({ ...spec, events: [] }, homogeneous).factorisations;
     // Six phases, the damped step, and Crank–Nicolson's first step, whose h is the half steps' own.
     expect(flagged(true)).toBe(7);
-    expect(flagged(false)).toBe(timeGrid({ ...spec, dividendTimes: [] }, false).steps.length);
+    expect(flagged(false)).toBe(timeGrid({ ...spec, events: [] }, false).steps.length);
   });
 });

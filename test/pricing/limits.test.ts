@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { priced, results, trade } from "./reference.ts";
+import { barrier } from "./reference-barriers.ts";
 
 const device = new PlainDevice();
 const american = { kind: "american" } as const;
 const call = (strike: number) => ({ kind: "vanilla", right: "call", strike }) as const;
 const put = (strike: number) => ({ kind: "vanilla", right: "put", strike }) as const;
+const knockIn = (level: number, rebate: number) => barrier({ type: "down-and-in", level, to: 1, rebate });
 const cash = (time: number, amount: number) => ({
   dividends: dividendSchedule(0, [{ time, cash: amount, proportional: 0 }]),
 });
@@ -130,8 +132,8 @@ describe("extremes", () => {
 
 describe("what cannot be priced", () => {
   it.each([
-    [{ exercise: { kind: "bermudan", times: [0.5, 1] } }, "BOOK", "trades[1].exercise"],
-    [{ barriers: [{}] }, "BOOK", "trades[1].barriers"],
+    [{ exercise: american, barriers: [knockIn(90, 1)] }, "BOOK", "trades[1].barriers: early exercise"],
+    [{ barriers: [knockIn(90, 1), knockIn(80, 2)] }, "BOOK", "trades[1].barriers: knock-ins have one rebate"],
     [{ payoff: { kind: "expression", expression: "log(S - 100)", kinks: [] } }, "SPEC", "payoff: "],
     [{ payoff: { kind: "expression", expression: "foo(S)", kinks: [] } }, "KERNEL", "foo"],
   ])("is its own failure: %j", async (parts, code, message) => {

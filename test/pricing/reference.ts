@@ -1,5 +1,5 @@
 /** The published and recomputed cases of test/fixtures/reference, as trades. */
-import type { Exercise, ParsedTrade, Payoff, Trade, TradeResult } from "../../src/book/index.ts";
+import type { Barrier, Exercise, ParsedTrade, Payoff, Trade, TradeResult } from "../../src/book/index.ts";
 import {
   constant,
   dividendSchedule,
@@ -11,8 +11,9 @@ import {
 } from "../../src/market/index.ts";
 import { type PricingOptions, priceTrades } from "../../src/pricing/index.ts";
 import { readFixture } from "../support/fixtures.ts";
+import { barrierParts, isTouch, windowParts } from "./reference-barriers.ts";
 
-interface Case {
+export interface Case {
   readonly id: string;
   readonly product: string;
   readonly params: Record<string, any>;
@@ -32,17 +33,26 @@ export function cases(family: string): readonly Case[] {
 }
 
 /**
- * All but two: LVL-O-09, whose displaced diffusion goes below zero, where ours is absorbed (worth 1e-2 of spot); and the
- * Bermudan values of the Longstaff–Schwartz table, whose American ones are taken.
+ * All but LVL-O-09, whose displaced diffusion goes below zero, where ours is absorbed (worth 1e-2 of spot), and WIN-O-01 and WIN-O-03, which are
+ * two trades of a book each (`windowSums`).
  */
 export function referenceTrades(): ReferenceTrade[] {
-  return [...europeans(), ...digitals(), ...americans(), ...dividends(), ...localVolatilities()];
+  return [
+    ...europeans(),
+    ...digitals(),
+    ...americans(),
+    ...bermudans(),
+    ...dividends(),
+    ...localVolatilities(),
+    ...barriers(),
+  ];
 }
 
 const europeans = (): ReferenceTrade[] => cases("european-vanilla").map((c) => reference(c, { payoff: vanilla(c) }));
 
 const digitals = (): ReferenceTrade[] =>
   cases("digital").map((c) => {
+    if (isTouch(c)) return reference(c, barrierParts(c));
     const { option_type: right, strike, cash, payoff_strike: paid } = c.params;
     if (c.product === "cash_or_nothing") return reference(c, { payoff: { kind: "digital", right, strike, cash } });
     const expression = c.product === "gap" ? `S > ${strike} ? S - ${paid} : 0` : `S < ${strike} ? S : 0`;
@@ -50,7 +60,9 @@ const digitals = (): ReferenceTrade[] =>
   });
 
 const americans = (): ReferenceTrade[] => [
-  ...cases("american-bermudan-1d").map((c) => reference(c, { payoff: vanilla(c), exercise: { kind: "american" } })),
+  ...cases("american-bermudan-1d")
+    .filter(({ product }) => product.startsWith("american"))
+    .map((c) => reference(c, { payoff: vanilla(c), exercise: { kind: "american" } })),
   ...cases("lsm-table").map((c) =>
     reference(
       { ...c, expected: { price: c.expected["american_price"] } },
@@ -58,6 +70,32 @@ const americans = (): ReferenceTrade[] => [
     ),
   ),
 ];
+
+const bermudans = (): ReferenceTrade[] =>
+  [...cases("american-bermudan-1d"), ...cases("lsm-table")]
+    .filter(({ product }) => product.startsWith("bermudan"))
+    .map((c) => {
+      const { maturity, n_exercise: n } = c.params;
+      const times = Array.from({ length: n }, (_, i) => ((i + 1) * maturity) / n);
+      return reference(
+        { ...c, id: c.id.replace("LSM", "LSMB") },
+        { payoff: vanilla(c), exercise: { kind: "bermudan", times } },
+      );
+    });
+
+const windows = (): Case[] => [...cases("barrier-window-b1"), ...cases("barrier-window-discrete")];
+
+/** Those of one barrier, and those of two that stand together. */
+const barriers = (): ReferenceTrade[] => [
+  ...[...cases("barrier-single"), ...cases("barrier-double")].map((c) => reference(c, barrierParts(c))),
+  ...windows().flatMap((c) => (windowParts(c).slice(1).length > 0 ? [] : [reference(c, windowParts(c)[0])])),
+];
+
+/** Dead if the spot touches the barrier from either side: alive above it all the time, or below it all the time, which are two trades. */
+export const windowSums = (): { trades: readonly ReferenceTrade[]; expected: number }[] =>
+  windows()
+    .filter((c) => windowParts(c).length > 1)
+    .map((c) => ({ trades: windowParts(c).map((parts) => reference(c, parts)), expected: c.expected["price"] }));
 
 const dividends = (): ReferenceTrade[] =>
   cases("discrete-dividends").map((c) => {
@@ -111,21 +149,22 @@ function piecewise(c: Case): ReferenceTrade {
   });
 }
 
-function vanilla({ params }: Case): Payoff {
+export function vanilla({ params }: Pick<Case, "params">): Payoff {
   return { kind: "vanilla", right: params["option_type"], strike: params["strike"] };
 }
 
-interface Parts {
+export interface Parts {
   readonly payoff: Payoff;
   readonly exercise?: Exercise;
   readonly discrete?: readonly DiscreteDividend[];
   readonly rates?: PiecewiseConstant;
   readonly volatility?: Volatility;
+  readonly barriers?: readonly Barrier[];
 }
 
 function reference(
   { id, params, expected, tolerance }: Case,
-  { payoff, exercise = { kind: "european" }, discrete = [], rates, volatility }: Parts,
+  { payoff, exercise = { kind: "european" }, discrete = [], rates, volatility, barriers = [] }: Parts,
 ): ReferenceTrade {
   const underlying: Underlying = {
     name: id,
@@ -142,7 +181,7 @@ function reference(
     payoff,
     expiry: params["maturity"],
     exercise,
-    barriers: [],
+    barriers,
     quantity: 1,
   };
   return { trade, expected, tolerance: tolerance.abs + tolerance.rel * Math.abs(expected["price"]) };

@@ -102,7 +102,15 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
   const { scheme, steps, refinement, grading, rannacherSteps, damped } = spec;
   const expiry = dates[dates.length - 1];
   const grid = timeGrid(
-    { expiry, dividendTimes: dates.slice(1, -1), steps, refinement, phases: grading, rannacherSteps, damped },
+    {
+      expiry,
+      events: dates.slice(1, -1).map((time) => ({ time, flags: 0, dividend: undefined })),
+      steps,
+      refinement,
+      phases: grading,
+      rannacherSteps,
+      damped,
+    },
     !spec.matrixInTime,
   );
   const words: number[] = [];

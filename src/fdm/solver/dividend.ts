@@ -1,14 +1,13 @@
 import { fn, i32, read, real, write } from "../../kernel/index.ts";
 
 /**
- * V at the spot `target`, after a jump: the cubic through the four nodes about it, held between the values of the two inner ones, j and
- * j + 1, so that it cannot overshoot. x are the nodes, u their values.
+ * V at the spot `target`: the cubic through four nodes from the m-th on, held between the values of the two about it, j and j + 1, so that it
+ * cannot overshoot. x are the nodes, u their values.
  */
-export const valueAfterJump = fn({
-  name: "valueAfterJump",
+const cubicThrough = fn({
+  name: "cubicThrough",
   params: [read(real), read(real), i32, i32, real],
-  body([x, u, nodes, j, target]) {
-    const m = Math.min(Math.max(j - 1, 0), nodes - 4);
+  body([x, u, m, j, target]) {
     const x0 = x[m];
     const x1 = x[m + 1];
     const x2 = x[m + 2];
@@ -30,6 +29,16 @@ export const valueAfterJump = fn({
   },
 });
 
+/** V at the spot `target`, after a jump, from the four nodes about it; see `cubicThrough`. */
+export const valueAfterJump = fn({
+  name: "valueAfterJump",
+  params: [read(real), read(real), i32, i32, real],
+  env: { cubicThrough },
+  body([x, u, nodes, j, target], _gpu, { cubicThrough }) {
+    return cubicThrough(x, u, Math.min(Math.max(j - 1, 0), nodes - 4), j, target);
+  },
+});
+
 /** The jump over a dividend date, V(S) ← V(max(S·keep − cash, 0)), into z. */
 export const payDividend = fn({
   name: "payDividend",
@@ -44,6 +53,31 @@ export const payDividend = fn({
       // Targets run as the nodes do, so the search goes on where it stopped.
       while (j < last - 1 && sign * (x[j + 1] - target) < 0) j++;
       z[i] = valueAfterJump(x, u, nodes, j, target);
+    }
+  },
+});
+
+/**
+ * The same where the trade is knocked out at nodes up to `low` and from `high` on: it stays so whatever is paid, a spot that jumps there is knocked
+ * out, and values between are read from live nodes only, for V bends at a barrier. Nodes ascend.
+ */
+export const payDividendBetween = fn({
+  name: "payDividendBetween",
+  params: [read(real), read(real), write(real), i32, real, real, i32, i32],
+  env: { cubicThrough },
+  body([x, u, z, nodes, keep, cash, low, high], _gpu, { cubicThrough }) {
+    const last = nodes - 1;
+    const first = Math.max(low, 0);
+    const end = Math.min(high, last);
+    let j = 0;
+    for (let i = 0; i < nodes; i++) {
+      const target = Math.max(x[i] * keep - cash, 0);
+      while (j < last - 1 && x[j + 1] < target) j++;
+      const m = Math.max(Math.min(Math.max(j - 1, first), end - 3), 0);
+      let value = cubicThrough(x, u, m, j, target);
+      if (j < low) value = u[j];
+      if (j >= high) value = u[j + 1];
+      z[i] = i <= low || i >= high ? u[i] : value;
     }
   },
 });

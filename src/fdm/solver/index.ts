@@ -1,9 +1,12 @@
 /** The kernel that carries a batch of one-factor problems from expiry to today. */
+export { barrierWords } from "./barrier.ts";
 export { CLOSED_WORDS, coefficientWords } from "./rows.ts";
 export {
+  BARRIERS,
   CRANK_NICOLSON,
   type DiffusionShape,
   DIVIDEND,
+  EXERCISE,
   type ExerciseScheme,
   REFACTOR,
   solverKernel,

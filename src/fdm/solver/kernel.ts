@@ -1,12 +1,13 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { payDividend } from "./dividend.ts";
+import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
+import { payDividend, payDividendBetween } from "./dividend.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
 import { closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
 
-/** How early exercise is treated; see `solverKernel`. */
-export type ExerciseScheme = "none" | "brennan-schwartz" | "policy";
+/** How early exercise is treated; "dates": at some ends of steps only. See `solverKernel`. */
+export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates";
 
 /** Where σ² comes from: flat in S, a column of the table, or a formula in S and t evaluated in the kernel. */
 export type DiffusionShape = "lognormal" | "table" | "formula";
@@ -16,6 +17,8 @@ export interface SolverVariant {
   readonly shape: DiffusionShape;
   /** Whether any step ends at a dividend; without them a third of the code goes. */
   readonly dividends: boolean;
+  /** How many barriers lanes have; none unless said. */
+  readonly barriers?: number;
   /** Whether lanes bring a mesh and a vanilla payoff in closed form, in place of a table. */
   readonly closed: boolean;
   /** Most nodes a lane may have. */
@@ -28,6 +31,8 @@ export interface SolverVariant {
 export const REFACTOR = 1;
 export const CRANK_NICOLSON = 2;
 export const DIVIDEND = 4;
+export const EXERCISE = 8;
+export const BARRIERS = 16;
 
 /**
  * The whole backward time loop of a batch of one-factor problems, one lane each:
@@ -40,12 +45,16 @@ export const DIVIDEND = 4;
  *
  * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are good to a few
  * ulp even in f32. `brennan-schwartz` needs the exercise region at the first nodes; `policy` (`policy.ts`) makes no such assumption and
- * costs some six times as much.
+ * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so.
+ *
+ * Where a barrier is watched the nodes beyond it are cut off (a = c = 0) and its own node holds what is paid there, exactly; at dates on which one
+ * is watched, or begins or ends to be, the nodes beyond it are set anew (`barrier.ts`).
  *
  * Layout: value i of lane l stands at [i·pitch + l].
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table"); `closed`: six
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ
- *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; per dividend: keep, cash
+ *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; with barriers, at expiry and
+ *                 at each event: `barrierWords` (`barrier.ts`); per dividend: keep, cash
  *   flags         one word a step, the same for all lanes
  *   start         first node of each window of six that is read at the end
  *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here
@@ -60,8 +69,9 @@ export function solverKernel(variant: SolverVariant): Kernel {
 }
 
 /** Two variants without a formula are the same if their names are. */
-export function variantName({ exercise, shape, dividends, closed, capacity }: SolverVariant): string {
-  return `${exercise}-${shape}${dividends ? "-dividends" : ""}${closed ? "-closed" : ""}-${capacity}`;
+export function variantName({ exercise, shape, dividends, barriers = 0, closed, capacity }: SolverVariant): string {
+  const events = `${dividends ? "-dividends" : ""}${barriers > 0 ? `-barriers${barriers}` : ""}`;
+  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}-${capacity}`;
 }
 
 /** One kernel a variant, few in all, so that devices know them by identity. A pure function's memory. */
@@ -85,8 +95,9 @@ export const solverParams = {
 } as const;
 
 function makeKernel(variant: SolverVariant): Kernel {
-  const { exercise, shape, dividends, closed, capacity, volatility } = variant;
+  const { exercise, shape, dividends, barriers = 0, closed, capacity, volatility } = variant;
   const early = exercise !== "none";
+  const dates = exercise === "dates";
   return kernel({
     name: `fdm-${variantName(variant)}`,
     params: solverParams,
@@ -94,6 +105,8 @@ function makeKernel(variant: SolverVariant): Kernel {
       early,
       shape,
       dividends,
+      dates,
+      barred: barriers > 0,
       closed,
       capacity,
       closedNode,
@@ -106,8 +119,14 @@ function makeKernel(variant: SolverVariant): Kernel {
       matrixRow,
       rowWeight,
       policyStep,
-      projectedStep: projectedStep(early),
+      projectedStep: projectedStep(early && !dates),
+      barrierWords: barrierWords(barriers),
+      knockOut: knockOut(barriers),
+      readEnds: readEnds(barriers),
+      holdEnd,
+      liveObstacle,
       payDividend,
+      payDividendBetween,
       ...(volatility === undefined ? {} : { volatility }),
     },
     body(
@@ -144,6 +163,26 @@ function makeKernel(variant: SolverVariant): Kernel {
       if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
       let row = 0;
       let hRate = 0.0;
+      // Knocked out at nodes up to `low` and from `high` on.
+      let low = -1;
+      let high = nodes;
+      let lowHeld = false;
+      let highHeld = false;
+      let lowValue = 0.0;
+      let highValue = 0.0;
+      if (env.barred) {
+        env.knockOut(coefficients, row, pitch, lane, u, nodes);
+        const ends = env.readEnds(coefficients, row, pitch, lane);
+        low = ends.low;
+        high = ends.high;
+        lowHeld = ends.lowHeld;
+        highHeld = ends.highHeld;
+        lowValue = ends.lowValue;
+        highValue = ends.highValue;
+        row += env.barrierWords;
+        if (env.policy)
+          env.liveObstacle(table, obstacleColumn, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld);
+      }
       for (let step = 0; step < steps; step++) {
         const flag = flags[step];
         if ((flag & 1) !== 0) {
@@ -171,7 +210,13 @@ function makeKernel(variant: SolverVariant): Kernel {
               variance = h * sigma * sigma * here * here;
             }
             const weight = env.rowWeight(hDown, hUp, i === 0, i === last);
-            const { a, c } = env.matrixRow(drift, variance, hDown, hUp, weight, i === 0, i === last, fixed);
+            const entries = env.matrixRow(drift, variance, hDown, hUp, weight, i === 0, i === last, fixed);
+            let a = entries.a;
+            let c = entries.c;
+            if (env.barred && (i <= low || i >= high)) {
+              a = 0.0;
+              c = 0.0;
+            }
             if (env.policy) {
               lower[i] = a;
               upper[i] = c;
@@ -190,20 +235,46 @@ function makeKernel(variant: SolverVariant): Kernel {
         }
 
         const crankNicolson = (flag & 2) !== 0;
+        if (env.barred) {
+          env.holdEnd(u, nodes, low, lowHeld, lowValue, hRate);
+          env.holdEnd(u, nodes, high, highHeld, highValue, hRate);
+        }
         if (env.policy) {
           env.policyStep(u, z, lower, upper, obstacle, active, factor, nodes, hRate, crankNicolson);
         } else {
           env.projectedStep(u, z, inverse, lower, upper, obstacle, nodes, crankNicolson);
         }
 
+        if (env.barred) {
+          env.holdEnd(u, nodes, low, lowHeld, lowValue, 0.0);
+          env.holdEnd(u, nodes, high, highHeld, highValue, 0.0);
+        }
+
+        if (env.dates && (flag & 8) !== 0) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
+        if (env.barred && (flag & 16) !== 0) {
+          env.knockOut(coefficients, row, pitch, lane, u, nodes);
+          const ends = env.readEnds(coefficients, row, pitch, lane);
+          low = ends.low;
+          high = ends.high;
+          lowHeld = ends.lowHeld;
+          highHeld = ends.highHeld;
+          lowValue = ends.lowValue;
+          highValue = ends.highValue;
+          row += env.barrierWords;
+          if (env.policy) {
+            env.liveObstacle(table, obstacleColumn, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld);
+            for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
+          }
+        }
         if (env.dividends && (flag & 4) !== 0) {
           const keep = coefficients[row * pitch + lane];
           const cash = coefficients[(row + 1) * pitch + lane];
           row += 2;
-          env.payDividend(x, u, z, nodes, keep, cash);
+          if (env.barred) env.payDividendBetween(x, u, z, nodes, keep, cash, low, high);
+          else env.payDividend(x, u, z, nodes, keep, cash);
           for (let i = 0; i < nodes; i++) {
             u[i] = z[i];
-            if (env.early) u[i] = Math.max(u[i], obstacle[i]);
+            if (env.early && !env.dates) u[i] = Math.max(u[i], obstacle[i]);
           }
         }
       }

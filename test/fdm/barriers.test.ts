@@ -1,0 +1,177 @@
+/** Meshes with pins, events, and the solver's variants for barriers and dates of exercise in the interpreter. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SpecError } from "../../src/errors.ts";
+import { grids, inwardFirst, type KnockOut, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
+import { eventsOf } from "../../src/fdm/events.ts";
+import { coarser, nodesOf } from "../../src/fdm/mesh.ts";
+import { pinnedMesh, type PinnedMeshSpec } from "../../src/fdm/pinned-mesh.ts";
+import { BARRIERS, DIVIDEND, EXERCISE } from "../../src/fdm/solver/index.ts";
+import { constant } from "../../src/market/index.ts";
+import { digitalPayoff, vanillaPayoff } from "../../src/products/index.ts";
+import { InterpreterDevice } from "../support/interpreter-device.ts";
+import { PlainDevice } from "../support/plain-device.ts";
+
+const watched = (parts: Partial<KnockOut>): KnockOut => ({
+  side: "up",
+  level: 120,
+  from: 0,
+  to: 1,
+  times: undefined,
+  rebate: 0,
+  rebateAt: "hit",
+  open: false,
+  ...parts,
+});
+
+const european: OneFactorProblem = {
+  spots: [100],
+  expiry: 1,
+  payoff: vanillaPayoff("put", 105),
+  american: false,
+  rates: constant(0.05),
+  dividendYield: 0.01,
+  dividends: [],
+  diffusion: { kind: "deterministic", sigma: constant(0.25) },
+};
+
+describe("a mesh with pins", () => {
+  const specs = fc.record({
+    count: fc.integer({ min: 12, max: 60 }).map((quarters) => 4 * quarters + 1),
+    coordinate: fc.constantFrom("log" as const, "linear" as const),
+    prices: fc.uniqueArray(fc.integer({ min: 500, max: 2000 }), { minLength: 0, maxLength: 5 }),
+    wish: fc.double({ min: 50, max: 200, noNaN: true }),
+    width: fc.double({ min: 0.001, max: 2, noNaN: true }),
+    zero: fc.boolean(),
+  });
+
+  it("is strictly monotone, reaches its ends, and has its pins on even nodes", () => {
+    fc.assert(
+      fc.property(specs, ({ count, coordinate, prices, wish, width, zero }) => {
+        const pins = prices.map((price) => price / 10).sort((a, b) => a - b);
+        const linear = coordinate === "linear";
+        const spec: PinnedMeshSpec = {
+          count,
+          coordinate,
+          lowest: linear ? 0 : 20,
+          highest: 500,
+          centres: [...pins, wish].map((at) => ({ at, width: linear ? width * at : width })),
+          pins,
+          wishes: [wish],
+          zero: zero && !linear,
+        };
+        const mesh = pinnedMesh(spec);
+        const nodes = nodesOf(mesh);
+        expect(nodes.length).toBe(count);
+        expect(nodes.every((node, i) => i === 0 || node > nodes[i - 1])).toBe(true);
+        expect([nodes[0], nodes[count - 1]]).toEqual([spec.zero ? 0 : spec.lowest, 500]);
+        const coarse = nodesOf(coarser(mesh));
+        for (const pin of pins) expect(coarse).toContain(pin);
+      }),
+      { numRuns: 500, seed: 20_261_121 },
+    );
+  });
+
+  it("says when there are more barriers than it has room for", () => {
+    const pins = Array.from({ length: 40 }, (_, i) => 60 + i);
+    const centres = [{ at: 100, width: 1 }];
+    const spec = {
+      count: 41,
+      coordinate: "log",
+      lowest: 10,
+      highest: 900,
+      centres,
+      pins,
+      wishes: [],
+      zero: false,
+    } as const;
+    expect(() => pinnedMesh(spec)).toThrow(SpecError);
+  });
+});
+
+describe("events", () => {
+  it("of one date are one, in order, and with barriers all of them set barriers", () => {
+    const dividends = [{ time: 0.5, cash: 1, proportional: 0 }];
+    const problem = { ...european, dividends, exerciseTimes: [0, 0.25, 0.5] };
+    expect(eventsOf(problem).map(({ time, flags }) => [time, flags])).toEqual([
+      [0.25, EXERCISE],
+      [0.5, DIVIDEND | EXERCISE],
+    ]);
+    const barriers = [watched({ from: 0.1, to: 0.5 + 1e-12 }), watched({ times: [0.25, 1] })];
+    expect(eventsOf({ ...problem, barriers }).map(({ time, flags }) => [time, flags])).toEqual([
+      [0.1, BARRIERS],
+      [0.25, EXERCISE | BARRIERS],
+      [0.5, DIVIDEND | EXERCISE | BARRIERS],
+    ]);
+  });
+
+  it("what is outermost is set last", () => {
+    const levels = [
+      watched({ level: 130 }),
+      watched({ side: "down", level: 70 }),
+      watched({}),
+      watched({ side: "down", level: 90 }),
+    ];
+    expect(inwardFirst(levels).map(({ level }) => level)).toEqual([90, 70, 120, 130]);
+  });
+});
+
+const dividends = [
+  { time: 0.3, cash: 4, proportional: 0 },
+  { time: 0.6, cash: 0, proportional: 0.05 },
+];
+const double = inwardFirst([
+  watched({ rebate: 2 }),
+  watched({ side: "down", level: 80, rebate: 3, rebateAt: "expiry" }),
+]);
+
+const problems: Readonly<Record<string, OneFactorProblem>> = {
+  "double knock-out": { ...european, barriers: double },
+  "double knock-out, dividends, dates of exercise": {
+    ...european,
+    barriers: double,
+    dividends,
+    exerciseTimes: [0.3, 0.5],
+  },
+  "American, in a window, dividends": {
+    ...european,
+    american: true,
+    dividends,
+    barriers: [watched({ side: "down", level: 80, from: 0.2, to: 0.7, rebate: 30 })],
+  },
+  "dates of watching, a digital struck at the barrier": {
+    ...european,
+    payoff: digitalPayoff("put", 120, 10),
+    barriers: [watched({ times: [0.25, 0.5, 1] })],
+  },
+  "stepped rates, σ(S)": {
+    ...european,
+    rates: { times: [0.4, 0.5], values: [0.01, 0.05, 0.05] },
+    diffusion: { kind: "local", sigma: (spot) => 2.5 / Math.sqrt(spot), shift: 0 },
+    barriers: [watched({ side: "down", level: 80, open: true, rebate: 1, rebateAt: "expiry" })],
+  },
+  "Bermudan, in closed form": { ...european, exerciseTimes: [0.25, 0.5, 0.75] },
+  "a level past the mesh": {
+    ...european,
+    barriers: inwardFirst([watched({}), watched({ side: "down", level: 300, times: [1] })]),
+  },
+};
+
+describe("the solver with barriers and dates, in the interpreter", () => {
+  // It throws at an access out of bounds or an uninitialised read.
+  it.each(Object.entries(problems))("%s", async (name, problem) => {
+    const made = grids(problem, { nodes: 65, steps: 8 });
+    const solve = async (device: PlainDevice | InterpreterDevice) => {
+      using solver = new LaneSolver(device, "f64");
+      return await solver.solve(made.map((grid) => lane(grid)));
+    };
+    const device = new InterpreterDevice();
+    const [got, expected] = [await solve(device), await solve(new PlainDevice())];
+    got.forEach((values, l) =>
+      values.forEach((value, k) => expect(Math.abs(value - expected[l][k])).toBeLessThan(1e-11)),
+    );
+    expect(got.flat().every(Number.isFinite)).toBe(true);
+    if (name === "a level past the mesh") expect(got.flat().every((value) => value === 0)).toBe(true);
+    expect(device.liveBuffers).toBe(0);
+  });
+});
