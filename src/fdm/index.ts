@@ -2,8 +2,8 @@
 export { Arena } from "./arena.ts";
 export { LaneSolver, largestNodes } from "./batch.ts";
 export type { LaneValues } from "./launch.ts";
-export { type Grid, grids, lane, type Lane, type Resolution } from "./lane.ts";
-export { driftDominates } from "./domain.ts";
+export { coarserInTime, type Grid, grids, lane, type Lane, type Resolution } from "./lane.ts";
+export { driftExcess } from "./domain.ts";
 export {
   type Diffusion,
   isTimeHomogeneous,
@@ -14,6 +14,6 @@ export {
   totalVariance,
   volatilityAt,
 } from "./problem.ts";
-export { type PointValue, pointValue } from "./solution.ts";
+export { type PointValue, pointValue, premiumAtBoundary } from "./solution.ts";
 export { solverKernel, type SolverVariant } from "./solver/index.ts";
 export * from "./equation/index.ts";

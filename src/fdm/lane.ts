@@ -5,7 +5,7 @@ import { coefficientRows } from "./coefficients.ts";
 import { domain } from "./domain.ts";
 import { type Stencil, windowStart } from "./interpolation.ts";
 import { coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
-import { isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
+import { type Diffusion, isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
@@ -52,6 +52,8 @@ export interface Lane {
   /** σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
   readonly formula: SolverVariant["volatility"];
+  /** σ(t, S) on a grid, with its parallel move; lanes of one surface share a launch. */
+  readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
 }
 
 /** The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps. */
@@ -82,18 +84,8 @@ function grid(
   fixed: boolean,
   arena: Arena,
 ): Grid {
-  const { payoff, american } = problem;
-  const timeSpec = {
-    expiry: problem.expiry,
-    dividendTimes: problem.dividends.length === 0 ? NONE : problem.dividends.map(({ time }) => time),
-    steps: coarsestSteps,
-    refinement,
-    phases: american ? phasesOf(coarsestSteps) : 1,
-    rannacherSteps: 2,
-    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
-    damped: american,
-  };
-  const time = timeGrid(timeSpec, isTimeHomogeneous(problem));
+  const { payoff } = problem;
+  const time = timeOf(problem, coarsestSteps, refinement);
   const scheme = exerciseScheme(problem);
   const closed = !("nodes" in mesh) && payoff.vanillaSign !== undefined;
   const table = closed ? undefined : makeTable(mesh, problem, arena);
@@ -108,6 +100,27 @@ function grid(
     stencils: [],
     key: keyOf(scheme, shapeOf(problem), mesh.count, fixed, table, problem.spots.length),
   };
+}
+
+/** The steps of a problem: `refinement` of them in each of the coarsest grid's. */
+function timeOf(problem: OneFactorProblem, coarsestSteps: number, refinement: number): TimeGrid {
+  const { american } = problem;
+  const spec = {
+    expiry: problem.expiry,
+    dividendTimes: problem.dividends.length === 0 ? NONE : problem.dividends.map(({ time }) => time),
+    steps: coarsestSteps,
+    refinement,
+    phases: american ? phasesOf(coarsestSteps) : 1,
+    rannacherSteps: 2,
+    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
+    damped: american,
+  };
+  return timeGrid(spec, isTimeHomogeneous(problem));
+}
+
+/** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
+export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
+  return { ...fine, time: timeOf(fine.problem, resolution.steps / 2, 1) };
 }
 
 /** Whether V(S, T) and the obstacle are two columns. */
@@ -130,7 +143,7 @@ function makeTable(mesh: Mesh, { payoff, american }: OneFactorProblem, arena: Ar
 const NONE: readonly number[] = [];
 
 const SCHEMES = ["none", "brennan-schwartz", "policy"] as const satisfies readonly ExerciseScheme[];
-const SHAPES = ["lognormal", "table", "formula"] as const satisfies readonly SolverVariant["shape"][];
+const SHAPES = ["lognormal", "table", "formula", "surface"] as const satisfies readonly SolverVariant["shape"][];
 /** Strings by number: made once for all grids alike, and then compared by address. A pure function's memory. */
 const keys = new Map<number, string>();
 const MOST_KEYS = 4096;
@@ -144,8 +157,8 @@ function keyOf(
   spots: number,
 ): string {
   const columns = table === undefined ? 0 : hasObstacle(table) ? 2 : 1;
-  const kinds = ((SCHEMES.indexOf(scheme) * 3 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
-  const code = (spots * 65_536 + nodes) * 54 + kinds;
+  const kinds = ((SCHEMES.indexOf(scheme) * 4 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
+  const code = (spots * 65_536 + nodes) * 72 + kinds;
   let key = keys.get(code);
   if (key === undefined) {
     if (keys.size >= MOST_KEYS) keys.clear();
@@ -199,7 +212,14 @@ function exerciseScheme({ american, payoff, rates, dividendYield }: OneFactorPro
 }
 
 function shapeOf({ diffusion }: OneFactorProblem): SolverVariant["shape"] {
-  return diffusion.kind === "deterministic" ? "lognormal" : diffusion.kind === "local" ? "table" : "formula";
+  switch (diffusion.kind) {
+    case "deterministic":
+      return "lognormal";
+    case "local":
+      return "table";
+    default:
+      return diffusion.kind;
+  }
 }
 
 /** The lane that solves `problem`, which may be a shift of the grid's own, on the grid. */
@@ -211,6 +231,7 @@ export function lane(grid: Grid, problem: OneFactorProblem = grid.problem, arena
     variance:
       diffusion.kind === "local" ? nodesOf(grid.mesh, arena).map((spot) => localVariance(problem, spot)) : undefined,
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
+    surface: diffusion.kind === "surface" ? diffusion : undefined,
   };
 }
 

@@ -11,7 +11,7 @@ import { type Arena, largestNodes } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
-import { type FdmPlan, fdmPlan, fdmValuations, resolution } from "./fdm.ts";
+import { FdmTrade, fdmValuations } from "./fdm.ts";
 import { pause } from "./look-ahead.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
@@ -34,7 +34,7 @@ const TRADES_PER_TURN = 32;
 interface Prepared {
   readonly results: TradeResult[];
   readonly closed: { readonly index: number; readonly trade: BlackScholesTrade }[];
-  readonly solved: { readonly index: number; readonly plan: FdmPlan }[];
+  readonly solved: { readonly index: number; readonly plan: FdmTrade }[];
 }
 
 /**
@@ -121,10 +121,10 @@ function tradeAt(trades: readonly ParsedTrade[], index: number): Trade {
   return parsed.trade;
 }
 
-function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmPlan {
+function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {
   const { device, precision } = setting.engine;
-  const most = largestNodes(device, precision, cases[0].american ? "policy" : "none");
-  return fdmPlan(cases, setting.scenarios, setting, precision, resolution(setting.accuracy, most), arena);
+  const mostNodes = largestNodes(device, precision, cases[0].american ? "policy" : "none");
+  return new FdmTrade(cases, { scenarios: setting.scenarios, settings: setting, precision, mostNodes }, arena);
 }
 
 /** Runs `value`; its valuation, if there is one yet, or what it throws becomes the trade's result. */

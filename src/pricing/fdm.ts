@@ -2,137 +2,190 @@ import type { Scenarios } from "../book/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import {
   type Arena,
-  driftDominates,
-  type Grid,
   grids,
-  lane,
-  type Lane,
   type LaneSolver,
-  type LaneValues,
   type OneFactorProblem,
   type PointValue,
-  pointValue,
   type Resolution,
-  shiftedProblem,
-  totalVariance,
   volatilityAt,
 } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { pdeTheta } from "./black-scholes.ts";
 import { deterministicValuation, deterministicValue } from "./deterministic.ts";
+import { errorEstimate, type Judged, type Kind, roundingError } from "./error-estimate.ts";
+import { Bumps } from "./fdm-bumps.ts";
+import { JudgedCase, lanesOf, type Pair, pairOn, readPair, type Solving } from "./fdm-case.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, isDeterministic, scenarioValues, type Valuation } from "./plan.ts";
+import { firstResolution, nextResolution } from "./resolution.ts";
 
-/** What is solved for one trade: lanes in order, and how to read their values. */
-export interface FdmPlan {
-  readonly lanes: readonly Lane[];
-  /** `values` as the lanes', in their order, from `first` on. */
-  read(values: readonly LaneValues[], first: number): Valuation;
+/** What is solved on one device for trades of one kind. */
+export interface FdmSetting {
+  readonly scenarios: Scenarios | undefined;
+  readonly settings: Settings;
+  readonly precision: Precision;
+  /** Most nodes that a mesh may have. */
+  readonly mostNodes: number;
 }
 
-/**
- * Nodes and steps for an accuracy, as a part of the spot. At 161 × 48 the largest error on the reference cases is about 1e-5,
- * the median 1e-6; the error of the extrapolated value falls at least as the square of the mesh width.
- */
-export function resolution(accuracy: number, mostNodes: number): Resolution {
-  const refinement = Math.sqrt(1e-5 / accuracy);
-  const nodes = Math.min(Math.max(Math.round(40 * refinement), 16), Math.floor((mostNodes - 1) / 4)) * 4 + 1;
-  return { nodes, steps: Math.max(1, Math.round(2 * refinement)) * 24 };
-}
-
-/**
- * One solve serves every spot; each time, volatility and rate of the scenarios is a problem of its own, solved on a fine and a
- * coarse mesh. Vega and rho are differences of further solutions on the fine mesh.
- */
-export function fdmPlan(
-  problems: Cases,
-  scenarios: Scenarios | undefined,
-  settings: Settings,
-  precision: Precision,
-  size: Resolution,
-  arena: Arena,
-): FdmPlan {
-  const lanes: Lane[] = [];
-  const add = (made: Lane): number => lanes.push(made) - 1;
-  const [problem] = problems;
-  const cases = problems.map((one) => one && caseOf(one, size, add, arena));
-  const base = cases[0] as Case;
-  const bumps =
-    settings.greeks === "all" && base.kind === "solved" ? bumpsOf(base, problem, precision, add, arena) : undefined;
-  const rounding = precision === "f32" ? 2e-6 : 1e-12;
-  return {
-    lanes,
-    read(all, first) {
-      const values = first === 0 && all.length === lanes.length ? all : all.slice(first, first + lanes.length);
-      const at = (index: number, spot: number): number => readCase(cases[index] ?? base, values, spot, rounding).value;
-      const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, problems, at) };
-      if (base.kind === "deterministic") return { ...deterministicValuation([problem], undefined), ...ladder };
-      const point = readCase(base, values, 0, rounding);
-      return {
-        value: point.value,
-        ...sensitivities(problem, settings, point),
-        vega: bumps === undefined ? null : bumps.vega(values, rounding),
-        rho: bumps === undefined ? null : bumps.rho(values, rounding),
-        errorEstimate: errorEstimate(problem, point, precision),
-        method: "fdm",
-        warnings: point.driftDominated ? ["drift dominates diffusion: the scheme is of first order"] : [],
-        ...ladder,
-      };
-    },
-  };
-}
+/** f32 cannot do better than a few of these, as a part of the spot; it is not asked to. */
+const FINEST_F32 = 1e-5;
+const MOST_NODES_F32 = 257;
+/** Resolutions that are tried: the first, the one it predicts, and one more where that prediction was wrong. */
+const MOST_TRIES = 3;
+/** Where the estimate is below this many times the accuracy, √2 times finer will do: errors fall as h² at least. */
+const NEARLY = 2.2;
 
 /** A shift of the market: solved on two meshes, or without volatility and so by its deterministic path. */
-type Case =
-  | {
-      readonly kind: "solved";
-      readonly fine: Grid;
-      readonly coarse: Grid;
-      readonly fineLane: number;
-      readonly coarseLane: number;
-    }
+type Shifted =
+  | { readonly kind: "solved"; readonly pair: Pair }
   | { readonly kind: "deterministic"; readonly problem: OneFactorProblem };
 
-function caseOf(problem: OneFactorProblem, size: Resolution, add: (lane: Lane) => number, arena: Arena): Case {
-  if (isDeterministic(problem)) return { kind: "deterministic", problem };
-  const [fine, coarse] = grids(problem, size, arena);
-  return {
-    kind: "solved",
-    fine,
-    coarse,
-    fineLane: add(lane(fine, problem, arena)),
-    coarseLane: add(lane(coarse, problem, arena)),
-  };
-}
+/**
+ * One trade on its way through the solver: pass by pass it names the lanes that it wants solved next, until its value is as exact as was
+ * asked for.
+ *
+ *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
+ *   second   at that resolution, with vega, rho and the scenarios; where the first was enough, those alone
+ *   third    finer once more, if the error estimate is still above the accuracy
+ *
+ * One solve serves every spot; each time, volatility and rate of the scenarios is a problem of its own.
+ */
+export class FdmTrade {
+  private readonly cases: Cases;
+  private readonly problem: OneFactorProblem;
+  private readonly setting: FdmSetting;
+  private readonly arena: Arena;
+  private readonly accuracy: number;
+  private readonly rounding: number;
+  private readonly mostNodes: number;
+  private size: Resolution;
+  /** Undefined without volatility. */
+  private base: JudgedCase | undefined;
+  /** The base case at the resolutions tried, the last one last. */
+  private readonly tried: (PointValue & Judged)[] = [];
+  private bumps: Bumps | undefined;
+  /** By case; the base case, and those of settled trades, are not there. */
+  private shifted: readonly (Shifted | undefined)[] = [];
+  private waiting: readonly Solving[];
 
-interface Errors {
-  /** A third of the difference of the two solutions: the leading error of the finer one. */
-  readonly difference: number;
-  readonly driftDominated: boolean;
-}
-
-/** Richardson's extrapolation (4·fine − coarse)/3: both meshes have the kinks, and both schemes an h² expansion. */
-function readCase(one: Case, values: readonly LaneValues[], spot: number, rounding: number): PointValue & Errors {
-  if (one.kind === "deterministic") {
-    const value = deterministicValue(one.problem, one.problem.spots[spot]);
-    return { value, delta: Number.NaN, gamma: Number.NaN, exercised: false, difference: 0, driftDominated: false };
+  constructor(cases: Cases, setting: FdmSetting, arena: Arena) {
+    const { precision, settings } = setting;
+    const [problem] = cases;
+    this.cases = cases;
+    this.problem = problem;
+    this.setting = setting;
+    this.arena = arena;
+    this.accuracy = precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy;
+    // Finer meshes round more: in f32 they would be worse.
+    this.mostNodes = precision === "f32" ? Math.min(setting.mostNodes, MOST_NODES_F32) : setting.mostNodes;
+    this.rounding = precision === "f32" ? 2e-6 : 1e-12;
+    const rough = this.kind.cash || (problem.american && settings.greeks !== "none");
+    this.size = firstResolution(this.accuracy, rough, this.mostNodes);
+    this.base = isDeterministic(problem) ? undefined : new JudgedCase(problem, this.size, arena);
+    this.waiting = this.base?.lanes ?? this.scenarioLanes();
   }
-  const fine = pointValue(one.fine, values[one.fineLane], spot, rounding);
-  const coarse = pointValue(one.coarse, values[one.coarseLane], spot, rounding);
-  const difference = Math.abs(fine.value - coarse.value) / 3;
-  const driftDominated = driftDominates(one.fine);
-  if (fine.exercised || driftDominated) return { ...fine, difference, driftDominated };
-  const extrapolated = (f: number, c: number): number => f + (f - c) / 3;
-  const { problem } = one.fine;
-  const value = extrapolated(fine.value, coarse.value);
-  return {
-    value: problem.american ? Math.max(value, problem.payoff.exercised(problem.spots[spot])) : value,
-    delta: coarse.exercised ? fine.delta : extrapolated(fine.delta, coarse.delta),
-    gamma: coarse.exercised ? fine.gamma : extrapolated(fine.gamma, coarse.gamma),
-    exercised: false,
-    difference,
-    driftDominated,
-  };
+
+  /** What is to be solved next; nothing when the trade is done. */
+  get lanes(): readonly Solving[] {
+    return this.waiting;
+  }
+
+  /** To be called when all `lanes` have their values. */
+  advance(): void {
+    if (this.base === undefined || this.base.size === this.tried.at(-1)?.size) {
+      this.waiting = [];
+      return;
+    }
+    this.tried.push(this.base.judge(this.rounding));
+    const first = this.tried.length === 1;
+    const refined = this.refined();
+    if (refined !== undefined) {
+      this.size = refined;
+      this.base = new JudgedCase(this.problem, refined, this.arena);
+    }
+    this.waiting = [
+      ...(refined === undefined ? [] : this.base.lanes),
+      ...(first ? this.bumpLanes(this.base) : []),
+      ...(first || refined !== undefined ? this.scenarioLanes() : []),
+    ];
+  }
+
+  valuation(): Valuation {
+    const { scenarios } = this.setting;
+    const values = (index: number, spot: number): number => this.caseValue(index, spot);
+    const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, this.cases, values) };
+    if (this.base === undefined) return { ...deterministicValuation([this.problem], undefined), ...ladder };
+    return { ...this.solvedValuation(), ...ladder };
+  }
+
+  private solvedValuation(): Valuation {
+    const { settings, precision } = this.setting;
+    const point = this.tried[this.tried.length - 1];
+    const { vega = null, rho = null } = this.bumps?.read(this.rounding) ?? {};
+    const below = precision === "f32" && settings.accuracy < FINEST_F32;
+    return {
+      value: point.value,
+      ...sensitivities(this.problem, settings, point),
+      vega,
+      rho,
+      errorEstimate: this.estimate() + roundingError(precision, this.problem.spots[0], point.value),
+      method: "fdm",
+      warnings: [
+        ...(point.driftDominated ? ["drift dominates diffusion: the scheme is of first order"] : []),
+        ...(below ? [`accuracy ${settings.accuracy} of the spot is beyond f32: see errorEstimate`] : []),
+      ],
+    };
+  }
+
+  private get kind(): Kind {
+    const { american, dividends } = this.problem;
+    return { early: american, cash: dividends.some(({ cash }) => cash > 0) };
+  }
+
+  /** The error estimate of the last resolution, without rounding. */
+  private estimate(): number {
+    const [before, last] = [this.tried[this.tried.length - 2], this.tried[this.tried.length - 1]];
+    return errorEstimate(last, before, this.kind, this.problem.spots[0]);
+  }
+
+  /** The resolution to go on to, if the last one was not enough. */
+  private refined(): Resolution | undefined {
+    const last = this.tried[this.tried.length - 1];
+    const excess = this.estimate() / (this.accuracy * this.problem.spots[0]);
+    if (this.tried.length >= MOST_TRIES || excess <= 1) return undefined;
+    const next = nextResolution(last.size, last.observed, this.accuracy, this.kind, excess < NEARLY, this.mostNodes);
+    return next.nodes === last.size.nodes && next.steps === last.size.steps ? undefined : next;
+  }
+
+  private bumpLanes({ pair }: JudgedCase): readonly Solving[] {
+    if (this.setting.settings.greeks !== "all") return [];
+    this.bumps = new Bumps(pair, this.problem, this.setting.precision, this.arena);
+    return this.bumps.lanes;
+  }
+
+  /** The scenarios' cases, the base case left out, on meshes of their own. */
+  private scenarioLanes(): readonly Solving[] {
+    const [, ...others] = this.cases;
+    this.shifted = others.map((problem): Shifted | undefined => {
+      if (problem === undefined || isDeterministic(problem)) return problem && { kind: "deterministic", problem };
+      const [fine, coarse] = grids(problem, this.size, this.arena);
+      return { kind: "solved", pair: pairOn(fine, coarse, problem, this.arena) };
+    });
+    return this.shifted.flatMap((one) => (one?.kind === "solved" ? lanesOf(one.pair) : []));
+  }
+
+  /** The value of a case that is not settled, at one of its spots. */
+  private caseValue(index: number, spot: number): number {
+    const pair = index === 0 ? this.base?.pair : pairOf(this.shifted[index - 1]);
+    if (pair !== undefined) return readPair(pair, spot, this.rounding).value;
+    const problem = this.cases[index] ?? this.problem;
+    return deterministicValue(problem, problem.spots[spot]);
+  }
+}
+
+function pairOf(shifted: Shifted | undefined): Pair | undefined {
+  return shifted?.kind === "solved" ? shifted.pair : undefined;
 }
 
 function sensitivities(
@@ -146,89 +199,24 @@ function sensitivities(
   return { delta, gamma, theta: exercised ? 0 : pdeTheta(problem, value, delta, gamma, sigma) };
 }
 
-interface Bumps {
-  vega(values: readonly LaneValues[], rounding: number): number;
-  rho(values: readonly LaneValues[], rounding: number): number;
-}
-
 /**
- * Vega and rho. A European solution is smooth in its parameters: a forward difference with a tiny step serves in f64. The exercise
- * boundary moves from node to node as they change, which leaves noise of about 1e-6 of spot in the value: there, and in f32,
- * differences are central and wide. Measured on the reference cases, in units of S·√T: 95 % within 3e-4, against 1.3e-3 with the tiny step.
- */
-function bumpsOf(
-  base: Case & { kind: "solved" },
-  problem: OneFactorProblem,
-  precision: Precision,
-  add: (lane: Lane) => number,
-  arena: Arena,
-): Bumps {
-  const sigma = Math.sqrt(totalVariance(problem) / problem.expiry);
-  const forward = precision !== "f32" && !problem.american;
-  const sizes = forward
-    ? { volatility: 1e-4 * sigma, rate: 1e-6 }
-    : precision !== "f32"
-      ? { volatility: 0.02 * sigma, rate: 0.002 }
-      : { volatility: 0.05 * sigma, rate: 0.005 };
-  const difference = (
-    volatility: number,
-    rate: number,
-  ): ((values: readonly LaneValues[], rounding: number) => number) => {
-    const moved = (sign: number): number =>
-      add(lane(base.fine, shiftedProblem(problem, { volatility: sign * volatility, rate: sign * rate }), arena));
-    const up = moved(1);
-    const down = forward ? base.fineLane : moved(-1);
-    const width = (forward ? 1 : 2) * (volatility + rate);
-    return (values, rounding) => {
-      const [above, below] = [
-        pointValue(base.fine, values[up], 0, rounding),
-        pointValue(base.fine, values[down], 0, rounding),
-      ];
-      return (above.value - below.value) / width;
-    };
-  };
-  return { vega: difference(sizes.volatility, 0), rho: difference(0, sizes.rate) };
-}
-
-/**
- * From the leading error of the finer solution: extrapolation removes nearly all of it where the solution is smooth, and about
- * nine tenths where an exercise boundary falls among the nodes. The parts of it below are those that hold the true error on more
- * than 95 % of the reference cases (test/pricing/reference.test.ts), and of random trades.
- */
-function errorEstimate(
-  problem: OneFactorProblem,
-  { value, difference, exercised, driftDominated }: PointValue & Errors,
-  precision: Precision,
-): number {
-  const spot = problem.spots[0];
-  const rounding = precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
-  // Next to the exercise boundary holding on is worth a little more than the nodes show.
-  if (exercised) return 5e-8 * spot + rounding;
-  if (driftDominated) return 9 * difference + 1e-5 * spot;
-  // Of the next order, and no more than the leading one: what is left on meshes too coarse for their problem.
-  const beyond = Math.min(difference, (difference * difference) / (4e-4 * spot));
-  if (problem.american || problem.payoff.exerciseSide === "unknown")
-    return 0.5 * difference + beyond + 2e-6 * spot + rounding;
-  return (problem.dividends.length > 0 ? 0.3 : 0.03) * difference + beyond + 5e-8 * spot + rounding;
-}
-
-/**
- * Solves all plans' lanes together; each result is a function that reads it, or throws what went wrong. If solving them together
- * fails for another reason than the device's loss, each is solved by itself: one bad formula must not take the others along.
+ * Solves all trades' lanes together, pass by pass; each result is a function that reads it, or throws what went wrong. If solving them
+ * together fails for another reason than the device's loss, each goes on by itself: one bad formula must not take the others along.
  */
 export async function fdmValuations(
-  plans: readonly FdmPlan[],
+  trades: readonly FdmTrade[],
   solver: LaneSolver,
   signal: AbortSignal | undefined,
 ): Promise<(() => Valuation)[]> {
-  if (plans.length === 0) return [];
+  if (trades.length === 0) return [];
   try {
-    return await solvedTogether(plans, solver, signal);
+    await solveAll(trades, solver, signal);
+    return trades.map((trade) => () => trade.valuation());
   } catch (error) {
     if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
-    if (plans.length === 1) return [() => rethrow(error)];
+    if (trades.length === 1) return [() => rethrow(error)];
     const alone: (() => Valuation)[] = [];
-    for (const plan of plans) alone.push(...(await fdmValuations([plan], solver, signal)));
+    for (const trade of trades) alone.push(...(await fdmValuations([trade], solver, signal)));
     return alone;
   }
 }
@@ -237,17 +225,18 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-async function solvedTogether(
-  plans: readonly FdmPlan[],
+async function solveAll(
+  trades: readonly FdmTrade[],
   solver: LaneSolver,
   signal: AbortSignal | undefined,
-): Promise<(() => Valuation)[]> {
-  const lanes: Lane[] = [];
-  const firsts = plans.map((plan) => {
-    const first = lanes.length;
-    for (const one of plan.lanes) lanes.push(one);
-    return first;
-  });
-  const values = await solver.solve(lanes, signal);
-  return plans.map((plan, i) => () => plan.read(values, firsts[i]));
+): Promise<void> {
+  for (let going = trades; going.length > 0; going = going.filter(({ lanes }) => lanes.length > 0)) {
+    const waiting = going.flatMap(({ lanes }) => lanes);
+    const values = await solver.solve(
+      waiting.map(({ lane }) => lane),
+      signal,
+    );
+    waiting.forEach((one, i) => (one.values = values[i]));
+    for (const trade of going) trade.advance();
+  }
 }
