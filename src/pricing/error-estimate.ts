@@ -25,6 +25,8 @@ export interface Kind {
 
 /** The least that an error estimate is, as a part of the spot: what is left of reading between nodes, and of the mesh's ends. */
 const FLOOR = 5e-9;
+/** And of the first resolution alone, whose solutions far from the strike have little to tell each other. */
+const FIRST_FLOOR = 2e-7;
 
 /**
  * Rounding, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the reference cases.
@@ -51,7 +53,7 @@ export function errorEstimate(now: Judged, before: Judged | undefined, kind: Kin
   const left =
     spacePart(now, kind) * inSpace + (kind.early ? 0.5 : 0.03) * inTime + Math.min(total, (total * total) / 1e-3);
   if (before === undefined || before.driftDominated || refinement(now, before) < LEAST_REFINEMENT)
-    return (left + FLOOR) * spot + boundary;
+    return (left + (before === undefined ? FIRST_FLOOR : FLOOR)) * spot + boundary;
   // Two solutions may agree by chance, all the more where their errors are not smooth.
   const least = kind.early || kind.cash ? 0.35 : 0.05;
   const moved = Math.abs(now.value - before.value) / (refinement(now, before) ** 2.5 - 1);
