@@ -25,6 +25,9 @@ const KINDS = new Map<string, CellKind>([
   ["volatility", "json"],
   ["volatility.cev.sigma", "number"],
   ["volatility.cev.beta", "number"],
+  ["volatility.displaced.sigma", "number"],
+  ["volatility.displaced.shift", "number"],
+  ["volatility.surface", "json"],
   ["volatility.local", "text"],
 ]);
 

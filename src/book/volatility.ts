@@ -1,6 +1,6 @@
 /** From a volatility as written to one that can be priced with. */
 import { BookError } from "../errors.ts";
-import { decreasingAt, flatVolatility, termStructure, type Volatility } from "../market/index.ts";
+import { decreasingAt, flatVolatility, localSurface, termStructure, type Volatility } from "../market/index.ts";
 import { checkFormula } from "./formulas.ts";
 import { inside, type Place } from "./place.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
@@ -21,6 +21,10 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place
       return resolveTermStructure(spec.nodes, asOf, inside(place, "termStructure"));
     case "cev":
       return { kind: "cev", sigma: spec.sigma, beta: spec.beta };
+    case "displaced":
+      return { kind: "displaced", sigma: spec.sigma, shift: spec.shift };
+    case "surface":
+      return resolveSurface(spec.surface, asOf, inside(place, "surface"));
     case "local":
       checkFormula(spec.expression, ["S", "t"], place("local"));
       return { kind: "local", expression: spec.expression };
@@ -58,20 +62,55 @@ function checkQuotes(
   place: Place,
 ): void {
   increasingYears(expiries, asOf, (i) => place("expiries", i));
-  const unordered = strikes.findIndex((strike, i) => i > 0 && strike <= strikes[i - 1]);
+  checkIncreasing(strikes, "strikes", place);
+  checkGrid(
+    implied,
+    { rows: expiries.length, row: "expiry", columns: strikes.length, column: "strike" },
+    inside(place, "implied"),
+  );
+}
+
+function resolveSurface(
+  { times, spots, volatility }: Extract<VolatilitySpec, { kind: "surface" }>["surface"],
+  asOf: AsOf,
+  place: Place,
+): Volatility {
+  const years = times.map((time) => yearsFrom(asOf, time));
+  if (years[0] < 0) throw new BookError(place("times", 0), "expected a time that is not before asOf");
+  const unordered = years.findIndex((time, i) => i > 0 && !(time > years[i - 1]));
+  if (unordered > 0) throw new BookError(place("times", unordered), "expected times that increase");
+  checkIncreasing(spots, "spots", place);
+  checkGrid(
+    volatility,
+    { rows: years.length, row: "time", columns: spots.length, column: "spot" },
+    inside(place, "volatility"),
+  );
+  return { kind: "surface", surface: localSurface(years, spots, volatility) };
+}
+
+function checkIncreasing(values: readonly number[], what: "strikes" | "spots", place: Place): void {
+  const unordered = values.findIndex((value, i) => i > 0 && value <= values[i - 1]);
   if (unordered > 0)
     throw new BookError(
-      place("strikes", unordered),
-      `expected increasing strikes, got ${strikes[unordered]} after ${strikes[unordered - 1]}`,
+      place(what, unordered),
+      `expected increasing ${what}, got ${values[unordered]} after ${values[unordered - 1]}`,
     );
-  if (implied.length !== expiries.length)
-    throw new BookError(place("implied"), `expected ${expiries.length} rows, one an expiry, got ${implied.length}`);
-  const ragged = implied.findIndex((row) => row.length !== strikes.length);
+}
+
+interface GridSize {
+  readonly rows: number;
+  readonly row: string;
+  readonly columns: number;
+  readonly column: string;
+}
+
+function checkGrid(grid: readonly (readonly number[])[], { rows, row, columns, column }: GridSize, place: Place): void {
+  const article = row === "expiry" ? "an" : "a";
+  if (grid.length !== rows)
+    throw new BookError(place(), `expected ${rows} rows, one ${article} ${row}, got ${grid.length}`);
+  const ragged = grid.findIndex((values) => values.length !== columns);
   if (ragged >= 0)
-    throw new BookError(
-      place("implied", ragged),
-      `expected ${strikes.length} volatilities, one a strike, got ${implied[ragged].length}`,
-    );
+    throw new BookError(place(ragged), `expected ${columns} volatilities, one a ${column}, got ${grid[ragged].length}`);
 }
 
 /** Years of dates that have to increase from after asOf. @throws BookError at the first that does not */

@@ -81,7 +81,7 @@ const withDevice = (command: Command): Command =>
       ).choices(["f64", "f32", "f32x2"]),
     )
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
-    .option("--accuracy <part>", "error aimed at, as a part of the spot: 1e-6 to 1e-3", accuracyGoal, 1e-5);
+    .option("--accuracy <part>", "error aimed at, as a part of the spot: 1e-8 to 1e-3", accuracyGoal, 1e-5);
 
 const withGreeks = (command: Command): Command =>
   command.addOption(
@@ -196,7 +196,7 @@ function deviceIndex(text: string): number {
 
 function accuracyGoal(text: string): number {
   const value = Number(text);
-  if (!(value >= 1e-6 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-6 to 1e-3.");
+  if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
   return value;
 }
 

@@ -1,5 +1,5 @@
 import { aliveBetween, knockedOutBy, type KnockOut, SAME_DATE } from "./barriers.ts";
-import { REACH, reachAbove } from "./domain.ts";
+import { REACH, reached } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -72,7 +72,7 @@ function ends(
   const reach = Math.exp(REACH * deviation);
   const [least, most] = [Math.min(...points), Math.max(...points)];
   const low = linear ? 0 : Math.max(least - cash, LEAST_PART * least) / (margin * reach);
-  const high = reachAbove(problem, (most + cash) * margin, reach);
+  const high = reached(problem, (most + cash) * margin, reach);
   const { down, up } = aliveBetween(problem, 0, problem.expiry);
   const cut = (barrier: KnockOut | undefined): number | undefined =>
     barrier === undefined || barrier.open ? undefined : barrier.level;

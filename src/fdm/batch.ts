@@ -6,12 +6,15 @@ import type { Lane } from "./lane.ts";
 import { Launch, type LaneValues } from "./launch.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
+import { sliceWords } from "./surface.ts";
 import { preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
-const CAPACITIES = [161, 257, 513];
+const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
 /** Private arrays of the solver, by exercise scheme. */
 const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7 } as const;
+/** What private arrays that a variant does not use take, one element each. */
+const UNUSED_BYTES = 32;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
 /** About what a lane takes of a launch's memory where the device makes its mesh: coefficients of some ten factorisations, results. */
@@ -26,11 +29,13 @@ export function largestNodes(
   scheme: SolverVariant["exercise"],
   splits: readonly Split[] = preferredSplits(device),
 ): number {
-  const most = CAPACITIES[CAPACITIES.length - 1];
-  if (splits.some((split) => split !== "item" && teamCapacity(device, precision, most, split) !== undefined))
-    return most;
   const bytes = PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4);
-  return Math.min(most, Math.floor(device.limits.maxPrivateBytes / bytes));
+  const most = CAPACITIES[CAPACITIES.length - 1];
+  const roomOf = (split: Split): number =>
+    split === "item"
+      ? Math.min(most, Math.floor((device.limits.maxPrivateBytes - UNUSED_BYTES) / bytes))
+      : Math.max(0, ...CAPACITIES.filter((nodes) => teamCapacity(device, precision, nodes, split) !== undefined));
+  return Math.max(...splits.map(roomOf));
 }
 
 /**
@@ -141,11 +146,14 @@ export class LaneSolver implements Disposable {
    * tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB miss each. 2,048 lanes
    * without tables took 4 % longer on one thread than 1,024.
    */
-  private launchLanes({ grid, coefficients }: Lane): number {
-    const [lanes, words] = grid.table === undefined ? [1024, CLOSED_LANE_WORDS] : [512, grid.mesh.count * 4];
-    // Dates by the hundred make more of them than there are nodes.
-    const all = words + (grid.time.events.length > 0 ? coefficients.length : 0);
-    const most = Math.floor(LAUNCH_BYTES / (all * bytesOf(this.precision)));
+  private launchLanes({ grid, coefficients, surface }: Lane): number {
+    const [lanes, own] = grid.table === undefined ? [1024, CLOSED_LANE_WORDS] : [512, grid.mesh.count * 4];
+    const words =
+      own +
+      // Dates by the hundred make more of them than there are nodes.
+      (grid.time.events.length > 0 ? coefficients.length : 0) +
+      (surface === undefined ? 0 : grid.time.factorisations * sliceWords(surface.surface));
+    const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
     return Math.max(1, Math.min(Math.max(lanes, 2 * this.device.parallelism), most));
   }
 }
@@ -155,7 +163,8 @@ function splitsFor(device: Device, { problem, scheme }: Lane["grid"]): readonly 
   return problem.barriers !== undefined || scheme === "dates" ? ["item"] : preferredSplits(device);
 }
 
-function shapeOf({ variance, formula }: Lane): SolverVariant["shape"] {
+function shapeOf({ variance, formula, surface }: Lane): SolverVariant["shape"] {
+  if (surface !== undefined) return "surface";
   return variance !== undefined ? "table" : formula !== undefined ? "formula" : "lognormal";
 }
 
@@ -167,15 +176,16 @@ function bytesOf(precision: Precision): number {
 function grouped(lanes: readonly Lane[]): number[][] {
   // By time grid first: most lanes share that very string, so that finding it costs no comparison.
   const byTime = new Map<string, Map<string, number[]>>();
-  const formulas = new Map<unknown, number>();
+  const volatilities = new Map<unknown, number>();
   for (let index = 0; index < lanes.length; index++) {
-    const { grid, formula } = lanes[index];
+    const { grid, formula, surface } = lanes[index];
+    const shared = formula ?? surface?.surface;
     let groups = byTime.get(grid.time.key);
     if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
     let key = grid.key;
-    if (formula !== undefined) {
-      if (!formulas.has(formula)) formulas.set(formula, formulas.size);
-      key += ` ${formulas.get(formula)} ${grid.problem.spots[0]}`;
+    if (shared !== undefined) {
+      if (!volatilities.has(shared)) volatilities.set(shared, volatilities.size);
+      key += ` ${volatilities.get(shared)} ${grid.problem.spots[0]}`;
     }
     const members = groups.get(key);
     if (members === undefined) groups.set(key, [index]);

@@ -1,11 +1,11 @@
 import type { OneFactorProblem } from "./problem.ts";
-import { totalDrift, totalVariance, volatilityAt } from "./problem.ts";
+import { totalDrift, totalVariance, volatilityOver } from "./problem.ts";
 import { cellOf, type Mesh, type MeshSpec, nodeAt } from "./mesh.ts";
 
 /** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
 export const REACH = 5;
-/** Standard deviations beyond the spot at which early exercise is worth less than 1e-6 of it. */
-const EARLY_REACH = 4;
+/** Standard deviations beyond the spot at which early exercise is worth less than 1e-7 of it; with four of them it is 1e-6. */
+const EARLY_REACH = 5;
 /**
  * Half-width of the dense part of the mesh, in standard deviations; 0.5 … 3 differ little. Wider by the cash dividends, which move
  * the kink, and by a drift that does.
@@ -23,7 +23,8 @@ export interface Domain extends MeshSpec {
 export function domain(problem: OneFactorProblem, count: number): Domain {
   const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
   const cash = problem.dividends.reduce((sum, dividend) => sum + dividend.cash, 0);
-  const linear = problem.diffusion.kind !== "deterministic";
+  // A surface is flat below its lowest spot: lognormal there, whatever it is above.
+  const linear = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
   const kinks = problem.payoff.kinks.length > 0 ? problem.payoff.kinks : [problem.spots[0]];
   const { lowest, highest, fixed } = ends(problem, kinks, deviation, cash);
   const centre = kinks[kinks.length >> 1];
@@ -53,8 +54,8 @@ function ends(
   const margin = Math.exp(0.5 * deviation + (Math.abs(drift) > 2 * deviation ? 0.5 * Math.abs(drift) : 0));
   const reach = Math.exp(REACH * deviation);
   // Backward in time a kink moves against the drift, and up by the cash dividends; the spot moves with the drift.
-  let lowest = (kinks[0] * Math.exp(Math.min(0, -drift))) / reach;
-  let highest = reachAbove(problem, (kinks[kinks.length - 1] + cash) * Math.exp(Math.max(0, -drift)), reach);
+  let lowest = reached(problem, kinks[0] * Math.exp(Math.min(0, -drift)), 1 / reach);
+  let highest = reached(problem, (kinks[kinks.length - 1] + cash) * Math.exp(Math.max(0, -drift)), reach);
   // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the mesh.
   const { american, exerciseTimes = [], payoff } = problem;
   const isEarly = american || exerciseTimes.length > 0;
@@ -71,18 +72,20 @@ function ends(
 }
 
 /**
- * The price `REACH` standard deviations above `start`: for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's transform undone
- * (for CEV with β < 1 far below the lognormal's e^{nσ√T}).
+ * The price `REACH` standard deviations above `start`, or below it: for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's
+ * transform undone (for CEV with β < 1 far below the lognormal's e^{nσ√T}). `lognormal` says how far, and which way, with constant σ.
  */
-export function reachAbove(problem: OneFactorProblem, start: number, lognormal: number): number {
+export function reached(problem: OneFactorProblem, start: number, lognormal: number): number {
   const { diffusion, expiry } = problem;
   if (diffusion.kind === "deterministic") return start * lognormal;
+  const early = volatilityOver(problem, 0, 0.5 * expiry);
+  const late = volatilityOver(problem, 0.5 * expiry, expiry);
   const steps = 8 * REACH;
-  const root = Math.sqrt(expiry) / 8;
+  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(expiry)) / 8;
   let x = Math.log(start);
   for (let i = 0; i < steps; i++) {
-    const halfway = x + 0.5 * root * volatilityAt(diffusion, Math.exp(x), 0);
-    x += Math.min(root * volatilityAt(diffusion, Math.exp(halfway), 0.5 * expiry), 2);
+    const halfway = x + 0.5 * root * early(Math.exp(x));
+    x += Math.max(Math.min(root * late(Math.exp(halfway)), 2), -2);
   }
   return Math.exp(x);
 }
@@ -128,22 +131,16 @@ function inLife(
 }
 
 /**
- * Whether drift comes near to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h > ½σ²S²: the
- * scheme then adds diffusion of its own, here or a little further out, and is of first order.
+ * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S²: where that is
+ * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order.
  */
-export function driftDominates({
-  mesh,
-  problem,
-}: {
-  readonly mesh: Mesh;
-  readonly problem: OneFactorProblem;
-}): boolean {
+export function driftExcess({ mesh, problem }: { readonly mesh: Mesh; readonly problem: OneFactorProblem }): number {
   const drift = Math.abs(totalDrift(problem));
-  if (drift === 0) return false;
+  if (drift === 0) return 0;
   const variance = totalVariance(problem);
-  const dominatesAt = (price: number): boolean => {
+  const excessAt = (price: number): number => {
     const i = cellOf(mesh, price);
-    return 2 * drift * Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i)) > variance * price;
+    return (2 * drift * Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i))) / (variance * price);
   };
-  return dominatesAt(problem.spots[0]) || problem.payoff.kinks.some(dominatesAt);
+  return Math.max(excessAt(problem.spots[0]), ...problem.payoff.kinks.map(excessAt));
 }

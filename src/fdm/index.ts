@@ -12,9 +12,9 @@ export {
   rebateValue,
   SAME_DATE,
 } from "./barriers.ts";
-export { type Grid, grids, gridsOn, lane, type Lane, type Resolution } from "./lane.ts";
+export { coarserInTime, type Grid, grids, gridsOn, lane, type Lane, type Resolution } from "./lane.ts";
 export { eventsOf } from "./events.ts";
-export { driftDominates } from "./domain.ts";
+export { driftExcess } from "./domain.ts";
 export {
   type Diffusion,
   isExercisableNow,
@@ -26,6 +26,6 @@ export {
   totalVariance,
   volatilityAt,
 } from "./problem.ts";
-export { type PointValue, pointValue } from "./solution.ts";
+export { type PointValue, pointValue, premiumAtBoundary } from "./solution.ts";
 export { solverKernel, type SolverVariant } from "./solver/index.ts";
 export * from "./equation/index.ts";

@@ -9,7 +9,7 @@ import { eventsOf } from "./events.ts";
 import { type Stencil, windowStart } from "./interpolation.ts";
 import { cellOf, coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
-import { isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
+import { type Diffusion, isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
@@ -56,6 +56,8 @@ export interface Lane {
   /** σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
   readonly formula: SolverVariant["volatility"];
+  /** σ(t, S) on a grid, with its parallel move; lanes of one surface share a launch. */
+  readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
 }
 
 /** The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps. */
@@ -95,20 +97,8 @@ function grid(
   fixed: boolean,
   arena: Arena,
 ): Grid {
-  const { payoff, american } = problem;
-  const timeSpec = {
-    expiry: problem.expiry,
-    events: eventsOf(problem),
-    steps: coarsestSteps,
-    refinement,
-    phases: american ? phasesOf(coarsestSteps) : hasContinuousBarriers(problem) ? 2 : 1,
-    // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
-    rannacherSteps: hasContinuousBarriers(problem) ? 3 : 2,
-    rannacherStepsOfShort: 2,
-    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
-    damped: american,
-  };
-  const time = timeGrid(timeSpec, isTimeHomogeneous(problem));
+  const { payoff } = problem;
+  const time = timeOf(problem, coarsestSteps, refinement);
   const scheme = exerciseScheme(problem);
   const closed = !("nodes" in mesh) && payoff.vanillaSign !== undefined;
   const table = closed ? undefined : makeTable(mesh, problem, arena);
@@ -123,6 +113,29 @@ function grid(
     stencils: [],
     key: keyOf(problem, scheme, mesh.count, fixed, table),
   };
+}
+
+/** The steps of a problem: `refinement` of them in each of the coarsest grid's. */
+function timeOf(problem: OneFactorProblem, coarsestSteps: number, refinement: number): TimeGrid {
+  const { american } = problem;
+  const spec = {
+    expiry: problem.expiry,
+    events: eventsOf(problem),
+    steps: coarsestSteps,
+    refinement,
+    phases: american ? phasesOf(coarsestSteps) : hasContinuousBarriers(problem) ? 2 : 1,
+    // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
+    rannacherSteps: hasContinuousBarriers(problem) ? 3 : 2,
+    rannacherStepsOfShort: 2,
+    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
+    damped: american,
+  };
+  return timeGrid(spec, isTimeHomogeneous(problem));
+}
+
+/** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
+export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
+  return { ...fine, time: timeOf(fine.problem, resolution.steps / 2, 1) };
 }
 
 /** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
@@ -179,7 +192,7 @@ function takeLiveSides(initial: Float64Array, mesh: Mesh, { payoff, barriers = [
 }
 
 const SCHEMES = ["none", "brennan-schwartz", "policy", "dates"] as const satisfies readonly ExerciseScheme[];
-const SHAPES = ["lognormal", "table", "formula"] as const satisfies readonly SolverVariant["shape"][];
+const SHAPES = ["lognormal", "table", "formula", "surface"] as const satisfies readonly SolverVariant["shape"][];
 /** Strings by number: made once for all grids alike, and then compared by address. A pure function's memory. */
 const keys = new Map<number, string>();
 const MOST_KEYS = 4096;
@@ -195,8 +208,8 @@ function keyOf(
   const spots = problem.spots.length;
   const barriers = problem.barriers?.length ?? 0;
   const columns = table === undefined ? 0 : hasObstacle(table) ? 2 : 1;
-  const kinds = ((SCHEMES.indexOf(scheme) * 3 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
-  const code = ((barriers * 4096 + spots) * 65_536 + nodes) * 72 + kinds;
+  const kinds = ((SCHEMES.indexOf(scheme) * 4 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
+  const code = ((barriers * 4096 + spots) * 65_536 + nodes) * 96 + kinds;
   let key = keys.get(code);
   if (key === undefined) {
     if (keys.size >= MOST_KEYS) keys.clear();
@@ -253,7 +266,14 @@ function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
 }
 
 function shapeOf({ diffusion }: OneFactorProblem): SolverVariant["shape"] {
-  return diffusion.kind === "deterministic" ? "lognormal" : diffusion.kind === "local" ? "table" : "formula";
+  switch (diffusion.kind) {
+    case "deterministic":
+      return "lognormal";
+    case "local":
+      return "table";
+    default:
+      return diffusion.kind;
+  }
 }
 
 /** The lane that solves `problem`, which may be a shift of the grid's own, on the grid. */
@@ -265,6 +285,7 @@ export function lane(grid: Grid, problem: OneFactorProblem = grid.problem, arena
     variance:
       diffusion.kind === "local" ? nodesOf(grid.mesh, arena).map((spot) => localVariance(problem, spot)) : undefined,
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
+    surface: diffusion.kind === "surface" ? diffusion : undefined,
   };
 }
 

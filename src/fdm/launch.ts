@@ -5,6 +5,7 @@ import { type Grid, hasObstacle, type Lane, type Table } from "./lane.ts";
 import type { KinkedMesh } from "./mesh.ts";
 import { BARRIERS, barrierWords, CLOSED_WORDS, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { Split } from "./split.ts";
+import { SurfaceTable } from "./surface-table.ts";
 
 /**
  * Values in the six nodes of each of a lane's windows, in the currency: `[window·6 + k]`; without meaning where there is no window. Where
@@ -26,6 +27,7 @@ export class Launch {
   private readonly closed: boolean;
   private readonly flags: Int32Array;
   private readonly packed: Packed;
+  private readonly surface: SurfaceTable | undefined;
   private readonly buffers: DeviceBuffer[] = [];
   private out: DeviceBuffer<"f64" | "f32"> | undefined;
 
@@ -41,6 +43,7 @@ export class Launch {
     this.closed = lanes[0].grid.table === undefined;
     this.flags = neededFlags(lanes);
     this.packed = memory.pack();
+    this.surface = lanes[0].surface && new SurfaceTable(lanes, lanes[0].surface.surface);
     if (this.closed) this.packMeshes();
     else this.packTable();
     this.packCoefficients();
@@ -96,7 +99,7 @@ export class Launch {
     const { grid, variance } = this.lanes[0];
     const { count } = grid.mesh;
     const columns = 2 + (hasObstacle(grid.table) ? 1 : 0) + (variance === undefined ? 0 : 1);
-    const table = this.packed.table.take(columns * count * this.pitch);
+    const table = this.takeTable(columns * count * this.pitch);
     for (let first = 0; first < this.lanes.length;) {
       const { grid: shared } = this.lanes[first];
       let end = first + 1;
@@ -120,9 +123,17 @@ export class Launch {
     if (hasObstacle(grid.table)) this.column(table, obstacle as Float64Array, first, end, row, scale);
   }
 
+  /** The launch's table, `words` of it to be filled; the surface, where there is one, comes after. */
+  private takeTable(words: number): Float64Array | Float32Array {
+    const { surface, pitch } = this;
+    const table = this.packed.table.take(words + (surface?.words(pitch) ?? 0));
+    surface?.fill(table.subarray(words), pitch);
+    return table;
+  }
+
   /** What the solver makes a mesh and a vanilla payoff of, in its order. */
   private packMeshes(): void {
-    const packed = this.packed.table.take(CLOSED_WORDS * this.pitch);
+    const packed = this.takeTable(CLOSED_WORDS * this.pitch);
     this.lanes.forEach(({ grid: { mesh, problem } }, l) => {
       const { kink, width, step, at, zeroAt } = mesh as KinkedMesh;
       const words = [kink / problem.spots[0], width, step, at, zeroAt, problem.payoff.vanillaSign as number];
@@ -199,7 +210,7 @@ function perFactorisation({ grid }: Lane): number {
 function neededFlags(lanes: readonly Lane[]): Int32Array {
   const { time } = lanes[0].grid;
   const rows = perFactorisation(lanes[0]);
-  if (time.homogeneous || lanes[0].formula !== undefined) return time.flags;
+  if (time.homogeneous || lanes[0].formula !== undefined || lanes[0].surface !== undefined) return time.flags;
   const barrierRows = perBarrierDate(lanes[0]);
   let [row, before] = [barrierRows, -1];
   return time.flags.map((flag, step) => {

@@ -1,5 +1,15 @@
 import type { KernelFunction } from "../kernel/index.ts";
-import { type DiscreteDividend, integrate, type PiecewiseConstant, shifted, shiftedSigma } from "../market/index.ts";
+import {
+  type DiscreteDividend,
+  integrate,
+  type LocalSurface,
+  type PiecewiseConstant,
+  rowMean,
+  rowVolatility,
+  shifted,
+  shiftedSigma,
+  surfaceVolatility,
+} from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
 import { type KnockOut, SAME_DATE } from "./barriers.ts";
 
@@ -14,7 +24,9 @@ export type Diffusion =
       readonly sigma: KernelFunction<any, number>;
       readonly shift: number;
       readonly start?: number;
-    };
+    }
+  /** σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
+  | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
 /** One product on one underlying: what the one-factor solver solves. Times in years from today. */
 export interface OneFactorProblem {
@@ -66,18 +78,32 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
   if (diffusion.kind === "local") return Math.max(diffusion.sigma(spot) + diffusion.shift, 0);
   if (diffusion.kind === "formula")
     return Math.max(diffusion.sigma(spot, (diffusion.start ?? 0) + time) + diffusion.shift, 0);
+  if (diffusion.kind === "surface")
+    return Math.max(surfaceVolatility(diffusion.surface, spot, time) + diffusion.shift, 0);
   const { times, values } = diffusion.sigma;
   const piece = times.findIndex((end) => time <= end);
   return values[piece < 0 ? times.length : piece];
 }
 
-/** ∫ σ² dt over the life; for σ that depends on S, of σ at today's spot and the kinks, the largest of them. */
+/** σ by price for a part of the life: the mean of a surface, which is worth making once; anything else as it is when the part begins. */
+export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
+  if (diffusion.kind !== "surface") return (spot) => volatilityAt(diffusion, spot, from);
+  const { surface, shift } = diffusion;
+  const mean = rowMean(surface, from, to);
+  return (spot) => Math.max(rowVolatility(surface, mean, spot) + shift, 0);
+}
+
+/** ∫ σ² dt over the life; for σ that depends on S, of σ at today's spot and the kinks, the largest of them (a surface's σ is its mean). */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry } = problem;
   if (diffusion.kind === "deterministic") return integrate(diffusion.sigma, expiry, (sigma) => sigma * sigma);
   let largest = 0;
-  for (const spot of [problem.spots[0], ...problem.payoff.kinks])
-    for (const time of [0, 0.5 * expiry, expiry]) largest = Math.max(largest, volatilityAt(diffusion, spot, time));
+  const prices = [problem.spots[0], ...problem.payoff.kinks];
+  const sigmas =
+    diffusion.kind === "surface"
+      ? [volatilityOver(problem, 0, expiry)]
+      : [0, 0.5 * expiry, expiry].map((time) => volatilityOver(problem, time, time));
+  for (const sigma of sigmas) for (const spot of prices) largest = Math.max(largest, sigma(spot));
   return largest * largest * expiry;
 }
 
@@ -90,5 +116,6 @@ export function totalDrift(problem: OneFactorProblem): number {
 export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
   const constantRates = !rates.times.some((time) => time < expiry);
   if (diffusion.kind === "formula") return false;
+  if (diffusion.kind === "surface") return constantRates && diffusion.surface.times.length === 1;
   return constantRates && (diffusion.kind === "local" || !diffusion.sigma.times.some((time) => time < expiry));
 }

@@ -61,6 +61,20 @@ function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, to
   return true;
 }
 
+/** How much more than the payoff the nodes of a window are worth at most, where the exercise boundary is among them; else 0. */
+export function premiumAtBoundary(grid: Grid, values: LaneValues, w: number, rounding: number): number {
+  const first = grid.windows[w];
+  if (first === undefined || !grid.problem.american) return 0;
+  const made = grid.windows.length * WINDOW;
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (let k = 0; k < WINDOW; k++) {
+    const premium = values[w * WINDOW + k] - grid.problem.payoff.exercised(nodeOf(grid, values, made, w, first, k));
+    least = Math.min(least, premium);
+    most = Math.max(most, premium);
+  }
+  return least <= rounding * grid.problem.spots[0] ? most : 0;
+}
+
 function exercisedNow({ problem }: Grid, w: number): PointValue {
   const { payoff } = problem;
   const spot = problem.spots[w];

@@ -38,4 +38,13 @@ export {
   laterDividends,
   noDividends,
 } from "./dividends.ts";
+export {
+  laterSurface,
+  type LocalSurface,
+  localSurface,
+  rowMean,
+  rowVolatility,
+  type SurfaceRow,
+  surfaceVolatility,
+} from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";

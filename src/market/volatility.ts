@@ -1,11 +1,15 @@
 import { SpecError } from "../errors.ts";
 import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
+import { laterSurface, type LocalSurface } from "./surface.ts";
 
 /**
  * How the underlying diffuses, dS = (r − q)·S dt + σ(S, t)·S dW; σ per √year, as a decimal.
  *
  * * `deterministic`: σ(t), piecewise constant; flat and term-structure volatilities both become this.
  * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; absorbed at zero.
+ * * `displaced`: σ(S) = sigma·(S + shift)/S, so that dS has the diffusion sigma·(S + shift); absorbed at zero. The shift, ≥ 0, is
+ *   constant in the spot: Rubinstein's (1983) displaced forward is the same where r = q.
+ * * `surface`: σ(t, S) on a grid, see `LocalSurface`. Shared by reference: trades on one surface are priced together.
  * * `local`: σ(S, t) as a formula string in `S` and `t` (years from asOf), in the kernel language.
  *
  * `added` is added to σ, which is nowhere below 0; `start` to the formula's `t`.
@@ -13,6 +17,8 @@ import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shift
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
   | { readonly kind: "cev"; readonly sigma: number; readonly beta: number; readonly added?: number }
+  | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number; readonly added?: number }
+  | { readonly kind: "surface"; readonly surface: LocalSurface; readonly added?: number }
   | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number };
 
 /** An implied volatility for time t (years): the total variance is σ²·t. */
@@ -70,7 +76,10 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
     case "deterministic":
       return { kind: "deterministic", sigma: later(volatility.sigma, t) };
     case "cev":
+    case "displaced":
       return volatility;
+    case "surface":
+      return { ...volatility, surface: laterSurface(volatility.surface, t) };
     case "local":
       return { ...volatility, start: (volatility.start ?? 0) + t };
     default:
@@ -90,6 +99,8 @@ export function shiftedVolatility(volatility: Volatility, shift: number): Volati
     case "deterministic":
       return { kind: "deterministic", sigma: shiftedSigma(volatility.sigma, shift) };
     case "cev":
+    case "displaced":
+    case "surface":
     case "local":
       return { ...volatility, added: (volatility.added ?? 0) + shift };
     default:

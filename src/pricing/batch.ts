@@ -11,7 +11,8 @@ import { type Arena, largestNodes, type OneFactorProblem } from "../fdm/index.ts
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
-import { type FdmPlan, fdmPlan, fdmValuations, resolution } from "./fdm.ts";
+import { FdmTrade, fdmValuations, type SolvedTrade } from "./fdm.ts";
+import { EventfulTrade, isEventful } from "./fdm-eventful.ts";
 import { pause } from "./look-ahead.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
@@ -33,7 +34,7 @@ const TRADES_PER_TURN = 32;
 interface Prepared {
   readonly results: TradeResult[];
   readonly closed: { readonly index: number; readonly trade: BlackScholesTrade }[];
-  readonly solved: { readonly index: number; readonly plan: FdmPlan }[];
+  readonly solved: { readonly index: number; readonly plan: SolvedTrade }[];
 }
 
 /**
@@ -124,15 +125,13 @@ function schemeOf({ american, exerciseTimes }: OneFactorProblem): "policy" | "da
   return american ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
 
-function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmPlan {
+function plan(cases: Cases, setting: BatchSetting, arena: Arena): SolvedTrade {
   const { device, precision } = setting.engine;
-  const [{ problem }] = cases;
-  const eventful = cases.some(
-    (one) => one !== undefined && (one.notYet ?? one.problem.barriers ?? one.problem.exerciseTimes) !== undefined,
-  );
+  const eventful = cases.some((one) => one !== undefined && isEventful(one));
   // Those are for one item a lane, see `LaneSolver`.
-  const most = largestNodes(device, precision, schemeOf(problem), eventful ? ["item"] : undefined);
-  return fdmPlan(cases, setting.scenarios, setting, precision, resolution(setting.accuracy, most), arena);
+  const mostNodes = largestNodes(device, precision, schemeOf(cases[0].problem), eventful ? ["item"] : undefined);
+  const solving = { scenarios: setting.scenarios, settings: setting, precision, mostNodes };
+  return eventful ? new EventfulTrade(cases, solving, arena) : new FdmTrade(cases, solving, arena);
 }
 
 /** Runs `value`; its valuation, if there is one yet, or what it throws becomes the trade's result. */

@@ -2,184 +2,200 @@ import type { Scenarios } from "../book/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import {
   type Arena,
-  driftDominates,
-  type Grid,
   grids,
-  gridsOn,
-  isExercisableNow,
-  knockedOutBy,
-  lane,
-  type Lane,
   type LaneSolver,
-  type LaneValues,
   type OneFactorProblem,
   type PointValue,
-  pointValue,
   type Resolution,
-  shiftedProblem,
-  totalVariance,
   volatilityAt,
 } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { pdeTheta } from "./black-scholes.ts";
 import { deterministicValuation, deterministicValue } from "./deterministic.ts";
-import { knockedOutGreeks, knockedOutPoint } from "./knocked-out.ts";
+import { errorEstimate, type Judged, type Kind, roundingError } from "./error-estimate.ts";
+import { Bumps } from "./fdm-bumps.ts";
+import { JudgedCase, lanesOf, type Pair, pairOn, readPair, type Solving } from "./fdm-case.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, isDeterministic, scenarioValues, type Valuation } from "./plan.ts";
-import type { TradeProblems } from "./trade-barriers.ts";
+import { firstResolution, nextResolution } from "./resolution.ts";
 
-/** What is solved for one trade: lanes in order, and how to read their values. */
-export interface FdmPlan {
-  readonly lanes: readonly Lane[];
-  /** `values` as the lanes', in their order, from `first` on. */
-  read(values: readonly LaneValues[], first: number): Valuation;
+/** What is solved on one device for trades of one kind. */
+export interface FdmSetting {
+  readonly scenarios: Scenarios | undefined;
+  readonly settings: Settings;
+  readonly precision: Precision;
+  /** Most nodes that a mesh may have. */
+  readonly mostNodes: number;
+}
+
+/** f32 cannot do better than a few of these, as a part of the spot; it is not asked to. */
+const FINEST_F32 = 1e-5;
+const MOST_NODES_F32 = 257;
+/** Resolutions that are tried: the first, the one it predicts, and one more where that prediction was wrong. */
+const MOST_TRIES = 3;
+/** Where the estimate is below this many times the accuracy, √2 times finer will do: errors fall as h² at least. */
+const NEARLY = 2.2;
+
+/** A shift of the market: solved on two meshes, or without volatility and so by its deterministic path. */
+type Shifted = { readonly kind: "solved"; readonly pair: Pair } | { readonly kind: "deterministic" };
+
+/** A trade on its way through the solver. */
+export interface SolvedTrade {
+  /** What is to be solved next; nothing when the trade is done. */
+  readonly lanes: readonly Solving[];
+  /** To be called when all `lanes` have their values. */
+  advance(): void;
+  /** Once it is done. */
+  valuation(): Valuation;
 }
 
 /**
- * Nodes and steps for an accuracy, as a part of the spot. At 161 × 48 the largest error on the reference cases is about 1e-5,
- * the median 1e-6; the error of the extrapolated value falls at least as the square of the mesh width.
+ * A trade without barriers or dates of exercise: pass by pass it names the lanes that it wants solved next, until its value is as exact as was
+ * asked for.
+ *
+ *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
+ *   second   at that resolution, with vega, rho and the scenarios; where the first was enough, those alone
+ *   third    finer once more, if the error estimate is still above the accuracy
+ *
+ * One solve serves every spot; each time, volatility and rate of the scenarios is a problem of its own.
  */
-export function resolution(accuracy: number, mostNodes: number): Resolution {
-  const refinement = Math.sqrt(1e-5 / accuracy);
-  const nodes = Math.min(Math.max(Math.round(40 * refinement), 16), Math.floor((mostNodes - 1) / 4)) * 4 + 1;
-  return { nodes, steps: Math.max(1, Math.round(2 * refinement)) * 24 };
-}
+export class FdmTrade implements SolvedTrade {
+  private readonly cases: Cases;
+  private readonly problem: OneFactorProblem;
+  private readonly setting: FdmSetting;
+  private readonly arena: Arena;
+  private readonly accuracy: number;
+  private readonly rounding: number;
+  private readonly mostNodes: number;
+  private size: Resolution;
+  /** Undefined without volatility. */
+  private base: JudgedCase | undefined;
+  /** The base case at the resolutions tried, the last one last. */
+  private readonly tried: (PointValue & Judged)[] = [];
+  private bumps: Bumps | undefined;
+  /** By case; the base case, and those of settled trades, are not there. */
+  private shifted: readonly (Shifted | undefined)[] = [];
+  private waiting: readonly Solving[];
 
-/**
- * One solve serves every spot; each time, volatility and rate of the scenarios is a problem of its own, solved on a fine and a
- * coarse mesh. Vega and rho are differences of further solutions on the fine mesh.
- */
-export function fdmPlan(
-  all: Cases,
-  scenarios: Scenarios | undefined,
-  settings: Settings,
-  precision: Precision,
-  size: Resolution,
-  arena: Arena,
-): FdmPlan {
-  const lanes: Lane[] = [];
-  const add = (made: Lane): number => lanes.push(made) - 1;
-  const cases = all.map((one) => one && caseOf(one, size, add, arena));
-  const base = cases[0] as Case;
-  const [problems] = all;
-  const { problem } = problems;
-  const paid = knockedOutBy(problem, problem.spots[0]);
-  const bumps =
-    settings.greeks === "all" && base.kind === "solved" && paid === undefined
-      ? bumpsOf(base, problems, precision, add, arena)
-      : undefined;
-  const rounding = precision === "f32" ? 2e-6 : 1e-12;
-  return {
-    lanes,
-    read(every, first) {
-      const values = first === 0 && every.length === lanes.length ? every : every.slice(first, first + lanes.length);
-      const at = (index: number, spot: number): number => readCase(cases[index] ?? base, values, spot, rounding).value;
-      const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, all, at) };
-      if (base.kind === "deterministic") return { ...deterministicValuation([problems], undefined), ...ladder };
-      const point = readCase(base, values, 0, rounding);
-      return {
-        value: point.value,
-        ...sensitivities(problem, settings, point),
-        vega: bumps === undefined ? null : bumps.vega(values, rounding),
-        rho: bumps === undefined ? null : bumps.rho(values, rounding),
-        ...(paid === undefined
-          ? { errorEstimate: errorEstimate(problems, point, precision), method: "fdm" }
-          : knockedOutGreeks(problem, paid)),
-        warnings: point.driftDominated ? ["drift dominates diffusion: the scheme is of first order"] : [],
-        ...ladder,
-      };
-    },
-  };
-}
-
-/** A problem on its two meshes. */
-interface Solution {
-  readonly fine: Grid;
-  readonly coarse: Grid;
-  readonly fineLane: number;
-  readonly coarseLane: number;
-}
-
-/** A shift of the market: solved on two meshes, or known without: no volatility, or all spots knocked out. */
-type Case =
-  | { readonly kind: "solved"; readonly plus: Solution; readonly minus: Solution | undefined }
-  | { readonly kind: "deterministic"; readonly problems: TradeProblems };
-
-/** What a knock-in lacks is solved on the mesh of the rest, so that their errors cancel where it is far away. */
-function caseOf(problems: TradeProblems, size: Resolution, add: (lane: Lane) => number, arena: Arena): Case {
-  const { problem, notYet } = problems;
-  const isKnockedOut = (spot: number): boolean => knockedOutBy(problem, spot) !== undefined;
-  if (isDeterministic(problem) || problem.spots.every(isKnockedOut)) return { kind: "deterministic", problems };
-  const solution = ([fine, coarse]: readonly [Grid, Grid]): Solution => ({
-    fine,
-    coarse,
-    fineLane: add(lane(fine, fine.problem, arena)),
-    coarseLane: add(lane(coarse, coarse.problem, arena)),
-  });
-  if (notYet === undefined) return { kind: "solved", plus: solution(grids(problem, size, arena)), minus: undefined };
-  const both = grids(notYet, size, arena);
-  return {
-    kind: "solved",
-    plus: solution(gridsOn(problem, both[0].mesh, size, arena)),
-    minus: solution(both),
-  };
-}
-
-interface Errors {
-  /** A third of the difference of the two solutions: the leading error of the finer one, with its sign. */
-  readonly difference: number;
-  readonly driftDominated: boolean;
-}
-
-function readCase(one: Case, values: readonly LaneValues[], spot: number, rounding: number): PointValue & Errors {
-  if (one.kind === "deterministic") {
-    const { problem } = one.problems;
-    const paid = knockedOutBy(problem, problem.spots[spot]);
-    if (paid !== undefined) return { ...knockedOutPoint(problem, paid), difference: 0, driftDominated: false };
-    const value = deterministicValue(one.problems, problem.spots[spot]);
-    return { value, delta: Number.NaN, gamma: Number.NaN, exercised: false, difference: 0, driftDominated: false };
+  constructor(cases: Cases, setting: FdmSetting, arena: Arena) {
+    const { precision, settings } = setting;
+    const [{ problem }] = cases;
+    this.cases = cases;
+    this.problem = problem;
+    this.setting = setting;
+    this.arena = arena;
+    this.accuracy = precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy;
+    // Finer meshes round more: in f32 they would be worse.
+    this.mostNodes = precision === "f32" ? Math.min(setting.mostNodes, MOST_NODES_F32) : setting.mostNodes;
+    this.rounding = precision === "f32" ? 2e-6 : 1e-12;
+    const rough = this.kind.cash || (problem.american && settings.greeks !== "none");
+    this.size = firstResolution(this.accuracy, rough, this.mostNodes);
+    this.base = isDeterministic(problem) ? undefined : new JudgedCase(problem, this.size, arena);
+    this.waiting = this.base?.lanes ?? this.scenarioLanes();
   }
-  const plus = readSolution(one.plus, values, spot, rounding);
-  if (one.minus === undefined) return plus;
-  const minus = readSolution(one.minus, values, spot, rounding);
-  return {
-    value: plus.value - minus.value,
-    delta: plus.delta - minus.delta,
-    gamma: plus.gamma - minus.gamma,
-    exercised: plus.exercised && minus.exercised,
-    difference: plus.difference - minus.difference,
-    driftDominated: plus.driftDominated || minus.driftDominated,
-  };
+
+  get lanes(): readonly Solving[] {
+    return this.waiting;
+  }
+
+  advance(): void {
+    if (this.base === undefined || this.base.size === this.tried.at(-1)?.size) {
+      this.waiting = [];
+      return;
+    }
+    this.tried.push(this.base.judge(this.rounding));
+    const first = this.tried.length === 1;
+    const refined = this.refined();
+    if (refined !== undefined) {
+      this.size = refined;
+      this.base = new JudgedCase(this.problem, refined, this.arena);
+    }
+    this.waiting = [
+      ...(refined === undefined ? [] : this.base.lanes),
+      ...(first ? this.bumpLanes(this.base) : []),
+      ...(first || refined !== undefined ? this.scenarioLanes() : []),
+    ];
+  }
+
+  valuation(): Valuation {
+    const { scenarios } = this.setting;
+    const values = (index: number, spot: number): number => this.caseValue(index, spot);
+    const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, this.cases, values) };
+    if (this.base === undefined) return { ...deterministicValuation([this.cases[0]], undefined), ...ladder };
+    return { ...this.solvedValuation(), ...ladder };
+  }
+
+  private solvedValuation(): Valuation {
+    const { settings, precision } = this.setting;
+    const point = this.tried[this.tried.length - 1];
+    const { vega = null, rho = null } = this.bumps?.read(this.rounding) ?? {};
+    const below = precision === "f32" && settings.accuracy < FINEST_F32;
+    return {
+      value: point.value,
+      ...sensitivities(this.problem, settings, point),
+      vega,
+      rho,
+      errorEstimate: this.estimate() + roundingError(precision, this.problem.spots[0], point.value),
+      method: "fdm",
+      warnings: [
+        ...(point.driftDominated ? ["drift dominates diffusion: the scheme is of first order"] : []),
+        ...(below ? [`accuracy ${settings.accuracy} of the spot is beyond f32: see errorEstimate`] : []),
+      ],
+    };
+  }
+
+  private get kind(): Kind {
+    const { american, dividends } = this.problem;
+    return { early: american, cash: dividends.some(({ cash }) => cash > 0) };
+  }
+
+  /** The error estimate of the last resolution, without rounding. */
+  private estimate(): number {
+    const [before, last] = [this.tried[this.tried.length - 2], this.tried[this.tried.length - 1]];
+    return errorEstimate(last, before, this.kind, this.problem.spots[0]);
+  }
+
+  /** The resolution to go on to, if the last one was not enough. */
+  private refined(): Resolution | undefined {
+    const last = this.tried[this.tried.length - 1];
+    const excess = this.estimate() / (this.accuracy * this.problem.spots[0]);
+    if (this.tried.length >= MOST_TRIES || excess <= 1) return undefined;
+    const next = nextResolution(last.size, last.observed, this.accuracy, this.kind, excess < NEARLY, this.mostNodes);
+    return next.nodes === last.size.nodes && next.steps === last.size.steps ? undefined : next;
+  }
+
+  private bumpLanes({ pair }: JudgedCase): readonly Solving[] {
+    if (this.setting.settings.greeks !== "all") return [];
+    this.bumps = new Bumps(pair, this.problem, this.setting.precision, this.arena);
+    return this.bumps.lanes;
+  }
+
+  /** The scenarios' cases, the base case left out, on meshes of their own. */
+  private scenarioLanes(): readonly Solving[] {
+    const [, ...others] = this.cases;
+    this.shifted = others.map((one): Shifted | undefined => {
+      if (one === undefined || isDeterministic(one.problem)) return one && { kind: "deterministic" };
+      const { problem } = one;
+      const [fine, coarse] = grids(problem, this.size, this.arena);
+      return { kind: "solved", pair: pairOn(fine, coarse, problem, this.arena) };
+    });
+    return this.shifted.flatMap((one) => (one?.kind === "solved" ? lanesOf(one.pair) : []));
+  }
+
+  /** The value of a case that is not settled, at one of its spots. */
+  private caseValue(index: number, spot: number): number {
+    const pair = index === 0 ? this.base?.pair : pairOf(this.shifted[index - 1]);
+    if (pair !== undefined) return readPair(pair, spot, this.rounding).value;
+    const one = this.cases[index] ?? this.cases[0];
+    return deterministicValue(one, one.problem.spots[spot]);
+  }
 }
 
-/** Richardson's extrapolation (4·fine − coarse)/3: both meshes have the kinks, and both schemes an h² expansion. */
-function readSolution(
-  one: Solution,
-  values: readonly LaneValues[],
-  spot: number,
-  rounding: number,
-): PointValue & Errors {
-  const { problem } = one.fine;
-  const paid = knockedOutBy(problem, problem.spots[spot]);
-  if (paid !== undefined) return { ...knockedOutPoint(problem, paid), difference: 0, driftDominated: false };
-  const fine = pointValue(one.fine, values[one.fineLane], spot, rounding);
-  const coarse = pointValue(one.coarse, values[one.coarseLane], spot, rounding);
-  const difference = (fine.value - coarse.value) / 3;
-  const driftDominated = driftDominates(one.fine);
-  if (fine.exercised || driftDominated) return { ...fine, difference, driftDominated };
-  const extrapolated = (f: number, c: number): number => f + (f - c) / 3;
-  const value = extrapolated(fine.value, coarse.value);
-  return {
-    value: isExercisableNow(problem) ? Math.max(value, problem.payoff.exercised(problem.spots[spot])) : value,
-    delta: coarse.exercised ? fine.delta : extrapolated(fine.delta, coarse.delta),
-    gamma: coarse.exercised ? fine.gamma : extrapolated(fine.gamma, coarse.gamma),
-    exercised: false,
-    difference,
-    driftDominated,
-  };
+function pairOf(shifted: Shifted | undefined): Pair | undefined {
+  return shifted?.kind === "solved" ? shifted.pair : undefined;
 }
 
-function sensitivities(
+export function sensitivities(
   problem: OneFactorProblem,
   { greeks }: Settings,
   point: PointValue,
@@ -190,97 +206,24 @@ function sensitivities(
   return { delta, gamma, theta: exercised ? 0 : pdeTheta(problem, value, delta, gamma, sigma) };
 }
 
-type Difference = (values: readonly LaneValues[], rounding: number) => number;
-
-interface Bumps {
-  readonly vega: Difference;
-  readonly rho: Difference;
-}
-
 /**
- * Vega and rho. A European solution is smooth in its parameters: a forward difference with a tiny step serves in f64. The exercise
- * boundary moves from node to node as they change, which leaves noise of about 1e-6 of spot in the value: there, and in f32,
- * differences are central and wide. Measured on the reference cases, in units of S·√T: 95 % within 3e-4, against 1.3e-3 with the tiny step.
- */
-function bumpsOf(
-  base: Case & { kind: "solved" },
-  problems: TradeProblems,
-  precision: Precision,
-  add: (lane: Lane) => number,
-  arena: Arena,
-): Bumps {
-  const { problem } = problems;
-  const sigma = Math.sqrt(totalVariance(problem) / problem.expiry);
-  const forward = precision !== "f32" && !problem.american && problem.exerciseTimes === undefined;
-  const sizes = forward
-    ? { volatility: 1e-4 * sigma, rate: 1e-6 }
-    : precision !== "f32"
-      ? { volatility: 0.02 * sigma, rate: 0.002 }
-      : { volatility: 0.05 * sigma, rate: 0.005 };
-  const differenceOf = ({ fine, fineLane }: Solution, volatility: number, rate: number): Difference => {
-    const moved = (sign: number): number =>
-      add(lane(fine, shiftedProblem(fine.problem, { volatility: sign * volatility, rate: sign * rate }), arena));
-    const up = moved(1);
-    const down = forward ? fineLane : moved(-1);
-    const width = (forward ? 1 : 2) * (volatility + rate);
-    return (values, rounding) => {
-      const [above, below] = [pointValue(fine, values[up], 0, rounding), pointValue(fine, values[down], 0, rounding)];
-      return (above.value - below.value) / width;
-    };
-  };
-  const isKnockedIn = problems.notYet !== undefined && knockedOutBy(problems.notYet, problem.spots[0]) !== undefined;
-  const difference = (volatility: number, rate: number): Difference => {
-    const plus = differenceOf(base.plus, volatility, rate);
-    if (base.minus === undefined || isKnockedIn) return plus;
-    const minus = differenceOf(base.minus, volatility, rate);
-    return (values, rounding) => plus(values, rounding) - minus(values, rounding);
-  };
-  return { vega: difference(sizes.volatility, 0), rho: difference(0, sizes.rate) };
-}
-
-/**
- * From the leading error of the finer solution: extrapolation removes nearly all of it where the solution is smooth, and about
- * nine tenths where an exercise boundary falls among the nodes. The parts of it below are those that hold the true error on more
- * than 95 % of the reference cases (test/pricing/reference.test.ts), and of random trades.
- */
-function errorEstimate(
-  { problem, notYet }: TradeProblems,
-  { value, difference: signed, exercised, driftDominated }: PointValue & Errors,
-  precision: Precision,
-): number {
-  const difference = Math.abs(signed);
-  const spot = problem.spots[0];
-  const rounding = precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
-  // Next to the exercise boundary holding on is worth a little more than the nodes show.
-  if (exercised) return 5e-8 * spot + rounding;
-  if (driftDominated) return 9 * difference + 1e-5 * spot;
-  // Of the next order, and no more than the leading one: what is left on meshes too coarse for their problem.
-  const beyond = Math.min(difference, (difference * difference) / (4e-4 * spot));
-  if (problem.american || problem.exerciseTimes !== undefined || problem.payoff.exerciseSide === "unknown")
-    return 0.5 * difference + beyond + 2e-6 * spot + rounding;
-  const { barriers = [], dividends } = notYet ?? problem;
-  if (barriers.length > 0 && (dividends.length > 0 || barriers.some(({ times }) => times !== undefined)))
-    return 0.3 * difference + beyond + 1e-6 * spot + rounding;
-  return (problem.dividends.length > 0 ? 0.3 : 0.03) * difference + beyond + 5e-8 * spot + rounding;
-}
-
-/**
- * Solves all plans' lanes together; each result is a function that reads it, or throws what went wrong. If solving them together
- * fails for another reason than the device's loss, each is solved by itself: one bad formula must not take the others along.
+ * Solves all trades' lanes together, pass by pass; each result is a function that reads it, or throws what went wrong. If solving them
+ * together fails for another reason than the device's loss, each goes on by itself: one bad formula must not take the others along.
  */
 export async function fdmValuations(
-  plans: readonly FdmPlan[],
+  trades: readonly SolvedTrade[],
   solver: LaneSolver,
   signal: AbortSignal | undefined,
 ): Promise<(() => Valuation)[]> {
-  if (plans.length === 0) return [];
+  if (trades.length === 0) return [];
   try {
-    return await solvedTogether(plans, solver, signal);
+    await solveAll(trades, solver, signal);
+    return trades.map((trade) => () => trade.valuation());
   } catch (error) {
     if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
-    if (plans.length === 1) return [() => rethrow(error)];
+    if (trades.length === 1) return [() => rethrow(error)];
     const alone: (() => Valuation)[] = [];
-    for (const plan of plans) alone.push(...(await fdmValuations([plan], solver, signal)));
+    for (const trade of trades) alone.push(...(await fdmValuations([trade], solver, signal)));
     return alone;
   }
 }
@@ -289,17 +232,18 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-async function solvedTogether(
-  plans: readonly FdmPlan[],
+async function solveAll(
+  trades: readonly SolvedTrade[],
   solver: LaneSolver,
   signal: AbortSignal | undefined,
-): Promise<(() => Valuation)[]> {
-  const lanes: Lane[] = [];
-  const firsts = plans.map((plan) => {
-    const first = lanes.length;
-    for (const one of plan.lanes) lanes.push(one);
-    return first;
-  });
-  const values = await solver.solve(lanes, signal);
-  return plans.map((plan, i) => () => plan.read(values, firsts[i]));
+): Promise<void> {
+  for (let going = trades; going.length > 0; going = going.filter(({ lanes }) => lanes.length > 0)) {
+    const waiting = going.flatMap(({ lanes }) => lanes);
+    const values = await solver.solve(
+      waiting.map(({ lane }) => lane),
+      signal,
+    );
+    waiting.forEach((one, i) => (one.values = values[i]));
+    for (const trade of going) trade.advance();
+  }
 }

@@ -71,8 +71,8 @@ async function* batches(
 }
 
 function settingsOf({ greeks = "all", method = "auto", accuracy = 1e-5, batchSize = 1 }: PricingOptions): Settings {
-  if (!(accuracy >= 1e-6 && accuracy <= 1e-3))
-    throw new SpecError(`accuracy: expected a part of the spot from 1e-6 to 1e-3, got ${accuracy}`);
+  if (!(accuracy >= 1e-8 && accuracy <= 1e-3))
+    throw new SpecError(`accuracy: expected a part of the spot from 1e-8 to 1e-3, got ${accuracy}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
   return { greeks, method, accuracy };

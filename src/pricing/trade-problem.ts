@@ -107,6 +107,12 @@ function diffusionOf(volatility: Volatility): Diffusion {
       const { sigma, beta, added = 0 } = volatility;
       return { kind: "local", sigma: (spot) => sigma * spot ** (beta - 1), shift: added };
     }
+    case "displaced": {
+      const { sigma, shift, added = 0 } = volatility;
+      return { kind: "local", sigma: (spot) => (sigma * (spot + shift)) / spot, shift: added };
+    }
+    case "surface":
+      return { kind: "surface", surface: volatility.surface, shift: volatility.added ?? 0 };
     case "local":
       return localDiffusion(volatility);
     default:

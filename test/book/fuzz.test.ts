@@ -50,6 +50,8 @@ const SEED_BOOK = {
       payoff: { expression: "max(S - 90, 0)", kinks: [90] },
       volatility: { cev: { sigma: 2, beta: 0.5 } },
     }),
+    trade({ id: "T5", volatility: { displaced: { sigma: 0.2, shift: 30 } } }),
+    trade({ id: "T6", volatility: { surface: { times: [0, "2027-11-20"], spots: [90], volatility: [[0.2], [0.3]] } } }),
     trade({ id: "T4", volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2, 0.3]] } } }),
   ],
   scenarios: { time: [0, "2027-01-20"], spot: [-0.1, 0], volatility: [0.01], rate: [0] },

@@ -149,6 +149,25 @@ describe("CSV", () => {
     });
   });
 
+  test("volatilities stand in columns of their own, or as JSON", async () => {
+    const surface = JSON.stringify({ times: [0.5], spots: [90, 110], volatility: [[0.3, 0.2]] }).replaceAll('"', '""');
+    const text = [
+      "id,underlying,payoff,strike,expiry,volatility.displaced.sigma,volatility.displaced.shift,volatility.surface",
+      "1,ACME,put,100,1,0.2,30,",
+      `2,ACME,put,100,1,,,"${surface}"`,
+      "3,ACME,put,100,1,,30,",
+    ].join("\n");
+    const { trades } = await readCsv(pieces(text), readHeader(header));
+    const parsed: ParsedTrade[] = [];
+    for await (const one of trades) parsed.push(one);
+    const volatilities = parsed.map((one) => (one.ok ? one.trade.volatility : one.error.message));
+    expect(volatilities).toMatchObject([
+      { kind: "displaced", sigma: 0.2, shift: 30 },
+      { kind: "surface", surface: { times: [0.5], spots: [90, 110], volatility: [[0.3, 0.2]] } },
+      "line 4: volatility.displaced.sigma: expected a number ≥ 0, got nothing",
+    ]);
+  });
+
   test.each([
     ["", "expected a table of trades, got an empty input"],
     ["id,stirke\n", 'line 1: unknown column "stirke" (did you mean "strike"?)'],

@@ -86,7 +86,47 @@ describe("a trade", () => {
     });
     expect(read({ volatility: 0.3 }, { volatility: undefined }).volatility.kind).toBe("deterministic");
   });
+
+  test("a displaced diffusion, and a surface with dates or years", () => {
+    expect(read({ volatility: { displaced: { sigma: 0.2, shift: 30 } } }).volatility).toEqual({
+      kind: "displaced",
+      sigma: 0.2,
+      shift: 30,
+    });
+    const surface = {
+      times: [0, "2027-11-20"],
+      spots: [90, 100, 120],
+      volatility: [
+        [0.4, 0.3, 0.2],
+        [0.3, 0.2, 0.2],
+      ],
+    };
+    expect(read({ volatility: { surface } }).volatility).toMatchObject({
+      kind: "surface",
+      surface: { times: [0, 1], spots: [90, 100, 120], volatility: surface.volatility },
+    });
+  });
+
+  test("trades share their underlying's surface", () => {
+    const surface = { times: [1], spots: [100], volatility: [[0.2]] };
+    const { trades } = readBook({
+      asOf: "2026-11-20T16:00:00Z",
+      market: market({ volatility: { surface } }),
+      trades: [trade({}), trade({ id: "T2" })],
+    });
+    const [one, other] = trades.map((parsed) => (parsed.ok ? parsed.trade.volatility : undefined));
+    expect(one).toBe(other);
+  });
 });
+
+/** A surface with a fault. */
+function surface(changes: object): { readonly volatility: object } {
+  const volatility = [
+    [0.3, 0.2, 0.2],
+    [0.3, 0.2, 0.2],
+  ];
+  return { volatility: { surface: { times: [0.5, 1], spots: [90, 100, 110], volatility, ...changes } } };
+}
 
 describe("a trade that cannot be used says where and why", () => {
   test.each([
@@ -236,6 +276,43 @@ describe("terms that cannot be, or come later, are refused by name", () => {
     [
       { volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2]] } } },
       "trades[0].volatility.quotes.implied[0]: expected 2 volatilities, one a strike, got 1",
+    ],
+    [
+      { volatility: { displaced: { sigma: -0.2, shift: 30 } } },
+      "trades[0].volatility.displaced.sigma: expected a number ≥ 0, got -0.2",
+    ],
+    [
+      { volatility: { displaced: { sigma: 0.2, shift: -30 } } },
+      "trades[0].volatility.displaced.shift: expected a number ≥ 0, got -30",
+    ],
+    [
+      { volatility: { displaced: { sigma: 0.2, shfit: 30 } } },
+      /displaced\.shfit: unknown field \(did you mean "shift"\?\)/,
+    ],
+    [surface({ times: [0.5, 0.5] }), "trades[0].volatility.surface.times[1]: expected times that increase"],
+    [
+      surface({ times: ["2026-11-19", 1] }),
+      "trades[0].volatility.surface.times[0]: expected a time that is not before asOf",
+    ],
+    [surface({ times: [] }), /surface\.times: expected a list of dates or years, at least one, got an empty list/],
+    [
+      surface({ spots: [90, 90, 110] }),
+      "trades[0].volatility.surface.spots[1]: expected increasing spots, got 90 after 90",
+    ],
+    [surface({ spots: [0, 90, 110] }), "trades[0].volatility.surface.spots[0]: expected a positive number, got 0"],
+    [surface({ times: [1] }), "trades[0].volatility.surface.volatility: expected 1 rows, one a time, got 2"],
+    [
+      surface({ spots: [90, 110] }),
+      "trades[0].volatility.surface.volatility[0]: expected 2 volatilities, one a spot, got 3",
+    ],
+    [
+      surface({
+        volatility: [
+          [0.2, 0.2, 0.2],
+          [0.2, 0, 0.2],
+        ],
+      }),
+      "trades[0].volatility.surface.volatility[1][1]: expected a volatility above 0, up to 100 (0.2 is 20 %), got 0",
     ],
   ])("%j", (changes, message) => {
     if (typeof message === "string") expect(refusal(changes)).toBe(message);

@@ -253,7 +253,7 @@ describe("input", () => {
     [["price", "-", "--formt", "csv"], "error: unknown option '--formt'\n(Did you mean --format?)\n"],
     [["price", "-", "--precision", "f16"], /Allowed choices are f64, f32, f32x2/],
     [["price", "-", "--threads", "0"], /expected a whole number from 1 on/],
-    [["price", "-", "--accuracy", "1"], /expected a number from 1e-6 to 1e-3/],
+    [["price", "-", "--accuracy", "1"], /expected a number from 1e-8 to 1e-3/],
   ])("%j cannot be used: status 2, nothing on standard output", async (args, message) => {
     const { status, stdout, stderr } = await feynkac(args);
     expect(stdout).toBe("");

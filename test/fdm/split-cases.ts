@@ -11,7 +11,7 @@ import {
 import { nodeAt } from "../../src/fdm/mesh.ts";
 import type { Split, TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
-import { constant } from "../../src/market/index.ts";
+import { constant, localSurface } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 
 export const european: OneFactorProblem = {
@@ -33,12 +33,35 @@ const stepped = { times: [0.5], values: [0.02, 0.07] };
 const local = { kind: "local", sigma: (spot: number) => 3 / Math.sqrt(spot), shift: 0 } as const;
 const sigma = formula("0.2 + 0.1*exp(-S/100) + 0.05*t", ["S", "t"]);
 
+/** Its times fall inside time steps, its spots among the nodes. */
+const surface = {
+  kind: "surface",
+  surface: localSurface(
+    [0.1, 0.33, 0.9],
+    [60, 85, 97, 110, 150],
+    [
+      [0.5, 0.35, 0.28, 0.25, 0.26],
+      [0.42, 0.33, 0.27, 0.24, 0.24],
+      [0.36, 0.3, 0.26, 0.25, 0.24],
+    ],
+  ),
+  shift: 0.01,
+} as const;
+
 export const problems: Readonly<Record<string, OneFactorProblem>> = {
   European: european,
   "European call, stepped rates": { ...european, payoff: vanillaPayoff("call", 95), rates: stepped },
   "European, dividends": { ...european, dividends },
   "European, σ(S)": { ...european, diffusion: local },
   "European, σ(S, t)": { ...european, diffusion: { kind: "formula", sigma, shift: 0.01 } },
+  "European, surface": { ...european, diffusion: surface },
+  "American call, dividends, surface": {
+    ...american,
+    payoff: vanillaPayoff("call", 95),
+    dividends,
+    diffusion: surface,
+  },
+  "policy: surface": { ...american, rates: constant(-0.01), dividendYield: -0.03, diffusion: surface },
   "American put": american,
   "American call, descending mesh": { ...american, payoff: vanillaPayoff("call", 95), dividendYield: 0.06 },
   "American, dividends, stepped volatility": {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { constant, dividendSchedule, flatVolatility, type Volatility } from "../../src/market/index.ts";
+import { normalCdf } from "../support/normal.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { priced, trade } from "./reference.ts";
 
@@ -138,15 +139,6 @@ function oneTouch(s: number, h: number, cash: number, r: number, q: number, sigm
     ((h / s) ** (mu + lambda) * normalCdf(-z) +
       (h / s) ** (mu - lambda) * normalCdf(-z + 2 * lambda * sigma * Math.sqrt(t)))
   );
-}
-
-/** By integration, which needs no care: 1e-12. */
-function normalCdf(x: number): number {
-  const n = 4000;
-  const h = (x + 12) / n;
-  let sum = 0;
-  for (let i = 0; i <= n; i++) sum += (i === 0 || i === n ? 0.5 : 1) * Math.exp(-0.5 * (-12 + i * h) ** 2);
-  return (sum * h) / Math.sqrt(2 * Math.PI);
 }
 
 describe("scenarios", () => {

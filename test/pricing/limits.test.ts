@@ -13,8 +13,8 @@ const cash = (time: number, amount: number) => ({
   dividends: dividendSchedule(0, [{ time, cash: amount, proportional: 0 }]),
 });
 
-async function one(parts: Parameters<typeof trade>[0], method: "auto" | "fdm" = "auto") {
-  const [got] = await priced([trade(parts)], { device, method });
+async function one(parts: Parameters<typeof trade>[0], method: "auto" | "fdm" = "auto", accuracy = 1e-5) {
+  const [got] = await priced([trade(parts)], { device, method, accuracy });
   return got;
 }
 
@@ -125,7 +125,8 @@ describe("extremes", () => {
   });
 
   it("a dividend at expiry comes before the payoff", async () => {
-    const [with2, without] = [await one({ market: cash(1, 2), payoff: call(98) }), await one({ payoff: call(100) })];
+    const with2 = await one({ market: cash(1, 2), payoff: call(98) }, "auto", 1e-6);
+    const without = await one({ payoff: call(100) });
     expect(with2.value).toBeCloseTo(without.value, 3);
   });
 });

@@ -125,7 +125,7 @@ const localVolatilities = (): ReferenceTrade[] =>
 function localVolatility({ product, params }: Case): Volatility {
   const { alpha, sigma, beta, shift, normal_vol } = params;
   if (product.startsWith("european_cev")) return { kind: "cev", sigma: alpha ?? sigma, beta };
-  if (product === "european_displaced_diffusion") return { kind: "local", expression: `${sigma}*(S+${shift})/S` };
+  if (product === "european_displaced_diffusion") return { kind: "displaced", sigma, shift };
   return { kind: "local", expression: `${normal_vol}/S` };
 }
 

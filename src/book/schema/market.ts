@@ -13,6 +13,7 @@ import {
   notNegative,
   object,
   positive,
+  positiveVolatility,
   rate,
   type Schema,
   time,
@@ -43,6 +44,13 @@ export interface QuotesSpec {
   readonly implied: readonly (readonly number[])[];
 }
 
+export interface SurfaceSpec {
+  readonly times: readonly TimeSpec[];
+  readonly spots: readonly number[];
+  /** volatility[time][spot] */
+  readonly volatility: readonly (readonly number[])[];
+}
+
 export type VolatilitySpec =
   | { readonly kind: "flat"; readonly volatility: number }
   | {
@@ -50,6 +58,8 @@ export type VolatilitySpec =
       readonly nodes: readonly { readonly date: TimeSpec; readonly volatility: number }[];
     }
   | { readonly kind: "cev"; readonly sigma: number; readonly beta: number }
+  | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number }
+  | { readonly kind: "surface"; readonly surface: SurfaceSpec }
   | { readonly kind: "local"; readonly expression: string }
   | { readonly kind: "quotes"; readonly quotes: QuotesSpec };
 
@@ -63,6 +73,19 @@ const volatilityForms: Readonly<Record<string, Schema<VolatilitySpec>>> = {
     kind: "cev",
     ...cev,
   })),
+  displaced: object({ displaced: object({ sigma: notNegative, shift: notNegative }) }).transform(
+    ({ displaced }): VolatilitySpec => ({ kind: "displaced", ...displaced }),
+  ),
+  surface: object({
+    surface: object({
+      times: list(time, "a list of dates or years, at least one", 1),
+      spots: list(positive, "a list of spots, at least one", 1),
+      volatility: list(
+        list(positiveVolatility, "a list of volatilities"),
+        "a list (by time) of lists (by spot) of volatilities",
+      ),
+    }),
+  }).transform(({ surface }): VolatilitySpec => ({ kind: "surface", surface })),
   local: object({ local: formula }).transform(({ local }): VolatilitySpec => ({ kind: "local", expression: local })),
   quotes: object({
     quotes: object({
@@ -76,7 +99,8 @@ const volatilityForms: Readonly<Record<string, Schema<VolatilitySpec>>> = {
   }).transform(({ quotes }): VolatilitySpec => ({ kind: "quotes", quotes })),
 };
 
-const VOLATILITY_FORMS = 'a volatility, { "termStructure" }, { "cev" }, { "local" } or { "quotes" }';
+const VOLATILITY_FORMS =
+  'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" } or { "quotes" }';
 
 export const volatilitySchema = choose<VolatilitySpec>(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,

@@ -33,6 +33,10 @@ export const volatility = numberWhere(
   `a volatility from 0 to ${MOST_RATE} (0.2 is 20 %)`,
   (value) => value >= 0 && value <= MOST_RATE,
 );
+export const positiveVolatility = numberWhere(
+  `a volatility above 0, up to ${MOST_RATE} (0.2 is 20 %)`,
+  (value) => value > 0 && value <= MOST_RATE,
+);
 export const fraction = numberWhere("a number from 0 to 1", (value) => value >= 0 && value <= 1);
 export const correlation = numberWhere("a correlation from −1 to 1", (value) => value >= -1 && value <= 1);
 

@@ -3,14 +3,18 @@ import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barri
 import { payDividend, payDividendBetween } from "./dividend.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
-import { closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
+import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
+import { PIECE_WORDS, readSurface, surfaceSigma } from "./surface.ts";
 
 /** How early exercise is treated; "dates": at some ends of steps only. See `solverKernel`. */
 export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates";
 
-/** Where σ² comes from: flat in S, a column of the table, or a formula in S and t evaluated in the kernel. */
-export type DiffusionShape = "lognormal" | "table" | "formula";
+/**
+ * Where σ² comes from: flat in S, a column of the table, a formula in S and t evaluated in the kernel, or cubics in S, other ones each
+ * step, that the lanes of one expiry share (`surface.ts`).
+ */
+export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
 
 export interface SolverVariant {
   readonly exercise: ExerciseScheme;
@@ -52,7 +56,8 @@ export const BARRIERS = 16;
  *
  * Layout: value i of lane l stands at [i·pitch + l].
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table"); `closed`: six
- *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ
+ *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
+ *                 after all that the surface (shape "surface"), see `readSurface`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; with barriers, at expiry and
  *                 at each event: `barrierWords` (`barrier.ts`); per dividend: keep, cash
  *   flags         one word a step, the same for all lanes
@@ -111,6 +116,10 @@ function makeKernel(variant: SolverVariant): Kernel {
       capacity,
       closedNode,
       readClosed,
+      closedWords: CLOSED_WORDS,
+      readSurface: readSurface(shape),
+      surfaceSigma,
+      sliceWords: PIECE_WORDS,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       policy: exercise === "policy",
@@ -161,6 +170,9 @@ function makeKernel(variant: SolverVariant): Kernel {
         }
       }
       if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
+      const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
+      const { slice, move, pieces } = env.readSurface(table, tail, pitch, lane);
+      let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let row = 0;
       let hRate = 0.0;
       // Knocked out at nodes up to `low` and from `high` on.
@@ -200,6 +212,7 @@ function makeKernel(variant: SolverVariant): Kernel {
           let here = x[last];
           let below = x[last - 1];
           let hUp = here - below;
+          let piece = 0;
           for (let i = last; i >= 0; i--) {
             const hDown = here - below;
             const drift = hDrift * here;
@@ -207,6 +220,11 @@ function makeKernel(variant: SolverVariant): Kernel {
             if (env.shape === "table") variance = hVariance * table[((obstacleColumn + 1) * nodes + i) * pitch + lane];
             if (env.shape === "formula" && here > 0) {
               const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
+              variance = h * sigma * sigma * here * here;
+            }
+            if (env.shape === "surface") {
+              const { piece: found, sigma } = env.surfaceSigma(table, pieceRow, pieces, move, piece, here);
+              piece = found;
               variance = h * sigma * sigma * here * here;
             }
             const weight = env.rowWeight(hDown, hUp, i === 0, i === last);
@@ -232,6 +250,7 @@ function makeKernel(variant: SolverVariant): Kernel {
             here = below;
             below = x[Math.max(i - 2, 0)];
           }
+          if (env.shape === "surface") pieceRow += pieces * env.sliceWords;
         }
 
         const crankNicolson = (flag & 2) !== 0;

@@ -1,5 +1,6 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { matrixRow } from "../matrix.ts";
+import { surfaceSigma } from "../surface.ts";
 
 /** What the matrix depends on at compile time. */
 export interface Assembly {
@@ -10,7 +11,8 @@ export interface Assembly {
 
 /**
  * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`; 0 beyond the last node. `variance` is
- * where σ²S² starts in the table (shape "table").
+ * where σ²S² starts in the table (shape "table"), `pieceRow` where the slice of the step does (shape "surface"). Returns the piece that
+ * the run's first node is in, which is where the search of the next step starts.
  */
 export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
   const { rows, shape, volatility } = assembly;
@@ -33,15 +35,42 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
       real,
       real,
       i32,
+      i32,
+      i32,
+      real,
+      i32,
     ],
-    env: { rows, shape, matrixRow, ...(volatility === undefined ? {} : { volatility }) },
+    env: { rows, shape, matrixRow, surfaceSigma, ...(volatility === undefined ? {} : { volatility }) },
     body(
-      [x, weights, table, a, c, nodes, pitch, lane, fixed, h, hVariance, hDrift, time, shift, scale, varianceRow],
+      [
+        x,
+        weights,
+        table,
+        a,
+        c,
+        nodes,
+        pitch,
+        lane,
+        fixed,
+        h,
+        hVariance,
+        hDrift,
+        time,
+        shift,
+        scale,
+        varianceRow,
+        pieceRow,
+        pieces,
+        move,
+        piece,
+      ],
       gpu,
       env: any,
     ) {
       const first = gpu.localId() * env.rows;
       const last = nodes - 1;
+      let at = piece;
+      let next = piece;
       for (let k = 0; k < env.rows; k++) {
         const i = Math.min(first + k, last);
         const here = x[i];
@@ -53,10 +82,17 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
           const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
           variance = h * sigma * sigma * here * here;
         }
+        if (env.shape === "surface") {
+          const { piece: found, sigma } = env.surfaceSigma(table, pieceRow, pieces, move, at, here);
+          at = found;
+          if (k === 0) next = found;
+          variance = h * sigma * sigma * here * here;
+        }
         const row = env.matrixRow(hDrift * here, variance, hDown, hUp, weights[i], i === 0, i === last, fixed);
         a[k] = first + k <= last ? row.a : 0.0;
         c[k] = first + k <= last ? row.c : 0.0;
       }
+      return { piece: next };
     },
   });
 }

@@ -1,7 +1,8 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { rowWeight } from "../matrix.ts";
-import { closedNode, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
+import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
+import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { assembleRuns } from "./assemble.ts";
 import { payRuns } from "./dividend.ts";
 import { factorRuns } from "./factor.ts";
@@ -72,6 +73,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       closedNode,
       rowWeight,
       readClosed,
+      closedWords: CLOSED_WORDS,
+      readSurface: readSurface(shape),
+      sliceWords: PIECE_WORDS,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
@@ -136,6 +140,10 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       }
       if (item === 0) gpu.atomicStore(count, 0, 0);
       yield;
+      const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
+      const { slice, move, pieces } = env.readSurface(table, tail, pitch, lane);
+      let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
+      let piece = 0;
       let row = 0;
       let hRate = 0.0;
       let reach = 0;
@@ -180,7 +188,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         if ((flag & 1) !== 0) {
           hRate = rate;
           const varianceRow = (obstacleColumn + 1) * nodes;
-          env.assembleRuns(
+          const { piece: found } = env.assembleRuns(
             x,
             weights,
             table,
@@ -197,7 +205,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             shift,
             scale,
             varianceRow,
+            pieceRow,
+            pieces,
+            move,
+            piece,
           );
+          if (env.shape === "surface") {
+            piece = found;
+            pieceRow += pieces * env.sliceWords;
+          }
           if (env.scaled && step > 0) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           if (!env.policy)
             reach = yield* env.factorRuns(

@@ -1,0 +1,133 @@
+/**
+ * A surface of local volatility σ(t, S), given on a grid of times and spots:
+ *
+ *   in t: linear between the times;
+ *   in S: monotone cubic Hermite between the spots, slopes by Fritsch & Butland (1984),
+ *           1/d = ((1 + α)/Δ₋ + (2 − α)/Δ₊)/3,  α = h₊/(h₋ + h₊),  and 0 where the secants Δ₋, Δ₊ differ in sign, or one is 0;
+ *   flat outside, in both; slopes are 0 at the first and the last spot, so that σ is once continuously differentiable in S everywhere.
+ *
+ * Between two spots σ never leaves the interval of their volatilities, so it is positive where they are. It is linear in the
+ * volatilities' parallel move: σ + shift is the surface with every entry moved.
+ *
+ * Verified: test/market/surface, at and between the nodes, by values worked out by hand and by a monotonicity property.
+ */
+export interface LocalSurface {
+  /** Years, ≥ 0, strictly increasing, at least one. */
+  readonly times: readonly number[];
+  /** > 0, strictly increasing, at least one. */
+  readonly spots: readonly number[];
+  /** σ[time][spot], > 0, per √year. */
+  readonly volatility: readonly (readonly number[])[];
+  /** ∂σ/∂S[time][spot], of the interpolation. */
+  readonly slopes: readonly (readonly number[])[];
+}
+
+/** A row of the surface, or a mean of rows: σ and ∂σ/∂S by spot. */
+export interface SurfaceRow {
+  readonly volatility: ArrayLike<number>;
+  readonly slopes: ArrayLike<number>;
+}
+
+/** The surface of a grid that has been checked: `times` and `spots` increase, one row a time, one volatility a spot. */
+export function localSurface(
+  times: readonly number[],
+  spots: readonly number[],
+  volatility: readonly (readonly number[])[],
+): LocalSurface {
+  return { times, spots, volatility, slopes: volatility.map((row) => monotoneSlopes(spots, row)) };
+}
+
+/** Fritsch and Butland's slopes at the nodes x of the values y; 0 at both ends. */
+function monotoneSlopes(x: readonly number[], y: readonly number[]): number[] {
+  return x.map((_, i) => {
+    if (i === 0 || i === x.length - 1) return 0;
+    const [before, after] = [x[i] - x[i - 1], x[i + 1] - x[i]];
+    const [left, right] = [(y[i] - y[i - 1]) / before, (y[i + 1] - y[i]) / after];
+    if (!(left * right > 0)) return 0;
+    const alpha = after / (before + after);
+    return 3 / ((1 + alpha) / left + (2 - alpha) / right);
+  });
+}
+
+/** σ(t, S). */
+export function surfaceVolatility(surface: LocalSurface, spot: number, t: number): number {
+  return rowVolatility(surface, rowMean(surface, t, t), spot);
+}
+
+/** The same σ at the same dates, seen t years later. */
+export function laterSurface({ times, spots, volatility, slopes }: LocalSurface, t: number): LocalSurface {
+  const next = times.findIndex((time) => time > t);
+  const now = rowMean({ times, spots, volatility, slopes }, t, t);
+  const left = next < 0 ? times.length : next;
+  // Before the first time and beyond the last σ is flat: there is nothing between two rows to keep.
+  const begun = left > 0;
+  return {
+    times: [...(begun ? [0] : []), ...times.slice(left).map((time) => time - t)],
+    spots,
+    volatility: [...(begun ? [Array.from(now.volatility)] : []), ...volatility.slice(left)],
+    slopes: [...(begun ? [Array.from(now.slopes)] : []), ...slopes.slice(left)],
+  };
+}
+
+/** The cubic of a row at a spot. */
+export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: SurfaceRow, spot: number): number {
+  const last = spots.length - 1;
+  if (spot <= spots[0]) return volatility[0];
+  if (spot >= spots[last]) return volatility[last];
+  let i = 0;
+  while (spot >= spots[i + 1]) i++;
+  const width = spots[i + 1] - spots[i];
+  const u = (spot - spots[i]) / width;
+  const rise = volatility[i + 1] - volatility[i];
+  const [before, after] = [slopes[i] * width, slopes[i + 1] * width];
+  return volatility[i] + u * (before + u * (3 * rise - 2 * before - after + u * (before + after - 2 * rise)));
+}
+
+/**
+ * The mean of the surface over the times `from` … `to`, exactly, as the row that it is: the interpolation in S is not linear in the
+ * volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes. A time, where the two are equal.
+ */
+export function rowMean(surface: LocalSurface, from: number, to: number): SurfaceRow {
+  const weights = hatWeights(surface.times, from, to);
+  const volatility = new Float64Array(surface.spots.length);
+  const slopes = new Float64Array(surface.spots.length);
+  for (const { row, weight } of weights) {
+    for (let i = 0; i < volatility.length; i++) {
+      volatility[i] += weight * surface.volatility[row][i];
+      slopes[i] += weight * surface.slopes[row][i];
+    }
+  }
+  return { volatility, slopes };
+}
+
+interface Weight {
+  readonly row: number;
+  readonly weight: number;
+}
+
+/** Means over (from, to) of the hat functions on the times, the first and the last flat outside; those that are not 0. They add up to 1. */
+function hatWeights(times: readonly number[], from: number, to: number): Weight[] {
+  const weights: Weight[] = [];
+  const add = (row: number, weight: number): void => {
+    const last = weights[weights.length - 1];
+    if (last?.row === row) weights[weights.length - 1] = { row, weight: last.weight + weight };
+    else weights.push({ row, weight });
+  };
+  const length = to - from;
+  const end = times.length - 1;
+  // Piece i runs from times[i − 1] to times[i]; before the first and after the last time the row is constant.
+  for (let i = 0; i <= end + 1; i++) {
+    const start = Math.max(from, i === 0 ? Number.NEGATIVE_INFINITY : times[i - 1]);
+    const stop = Math.min(to, i > end ? Number.POSITIVE_INFINITY : times[i]);
+    const share = length > 0 ? (stop - start) / length : stop >= start && weights.length === 0 ? 1 : 0;
+    if (!(share > 0)) continue;
+    if (i === 0 || i > end) {
+      add(Math.min(i, end), share);
+      continue;
+    }
+    const later = (0.5 * (start + stop) - times[i - 1]) / (times[i] - times[i - 1]);
+    add(i - 1, share * (1 - later));
+    add(i, share * later);
+  }
+  return weights;
+}
