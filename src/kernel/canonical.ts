@@ -9,7 +9,7 @@ function number(value: number): string {
 
 export function canonicalText(ir: KernelIR): string {
   const out: string[] = [
-    `kernel ${ir.precision} ${ir.groupSize} ${ir.residentGroups ?? ""} ${ir.cooperative}`,
+    `kernel ${ir.precision} ${ir.groupSize} ${ir.cooperative}${ir.residentGroups === undefined ? "" : ` ${ir.residentGroups}`}`,
     ...ir.scalars.map((p) => `scalar ${p.name} ${p.type}`),
     ...ir.buffers.map((b) => `buffer ${b.name} ${b.element} ${b.access} ${b.atomic}`),
     ...ir.privates.map((a) => `private ${a.element} ${a.length}`),

@@ -4,7 +4,7 @@
  * compiler of WGSL cannot be told, so there the loops are unrolled here (`unrollLoops`).
  */
 import { foldBinary, foldCompare } from "./fold.ts";
-import type { Expr, KernelIR, Stmt } from "./ir.ts";
+import type { ArrayRef, Expr, FixedArray, KernelIR, Stmt } from "./ir.ts";
 import { assigned, mapChildren, mapParts, operands, someExpr, someLeave, someStmt, weight } from "./visit.ts";
 
 type Loop = Stmt & { readonly kind: "loop" };
@@ -26,26 +26,51 @@ export function unrolls(loop: Loop): boolean {
   return valuesOf(loop, counter, maxUnrolled / weight(loop.body)) !== undefined;
 }
 
-/** The kernel with its counted loops that index private arrays unrolled, inner ones first. */
+/** Private arrays of more elements have no room in registers, whatever their indexes: a GPU's item has 255 words. */
+const LARGEST_IN_REGISTERS = { f32: 128, f64: 64, f32x2: 32 } as const;
+/** Operations that one of a pair comes to, of which compilers get to see as many. */
+const PAIR_OPERATIONS = 16;
+
+/** The kernel with its counted loops that index small private arrays unrolled, inner ones first. */
 export function unrollLoops(ir: KernelIR): KernelIR {
-  return ir.privates.length === 0 ? ir : { ...ir, body: unrolledList(ir.body) };
+  const isSmall = ({ length }: FixedArray): boolean => length <= LARGEST_IN_REGISTERS[ir.precision];
+  if (!ir.privates.some(isSmall)) return ir;
+  const share = ir.precision === "f32x2" ? PAIR_OPERATIONS : 1;
+  const unroller: Unroller = {
+    isSmall: ({ space, id }) => space === "private" && isSmall(ir.privates[id]),
+    most: maxUnrolled / share,
+    mostSum: maxUnrolledSum / share,
+  };
+  return { ...ir, body: unrolledList(ir.body, unroller) };
 }
 
-const unrolledList = (list: readonly Stmt[]): Stmt[] => list.flatMap(unrolled);
+interface Unroller {
+  isSmall(array: ArrayRef): boolean;
+  readonly most: number;
+  readonly mostSum: number;
+}
 
-function unrolled(s: Stmt): Stmt[] {
-  const inside = mapParts(s, (e) => e, unrolledList);
+const unrolledList = (list: readonly Stmt[], unroller: Unroller): Stmt[] => list.flatMap((s) => unrolled(s, unroller));
+
+function unrolled(s: Stmt, unroller: Unroller): Stmt[] {
+  const inside = mapParts(
+    s,
+    (e) => e,
+    (list) => unrolledList(list, unroller),
+  );
   if (inside.kind !== "loop") return [inside];
   const counter = counterOf(inside);
   if (counter === undefined || someLeave(inside.body, () => true)) return [inside];
-  const limit = indexesPrivateArray(inside.body, counter)
-    ? maxUnrolled
+  const limit = indexesPrivateArray(inside.body, counter, unroller.isSmall)
+    ? unroller.most
     : sumsWorkgroupArrays(inside.body, counter)
-      ? maxUnrolledSum
+      ? unroller.mostSum
       : 0;
   const values = valuesOf(inside, counter, limit / weight(inside.body));
   if (values === undefined) return [inside];
-  const trips = values.slice(0, -1).flatMap((value) => unrolledList(withConstant(inside.body, counter, value)));
+  const trips = values
+    .slice(0, -1)
+    .flatMap((value) => unrolledList(withConstant(inside.body, counter, value), unroller));
   // What is assigned before the first trip, and the counter after the last, for whoever reads it.
   return [...inside.init, ...trips, { kind: "assign", local: counter, value: int(values.at(-1)!), place: s.place }];
 }
@@ -111,24 +136,28 @@ function constantOf(e: Expr, counter: number, value: number): number | boolean |
   return result.kind === "const" && (result.type === "i32" || result.type === "bool") ? result.value : undefined;
 }
 
-/** Whether some private array is indexed by what depends on the counter itself. */
-function indexesPrivateArray(body: readonly Stmt[], counter: number): boolean {
-  return someStmt(body, (s) => {
-    if (s.kind === "store" && s.array.space === "private" && dependsOn(s.index, counter)) return true;
-    return loadsBy(s, "private", counter);
-  });
+/** Whether some private array (that is `wanted`) is indexed by what depends on the counter itself. */
+function indexesPrivateArray(
+  body: readonly Stmt[],
+  counter: number,
+  wanted: (array: ArrayRef) => boolean = ({ space }) => space === "private",
+): boolean {
+  return someStmt(
+    body,
+    (s) => (s.kind === "store" && wanted(s.array) && dependsOn(s.index, counter)) || loadsBy(s, wanted, counter),
+  );
 }
 
 /** Whether workgroup arrays are indexed by the counter itself, and private arrays take what comes of it. */
 function sumsWorkgroupArrays(body: readonly Stmt[], counter: number): boolean {
   const stores = (s: Stmt): boolean => s.kind === "store" && s.array.space === "private";
-  return someStmt(body, stores) && someStmt(body, (s) => loadsBy(s, "workgroup", counter));
+  return someStmt(body, stores) && someStmt(body, (s) => loadsBy(s, ({ space }) => space === "workgroup", counter));
 }
 
 const dependsOn = (index: Expr, counter: number): boolean =>
   someExpr(index, (e) => e.kind === "local" && e.id === counter);
 
-function loadsBy(s: Stmt, space: "private" | "workgroup", counter: number): boolean {
-  const loads = (e: Expr): boolean => e.kind === "load" && e.array.space === space && dependsOn(e.index, counter);
+function loadsBy(s: Stmt, wanted: (array: ArrayRef) => boolean, counter: number): boolean {
+  const loads = (e: Expr): boolean => e.kind === "load" && wanted(e.array) && dependsOn(e.index, counter);
   return operands(s).some((e) => someExpr(e, loads));
 }
