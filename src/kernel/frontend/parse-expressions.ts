@@ -65,7 +65,8 @@ class Reader {
     const { t } = this;
     const { start } = t;
     t.next();
-    if (!this.generator) throw new Unread();
+    // `yield` ends at a line's end: what follows cannot begin with a star.
+    if (!this.generator || (t.kind === "*" && t.onNewLine)) throw new Unread();
     const delegate = t.take("*");
     const ends = [";", ")", "]", "}", ",", ":"].includes(t.kind) || t.onNewLine;
     if (delegate && ends) throw new Unread();
