@@ -60,6 +60,9 @@ export interface Tiled {
   readonly batch: number;
 }
 
+/** Work items that a GPU holds at once at least; an adapter with fewer is a CPU that poses as one. */
+const LEAST_GPU = 8192;
+
 /** How much more than the smallest tiles a tile may compute beyond C's edges. */
 const MOST_WASTE = 1.5;
 
@@ -71,7 +74,9 @@ export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tile
     fits(device, one, precision) &&
     tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL &&
     work(one) <= MOST_WASTE * work(smallest);
-  return TILES[precision].find(good) ?? smallest;
+  // A software adapter takes a minute to compile what a GPU's registers hold.
+  const some = device.parallelism >= LEAST_GPU ? TILES[precision] : TILES[precision].slice(-2);
+  return some.find(good) ?? smallest;
 }
 
 function fits({ limits }: Device, one: Tile, precision: "f64" | "f32"): boolean {
