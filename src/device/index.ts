@@ -8,6 +8,7 @@ import type { BackendName, Device } from "./device.ts";
 import { offeredPrecision } from "./precision.ts";
 
 export type * from "./device.ts";
+export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
 export type {
   CudaDevice,

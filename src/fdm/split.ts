@@ -1,4 +1,4 @@
-import type { Device } from "../device/index.ts";
+import { type Device, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { SUBGROUP, type Team, teamWords, WORKGROUP } from "./solver/index.ts";
 
@@ -28,9 +28,6 @@ export function teamCapacity(
   return CAPACITIES[split].find((size) => size >= nodes && teamWords(team, size) * bytes <= limits.maxWorkgroupBytes);
 }
 
-/** A GPU holds at least so many items at once; an adapter with fewer is a CPU that poses as one. */
-const LEAST_GPU = 8192;
-
 /**
  * The splits of a device from best to worst.
  *
@@ -40,6 +37,6 @@ const LEAST_GPU = 8192;
  * On a GPU a team keeps its option in registers for the whole time loop, where an item's private arrays are in memory off the chip
  * (design/splits.md).
  */
-export function preferredSplits({ backend, parallelism }: Device): readonly Split[] {
-  return backend === "cpu" || parallelism < LEAST_GPU ? ["item"] : ["subgroup", "workgroup", "item"];
+export function preferredSplits(device: Device): readonly Split[] {
+  return isGpu(device) ? ["subgroup", "workgroup", "item"] : ["item"];
 }

@@ -171,7 +171,7 @@ export interface Gpu {
   /** Round to nearest, ties to even. */
   nearest(x: number): number;
   /**
-   * 1/x to 2 ulp where x and 1/x are normal: half as long as the division on a GPU, which has to round correctly and to treat all numbers. Elsewhere 1/x, or
+   * 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round correctly and to treat all numbers. Elsewhere 1/x, or
    * NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma: "exact"`, it is the division.
    */
   reciprocal(x: number): number;

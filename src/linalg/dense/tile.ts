@@ -1,6 +1,6 @@
 /** Which tile of C a workgroup computes, and how: chosen by the device's memory and by how many tiles there are. */
 import { SpecError } from "../../errors.ts";
-import type { Device } from "../../device/index.ts";
+import { type Device, isGpu } from "../../device/index.ts";
 
 export interface Tile {
   /** Of C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between two barriers. */
@@ -27,7 +27,7 @@ const tile = (rows: number, columns: number, depth: number, itemRows: number, it
 });
 
 /**
- * Largest first; the last fits every device. Of an H200's 64 (f32) and 33 (f64) TFLOP/s at 4,096³ the first reach 44 (WebGPU 36) and 18; bench/results has
+ * Largest first; the last fits every device. Of an H200's 64 (f32) and 33 (f64) TFLOP/s at 4,096³ the first reach 43 (WebGPU 36) and 18; bench/results has
  * the others.
  */
 const TILES: Readonly<Record<"f64" | "f32", readonly Tile[]>> = {
@@ -60,9 +60,6 @@ export interface Tiled {
   readonly batch: number;
 }
 
-/** Work items that a GPU holds at once at least; an adapter with fewer is a CPU that poses as one. */
-const LEAST_GPU = 8192;
-
 /** How much more than the smallest tiles a tile may compute beyond C's edges. */
 const MOST_WASTE = 1.5;
 
@@ -75,7 +72,7 @@ export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tile
     tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL &&
     work(one) <= MOST_WASTE * work(smallest);
   // A software adapter takes a minute to compile what a GPU's registers hold.
-  const some = device.parallelism >= LEAST_GPU ? TILES[precision] : TILES[precision].slice(-2);
+  const some = isGpu(device) ? TILES[precision] : TILES[precision].slice(-2);
   return some.find(good) ?? smallest;
 }
 

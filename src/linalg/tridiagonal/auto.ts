@@ -1,5 +1,5 @@
-import type { Device } from "../../device/index.ts";
-import { isGpu, type Problem } from "./method.ts";
+import { type Device, isGpu } from "../../device/index.ts";
+import type { Problem } from "./method.ts";
 import { isAligned, runShape } from "./register-hybrid.ts";
 import type { Algorithm } from "./spec.ts";
 

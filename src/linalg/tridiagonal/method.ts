@@ -1,5 +1,5 @@
 /** What stands between the solver and the algorithms. */
-import type { Device, DeviceBuffer } from "../../device/index.ts";
+import type { DeviceBuffer } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 
 /** A batch as the algorithms see it: any placement is `rows`, `batch` and `stride` (`TridiagonalSpec`). */
@@ -40,10 +40,6 @@ export interface Chunks {
 
 export const bytesOf = (precision: Precision): number => (precision === "f32" ? 4 : 8);
 export const elementOf = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
-
-/** Work items that a GPU holds at once at least; an adapter with fewer is a CPU that poses as one. */
-const LEAST_GPU = 8192;
-export const isGpu = ({ backend, parallelism }: Device): boolean => backend !== "cpu" && parallelism >= LEAST_GPU;
 
 /** One kernel a variant, few in all, so that devices know them by identity. */
 export function remembered<V extends object, K>(make: (variant: V) => K): (variant: V) => K {

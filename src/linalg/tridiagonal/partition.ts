@@ -1,6 +1,6 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, isGpu } from "../../device/index.ts";
 import { ChunkStatus } from "./chunk-status.ts";
-import { type Chunks, elementOf, isGpu, type Method, type Problem, type System } from "./method.ts";
+import { type Chunks, elementOf, type Method, type Problem, type System } from "./method.ts";
 import { layoutOf } from "./place.ts";
 import { reduceChunksKernel } from "./reduce-chunks.ts";
 import { reduceRunsKernel, rowsOfLane } from "./reduce-runs.ts";

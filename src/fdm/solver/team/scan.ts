@@ -4,7 +4,7 @@ import type { Team } from "./team.ts";
 
 /** The `reach` of scans that need no more than five neighbours. */
 const NEAR = 0;
-/** Rounds of doubling that are often enough: they reach eight neighbours. A test after each would cost half a round. */
+/** Rounds of doubling that are often enough: they reach eight neighbours. */
 const FEW = 3;
 
 /**
@@ -20,7 +20,7 @@ const fiveTerms = fn({
   },
 });
 
-/** From the lanes above, by five shuffles that do not wait for each other: half as long as three rounds of doubling. */
+/** From the lanes above, by five shuffles that do not wait for each other. */
 const nearSumAbove = fn({
   name: "nearSumAbove",
   params: [real, read(real), i32, i32],
