@@ -1,24 +1,9 @@
-import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { clockGHz, medianSeconds, type Benchmark, type Context, type Report } from "./harness.ts";
 import { OurEngine } from "./one-factor/feynkac.ts";
-import { referencePrices, type Mesh, type Problem } from "./one-factor/problem.ts";
+import { describeMesh, type Mesh, neighbour, type Problem, put, referencePrices } from "./one-factor/problem.ts";
 import { fastestAtError, ourLadder, quantLibPricer, type MeshCost } from "./one-factor/search.ts";
 import { openQuantLib, type QuantLib } from "./peers/quantlib.ts";
-
-/** The textbook put: 6.09037. */
-const put: Problem = {
-  type: "put",
-  exercise: "american",
-  spot: 100,
-  strike: 100,
-  rate: 0.05,
-  yield: 0,
-  vol: 0.2,
-  maturity: 1,
-};
 
 /** Timed on the same mesh as QuantLib. */
 interface Case {
@@ -83,57 +68,6 @@ async function run(context: Context): Promise<void> {
   const peerAtGoal = quantLib === undefined ? new Map<Goal, MeshCost>() : await peerSearch(quantLib, context);
   const setting: Setting = { context, quantLib, gigahertz, peerAtGoal };
   for (const threads of new Set([1, availableParallelism()])) await runOurs(setting, threads);
-  await scaling(context);
-}
-
-/**
- * Every thread against one, in turns, since the clock of a shared machine drifts within minutes. The floor is as many processes of one
- * thread each, which share nothing.
- */
-async function scaling(context: Context): Promise<void> {
-  const threads = availableParallelism();
-  if (threads === 1) return;
-  using one = await OurEngine.open(1);
-  using all = await OurEngine.open(threads);
-  for (const { name, problem, mesh } of cases.slice(0, 3)) {
-    const problems = Array.from({ length: all.batch }, (_, i) => neighbour(problem, i));
-    const lanes = one.prepare(problems, mesh);
-    const rate = async (engine: OurEngine): Promise<number> => {
-      const start = performance.now();
-      await engine.solve(lanes);
-      return lanes.length / ((performance.now() - start) / 1e3);
-    };
-    const pairs: { one: number; all: number }[] = [];
-    await rate(one);
-    await rate(all);
-    for (let i = 0; i < (context.quick ? 3 : 15); i++) pairs.push({ one: await rate(one), all: await rate(all) });
-    const middle = pairs.toSorted((a, b) => a.all / a.one - b.all / b.one)[pairs.length >> 1];
-    context.report({
-      case: `${name}, ${describeMesh(mesh)}, time loop, ${threads} threads and one in turns`,
-      device: context.cpu,
-      precision: "f64",
-      figure: middle.all,
-      unit: "options/s",
-      floor: await processesAtOnce(threads, problems.slice(0, one.batch), mesh, context.quick ? 1 : 6),
-      peers: { "1 thread": middle.one },
-    });
-  }
-}
-
-/** Options a second of processes with one thread each, all at once. */
-async function processesAtOnce(
-  count: number,
-  problems: readonly Problem[],
-  mesh: Mesh,
-  seconds: number,
-): Promise<number> {
-  const args = [...process.execArgv, join(import.meta.dirname, "one-factor/alone.ts")];
-  const task = JSON.stringify({ problems: problems.slice(0, 512), mesh, seconds });
-  const rates = Array.from({ length: count }, async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [...args, task]);
-    return Number(stdout);
-  });
-  return (await Promise.all(rates)).reduce((sum, rate) => sum + rate, 0);
 }
 
 async function peerSearch(quantLib: QuantLib, context: Context): Promise<Map<Goal, MeshCost>> {
@@ -186,11 +120,6 @@ async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEn
   });
 }
 
-/** Neighbouring options, so that a batch is not one option many times; the first is the problem itself. */
-function neighbour(problem: Problem, i: number): Problem {
-  return { ...problem, strike: problem.strike * (1 + (i % 41) / 400), vol: problem.vol * (1 + (i % 7) / 20) };
-}
-
 async function equalError({ context, quantLib, peerAtGoal }: Setting, engine: OurEngine, goal: Goal): Promise<void> {
   if (quantLib === undefined) return; // no reference
   const batch = Array.from({ length: engine.batch }, (_, i) => goal.problems[i % goal.problems.length]);
@@ -217,7 +146,6 @@ async function equalError({ context, quantLib, peerAtGoal }: Setting, engine: Ou
   });
 }
 
-const describeMesh = ({ nodes, steps }: Mesh): string => `${nodes} nodes × ${steps} steps`;
 const describeThreads = ({ threads }: OurEngine): string => (threads === 1 ? "1 thread" : `${threads} threads`);
 const milliseconds = (seconds: number): string => `${(seconds * 1e3).toPrecision(3)} ms an option`;
 

@@ -8,7 +8,11 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "build/device");
-const entries = { suite: "test/device-report/main.ts", bench: "bench/device/main.ts" };
+const entries = {
+  suite: "test/device-report/main.ts",
+  bench: "bench/device/main.ts",
+  "one-factor/alone": "bench/one-factor/alone.ts",
+};
 const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();

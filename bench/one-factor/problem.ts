@@ -29,6 +29,25 @@ export interface Mesh {
   readonly steps: number;
 }
 
+export const describeMesh = ({ nodes, steps }: Mesh): string => `${nodes} nodes × ${steps} steps`;
+
+/** The textbook put: 6.09037. */
+export const put: Problem = {
+  type: "put",
+  exercise: "american",
+  spot: 100,
+  strike: 100,
+  rate: 0.05,
+  yield: 0,
+  vol: 0.2,
+  maturity: 1,
+};
+
+/** Neighbouring options, so that a batch is not one option many times; the first is the problem itself. */
+export function neighbour(problem: Problem, i: number): Problem {
+  return { ...problem, strike: problem.strike * (1 + (i % 41) / 400), vol: problem.vol * (1 + (i % 7) / 20) };
+}
+
 /**
  * Independent prices by QuantLib's own best: the closed form; the integral equation of Andersen, Lake & Offengenden, to
  * about 1e-10; and for what neither covers a fine mesh, extrapolated linearly in the time step, to about 1e-4.
