@@ -30,16 +30,19 @@ async function scaling(threads: number, context: Context): Promise<void> {
   for (const { name, problem, mesh } of cases) {
     const problems = Array.from({ length: all.batch }, (_, i) => neighbour(problem, i));
     const lanes = one.prepare(problems, mesh);
+    // As many lanes a thread on either side.
     const rate = async (engine: OurEngine): Promise<number> => {
       const start = performance.now();
-      await engine.solve(lanes);
-      return lanes.length / ((performance.now() - start) / 1e3);
+      await engine.solve(lanes.slice(0, engine.batch));
+      return engine.batch / ((performance.now() - start) / 1e3);
     };
     const pairs: { one: number; all: number }[] = [];
     await rate(one);
     await rate(all);
-    const turns = context.quick ? 3 : Math.ceil(30 / threads);
-    for (let i = 0; i < turns; i++) pairs.push({ one: await rate(one), all: await rate(all) });
+    const start = performance.now();
+    const milliseconds = context.quick ? 500 : 8000;
+    while (pairs.length < 3 || performance.now() - start < milliseconds)
+      pairs.push({ one: await rate(one), all: await rate(all) });
     const middle = pairs.toSorted((a, b) => a.all / a.one - b.all / b.one)[pairs.length >> 1];
     context.report({
       case: `${name}, ${describeMesh(mesh)}, time loop, ${threads} threads and one in turns`,

@@ -2,7 +2,7 @@
 import type { Device } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import type { Context } from "../harness.ts";
-import { copy, flopsPerRound, multiplyAdd } from "./kernels.ts";
+import { COPIED, copy, flopsPerRound, multiplyAdd } from "./kernels.ts";
 import { memcpyBytesPerSecond } from "./driver.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
@@ -25,8 +25,7 @@ async function bandwidth(watch: Stopwatch, precision: Real, context: Context): P
   const compiled = await device.compile(copy, { precision });
   using from = filled(device, precision, length);
   using to = device.createBuffer(precision, length);
-  const stride = length / 4;
-  const launch = (): void => device.launch(compiled, { stride, from, to }, { items: stride });
+  const launch = (): void => device.launch(compiled, { from, to }, { groups: length / COPIED });
   const ms = await watch.milliseconds(launch, context.quick ? 3 : 21);
   const seen = await device.read(to, length - 3, 3);
   if (seen.join() !== "3,2,1") throw new Error(`copy: ${seen.join()} arrived, 3,2,1 were sent`);

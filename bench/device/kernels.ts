@@ -1,20 +1,24 @@
 import { i32, kernel, read, real, write } from "../../src/kernel/index.ts";
 
-/** A copy, four elements an item, one `stride` apart: so many loads are in flight at once. */
+/** Words that a workgroup of `copy` copies. */
+export const COPIED = 1024;
+
+/** A copy, four words an item, a workgroup's 1,024 neighbours: so many loads are in flight at once, and each page of memory is visited once. */
 export const copy = kernel({
   name: "copy",
   groupSize: 256,
-  params: { stride: i32, from: read(real), to: write(real) },
-  body({ stride, from, to }, gpu) {
-    const i = gpu.globalId();
+  params: { from: read(real), to: write(real) },
+  env: { copied: COPIED },
+  body({ from, to }, gpu, { copied }) {
+    const i = gpu.groupId() * copied + gpu.localId();
     const a = from[i];
-    const b = from[i + stride];
-    const c = from[i + 2 * stride];
-    const d = from[i + 3 * stride];
+    const b = from[i + 256];
+    const c = from[i + 512];
+    const d = from[i + 768];
     to[i] = a;
-    to[i + stride] = b;
-    to[i + 2 * stride] = c;
-    to[i + 3 * stride] = d;
+    to[i + 256] = b;
+    to[i + 512] = c;
+    to[i + 768] = d;
   },
 });
 

@@ -29,6 +29,9 @@ function byEvents(device: CudaDevice): Stopwatch {
   };
 }
 
+/** A GPU that was idle takes up to half a second of work, at a quarter of its clock, before it runs as fast as it can. */
+const WARM_UP_MS = 1000;
+
 /** WebGPU's clock is quantised for privacy: the difference between one and five times the work, which leaves out the waiting. */
 function bySlope(device: Device): Stopwatch {
   const wall = async (work: () => void, times: number): Promise<number> => {
@@ -41,8 +44,8 @@ function bySlope(device: Device): Stopwatch {
     device,
     how: "wall clock of five launches less that of one",
     async milliseconds(work, repetitions) {
-      // The pace of a kernel, by which submissions are cut, is learnt from its first launches.
-      for (let i = 0; i < 3; i++) await wall(work, 2);
+      // The pace of a kernel, by which submissions are cut, is learnt from its first launches, too.
+      for (let warm = 0, i = 0; i < 3 || warm < WARM_UP_MS; i++) warm += await wall(work, 5);
       const all: number[] = [];
       for (let i = 0; i < repetitions; i++) {
         const one = await wall(work, 1);

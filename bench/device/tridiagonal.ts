@@ -9,7 +9,7 @@ import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/li
 import { type Benchmark, type Context, median } from "../harness.ts";
 import { CuSparse, INTERLEAVED, type PeerSystem } from "./cusparse.ts";
 import { floorOn, H200 } from "./h200.ts";
-import { copy } from "./kernels.ts";
+import { COPIED, copy } from "./kernels.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { fillSystems, residuals } from "./tridiagonal-kernels.ts";
 
@@ -156,11 +156,11 @@ function report(
 
 /** Milliseconds of a copy that reads and writes as many bytes as a solution does, half each, on the same device in the same run. */
 async function copied({ device, precision, batch }: Case, context: Context): Promise<Record<string, number>> {
-  const quarter = Math.floor((5 * ROWS * batch) / 8);
-  using from = device.createBuffer(precision, 4 * quarter);
-  using to = device.createBuffer(precision, 4 * quarter);
+  const groups = Math.floor((5 * ROWS * batch) / 2 / COPIED);
+  using from = device.createBuffer(precision, groups * COPIED);
+  using to = device.createBuffer(precision, groups * COPIED);
   const compiled = await device.compile(copy, { precision });
-  const launch = (): void => device.launch(compiled, { stride: quarter, from, to }, { items: quarter });
+  const launch = (): void => device.launch(compiled, { from, to }, { groups });
   return { "copy of as many bytes": await milliseconds(device, few(batch), launch, context) };
 }
 
