@@ -1,59 +1,93 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanProducts } from "./scan.ts";
 import type { Team } from "./team.ts";
 
+/** Rounds that reach four items, past which pivots often know nothing of what entered. */
+const FEW = 2;
+
 /**
  * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such maps compose as
- * 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. Scaled to m₁₀ + m₁₁ = 1 on the way.
+ * 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. They start with m₁₀ + m₁₁ = 1, and a round leaves at
+ * least the smallest excess of its product: in f32 rounds past the second scale them again. `near`: what is further than four items above does not count.
  */
 function scanExcess({ items, levels, shuffles }: Team): KernelFunction<any, any> {
+  const round = fn({
+    name: "excessRound",
+    params: [real, real, real, real, i32, write(real)],
+    env: { items, shuffles, few: FEW },
+    *body([m00, m01, m10, m11, level, scratch], gpu, { items, shuffles, few }) {
+      const item = gpu.localId();
+      const distance = 1 << level;
+      let p0 = 0.0;
+      let p1 = 0.0;
+      let q0 = 0.0;
+      let q1 = 0.0;
+      if (shuffles) {
+        p0 = yield gpu.shuffleDown(m00, distance);
+        p1 = yield gpu.shuffleDown(m01, distance);
+        q0 = yield gpu.shuffleDown(m10, distance);
+        q1 = yield gpu.shuffleDown(m11, distance);
+      } else {
+        const half = (level & 1) * 4 * items;
+        scratch[half + item] = m00;
+        scratch[half + items + item] = m01;
+        scratch[half + 2 * items + item] = m10;
+        scratch[half + 3 * items + item] = m11;
+        yield;
+        const from = half + Math.min(item + distance, items - 1);
+        p0 = scratch[from];
+        p1 = scratch[items + from];
+        q0 = scratch[2 * items + from];
+        q1 = scratch[3 * items + from];
+      }
+      let n00 = m00;
+      let n01 = m01;
+      let n10 = m10;
+      let n11 = m11;
+      if (item + distance < items) {
+        n00 = m00 * p0 + m01 * q0;
+        n01 = m00 * p1 + m01 * q1;
+        n10 = m10 * p0 + m11 * q0;
+        n11 = m10 * p1 + m11 * q1;
+        if (gpu.precision !== "f64" && level >= few) {
+          const scale = gpu.reciprocal(n10 + n11);
+          n00 *= scale;
+          n01 *= scale;
+          n10 *= scale;
+          n11 *= scale;
+        }
+      }
+      return { n00, n01, n10, n11 };
+    },
+  });
   return fn({
     name: "scanExcess",
-    params: [real, real, real, real, write(real)],
-    env: { items, levels, shuffles },
-    *body([start00, start01, start10, start11, scratch], gpu, { items, levels, shuffles }) {
+    params: [real, real, real, real, write(real), bool],
+    env: { items, levels, shuffles, few: FEW, round },
+    *body([start00, start01, start10, start11, scratch, near], gpu, { items, levels, shuffles, few, round }: any) {
       const item = gpu.localId();
       let m00 = start00;
       let m01 = start01;
       let m10 = start10;
       let m11 = start11;
-      for (let level = 0; level < levels; level++) {
-        let p0 = 0.0;
-        let p1 = 0.0;
-        let q0 = 0.0;
-        let q1 = 0.0;
-        if (shuffles) {
-          p0 = yield gpu.shuffleDown(m00, 1 << level);
-          p1 = yield gpu.shuffleDown(m01, 1 << level);
-          q0 = yield gpu.shuffleDown(m10, 1 << level);
-          q1 = yield gpu.shuffleDown(m11, 1 << level);
-        } else {
-          const half = (level & 1) * 4 * items;
-          scratch[half + item] = m00;
-          scratch[half + items + item] = m01;
-          scratch[half + 2 * items + item] = m10;
-          scratch[half + 3 * items + item] = m11;
-          yield;
-          const from = half + Math.min(item + (1 << level), items - 1);
-          p0 = scratch[from];
-          p1 = scratch[items + from];
-          q0 = scratch[2 * items + from];
-          q1 = scratch[3 * items + from];
-        }
-        if (item + (1 << level) < items) {
-          const lower0 = m10 * p0 + m11 * q0;
-          const lower1 = m10 * p1 + m11 * q1;
-          const scale = gpu.reciprocal(lower0 + lower1);
-          const upper0 = m00 * p0 + m01 * q0;
-          const upper1 = m00 * p1 + m01 * q1;
-          m00 = upper0 * scale;
-          m01 = upper1 * scale;
-          m10 = lower0 * scale;
-          m11 = lower1 * scale;
+      for (let level = 0; level < few; level++) {
+        const { n00, n01, n10, n11 } = yield* round(m00, m01, m10, m11, level, scratch);
+        m00 = n00;
+        m01 = n01;
+        m10 = n10;
+        m11 = n11;
+      }
+      if (!near) {
+        for (let level = few; level < levels; level++) {
+          const { n00, n01, n10, n11 } = yield* round(m00, m01, m10, m11, level, scratch);
+          m00 = n00;
+          m01 = n01;
+          m10 = n10;
+          m11 = n11;
         }
       }
       // Nothing is coupled to what is above the last node: any excess does there, 1 for instance.
-      const excess = (m00 + m01) / (m10 + m11);
+      const excess = (m00 + m01) * gpu.reciprocal(m10 + m11);
       let next = 0.0;
       if (shuffles) next = yield gpu.shuffleDown(excess, 1);
       else {
@@ -69,21 +103,22 @@ function scanExcess({ items, levels, shuffles }: Team): KernelFunction<any, any>
 export interface Factoring {
   /** Whether rows may be exercised. */
   readonly policy: boolean;
-  /** `inverse` becomes so many times 1/pivot. */
-  readonly gain: number;
+  /** Whether rows come divided by 1 + hr. */
+  readonly unit: boolean;
   /** See `scanProducts`. */
-  readonly adaptive: boolean;
+  readonly lasting: boolean;
 }
 
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
  * (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned over the items, then each item
- * takes its rows one by one. With `policy`, rows that are `active` are y = bound instead. Returns the
- * scans' `reach`.
+ * takes its rows one by one. `inverse` becomes `gain` times 1/pivot. With `policy`, rows that are `active` are y = bound instead. `near`: see
+ * `scanExcess`. Returns the scans' reach.
  *
- * Cost: about 26 flops a node and 125 an item; 31 shuffles, or 37 words of workgroup memory written and 37 read and 14 barriers, an item.
+ * Cost: about 17 (`unit` 15) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
+ * 8 (14) barriers, an item.
  */
-export function factorRuns(team: Team, rows: number, { policy, gain, adaptive }: Factoring): KernelFunction<any, any> {
+export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: Factoring): KernelFunction<any, any> {
   return fn({
     name: "factorRuns",
     params: [
@@ -97,24 +132,32 @@ export function factorRuns(team: Team, rows: number, { policy, gain, adaptive }:
       write(real),
       write(real),
       real,
+      real,
+      bool,
       write(i32),
       write(i32),
     ],
     env: {
       rows,
       policy,
-      gain,
+      unit,
+      lasting,
       scanExcess: scanExcess(team),
-      scanProducts: scanProducts(team, adaptive),
+      scanProducts: scanProducts(team, lasting),
     },
-    *body([a, c, active, inverse, lower, upper, above, below, scratch, hRate, counter, result], gpu, env: any) {
+    *body(
+      [a, c, active, inverse, lower, upper, above, below, scratch, hRate, gain, near, counter, result],
+      gpu,
+      env: any,
+    ) {
+      const own = env.unit ? 1.0 : 1 + hRate;
       let m00 = 1.0;
       let m01 = 0.0;
       let m10 = 0.0;
       let m11 = 1.0;
       for (let k = env.rows - 1; k >= 0; k--) {
-        let p0 = c[k] * m00 + (1 + hRate) * m10;
-        let p1 = c[k] * m01 + (1 + hRate) * m11;
+        let p0 = c[k] * m00 + (env.unit ? m10 : own * m10);
+        let p1 = c[k] * m01 + (env.unit ? m11 : own * m11);
         let q0 = p0 + a[k] * m10;
         let q1 = p1 + a[k] * m11;
         if (env.policy && active[k] > 0.5) {
@@ -127,31 +170,44 @@ export function factorRuns(team: Team, rows: number, { policy, gain, adaptive }:
         m01 = p1;
         m10 = q0;
         m11 = q1;
-        // Entries grow like 1 + a + c, which is below 1e15 on any mesh that f32 can tell the nodes of: two rows there, four in f64.
-        if (k % (gpu.precision === "f64" ? 4 : 2) === 0) {
-          const scale = gpu.reciprocal(q0 + q1);
-          m00 *= scale;
-          m01 *= scale;
-          m10 *= scale;
-          m11 *= scale;
+        // Entries grow like 1 + a + c, which is below 1e15 on any mesh that f32 can tell the nodes of, and mostly near 10: in f64 a whole run may.
+        if (gpu.precision !== "f64" && k % 2 === 0 && k > 0) {
+          const size = q0 + q1;
+          if (size > 1e8) {
+            const scale = gpu.reciprocal(size);
+            m00 *= scale;
+            m01 *= scale;
+            m10 *= scale;
+            m11 *= scale;
+          }
         }
       }
-      let excess = yield* env.scanExcess(m00, m01, m10, m11, scratch);
+      const scale = gpu.reciprocal(m10 + m11);
+      // The excess as p/q from here on, so that no reciprocal waits for the one before: the pivot is what q grew by.
+      let p = yield* env.scanExcess(m00 * scale, m01 * scale, m10 * scale, m11 * scale, scratch, near);
+      let q = 1.0;
       let down = 1.0;
       let up = 1.0;
       for (let k = env.rows - 1; k >= 0; k--) {
-        const rest = 1 + hRate + c[k] * excess;
-        let pivot = gpu.reciprocal(rest + a[k]);
-        excess = rest * pivot;
+        const before = q;
+        p = c[k] * p + (env.unit ? before : own * before);
+        q = p + a[k] * before;
+        const inverseQ = gpu.reciprocal(q);
+        let pivot = before * inverseQ;
         lower[k] = a[k] * pivot;
         upper[k] = c[k] * pivot;
+        // As above; f64 has room for a whole run, which factors that last do without: registers count for more.
+        if (env.lasting || (gpu.precision !== "f64" && k % 2 === 1)) {
+          p *= inverseQ;
+          q = 1.0;
+        }
         if (env.policy && active[k] > 0.5) {
-          excess = 1.0;
+          p = q;
           pivot = 1.0;
           lower[k] = 0.0;
           upper[k] = 0.0;
         }
-        inverse[k] = env.gain * pivot;
+        inverse[k] = gain * pivot;
         down *= upper[k];
         up *= lower[k];
       }

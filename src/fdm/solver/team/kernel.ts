@@ -1,12 +1,15 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { rowWeight } from "../matrix.ts";
-import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
+import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { assembleRuns } from "./assemble.ts";
 import { payRuns } from "./dividend.ts";
 import { factorRuns } from "./factor.ts";
+import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
+import { layNodes } from "./nodes.ts";
 import { policyRuns } from "./policy.ts";
+import { FAR, fewRounds } from "./scan.ts";
 import { stepRuns } from "./step.ts";
 import { multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
 
@@ -38,9 +41,11 @@ export function teamKernel(variant: SolverVariant, team: Team, steady: boolean):
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
 
-/** Words of workgroup memory: the nodes, their weights and values, what scans pass on, two counters. */
+/** Words of workgroup memory, at most: nodes, weights and values, or four metrics; what scans pass on, two counters. */
 export function teamWords(team: Team, capacity: number): number {
-  return 3 * capacity + scratchWords(team) + 2 * multiplierWords(team) + 2;
+  const lasting = 3 * capacity + 2 * multiplierWords(team, true);
+  const anew = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
+  return Math.max(lasting, anew) + scratchWords(team) + 2;
 }
 
 function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
@@ -49,8 +54,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
   const early = exercise !== "none";
   const policy = exercise === "policy";
   const scaled = steady && !early;
+  // Factors that do not last. Local variances that a mesh and a table give once are weighed once.
+  const anew = !steady;
+  const metrics = anew && (shape === "lognormal" || shape === "table");
   return kernel({
-    name: `fdm-${team.shuffles ? "subgroup" : "workgroup"}-${variantName(variant)}${scaled ? "-scaled" : ""}`,
+    name: `fdm-${team.shuffles ? "subgroup" : "workgroup"}-${variantName(variant)}${scaled ? "-scaled" : anew ? "-anew" : ""}`,
     groupSize: team.items,
     ...(team.shuffles && rows <= MOST_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {}),
     params: solverParams,
@@ -66,11 +74,19 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
       scaled,
-      // In registers for a step, which factors that last have no use for.
-      readAhead: !steady,
-      multipliers: multipliers(team),
-      multiplierWords: multiplierWords(team),
-      closedNode,
+      anew,
+      metrics,
+      far: FAR,
+      few: fewRounds(team),
+      levels: team.levels,
+      multipliers: multipliers(team, steady && !policy),
+      multiplierWords: multiplierWords(team, steady && !policy),
+      metricWords: metrics ? capacity : 1,
+      boundWords: metrics ? team.items : 1,
+      endWords: END_WORDS,
+      layMetrics: layMetrics(rows, shape),
+      assembleByMetrics: assembleByMetrics(rows),
+      layNodes: layNodes(team, closed),
       rowWeight,
       readClosed,
       closedWords: CLOSED_WORDS,
@@ -80,8 +96,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       payRuns: payRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, gain: 2, adaptive: steady }),
-      stepRuns: stepRuns(team, rows, early, scaled),
+      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew }),
+      stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady }),
       policyRuns: policyRuns(team, rows),
     },
     *body(
@@ -92,9 +108,14 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const lane = gpu.groupId();
       if (lane >= lanes) return;
       const item = gpu.localId();
-      const x = gpu.sharedReal(env.capacity); // the nodes
-      const weights = gpu.sharedReal(env.capacity); // of the rows, see `rowWeight`
-      const values = gpu.sharedReal(env.capacity); // the solution, where items need more than their own
+      // The nodes, the weights of rows (`rowWeight`), and the solution where items need more than their own; or four metrics (`layMetrics`), the
+      // first two making place for nodes and solution where those are needed.
+      const x = gpu.sharedReal(env.capacity);
+      const values = gpu.sharedReal(env.capacity);
+      const weights = gpu.sharedReal(env.capacity);
+      const fourth = gpu.sharedReal(env.metricWords);
+      const bounds = gpu.sharedReal(env.boundWords);
+      const ends = gpu.sharedReal(env.endWords);
       const scratch = gpu.sharedReal(env.scratchWords);
       const count = gpu.sharedI32(1);
       const sum = gpu.sharedI32(1);
@@ -112,31 +133,33 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const above = gpu.precision === "f32" ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords);
       const below = gpu.precision === "f32" ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords);
       const first = item * env.rows;
+      env.layNodes(x, table, pitch, lane, nodes);
+      yield;
       if (env.closed) {
-        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
-        for (let i = item; i < nodes; i += env.items) {
-          x[i] = env.closedNode(i, kink, width, meshStep, at, zeroAt);
-        }
-        yield;
+        const { kink, sign } = env.readClosed(table, pitch, lane);
         for (let k = 0; k < env.rows; k++) {
           u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
           obstacle[k] = u[k];
         }
       } else {
-        for (let i = item; i < nodes; i += env.items) x[i] = table[i * pitch + lane];
         for (let k = 0; k < env.rows; k++) {
           const i = first + k;
           u[k] = i < nodes ? table[(nodes + Math.min(i, nodes - 1)) * pitch + lane] : 0.0;
           obstacle[k] = 0.0;
           if (env.early && i < nodes) obstacle[k] = table[(obstacleColumn * nodes + i) * pitch + lane];
         }
-        yield;
       }
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
-      for (let i = item; i < nodes; i += env.items) {
-        const hDown = x[i] - x[Math.max(i - 1, 0)];
-        const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
-        weights[i] = env.rowWeight(hDown, hUp, i === 0, i === nodes - 1);
+      const varianceRow = (obstacleColumn + 1) * nodes;
+      if (env.metrics) {
+        yield;
+        yield* env.layMetrics(x, values, weights, fourth, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed);
+      } else {
+        for (let i = item; i < nodes; i += env.items) {
+          const hDown = x[i] - x[Math.max(i - 1, 0)];
+          const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
+          weights[i] = env.rowWeight(hDown, hUp, i === 0, i === nodes - 1);
+        }
       }
       if (item === 0) gpu.atomicStore(count, 0, 0);
       yield;
@@ -147,6 +170,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let row = 0;
       let hRate = 0.0;
       let reach = 0;
+      let needed = env.far;
       let flag = 0;
       let nextFlag = flags[0];
       const firstRow = env.readCoefficients(coefficients, 0, pitch, lane);
@@ -160,7 +184,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         // Read a step ahead, as nothing can go on without it.
         flag = nextFlag;
         nextFlag = step + 1 < steps ? flags[step + 1] : 0;
-        if (!env.readAhead && (flag & 1) !== 0) {
+        if (!env.anew && (flag & 1) !== 0) {
           const now = env.readCoefficients(coefficients, row, pitch, lane);
           nextH = now.h;
           nextVariance = now.hVariance;
@@ -176,7 +200,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         const time = nextTime;
         const shift = nextShift;
         if ((flag & 1) !== 0) row += env.coefficientWords;
-        if (env.readAhead && (nextFlag & 1) !== 0) {
+        if (env.anew && (nextFlag & 1) !== 0) {
           const next = env.readCoefficients(coefficients, row + ((flag & 4) === 0 ? 0 : 2), pitch, lane);
           nextH = next.h;
           nextVariance = next.hVariance;
@@ -187,49 +211,80 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         }
         if ((flag & 1) !== 0) {
           hRate = rate;
-          const varianceRow = (obstacleColumn + 1) * nodes;
-          const { piece: found } = env.assembleRuns(
-            x,
-            weights,
-            table,
-            a,
-            c,
-            nodes,
-            pitch,
-            lane,
-            fixed,
-            h,
-            hVariance,
-            hDrift,
-            time,
-            shift,
-            scale,
-            varianceRow,
-            pieceRow,
-            pieces,
-            move,
-            piece,
-          );
+          // Rows divided by 1 + hr spare pivots a product each; policy iteration wants them as they are.
+          const rowScale = env.anew && !env.policy ? gpu.reciprocal(1 + hRate) : 1.0;
+          if (env.scaled && step > 0) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          let found = piece;
+          let again = true;
+          while (again) {
+            again = false;
+            if (env.metrics) {
+              env.assembleByMetrics(
+                x,
+                values,
+                weights,
+                fourth,
+                bounds,
+                ends,
+                a,
+                c,
+                nodes,
+                hVariance * rowScale,
+                hDrift * rowScale,
+                rowScale,
+              );
+            } else {
+              const assembled = env.assembleRuns(
+                x,
+                weights,
+                table,
+                a,
+                c,
+                nodes,
+                pitch,
+                lane,
+                fixed,
+                h * rowScale,
+                hVariance * rowScale,
+                hDrift * rowScale,
+                time,
+                shift,
+                scale,
+                varianceRow,
+                pieceRow,
+                pieces,
+                move,
+                piece,
+              );
+              found = assembled.piece;
+            }
+            if (!env.policy) {
+              // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only where that proves too little.
+              const near = env.anew && needed === 0;
+              needed = yield* env.factorRuns(
+                a,
+                c,
+                active,
+                inverse,
+                lower,
+                upper,
+                above,
+                below,
+                scratch,
+                hRate,
+                2.0 * rowScale,
+                near,
+                count,
+                sum,
+              );
+              again = near && needed !== 0;
+              reach = !env.anew ? needed : needed === env.far ? env.levels : env.few;
+            }
+          }
           if (env.shape === "surface") {
             piece = found;
             pieceRow += pieces * env.sliceWords;
           }
-          if (env.scaled && step > 0) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
-          if (!env.policy)
-            reach = yield* env.factorRuns(
-              a,
-              c,
-              active,
-              inverse,
-              lower,
-              upper,
-              above,
-              below,
-              scratch,
-              hRate,
-              count,
-              sum,
-            );
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
         }
 
@@ -263,13 +318,36 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           const cash = coefficients[(row + 1) * pitch + lane];
           row += 2;
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          if (env.metrics) {
+            yield;
+            env.layNodes(x, table, pitch, lane, nodes);
+          }
           for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
           yield;
           env.payRuns(x, values, u, nodes, keep, cash);
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
           if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
           yield;
+          if (env.metrics)
+            yield* env.layMetrics(
+              x,
+              values,
+              weights,
+              fourth,
+              bounds,
+              ends,
+              table,
+              varianceRow,
+              nodes,
+              pitch,
+              lane,
+              fixed,
+            );
         }
+      }
+      if (env.metrics) {
+        yield;
+        env.layNodes(x, table, pitch, lane, nodes);
       }
       for (let k = 0; k < env.rows; k++)
         if (first + k < nodes) values[first + k] = env.scaled && steps > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];

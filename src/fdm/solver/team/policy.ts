@@ -1,6 +1,7 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
+import { FAR, fewRounds } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import type { Team } from "./team.ts";
 
@@ -73,9 +74,12 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
     env: {
       rows,
       total,
-      factorRuns: factorRuns(team, rows, { policy: true, gain: 1, adaptive: false }),
-      eliminateRuns: eliminateRuns(team, rows, false),
-      substituteRuns: substituteRuns(team, rows),
+      far: FAR,
+      few: fewRounds(team),
+      levels: team.levels,
+      factorRuns: factorRuns(team, rows, { policy: true, unit: false, lasting: false }),
+      eliminateRuns: eliminateRuns(team, rows, false, false),
+      substituteRuns: substituteRuns(team, rows, false),
       improveRuns: improveRuns(team, rows),
     },
     *body(
@@ -103,7 +107,7 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
     ) {
       const memory = crankNicolson ? 0.5 : 0.0;
       for (let round = 0; round < 12; round++) {
-        const reach = yield* env.factorRuns(
+        const needed = yield* env.factorRuns(
           a,
           c,
           active,
@@ -114,9 +118,12 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
           below,
           scratch,
           hRate,
+          1.0,
+          false,
           count,
           sum,
         );
+        const reach = needed === env.far ? env.levels : env.few;
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
         yield* env.eliminateRuns(rhs, z, inverse, upper, above, scratch, reach);

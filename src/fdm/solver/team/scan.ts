@@ -6,6 +6,11 @@ import type { Team } from "./team.ts";
 const NEAR = 0;
 /** Rounds of doubling that are often enough: they reach eight neighbours. */
 const FEW = 3;
+/** What `scanProducts` returns of factors that do not last if all rounds are needed; 1 if few are, 0 if pivots need no more than four items either. */
+export const FAR = 2;
+
+/** Rounds where products say that few are enough; in workgroup memory they come in twos, which keeps its halves in turn. */
+export const fewRounds = ({ shuffles }: Team): number => (shuffles ? FEW : (FEW + 1) & -2);
 
 /**
  * What reaches a lane from its next five neighbours: s₁ + q₁s₂ + q₂s₃ + q₃s₄ + q₄s₅, where sⱼ is what the j-th one's run leaves by itself
@@ -57,12 +62,12 @@ const nearSumBelow = fn({
  * (`scanProducts`), or adds up the neighbours (`fiveTerms`). In workgroup memory it starts and ends in the first half of `scratch`.
  * Cost: 5 shuffles or rounds + 1, or words written and read, an item.
  */
-export function scanDown({ items, levels, shuffles }: Team): KernelFunction<any, any> {
+export function scanDown({ items, levels, shuffles }: Team, lasting: boolean): KernelFunction<any, any> {
   return fn({
     name: "scanDown",
     params: [real, read(real), write(real), i32],
-    env: { items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumAbove },
-    *body([value, above, scratch, reach], gpu, { items, levels, shuffles, near, few, nearSum }: any) {
+    env: { items, levels, shuffles, lasting, near: NEAR, few: FEW, nearSum: nearSumAbove },
+    *body([value, above, scratch, reach], gpu, { items, levels, shuffles, lasting, near, few, nearSum }: any) {
       const item = gpu.localId();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const pitch = own ? 1 : items;
@@ -70,7 +75,7 @@ export function scanDown({ items, levels, shuffles }: Team): KernelFunction<any,
       let sum = value;
       let next = 0.0;
       if (shuffles) {
-        if (reach === near) next = yield* nearSum(value, above, levels * pitch + place, pitch);
+        if (lasting && reach === near) next = yield* nearSum(value, above, levels * pitch + place, pitch);
         else {
           for (let level = 0; level < few; level++) {
             const other: number = yield gpu.shuffleDown(sum, 1 << level);
@@ -110,12 +115,16 @@ export function scanDown({ items, levels, shuffles }: Team): KernelFunction<any,
  * so the projected substitution of Brennan & Schwartz is a scan like any other. Without `early` exercise there is no floor. In workgroup
  * memory it starts and ends in the second half of `scratch`. Cost: 5 or 6 (7 or 11) shuffles, or as many words written and read as rounds, an item.
  */
-export function scanUp({ items, levels, shuffles }: Team, early: boolean): KernelFunction<any, any> {
+export function scanUp({ items, levels, shuffles }: Team, early: boolean, lasting: boolean): KernelFunction<any, any> {
   return fn({
     name: "scanUp",
     params: [real, real, read(real), write(real), i32],
-    env: { early, items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumBelow },
-    *body([value, floor, below, scratch, reach], gpu, { early, items, levels, shuffles, near, few, nearSum }: any) {
+    env: { lasting: lasting && !early, early, items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumBelow },
+    *body(
+      [value, floor, below, scratch, reach],
+      gpu,
+      { lasting, early, items, levels, shuffles, near, few, nearSum }: any,
+    ) {
       const item = gpu.localId();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const pitch = own ? 1 : items;
@@ -124,7 +133,7 @@ export function scanUp({ items, levels, shuffles }: Team, early: boolean): Kerne
       let held = floor;
       let before = 0.0;
       if (shuffles) {
-        if (!early && reach === near) before = yield* nearSum(value, below, levels * pitch + place, pitch);
+        if (lasting && reach === near) before = yield* nearSum(value, below, levels * pitch + place, pitch);
         else {
           for (let level = 0; level < few; level++) {
             const p = below[level * pitch + place];
@@ -175,12 +184,41 @@ const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
  * The multipliers of both scans, from the products of p over an item's own run: `above` for `scanDown`, `below` for `scanUp`; 0 where
- * 2ᵏ items on there is none; then, with shuffles, those of `fiveTerms`. Once a factorisation. Returns the scans' `reach`: all rounds, or, if `adaptive`, which pays where
- * factors last for some steps, how many rounds of doubling they need, or
- * `NEAR` if products over five runs are nothing, as they often are, p of neighbouring nodes being the ratio of a geometric sequence.
- * Rounds in workgroup memory come in twos, which keeps the halves in turn.
+ * 2ᵏ items on there is none; then, with shuffles and for factors that last for some steps, those of `fiveTerms`. Once a factorisation. Returns how far scans need to
+ * reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, or `NEAR` if products over five runs are
+ * nothing; for others, which have fewer multipliers then, 0, 1 or `FAR`.
  */
-export function scanProducts({ items, levels, shuffles }: Team, adaptive: boolean): KernelFunction<any, any> {
+export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, any> {
+  const { items, levels, shuffles } = team;
+  const doubling = fn({
+    name: "doubling",
+    params: [real, real, i32, write(real), write(real), write(real)],
+    env: { items, shuffles },
+    *body([down, up, level, above, below, scratch], gpu, { items, shuffles }) {
+      const item = gpu.localId();
+      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
+      const at = own ? level : level * items + item;
+      const distance = 1 << level;
+      const p = item + distance < items ? down : 0.0;
+      const q = item >= distance ? up : 0.0;
+      above[at] = p;
+      below[at] = q;
+      let next = 0.0;
+      let before = 0.0;
+      if (shuffles) {
+        next = yield gpu.shuffleDown(down, distance);
+        before = yield gpu.shuffleUp(up, distance);
+      } else {
+        const half = (1 - (level & 1)) * 4 * items;
+        scratch[half + item] = down;
+        scratch[half + items + item] = up;
+        yield;
+        next = scratch[half + Math.min(item + distance, items - 1)];
+        before = scratch[half + items + Math.max(item - distance, 0)];
+      }
+      return { p, q, downwards: down * next, upwards: up * before };
+    },
+  });
   return fn({
     name: "scanProducts",
     params: [real, real, write(real), write(real), write(real), write(i32), write(i32)],
@@ -188,9 +226,12 @@ export function scanProducts({ items, levels, shuffles }: Team, adaptive: boolea
       items,
       levels,
       shuffles,
-      adaptive,
+      lasting,
+      doubling,
+      far: FAR,
+      few: fewRounds(team),
       near: NEAR,
-      largest,
+      largest: largest(team),
       nothing64: NOTHING.f64,
       nothing32: NOTHING.f32,
       nothingPairs: NOTHING.f32x2,
@@ -199,55 +240,59 @@ export function scanProducts({ items, levels, shuffles }: Team, adaptive: boolea
       const nothing =
         gpu.precision === "f64" ? env.nothing64 : gpu.precision === "f32" ? env.nothing32 : env.nothingPairs;
       const item = gpu.localId();
-      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
-      const pitch = own ? 1 : env.items;
-      const place = own ? 0 : item;
       let downwards = down;
       let upwards = up;
       let reach = 0;
-      for (let level = 0; level < env.levels; level++) {
-        const distance = 1 << level;
-        const p = item + distance < env.items ? downwards : 0.0;
-        const q = item >= distance ? upwards : 0.0;
-        above[level * pitch + place] = p;
-        below[level * pitch + place] = q;
-        if (Math.max(p, q) > nothing) reach = level + 1;
+      if (env.lasting) {
+        for (let level = 0; level < env.levels; level++) {
+          const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
+          if (Math.max(round.p, round.q) > nothing) reach = level + 1;
+          downwards = round.downwards;
+          upwards = round.upwards;
+        }
         if (env.shuffles) {
-          const next: number = yield gpu.shuffleDown(downwards, distance);
-          const before: number = yield gpu.shuffleUp(upwards, distance);
-          downwards *= next;
-          upwards *= before;
-        } else {
-          const half = (1 - (level & 1)) * 4 * env.items;
-          scratch[half + item] = downwards;
-          scratch[half + env.items + item] = upwards;
-          yield;
-          downwards *= scratch[half + Math.min(item + distance, env.items - 1)];
-          upwards *= scratch[half + env.items + Math.max(item - distance, 0)];
-        }
-      }
-      if (!env.adaptive) {
-        if (!env.shuffles) yield; // the next scan starts in the half that was just read
-        return env.levels;
-      }
-      if (env.shuffles) {
-        downwards = 1.0;
-        upwards = 1.0;
-        for (let j = 1; j <= 5; j++) {
-          const next: number = yield gpu.shuffleDown(down, j);
-          const before: number = yield gpu.shuffleUp(up, j);
-          downwards = item + j < env.items - 1 ? downwards * next : 0.0;
-          upwards = item > j ? upwards * before : 0.0;
-          if (j < 5) {
-            above[(env.levels + j - 1) * pitch + place] = downwards;
-            below[(env.levels + j - 1) * pitch + place] = upwards;
+          const own = gpu.precision === "f32";
+          const pitch = own ? 1 : env.items;
+          const place = own ? 0 : item;
+          downwards = 1.0;
+          upwards = 1.0;
+          for (let j = 1; j <= 5; j++) {
+            const next: number = yield gpu.shuffleDown(down, j);
+            const before: number = yield gpu.shuffleUp(up, j);
+            downwards = item + j < env.items - 1 ? downwards * next : 0.0;
+            upwards = item > j ? upwards * before : 0.0;
+            if (j < 5) {
+              above[(env.levels + j - 1) * pitch + place] = downwards;
+              below[(env.levels + j - 1) * pitch + place] = upwards;
+            }
           }
+          if (!(Math.max(downwards, upwards) > nothing)) reach = env.near;
         }
-        if (!(Math.max(downwards, upwards) > nothing)) reach = env.near;
+        // Its barriers stand before the next scan, which starts in the half that was just read.
+        const most: number = yield* env.largest(reach, counter, result);
+        return env.shuffles ? most : (most + 1) & -2;
       }
-      // Its barriers stand before the next scan, which starts in the half that was just read.
+      for (let level = 0; level < env.few; level++) {
+        const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
+        // The pivots' products are those of both: four items are far enough for them where either's are less than the root.
+        const square = Math.max(round.p, round.q) * Math.max(round.p, round.q);
+        if (level === 2 && square > nothing) reach = 1;
+        downwards = round.downwards;
+        upwards = round.upwards;
+      }
+      const distance = 1 << env.few;
+      if ((item + distance < env.items && downwards > nothing) || (item >= distance && upwards > nothing))
+        reach = env.far;
       const most: number = yield* env.largest(reach, counter, result);
-      return env.shuffles ? most : (most + 1) & -2;
+      if (most === env.far) {
+        for (let level = env.few; level < env.levels; level++) {
+          const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
+          downwards = round.downwards;
+          upwards = round.upwards;
+        }
+        if (!env.shuffles) yield; // the next scan starts in the half that was just read
+      }
+      return most;
     },
   });
 }

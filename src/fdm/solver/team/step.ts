@@ -6,17 +6,18 @@ import type { Team } from "./team.ts";
  * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
  * run, then, after the scan, with what enters it. `scaled`: rhs has that factor already.
  */
-export function eliminateRuns(team: Team, rows: number, scaled: boolean): KernelFunction<any, any> {
+export function eliminateRuns(team: Team, rows: number, scaled: boolean, lasting: boolean): KernelFunction<any, any> {
   return fn({
     name: "eliminateRuns",
     params: [read(real), write(real), read(real), read(real), read(real), write(real), i32],
-    env: { scaled, last: rows - 1, scanDown: scanDown(team) },
+    env: { scaled, last: rows - 1, scanDown: scanDown(team, lasting) },
     *body([rhs, z, inverse, upper, above, scratch, reach], _gpu, env: any) {
-      let y = env.scaled ? rhs[env.last] : rhs[env.last] * inverse[env.last];
-      for (let k = env.last - 1; k >= 0; k--) y = (env.scaled ? rhs[k] : rhs[k] * inverse[k]) + upper[k] * y;
+      if (!env.scaled) for (let k = env.last; k >= 0; k--) z[k] = rhs[k] * inverse[k];
+      let y = env.scaled ? rhs[env.last] : z[env.last];
+      for (let k = env.last - 1; k >= 0; k--) y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
       y = yield* env.scanDown(y, above, scratch, reach);
       for (let k = env.last; k >= 0; k--) {
-        y = (env.scaled ? rhs[k] : rhs[k] * inverse[k]) + upper[k] * y;
+        y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
         z[k] = y;
       }
     },
@@ -24,11 +25,11 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean): Kernel
 }
 
 /** Substitution without exercise, z ← z + lower·z from the first node up, in place. */
-export function substituteRuns(team: Team, rows: number): KernelFunction<any, any> {
+export function substituteRuns(team: Team, rows: number, lasting: boolean): KernelFunction<any, any> {
   return fn({
     name: "substituteRuns",
     params: [write(real), read(real), read(real), write(real), i32],
-    env: { rows, scanUp: scanUp(team, false) },
+    env: { rows, scanUp: scanUp(team, false, lasting) },
     *body([z, lower, below, scratch, reach], _gpu, env: any) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
@@ -51,7 +52,11 @@ export function substituteRuns(team: Team, rows: number): KernelFunction<any, an
  *
  * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 9 and 2 comparisons; and the scans.
  */
-export function stepRuns(team: Team, rows: number, early: boolean, scaled: boolean): KernelFunction<any, any> {
+export function stepRuns(
+  team: Team,
+  rows: number,
+  { early, scaled, lasting }: { readonly early: boolean; readonly scaled: boolean; readonly lasting: boolean },
+): KernelFunction<any, any> {
   return fn({
     name: "stepRuns",
     params: [
@@ -71,9 +76,9 @@ export function stepRuns(team: Team, rows: number, early: boolean, scaled: boole
       rows,
       early,
       scaled,
-      eliminateRuns: eliminateRuns(team, rows, scaled),
+      eliminateRuns: eliminateRuns(team, rows, scaled, lasting),
       oldValues: oldValues(team, rows),
-      scanUp: scanUp(team, early),
+      scanUp: scanUp(team, early, lasting),
     },
     *body([u, z, gain, lower, upper, obstacle, above, below, scratch, reach, crankNicolson], _gpu, env: any) {
       yield* env.eliminateRuns(u, z, gain, upper, above, scratch, reach);

@@ -16,8 +16,9 @@ export function scratchWords({ items, shuffles }: Team): number {
   return shuffles ? 1 : 2 * 4 * items;
 }
 
-/** Multipliers of one scan, those of doubling and of `fiveTerms`, an item's. */
-export const multipliers = ({ levels, shuffles }: Team): number => levels + (shuffles ? 4 : 0);
+/** Multipliers of one scan, those of doubling and, where factors last, of `fiveTerms`, an item's. */
+export const multipliers = ({ levels, shuffles }: Team, lasting: boolean): number =>
+  levels + (shuffles && lasting ? 4 : 0);
 
 /** Words of workgroup memory for those of one scan, an item's k-th at [k·items + item]. In f32 they are in registers, which have no room for them in f64. */
-export const multiplierWords = (team: Team): number => multipliers(team) * team.items;
+export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;

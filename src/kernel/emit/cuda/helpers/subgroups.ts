@@ -35,12 +35,24 @@ export const subgroupHelpers = {
   reduce_add_real: reduction("add_real", "value + other"),
   reduce_add_i32: reduction("add_i32", "int(unsigned(value) + unsigned(other))"),
   reduce_add_u32: reduction("add_u32", "value + other"),
-  reduce_min: reduction("min", "other < value ? other : value"),
-  reduce_max: reduction("max", "other > value ? other : value"),
+  reduce_min: withInstruction("min", reduction("min", "other < value ? other : value")),
+  reduce_max: withInstruction("max", reduction("max", "other > value ? other : value")),
 } as const satisfies HelperTexts;
 
+type Reduction = HelperText & { readonly text: (ir: KernelIR) => string };
+
+/** Whole numbers of a full warp have an instruction of their own from sm_80 on. */
+function withInstruction(name: "min" | "max", general: Reduction): HelperText {
+  const overload = (type: string): string =>
+    definition(`${type} reduce_${name}(${type} value)`, `return __reduce_${name}_sync(0xffffffffu, value);`);
+  const text = (ir: KernelIR): string =>
+    general.text(ir) +
+    (hasFullWarps(ir) ? `\n#if __CUDA_ARCH__ >= 800\n${overload("int")}\n${overload("unsigned")}\n#endif\n` : "");
+  return { ...general, text };
+}
+
 /** In a fixed order: v₀ + v₁₆, …, then in halves. Lanes that do not exist add nothing to lane 0, which then tells all. */
-function reduction(name: string, combined: string): HelperText {
+function reduction(name: string, combined: string): Reduction {
   const full = [
     "for (int step = 16; step > 0; step /= 2) {",
     "  const T other = __shfl_xor_sync(0xffffffffu, value, step);",
