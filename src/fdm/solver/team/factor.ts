@@ -1,6 +1,6 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanProducts } from "./scan.ts";
-import type { Team } from "./team.ts";
+import { partsOf, type Team } from "./team.ts";
 
 /** Rounds that reach four items, past which pivots often know nothing of what entered. */
 const FEW = 2;
@@ -112,7 +112,7 @@ export interface Factoring {
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
  * (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned over the items, then each item
- * takes its rows one by one. `inverse` becomes `gain` times 1/pivot. With `policy`, rows that are `active` are y = bound instead. `near`: see
+ * takes its rows one by one. `inverse` becomes `gain` times 1/pivot, `downProduct` and `upProduct` those of `upper` and `lower` over the parts of the run. With `policy`, rows that are `active` are y = bound instead. `near`: see
  * `scanExcess`. Returns the scans' reach.
  *
  * Cost: about 17 (`unit` 15) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
@@ -131,6 +131,8 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
       write(real),
       write(real),
       write(real),
+      write(real),
+      write(real),
       real,
       real,
       bool,
@@ -139,6 +141,7 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
     ],
     env: {
       rows,
+      size: partsOf(rows).size,
       policy,
       unit,
       lasting,
@@ -146,7 +149,24 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
       scanProducts: scanProducts(team, lasting),
     },
     *body(
-      [a, c, active, inverse, lower, upper, above, below, scratch, hRate, gain, near, counter, result],
+      [
+        a,
+        c,
+        active,
+        inverse,
+        lower,
+        upper,
+        above,
+        below,
+        scratch,
+        downProduct,
+        upProduct,
+        hRate,
+        gain,
+        near,
+        counter,
+        result,
+      ],
       gpu,
       env: any,
     ) {
@@ -188,6 +208,8 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
       let q = 1.0;
       let down = 1.0;
       let up = 1.0;
+      let partDown = 1.0;
+      let partUp = 1.0;
       for (let k = env.rows - 1; k >= 0; k--) {
         const before = q;
         p = c[k] * p + (env.unit ? before : own * before);
@@ -208,8 +230,16 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
           upper[k] = 0.0;
         }
         inverse[k] = gain * pivot;
-        down *= upper[k];
-        up *= lower[k];
+        partDown *= upper[k];
+        partUp *= lower[k];
+        if (k % env.size === 0) {
+          downProduct[(k / env.size) | 0] = partDown;
+          upProduct[(k / env.size) | 0] = partUp;
+          down *= partDown;
+          up *= partUp;
+          partDown = 1.0;
+          partUp = 1.0;
+        }
       }
       return yield* env.scanProducts(down, up, above, below, scratch, counter, result);
     },

@@ -11,7 +11,7 @@ import { layNodes } from "./nodes.ts";
 import { policyRuns } from "./policy.ts";
 import { FAR, fewRounds } from "./scan.ts";
 import { stepRuns } from "./step.ts";
-import { multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
+import { multipliers, multiplierWords, partsOf, scratchWords, type Team } from "./team.ts";
 
 /** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
 const RESIDENT = 16;
@@ -70,6 +70,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       closed,
       capacity,
       rows,
+      parts: partsOf(rows).count,
       items: team.items,
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
@@ -127,6 +128,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const lower = gpu.privateReal(env.rows); // a / pivot
       const upper = gpu.privateReal(env.rows); // c / pivot
       const obstacle = gpu.privateReal(env.rows);
+      const downProduct = gpu.privateReal(env.parts);
+      const upProduct = gpu.privateReal(env.parts);
       const active = gpu.privateReal(env.policyRows); // 1 where exercised
       const rhs = gpu.privateReal(env.policyRows);
       // Multipliers of the scans.
@@ -271,6 +274,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 above,
                 below,
                 scratch,
+                downProduct,
+                upProduct,
                 hRate,
                 2.0 * rowScale,
                 near,
@@ -310,7 +315,21 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             crankNicolson,
           );
         } else {
-          yield* env.stepRuns(u, z, inverse, lower, upper, obstacle, above, below, scratch, reach, crankNicolson);
+          yield* env.stepRuns(
+            u,
+            z,
+            inverse,
+            lower,
+            upper,
+            obstacle,
+            downProduct,
+            upProduct,
+            above,
+            below,
+            scratch,
+            reach,
+            crankNicolson,
+          );
         }
 
         if (env.dividends && (flag & 4) !== 0) {

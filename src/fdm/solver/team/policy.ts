@@ -3,7 +3,7 @@ import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
 import { FAR, fewRounds } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
-import type { Team } from "./team.ts";
+import { partsOf, type Team } from "./team.ts";
 
 /** As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its rows changed. */
 function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
@@ -74,6 +74,7 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
     env: {
       rows,
       total,
+      parts: partsOf(rows).count,
       far: FAR,
       few: fewRounds(team),
       levels: team.levels,
@@ -102,10 +103,12 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
         hRate,
         crankNicolson,
       ],
-      _gpu,
+      gpu,
       env: any,
     ) {
       const memory = crankNicolson ? 0.5 : 0.0;
+      const downProduct = gpu.privateReal(env.parts);
+      const upProduct = gpu.privateReal(env.parts);
       for (let round = 0; round < 12; round++) {
         const needed = yield* env.factorRuns(
           a,
@@ -117,6 +120,8 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
           above,
           below,
           scratch,
+          downProduct,
+          upProduct,
           hRate,
           1.0,
           false,
@@ -126,7 +131,7 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
         const reach = needed === env.far ? env.levels : env.few;
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
-        yield* env.eliminateRuns(rhs, z, inverse, upper, above, scratch, reach);
+        yield* env.eliminateRuns(rhs, z, inverse, upper, downProduct, above, scratch, reach);
         yield* env.substituteRuns(z, lower, below, scratch, reach);
         const mine = yield* env.improveRuns(u, z, a, c, obstacle, active, scratch, hRate, memory);
         const changes = yield* env.total(mine, count, sum);

@@ -1,24 +1,37 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanDown, scanUp } from "./scan.ts";
-import type { Team } from "./team.ts";
+import { partsOf, type Team } from "./team.ts";
 
 /**
  * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
- * run, then, after the scan, with what enters it. `scaled`: rhs has that factor already.
+ * run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side: `product[p]` is that of `upper` over part p, so that what enters a part
+ * follows from what enters the one above. `scaled`: rhs has the factor `inverse` already.
  */
 export function eliminateRuns(team: Team, rows: number, scaled: boolean, lasting: boolean): KernelFunction<any, any> {
+  const { count, size } = partsOf(rows);
   return fn({
     name: "eliminateRuns",
-    params: [read(real), write(real), read(real), read(real), read(real), write(real), i32],
-    env: { scaled, last: rows - 1, scanDown: scanDown(team, lasting) },
-    *body([rhs, z, inverse, upper, above, scratch, reach], _gpu, env: any) {
-      if (!env.scaled) for (let k = env.last; k >= 0; k--) z[k] = rhs[k] * inverse[k];
-      let y = env.scaled ? rhs[env.last] : z[env.last];
-      for (let k = env.last - 1; k >= 0; k--) y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
-      y = yield* env.scanDown(y, above, scratch, reach);
-      for (let k = env.last; k >= 0; k--) {
-        y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
-        z[k] = y;
+    params: [read(real), write(real), read(real), read(real), read(real), read(real), write(real), i32],
+    env: { scaled, rows, parts: count, size, scanDown: scanDown(team, lasting) },
+    *body([rhs, z, inverse, upper, product, above, scratch, reach], gpu, env: any) {
+      if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * inverse[k];
+      const sums = gpu.privateReal(env.parts);
+      for (let p = 0; p < env.parts; p++) {
+        const top = Math.min((p + 1) * env.size, env.rows) - 1;
+        let y = env.scaled ? rhs[top] : z[top];
+        for (let k = top - 1; k >= p * env.size; k--) y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
+        sums[p] = y;
+      }
+      let leaving = sums[env.parts - 1];
+      for (let p = env.parts - 2; p >= 0; p--) leaving = sums[p] + product[p] * leaving;
+      let entering = yield* env.scanDown(leaving, above, scratch, reach);
+      for (let p = env.parts - 1; p >= 0; p--) {
+        let y = entering;
+        for (let k = Math.min((p + 1) * env.size, env.rows) - 1; k >= p * env.size; k--) {
+          y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
+          z[k] = y;
+        }
+        entering = sums[p] + product[p] * entering;
       }
     },
   });
@@ -48,7 +61,7 @@ export function substituteRuns(team: Team, rows: number, lasting: boolean): Kern
  *
  * Without exercise, `scaled`, the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. With it, substitution is for the new u
  * itself: uₖ ← max(qₖ + lowerₖ·uₖ₋₁, obstacleₖ), where q has the old values, q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2), so that nothing but a product, a sum and a
- * comparison stand between one node and the next.
+ * comparison stand between one node and the next. Its parts go side by side as those of elimination do; maps y ← max(sum + product·y, held) compose (`scanUp`).
  *
  * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 9 and 2 comparisons; and the scans.
  */
@@ -57,11 +70,14 @@ export function stepRuns(
   rows: number,
   { early, scaled, lasting }: { readonly early: boolean; readonly scaled: boolean; readonly lasting: boolean },
 ): KernelFunction<any, any> {
+  const { count, size } = partsOf(rows);
   return fn({
     name: "stepRuns",
     params: [
       write(real),
       write(real),
+      read(real),
+      read(real),
       read(real),
       read(real),
       read(real),
@@ -74,28 +90,52 @@ export function stepRuns(
     ],
     env: {
       rows,
+      parts: count,
+      size,
       early,
       scaled,
       eliminateRuns: eliminateRuns(team, rows, scaled, lasting),
       oldValues: oldValues(team, rows),
       scanUp: scanUp(team, early, lasting),
     },
-    *body([u, z, gain, lower, upper, obstacle, above, below, scratch, reach, crankNicolson], _gpu, env: any) {
-      yield* env.eliminateRuns(u, z, gain, upper, above, scratch, reach);
+    *body(
+      [u, z, gain, lower, upper, obstacle, downProduct, upProduct, above, below, scratch, reach, crankNicolson],
+      gpu,
+      env: any,
+    ) {
+      yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, reach);
       if (env.early) yield* env.oldValues(u, z, lower, scratch, crankNicolson);
-      let sum = z[0];
-      let held = obstacle[0];
-      for (let k = 1; k < env.rows; k++) {
-        sum = z[k] + lower[k] * sum;
-        if (env.early) held = Math.max(z[k] + lower[k] * held, obstacle[k]);
+      const sums = gpu.privateReal(env.parts);
+      const floors = gpu.privateReal(env.parts);
+      for (let p = 0; p < env.parts; p++) {
+        const from = p * env.size;
+        let sum = z[from];
+        let held = obstacle[from];
+        for (let k = from + 1; k < Math.min(from + env.size, env.rows); k++) {
+          sum = z[k] + lower[k] * sum;
+          if (env.early) held = Math.max(z[k] + lower[k] * held, obstacle[k]);
+        }
+        sums[p] = sum;
+        floors[p] = held;
       }
-      let y = yield* env.scanUp(sum, held, below, scratch, reach);
-      for (let k = 0; k < env.rows; k++) {
-        y = z[k] + lower[k] * y;
-        if (env.early) {
-          y = Math.max(y, obstacle[k]);
-          u[k] = y;
-        } else z[k] = y;
+      let leaving = sums[0];
+      let held = floors[0];
+      for (let p = 1; p < env.parts; p++) {
+        if (env.early) held = Math.max(sums[p] + upProduct[p] * held, floors[p]);
+        leaving = sums[p] + upProduct[p] * leaving;
+      }
+      let entering = yield* env.scanUp(leaving, held, below, scratch, reach);
+      for (let p = 0; p < env.parts; p++) {
+        let y = entering;
+        for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
+          y = z[k] + lower[k] * y;
+          if (env.early) {
+            y = Math.max(y, obstacle[k]);
+            u[k] = y;
+          } else z[k] = y;
+        }
+        entering = sums[p] + upProduct[p] * entering;
+        if (env.early) entering = Math.max(entering, floors[p]);
       }
       if (!env.early) {
         if (crankNicolson) for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? gain[k] * z[k] - u[k] : z[k] - u[k];

@@ -16,6 +16,15 @@ export function scratchWords({ items, shuffles }: Team): number {
   return shuffles ? 1 : 2 * 4 * items;
 }
 
+/**
+ * How a run is cut into parts that are worked on side by side, all of `size` rows but the last: long runs leave registers for so few subgroups that a chain of
+ * dependent operations is what they wait for; short ones would only have more to do.
+ */
+export function partsOf(rows: number): { readonly count: number; readonly size: number } {
+  const size = rows > 9 ? Math.ceil(rows / 3) : rows;
+  return { count: Math.ceil(rows / size), size };
+}
+
 /** Multipliers of one scan, those of doubling and, where factors last, of `fiveTerms`, an item's. */
 export const multipliers = ({ levels, shuffles }: Team, lasting: boolean): number =>
   levels + (shuffles && lasting ? 4 : 0);
