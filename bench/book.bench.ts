@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Benchmark, type Context, median } from "./harness.ts";
+import { runProgram } from "./program.ts";
 
 const root = join(import.meta.dirname, "..");
 const program = join(root, "bin/feynkac.js");
@@ -63,34 +64,6 @@ async function writeBook(path: string, count: number, mix: Mix): Promise<void> {
   await once(file, "finish");
 }
 
-interface Run {
-  readonly seconds: number;
-  /** Seconds of all cores together. */
-  readonly cpuSeconds: number;
-  readonly peakMiB: number;
-}
-
-/** Says on its last line of stderr what the process took, as the process itself sees it. */
-const meter = `data:text/javascript,${encodeURIComponent(
-  `process.on("exit", () => {
-     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-     process.stderr.write("\\n" + JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1e6, maxRSS }) + "\\n");
-   });`,
-)}`;
-
-/** Runs the command line in a process of its own. @throws Error if it fails */
-async function runProgram(args: readonly string[]): Promise<Run> {
-  const start = performance.now();
-  const child = spawn(process.execPath, ["--import", meter, program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
-  let stderr = "";
-  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const [status] = (await once(child, "close")) as [number | null];
-  const seconds = (performance.now() - start) / 1e3;
-  if (status !== 0) throw new Error(`feynkac ${args.join(" ")}: status ${status}: ${stderr}`);
-  const { cpu, maxRSS } = JSON.parse(stderr.trim().split("\n").at(-1) as string) as { cpu: number; maxRSS: number };
-  return { seconds, cpuSeconds: cpu, peakMiB: maxRSS / 1024 };
-}
-
 async function countLines(path: string): Promise<number> {
   let lines = 0;
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>)
@@ -142,7 +115,7 @@ async function streams(context: Context, folder: string): Promise<void> {
     await writeBook(book, count, mix);
     for (const n of threads) {
       const args = ["price", book, "--format", "ndjson", "--output", output, "--threads", String(n)];
-      const { seconds, cpuSeconds, peakMiB } = await runProgram(args);
+      const { seconds, cpuSeconds, peakMiB } = await runProgram(program, args);
       const lines = await countLines(output);
       if (lines < count) throw new Error(`${count} trades, ${lines} lines of results`);
       const name = `${count.toLocaleString("en-US")} trades, ${mix}, all Greeks, ${n} thread${n === 1 ? "" : "s"}`;
@@ -160,7 +133,7 @@ async function starts(context: Context, folder: string): Promise<void> {
   const [trade] = tradesOf(1, "american");
   writeFileSync(one, JSON.stringify({ ...header, trades: [JSON.parse(trade)] }));
   const common = { device: context.cpu, precision: "f64" } as const;
-  const seconds = (path: string) => async () => (await runProgram(["price", path])).seconds;
+  const seconds = (path: string) => async () => (await runProgram(program, ["price", path])).seconds;
   const report = (name: string, figure: number, unit: string): void =>
     context.report({ ...common, case: name, figure, unit });
   report("a book of one American trade, fresh process", await repeated(times, seconds(one)), "s");

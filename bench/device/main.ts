@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { benchmark as cycles } from "../cycles.bench.ts";
 import { benchmark as device } from "../device.bench.ts";
 import { measure, type Measurement } from "../harness.ts";
+import { benchmark as ladder } from "../ladder.bench.ts";
 import { benchmark as threads } from "../threads.bench.ts";
 import { benchmark as dense } from "./dense.ts";
 import { benchmark as tridiagonal } from "./tridiagonal.ts";
@@ -15,7 +16,7 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: "boolean" }, output: { type: "string" } },
 });
 const measurements: Measurement[] = [];
-for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, threads, cycles]) {
+for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, threads, ladder, cycles]) {
   if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
   await measure(benchmark, values.quick ?? false, (measurement) => {
     measurements.push(measurement);

@@ -1,0 +1,31 @@
+/** The command line as a process of its own, timed and metered. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface Run {
+  readonly seconds: number;
+  /** Seconds of all cores together. */
+  readonly cpuSeconds: number;
+  readonly peakMiB: number;
+}
+
+/** Says on its last line of stderr what the process took, as the process itself sees it. */
+const meter = `data:text/javascript,${encodeURIComponent(
+  `process.on("exit", () => {
+     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+     process.stderr.write("\\n" + JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1e6, maxRSS }) + "\\n");
+   });`,
+)}`;
+
+/** Runs `bin/feynkac.js`, at `program`, in a process of its own. @throws Error if it fails */
+export async function runProgram(program: string, args: readonly string[]): Promise<Run> {
+  const start = performance.now();
+  const child = spawn(process.execPath, ["--import", meter, program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [status] = (await once(child, "close")) as [number | null];
+  const seconds = (performance.now() - start) / 1e3;
+  if (status !== 0) throw new Error(`feynkac ${args.join(" ")}: status ${status}: ${stderr}`);
+  const { cpu, maxRSS } = JSON.parse(stderr.trim().split("\n").at(-1) as string) as { cpu: number; maxRSS: number };
+  return { seconds, cpuSeconds: cpu, peakMiB: maxRSS / 1024 };
+}
