@@ -218,9 +218,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           const rowScale = env.anew && !env.policy ? gpu.reciprocal(1 + hRate) : 1.0;
           if (env.scaled && step > 0) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           let found = piece;
-          let again = true;
-          while (again) {
-            again = false;
+          let again = false;
+          do {
             if (env.metrics) {
               env.assembleByMetrics(
                 x,
@@ -285,7 +284,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               again = near && needed !== 0;
               reach = !env.anew ? needed : needed === env.far ? env.levels : env.few;
             }
-          }
+          } while (again);
           if (env.shape === "surface") {
             piece = found;
             pieceRow += pieces * env.sliceWords;

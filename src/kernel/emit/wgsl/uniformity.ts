@@ -7,7 +7,8 @@ type Conditional = StmtOf<"if"> | StmtOf<"loop">;
 /**
  * WGSL accepts a barrier only where it can prove by its own rules that all items of the workgroup arrive. The front end
  * has already established that they do, by rules that know more. This finds the conditions that decide whether a barrier
- * is reached and that WGSL could not prove uniform; the emitter broadcasts those from the first item.
+ * is reached and that WGSL could not prove uniform; the emitter broadcasts those from the first item. What only decides about exchanges within a
+ * subgroup is not among them: of those WGSL asks no proof if told so (`subgroup_uniformity`), and a broadcast is two barriers.
  *
  * The analysis here ignores the order of assignments, so it never calls something uniform that WGSL's finer one does not.
  */
@@ -67,7 +68,7 @@ class Analysis {
     for (const s of statements) {
       if (s.kind !== "if" && s.kind !== "loop") continue;
       const inner = bodyOf(s);
-      const meets = containsCollective(inner);
+      const meets = containsBarrier(inner);
       if (meets || (s.kind === "if" && inDecisiveLoop && leavesLoop(inner))) this.decisive.add(s);
       this.#findDecisive(inner, s.kind === "loop" ? meets : inDecisiveLoop);
     }
@@ -104,8 +105,7 @@ class Analysis {
   }
 }
 
-const containsCollective = (list: readonly Stmt[]): boolean =>
-  someStmt(list, ({ kind }) => kind === "barrier" || kind === "subgroup");
+const containsBarrier = (list: readonly Stmt[]): boolean => someStmt(list, ({ kind }) => kind === "barrier");
 
 /** Whether a break or continue in here belongs to a loop around. */
 const leavesLoop = (list: readonly Stmt[]): boolean => someLeave(list, () => true);
