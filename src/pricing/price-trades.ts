@@ -1,4 +1,4 @@
-import type { BookContext, ParsedTrade, TradeResult } from "../book/index.ts";
+import type { BookContext, ParsedTrade, Scenarios, TradeResult } from "../book/index.ts";
 import { offeredPrecision } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -7,9 +7,15 @@ import { priceBatch } from "./batch.ts";
 import { lookAhead } from "./look-ahead.ts";
 import type { PricingOptions, Settings } from "./options.ts";
 
-/** Trades priced together: enough to fill the device twice over with five lanes a trade, few enough to keep memory flat. */
-function batchSizeFor({ device, batchSize }: PricingOptions): number {
-  return batchSize ?? Math.min(Math.max(512, Math.ceil(device.parallelism * 0.4)), 16_384);
+/** Of a trade without scenarios: its value and error on two meshes, its bumps. */
+const LANES_A_TRADE = 5;
+
+/** Trades priced together: enough to fill the device twice over, few enough to keep memory flat; with scenarios, which are two lanes more each but for the spots, fewer. */
+function batchSizeFor({ device, batchSize }: PricingOptions, scenarios: Scenarios | undefined): number {
+  const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
+  const lanes = LANES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
+  const wanted = Math.min(Math.max(512, Math.ceil(device.parallelism * 0.4)), 16_384);
+  return batchSize ?? Math.ceil((wanted * LANES_A_TRADE) / lanes);
 }
 
 /** Batches under way at once: one is prepared while the device works on the one before. */
@@ -37,7 +43,7 @@ export async function* priceTrades(
     taken += batch.length;
     return backend.run((engine) => priceBatch(batch, first, { ...settings, engine, scenarios, signal }));
   };
-  const all = lookAhead(batches(trades, batchSizeFor(options)), BATCHES_UNDER_WAY, price);
+  const all = lookAhead(batches(trades, batchSizeFor(options, scenarios)), BATCHES_UNDER_WAY, price);
   let done = 0;
   try {
     for (;;) {
