@@ -1,5 +1,5 @@
 import { aliveBetween, knockedOutBy, type KnockOut, SAME_DATE } from "./barriers.ts";
-import { REACH, reached } from "./domain.ts";
+import { REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -71,8 +71,12 @@ function ends(
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(REACH * deviation);
   const [least, most] = [Math.min(...points), Math.max(...points)];
-  const low = linear ? 0 : Math.max(least - cash, LEAST_PART * least) / (margin * reach);
-  const high = reached(problem, (most + cash) * margin, reach);
+  let low = linear ? 0 : Math.max(least - cash, LEAST_PART * least) / (margin * reach);
+  let high = reached(problem, (most + cash) * margin, reach);
+  if (!problem.payoff.straight) {
+    low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);
+    high = Math.max(high, reached(problem, weighedSpot(problem, deviation, 1), reach));
+  }
   const { down, up } = aliveBetween(problem, 0, problem.expiry);
   const cut = (barrier: KnockOut | undefined): number | undefined =>
     barrier === undefined || barrier.open ? undefined : barrier.level;

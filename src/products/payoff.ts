@@ -11,6 +11,8 @@ export interface PayoffProfile {
   readonly exerciseSide: ExerciseSide;
   /** Whether the payoff jumps at its kinks. */
   readonly jumps: boolean;
+  /** Whether it is a straight line below its first kink and above its last; a formula may be anything. */
+  readonly straight: boolean;
   /** φ, where the payoff is max(φ·(S − kink), 0) of its one kink: devices compute that themselves. */
   readonly vanillaSign?: 1 | -1 | undefined;
   /** The payoff at expiry; at a jump the mean of its two sides. */
@@ -31,6 +33,7 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
     kinks: [strike],
     exerciseSide: right === "call" ? "high" : "low",
     jumps: false,
+    straight: true,
     vanillaSign: sign,
     value,
     exercised: value,
@@ -49,6 +52,7 @@ export function digitalPayoff(right: Right, strike: number, cash: number): Payof
     kinks: [strike],
     exerciseSide: right === "call" ? "high" : "low",
     jumps: true,
+    straight: true,
     value: (spot) => (spot === strike ? 0.5 * cash : sign * (spot - strike) > 0 ? cash : 0),
     exercised: (spot) => (sign * (spot - strike) >= 0 ? cash : 0),
     average(a, b) {
@@ -72,6 +76,7 @@ export function functionPayoff(f: (spot: number) => number, kinks: readonly numb
     kinks,
     exerciseSide: "unknown",
     jumps,
+    straight: false,
     value: f,
     exercised,
     average: (a, b) => integral(f, a, b, kinks) / (b - a),
