@@ -14,6 +14,9 @@ const DENSITY = 0.6;
 /** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
 const LEAST_DEVIATION = 1e-4;
 
+/** Below this part of the spot there is no need to go, wherever dividends take it. */
+export const LEAST_PART = 0.02;
+
 export interface Domain extends MeshSpec {
   /** Whether the first node is certain to be exercised: the mesh was cut off there. */
   readonly fixed: boolean;
@@ -73,6 +76,12 @@ function ends(
   const marginAbove = isEarly && payoff.exerciseSide !== "low" ? early : margin;
   lowest = Math.min(lowest, (Math.min(...problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
   highest = Math.max(highest, Math.max(...problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
+  if (cash > 0) {
+    // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot comes.
+    const spot = Math.min(...problem.spots);
+    const left = Math.max(keptOf(problem) * spot * Math.exp(Math.min(0, drift)) - cash, LEAST_PART * spot);
+    lowest = Math.min(lowest, reached(problem, left, 1 / reach));
+  }
   if (!payoff.straight) {
     // Beyond the kinks the payoff may bend as well: it counts wherever the spot comes.
     lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
@@ -83,6 +92,11 @@ function ends(
   if (problem.payoff.exerciseSide === "low")
     return { lowest: Math.max(lowest, exercised), highest, fixed: exercised >= lowest };
   return { lowest, highest: Math.min(highest, exercised), fixed: exercised <= highest };
+}
+
+/** What proportional dividends leave of the spot. */
+export function keptOf({ dividends }: OneFactorProblem): number {
+  return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
 }
 
 /** Powers of the spot beyond this are not followed: what a payoff is worth that grows as fast is decided where no spot comes. */

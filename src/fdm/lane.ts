@@ -252,8 +252,9 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
   for (let i = 0; i <= last; i++) {
     const node = nodes[i];
     const right = i === last ? node : 0.5 * (node + nodes[i + 1]);
-    // At an end there is half a cell only, whose mean is not the node's.
-    let averaged = kinks.length === 0 && i > 0 && i < last;
+    // At an end there is half a cell only, and beside the node at zero one that is far from symmetric: their means are not the node's.
+    const symmetric = i > 0 && i < last && Math.abs(right - node) > 0.25 * Math.abs(node - left);
+    let averaged = kinks.length === 0 && symmetric && Math.abs(node - left) > 0.25 * Math.abs(right - node);
     for (let k = 0; k < kinks.length; k++)
       if ((kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
     values[i] = averaged ? payoff.average(Math.min(left, right), Math.max(left, right)) : payoff.value(node);
