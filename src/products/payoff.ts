@@ -45,16 +45,17 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
   };
 }
 
-/** `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it. */
+/** `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it, or nothing if it is to be paid. */
 export function digitalPayoff(right: Right, strike: number, cash: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
   return {
     kinks: [strike],
-    exerciseSide: right === "call" ? "high" : "low",
+    // What is to be paid is put off, and avoided on the other side.
+    exerciseSide: cash < 0 ? "unknown" : right === "call" ? "high" : "low",
     jumps: true,
     straight: true,
     value: (spot) => (spot === strike ? 0.5 * cash : sign * (spot - strike) > 0 ? cash : 0),
-    exercised: (spot) => (sign * (spot - strike) >= 0 ? cash : 0),
+    exercised: (spot) => (spot === strike ? Math.max(cash, 0) : sign * (spot - strike) > 0 ? cash : 0),
     average(a, b) {
       const above = Math.min(Math.max((b - strike) / (b - a), 0), 1);
       return cash * (right === "call" ? above : 1 - above);

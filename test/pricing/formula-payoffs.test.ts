@@ -135,3 +135,42 @@ describe.each([1e-5, 1e-7])("an American call spread, at an accuracy of %f of th
     );
   });
 });
+
+describe("American digitals", () => {
+  const digital = (right: "call" | "put", strike: number, cash: number) =>
+    trade({
+      payoff: { kind: "digital", right, strike, cash },
+      exercise: { kind: "american" },
+      market: { rates: constant(0.03) },
+    });
+  const formulaOf = (right: "call" | "put", strike: number, cash: number) =>
+    trade({
+      payoff: formula(`S ${right === "call" ? ">" : "<"} ${strike} ? ${cash} : 0`, [strike]),
+      exercise: { kind: "american" },
+      market: { rates: constant(0.03) },
+    });
+
+  it("that cost the holder something are put off, as formulas are", async () => {
+    const terms = [
+      ["call", 90, -1],
+      ["put", 110, -1],
+      ["put", 104, -20],
+    ] as const;
+    const got = await priced(
+      [digital, formulaOf].flatMap((made) => terms.map(([right, strike, cash]) => made(right, strike, cash))),
+      { device, greeks: "none" },
+    );
+    terms.forEach(([, , cash], i) => {
+      expect(got[i].value).toBeGreaterThan(cash * Math.exp(-0.03));
+      expect(Math.abs(got[i].value - got[i + terms.length].value)).toBeLessThan(1e-3);
+    });
+  });
+
+  it("are as certain next to the strike as anywhere", async () => {
+    const near = [99.99, 99.9996, 100.0004, 100.2].map((strike) => digital("call", strike, 37));
+    for (const { value, errorEstimate } of await priced(near, { device, greeks: "none" })) {
+      expect(Math.abs(value - 37)).toBeLessThan(0.4);
+      expect(errorEstimate).toBeLessThan(1e-3);
+    }
+  });
+});
