@@ -63,7 +63,13 @@ function readRow(row: Row, index: number, columns: readonly Column[], market: Bo
   try {
     return market.readLine(tradeOfCells(columns, row.cells, where), index, row.line);
   } catch (error) {
-    if (error instanceof BookError) return failedTrade(undefined, index, error);
+    if (error instanceof BookError) return failedTrade({ id: idOf(columns, row.cells) }, index, error);
     throw error;
   }
+}
+
+/** What the row of a trade that cannot be read calls it. */
+function idOf(columns: readonly Column[], cells: readonly string[]): string | undefined {
+  const id = cells[columns.findIndex(({ path }) => path.join(".") === "id")]?.trim();
+  return id === "" ? undefined : id;
 }

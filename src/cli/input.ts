@@ -15,6 +15,7 @@ import {
   readWholeText,
   underMarket,
 } from "../book/index.ts";
+import { BookError } from "../errors.ts";
 import { CliError } from "./failure.ts";
 
 export type InputFormat = "json" | "ndjson" | "csv";
@@ -58,7 +59,13 @@ async function readMarket(path: string, request: InputRequest): Promise<BookHead
   if (path === "-" && request.path === "-")
     throw new CliError("the trades and the market cannot both come from standard input");
   const { bytes } = await openBytes(path, request);
-  return readMarketFile(parseJson(await readWholeText(decodeText(bytes))));
+  try {
+    return readMarketFile(parseJson(await readWholeText(decodeText(bytes))));
+  } catch (error) {
+    // Two files have been named: which of them is it?
+    if (error instanceof BookError) throw new CliError(`${path}: ${error.message}`, { cause: error });
+    throw error;
+  }
 }
 
 async function readAs(

@@ -1,5 +1,5 @@
 import { aliveBetween, knockedOutBy, type KnockOut, SAME_DATE } from "./barriers.ts";
-import { REACH, reached } from "./domain.ts";
+import { keptOf, LEAST_PART, REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -9,8 +9,6 @@ const DENSITY_OF_DATES = 3;
 const LEAST_DEVIATION = 1e-4;
 /** Thinner layers, in standard deviations, are those of problems that are all but deterministic, too. */
 const LEAST_LAYER = 0.02;
-/** Below this part of the lowest kink or spot a mesh that dividends may bring to zero has no node but zero. */
-const LEAST_PART = 0.02;
 
 /**
  * Where the nodes of a problem with barriers go: on every barrier and, if they are not in each other's way, on the kinks of the payoff, and dense
@@ -71,8 +69,13 @@ function ends(
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(REACH * deviation);
   const [least, most] = [Math.min(...points), Math.max(...points)];
-  const low = linear ? 0 : Math.max(least - cash, LEAST_PART * least) / (margin * reach);
-  const high = reached(problem, (most + cash) * margin, reach);
+  // Where dividends may take the spot there may be barriers, too.
+  let low = linear ? 0 : Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / (margin * reach);
+  let high = reached(problem, (most + cash) * margin, reach);
+  if (!problem.payoff.straight) {
+    low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);
+    high = Math.max(high, reached(problem, weighedSpot(problem, deviation, 1), reach));
+  }
   const { down, up } = aliveBetween(problem, 0, problem.expiry);
   const cut = (barrier: KnockOut | undefined): number | undefined =>
     barrier === undefined || barrier.open ? undefined : barrier.level;

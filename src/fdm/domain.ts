@@ -14,6 +14,9 @@ const DENSITY = 0.6;
 /** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
 const LEAST_DEVIATION = 1e-4;
 
+/** Below this part of the spot there is no need to go, wherever dividends take it. */
+export const LEAST_PART = 0.02;
+
 export interface Domain extends MeshSpec {
   /** Whether the first node is certain to be exercised: the mesh was cut off there. */
   readonly fixed: boolean;
@@ -25,7 +28,7 @@ export function domain(problem: OneFactorProblem, count: number): Domain {
   const cash = problem.dividends.reduce((sum, dividend) => sum + dividend.cash, 0);
   // A surface is flat below its lowest spot: lognormal there, whatever it is above.
   const linear = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
-  const kinks = problem.payoff.kinks.length > 0 ? problem.payoff.kinks : [problem.spots[0]];
+  const kinks = denseAt(problem, deviation);
   const { lowest, highest, fixed } = ends(problem, kinks, deviation, cash);
   const centre = kinks[kinks.length >> 1];
   return {
@@ -41,6 +44,15 @@ export function domain(problem: OneFactorProblem, count: number): Domain {
     descending: problem.payoff.exerciseSide === "high",
     fixed,
   };
+}
+
+/** The kinks; the spot as well, where a formula may bend as much and no kink is near. */
+function denseAt(
+  { payoff: { kinks, straight }, spots: [spot] }: OneFactorProblem,
+  deviation: number,
+): readonly number[] {
+  if (straight || kinks.some((kink) => Math.abs(Math.log(kink / spot)) < 3 * deviation)) return kinks;
+  return [...kinks, spot].sort((a, b) => a - b);
 }
 
 function ends(
@@ -64,11 +76,44 @@ function ends(
   const marginAbove = isEarly && payoff.exerciseSide !== "low" ? early : margin;
   lowest = Math.min(lowest, (Math.min(...problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
   highest = Math.max(highest, Math.max(...problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
+  if (cash > 0) {
+    // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot comes.
+    const spot = Math.min(...problem.spots);
+    const left = Math.max(keptOf(problem) * spot * Math.exp(Math.min(0, drift)) - cash, LEAST_PART * spot);
+    lowest = Math.min(lowest, reached(problem, left, 1 / reach));
+  }
+  if (!payoff.straight) {
+    // Beyond the kinks the payoff may bend as well: it counts wherever the spot comes.
+    lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
+    highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
+  }
   const exercised = certainExercise(problem, deviation);
   if (exercised === undefined) return { lowest, highest, fixed: false };
   if (problem.payoff.exerciseSide === "low")
     return { lowest: Math.max(lowest, exercised), highest, fixed: exercised >= lowest };
   return { lowest, highest: Math.min(highest, exercised), fixed: exercised <= highest };
+}
+
+/** What proportional dividends leave of the spot. */
+export function keptOf({ dividends }: OneFactorProblem): number {
+  return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
+}
+
+/** Powers of the spot beyond this are not followed: what a payoff is worth that grows as fast is decided where no spot comes. */
+const MOST_GROWTH = 10;
+
+/**
+ * The lowest of the spots, or the highest, where it is at expiry in the mean that a payoff brings which goes like S^p out there: weighed by it, ln S moves by
+ * (p − ½)·σ²T; and a standard deviation beyond, since the end of the mesh, which knows straight lines only, is wrong for as long as the trade lives.
+ */
+export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
+  const { spots, payoff } = problem;
+  const drifted = sign * Math.max(0, sign * totalDrift(problem));
+  const spot = (sign > 0 ? Math.max(...spots) : Math.min(...spots)) * Math.exp(drifted);
+  const far = reached(problem, spot, Math.exp(sign * REACH * deviation));
+  const power = Math.log2(Math.abs(payoff.value(2 ** sign * far) / payoff.value(far))) * sign;
+  const growth = Number.isFinite(power) ? Math.max(-MOST_GROWTH, Math.min(power, MOST_GROWTH)) : 0;
+  return spot * Math.exp(sign * deviation * (1 + deviation * Math.max(0, sign * (growth - 0.5))));
 }
 
 /**

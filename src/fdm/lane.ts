@@ -6,7 +6,7 @@ import { barrierDomain } from "./barrier-domain.ts";
 import { aliveBetween, isWatched, knockedOutBy, liveSideOf } from "./barriers.ts";
 import { domain } from "./domain.ts";
 import { eventsOf } from "./events.ts";
-import { type Stencil, windowStart } from "./interpolation.ts";
+import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
 import { cellOf, coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 import { type Diffusion, isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
@@ -146,7 +146,9 @@ function hasContinuousBarriers({ barriers }: OneFactorProblem): boolean {
 /** Read from live nodes only: the solution bends at a barrier that is watched today. */
 function windowsOf(problem: OneFactorProblem, mesh: Mesh, { dates }: TimeGrid): (number | undefined)[] {
   if (problem.barriers === undefined)
-    return problem.spots.map((spot) => (beyond(mesh, spot) ? undefined : windowStart(mesh, spot)));
+    return problem.spots.map((spot) =>
+      beyond(mesh, spot) ? undefined : windowStart(mesh, spot, ...betweenKinks(problem, mesh, spot)),
+    );
   const { down, up } = aliveBetween(problem, 0, dates[1]);
   const lowest = down === undefined ? 0 : firstFrom(mesh, down.level);
   const highest = up === undefined ? mesh.count - 1 : firstFrom(mesh, up.level);
@@ -155,6 +157,19 @@ function windowsOf(problem: OneFactorProblem, mesh: Mesh, { dates }: TimeGrid): 
       ? undefined
       : windowStart(mesh, spot, lowest, highest),
   );
+}
+
+/**
+ * The nodes that a spot may be read from. A formula that is exercised up to a kink bends the solution there (a cap, a jump): none beyond the kinks
+ * beside the spot, if that leaves enough of them.
+ */
+function betweenKinks({ american, payoff }: OneFactorProblem, mesh: Mesh, spot: number): [number?, number?] {
+  if (!american || payoff.exerciseSide !== "unknown") return [];
+  const below = payoff.kinks.findLast((kink) => kink < spot);
+  const above = payoff.kinks.find((kink) => kink > spot);
+  const lowest = below === undefined ? 0 : firstFrom(mesh, below);
+  const highest = above === undefined ? mesh.count - 1 : firstFrom(mesh, above);
+  return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? [] : [lowest, highest];
 }
 
 /** The first node at or above a price, of a mesh that ascends. */
@@ -237,8 +252,9 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
   for (let i = 0; i <= last; i++) {
     const node = nodes[i];
     const right = i === last ? node : 0.5 * (node + nodes[i + 1]);
-    // At an end there is half a cell only, whose mean is not the node's.
-    let averaged = kinks.length === 0 && i > 0 && i < last;
+    // At an end there is half a cell only, and beside the node at zero one that is far from symmetric: their means are not the node's.
+    const symmetric = i > 0 && i < last && Math.abs(right - node) > 0.25 * Math.abs(node - left);
+    let averaged = kinks.length === 0 && symmetric && Math.abs(node - left) > 0.25 * Math.abs(right - node);
     for (let k = 0; k < kinks.length; k++)
       if ((kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
     values[i] = averaged ? payoff.average(Math.min(left, right), Math.max(left, right)) : payoff.value(node);

@@ -82,10 +82,13 @@ function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, to
   return true;
 }
 
-/** How much more than the payoff the nodes of a window are worth at most, where the exercise boundary is among them; else 0. */
+/**
+ * How much more than the payoff the nodes of a window are worth at most, where the exercise boundary is among them; else 0, and where the payoff jumps: a boundary at
+ * the jump is on a node, and beyond it the payoff says nothing.
+ */
 export function premiumAtBoundary(grid: Grid, values: LaneValues, w: number, rounding: number): number {
   const first = grid.windows[w];
-  if (first === undefined || !grid.problem.american) return 0;
+  if (first === undefined || !grid.problem.american || grid.problem.payoff.jumps) return 0;
   const made = grid.windows.length * WINDOW;
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
   for (let k = 0; k < WINDOW; k++) {
@@ -101,9 +104,12 @@ function exercisedNow({ problem }: Grid, w: number): PointValue {
   const spot = problem.spots[w];
   const bump = 1e-5 * spot;
   const here = payoff.exercised(spot);
+  const [below, above] = [here - payoff.exercised(spot - bump), payoff.exercised(spot + bump) - here];
+  // Next to a jump the holder's side is the one that does not.
+  const across = Math.abs(below) < Math.abs(above) ? 2 * below : 2 * above;
   return {
     value: here,
-    delta: (payoff.exercised(spot + bump) - payoff.exercised(spot - bump)) / (2 * bump),
+    delta: (payoff.jumps ? across : below + above) / (2 * bump),
     gamma: 0,
     exercised: true,
   };

@@ -11,6 +11,8 @@ export interface PayoffProfile {
   readonly exerciseSide: ExerciseSide;
   /** Whether the payoff jumps at its kinks. */
   readonly jumps: boolean;
+  /** Whether it is a straight line below its first kink and above its last; a formula may be anything. */
+  readonly straight: boolean;
   /** φ, where the payoff is max(φ·(S − kink), 0) of its one kink: devices compute that themselves. */
   readonly vanillaSign?: 1 | -1 | undefined;
   /** The payoff at expiry; at a jump the mean of its two sides. */
@@ -31,6 +33,7 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
     kinks: [strike],
     exerciseSide: right === "call" ? "high" : "low",
     jumps: false,
+    straight: true,
     vanillaSign: sign,
     value,
     exercised: value,
@@ -42,15 +45,17 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
   };
 }
 
-/** `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it. */
+/** `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it, or nothing if it is to be paid. */
 export function digitalPayoff(right: Right, strike: number, cash: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
   return {
     kinks: [strike],
-    exerciseSide: right === "call" ? "high" : "low",
+    // What is to be paid is put off, and avoided on the other side.
+    exerciseSide: cash < 0 ? "unknown" : right === "call" ? "high" : "low",
     jumps: true,
+    straight: true,
     value: (spot) => (spot === strike ? 0.5 * cash : sign * (spot - strike) > 0 ? cash : 0),
-    exercised: (spot) => (sign * (spot - strike) >= 0 ? cash : 0),
+    exercised: (spot) => (spot === strike ? Math.max(cash, 0) : sign * (spot - strike) > 0 ? cash : 0),
     average(a, b) {
       const above = Math.min(Math.max((b - strike) / (b - a), 0), 1);
       return cash * (right === "call" ? above : 1 - above);
@@ -72,6 +77,7 @@ export function functionPayoff(f: (spot: number) => number, kinks: readonly numb
     kinks,
     exerciseSide: "unknown",
     jumps,
+    straight: false,
     value: f,
     exercised,
     average: (a, b) => integral(f, a, b, kinks) / (b - a),

@@ -238,6 +238,28 @@ describe("input", () => {
     expect(ids(outcome.stdout)).toEqual(["A", "B"]);
   });
 
+  test("a market that cannot be used says which of the two files it is", async () => {
+    const trades = file("x.csv", csv);
+    for (const [market, message] of [
+      [trades, 'not JSON: line 1, column 1: expected a value, got "i"'],
+      [
+        file("early.json", { ...header, asOf: "soon" }),
+        'asOf: expected an ISO date or instant ("2026-11-20T16:00:00Z"), got "soon"',
+      ],
+    ]) {
+      const outcome = await feynkac(["price", trades, "--market", market]);
+      expect(outcome).toMatchObject({ status: 2, stdout: "", stderr: `feynkac: ${market}: ${message}\n` });
+    }
+  });
+
+  test("a row with a cell that is not JSON keeps its id", async () => {
+    const rows = "id,underlying,payoff,strike,expiry,exercise\nA,ACME,put,100,1,[0.5\nB,ACME,call,100,1,\n";
+    const marketFile = file("market.json", header);
+    const outcome = await feynkac(["price", file("x.csv", rows), "--market", marketFile, "--format", "ndjson"]);
+    expect(outcome.status).toBe(1);
+    expect(ids(outcome.stdout)).toEqual(["A", "B"]);
+  });
+
   test.each([
     [["price", "nowhere.json"], "feynkac: cannot read nowhere.json: there is no such file\n"],
     [["price", "/"], "feynkac: cannot read /: it is a directory\n"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PlainDevice } from "../support/plain-device.ts";
-import { priced, referenceTrades } from "./reference.ts";
+import { priced, referenceTrades, trade } from "./reference.ts";
 
 const trades = referenceTrades()
   .map(({ trade }) => trade)
@@ -38,5 +38,18 @@ describe("Greeks without a closed form", () => {
       const slope = (up - down) / (0.02 * trades[i].underlying.spot);
       expect({ id, delta, slope, fine: Math.abs(slope - (delta as number)) <= 2e-3 }).toMatchObject({ fine: true });
     });
+  });
+
+  it("of what is exercised next to a jump of the payoff are those of what the holder gets", async () => {
+    const paid = [
+      [{ kind: "digital", right: "call", strike: 100, cash: 37 }, 100.0004, 0],
+      [{ kind: "digital", right: "put", strike: 100.0004, cash: 37 }, 100, 0],
+      [{ kind: "expression", expression: "S >= 100 ? 2*S : 0", kinks: [100] }, 100.0004, 2],
+    ] as const;
+    const got = await priced(
+      paid.map(([payoff, spot]) => trade({ payoff, exercise: { kind: "american" }, market: { spot } })),
+      { device: new PlainDevice() },
+    );
+    paid.forEach(([, , slope], i) => expect(got[i].delta).toBeCloseTo(slope, 6));
   });
 });
