@@ -121,8 +121,8 @@ function tradeAt(trades: readonly ParsedTrade[], index: number): Trade {
 }
 
 /** The one that wants most memory of those that a problem may come to. */
-function schemeOf({ american, exerciseTimes }: OneFactorProblem): "policy" | "dates" | "none" {
-  return american ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
+function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "policy" | "dates" | "none" {
+  return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
 
 function plan(cases: Cases, setting: BatchSetting, arena: Arena): SolvedTrade {

@@ -10,7 +10,7 @@ import type { TradeProblems } from "./trade-barriers.ts";
 
 /** Whether barriers or dates of exercise stand in the time grid. */
 export function isEventful({ problem, notYet }: TradeProblems): boolean {
-  return (notYet ?? problem.barriers ?? problem.exerciseTimes) !== undefined;
+  return (notYet ?? problem.barriers ?? problem.exerciseTimes ?? problem.knockIns) !== undefined;
 }
 
 /**
