@@ -37,7 +37,12 @@ export function isWatched({ from, to, times }: WatchedLevel, time: number, expir
 }
 
 /** Whether a barrier is watched at all times between two dates. */
-export function isWatchedBetween({ from, to, times }: WatchedLevel, start: number, end: number, expiry: number): boolean {
+export function isWatchedBetween(
+  { from, to, times }: WatchedLevel,
+  start: number,
+  end: number,
+  expiry: number,
+): boolean {
   const tolerance = SAME_DATE * expiry;
   return times === undefined && from <= start + tolerance && to >= end - tolerance;
 }
@@ -85,11 +90,7 @@ export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start:
 }
 
 /** The same for a trade that has not been knocked in: the ends of where it neither is nor ends. */
-export function waitingBetween(
-  problem: OneFactorProblem,
-  start: number,
-  end: number,
-): Ends<KnockOut | WatchedLevel> {
+export function waitingBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | WatchedLevel> {
   return innermost(watchedLevels(problem), start, end, problem.expiry);
 }
 

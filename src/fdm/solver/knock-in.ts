@@ -147,19 +147,7 @@ export const waitingStep = (barriers: number, knockIns: number): KernelFunction<
 export const waitingDividend = (barriers: number, knockIns: number): KernelFunction<any, void> =>
   fn({
     name: "waitingDividend",
-    params: [
-      read(real),
-      i32,
-      i32,
-      i32,
-      read(real),
-      write(real),
-      read(real),
-      write(real),
-      i32,
-      real,
-      real,
-    ],
+    params: [read(real), i32, i32, i32, read(real), write(real), read(real), write(real), i32, real, real],
     env: { readWaitingEnds: readWaitingEnds(barriers, knockIns), payDividendBetween },
     body([coefficients, row, pitch, lane, x, v, uBefore, scratch, nodes, keep, cash], _gpu, env) {
       const { low, lowIs, high, highIs } = env.readWaitingEnds(coefficients, row, pitch, lane);
