@@ -1,7 +1,10 @@
 import { integrate } from "../market/index.ts";
 import type { OneFactorProblem } from "./problem.ts";
 
-/** A price that is hit once the spot is on or past it: watched at all times from `from` to `to`, both included, or at `times` only. Times in years from today. */
+/**
+ * A price that is hit once the spot is on or past it: watched at all times from `from` to `to`, both included, or at `times` only.
+ * Times in years from today.
+ */
 export interface WatchedLevel {
   readonly side: "up" | "down";
   readonly level: number;

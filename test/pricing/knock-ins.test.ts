@@ -75,7 +75,8 @@ describe("one level, watched always, American", () => {
         worst[name] = Math.max(worst[name] ?? 0, error);
       }
     });
-    console.log(`Greeks: ${Object.entries(worst).map(([name, x]) => `${name} ${x.toExponential(1)}`)}`);
+    const found = Object.entries(worst).map(([name, x]) => `${name} ${x.toExponential(1)}`);
+    console.log(`Greeks, ${closed.length} trades: ${found.join(", ")}`);
     for (const [name, x] of Object.entries(worst)) expect(x).toBeLessThan(allowed[name as "delta"]);
   });
 });

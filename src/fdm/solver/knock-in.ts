@@ -74,8 +74,8 @@ const readWaitingEnds = (barriers: number, knockIns: number): KernelFunction<any
   });
 
 /**
- * One step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, y as z has it for the others; then v ← y (implicit Euler) or
- * v ← 2y − v (Crank–Nicolson). Elimination as in `policy.ts`, on the way: two values, each with ends of its own, do not share a factorisation.
+ * One step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, y as z has it for the others; then v ← y (implicit
+ * Euler) or v ← 2y − v (Crank–Nicolson). Elimination as in `policy.ts`, on the way: two values, each with ends of its own, do not share a factorisation.
  * Cost: 11 flops, one of them a division, and 10 words of private memory a node.
  */
 export const rowsStep = fn({
