@@ -89,9 +89,9 @@ function onTheNode(
   mesh: Mesh,
   node: number,
 ): { keep: number; paid: number } {
-  if (barrier.times === undefined) return { keep: 0, paid: earlyOr(value, barrier, problem) };
-  const keep = livePart(barrier, mesh, node);
-  return { keep, paid: (1 - keep) * value };
+  const paid = earlyOr(value, barrier, problem);
+  const keep = barrier.times === undefined ? 0 : livePart(barrier, mesh, node);
+  return { keep, paid: (1 - keep) * paid };
 }
 
 /** How much of the two half cells about a level's node is on the living side; all of it where the node is none of the mesh's. */

@@ -71,8 +71,8 @@ function eventRow(
   time: number,
   before: number,
 ): number {
-  const next = problem.barriers === undefined ? row : barrierRow(rows, row, problem, mesh, time, before);
-  return problem.knockIns === undefined ? next : knockInRow(rows, next, problem, mesh, time, before);
+  const next = problem.knockIns === undefined ? row : knockInRow(rows, row, problem, mesh, time, before);
+  return problem.barriers === undefined ? next : barrierRow(rows, next, problem, mesh, time, before);
 }
 
 const square = (x: number): number => x * x;

@@ -63,7 +63,7 @@ export const BARRIERS = 16;
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
  *                 after all that the surface (shape "surface"), see `readSurface`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; with barriers, at expiry and
- *                 at each event: `barrierWords` (`barrier.ts`), `knockInWords`; per dividend: keep, cash
+ *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash
  *   flags         one word a step, the same for all lanes
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a knock-in
  *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here
@@ -192,6 +192,11 @@ function makeKernel(variant: SolverVariant): Kernel {
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let row = 0;
       let hRate = 0.0;
+      let waitingRow = row; // the last event's words
+      if (env.waits) {
+        env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, true);
+        row += env.knockInWords;
+      }
       // Knocked out at nodes up to `low` and from `high` on.
       let low = -1;
       let high = nodes;
@@ -211,11 +216,6 @@ function makeKernel(variant: SolverVariant): Kernel {
         row += env.barrierWords;
         if (env.policy)
           env.liveObstacle(table, obstacleColumn, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld);
-      }
-      let waitingRow = row; // the last event's words
-      if (env.waits) {
-        env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, true);
-        row += env.knockInWords;
       }
       for (let step = 0; step < steps; step++) {
         const flag = flags[step];
@@ -310,6 +310,11 @@ function makeKernel(variant: SolverVariant): Kernel {
             crankNicolson,
           );
         if (env.dates && (flag & 8) !== 0) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
+        if (env.waits && (flag & 16) !== 0) {
+          env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, false);
+          waitingRow = row;
+          row += env.knockInWords;
+        }
         if (env.barred && (flag & 16) !== 0) {
           env.knockOut(coefficients, row, pitch, lane, u, nodes);
           const ends = env.readEnds(coefficients, row, pitch, lane);
@@ -324,11 +329,6 @@ function makeKernel(variant: SolverVariant): Kernel {
             env.liveObstacle(table, obstacleColumn, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld);
             for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
           }
-        }
-        if (env.waits && (flag & 16) !== 0) {
-          env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, false);
-          waitingRow = row;
-          row += env.knockInWords;
         }
         if (env.dividends && (flag & 4) !== 0) {
           const keep = coefficients[row * pitch + lane];

@@ -4,10 +4,10 @@ import { payDividendBetween } from "./dividend.ts";
 
 /**
  * Two values on one mesh: u of the trade once it has been knocked in, v while it waits for that. Both solve the same equation; only u may be exercised, and
- * where the trade is knocked in v = u. Words of coefficients at an event, after those of `barrier.ts`:
+ * where the trade is knocked in v = u. Words of coefficients at an event, before those of `barrier.ts`:
  *
  *   of each knock-out    what it makes of v, as `knockOut` has it: no early exercise
- *   of each knock-in     node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it
+ *   of each knock-in     node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it, u as it is before it is knocked out
  *   of either end        the node at and beyond which the trade does not wait until the event before, −1 and `nodes` where it does everywhere;
  *                        what v is there (`WAITING_END`); the value that is held
  *   last                 what is paid at expiry if nothing was hit
@@ -21,7 +21,7 @@ const END_WORDS = 3;
 /** What v is at an end: a rebate that is discounted, one that is held, or u. */
 export const WAITING_END = { discounted: 0, held: 1, joined: 2 } as const;
 
-/** What an event's date knocks out, then in; at expiry (`first`) of what is paid if nothing was hit. */
+/** What an event's date knocks in, and out, which goes before; at expiry (`first`) of what is paid if nothing was hit. */
 export function settleWaiting(barriers: number, knockIns: number): KernelFunction<any, void> {
   return fn({
     name: "settleWaiting",
@@ -38,7 +38,6 @@ export function settleWaiting(barriers: number, knockIns: number): KernelFunctio
         const rebate = coefficients[(row + env.last) * pitch + lane];
         for (let i = 0; i < nodes; i++) v[i] = rebate;
       }
-      env.knockOut(coefficients, row, pitch, lane, v, nodes);
       for (let k = 0; k < env.knockIns; k++) {
         const at = (row + env.entries + k * env.words) * pitch + lane;
         const node = coefficients[at];
@@ -50,6 +49,7 @@ export function settleWaiting(barriers: number, knockIns: number): KernelFunctio
           v[i] = beyond > 0.5 ? u[i] : here;
         }
       }
+      env.knockOut(coefficients, row, pitch, lane, v, nodes);
     },
   });
 }
