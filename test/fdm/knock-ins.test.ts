@@ -11,97 +11,12 @@ import {
   type OneFactorProblem,
   type WatchedLevel,
 } from "../../src/fdm/index.ts";
-import { formula } from "../../src/kernel/index.ts";
-import { constant, localSurface } from "../../src/market/index.ts";
-import { lessCash, vanillaPayoff } from "../../src/products/index.ts";
+import { lessCash } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { PlainDevice } from "../support/plain-device.ts";
+import { european, kernels, problems, settings, withSetting } from "./knock-in-cases.ts";
 import { largestDifference, solved, TOLERANCE } from "./split-cases.ts";
-
-const level = (side: "up" | "down", at: number, parts: Partial<WatchedLevel> = {}): WatchedLevel => ({
-  side,
-  level: at,
-  from: 0,
-  to: 1,
-  times: undefined,
-  ...parts,
-});
-const out = (side: "up" | "down", at: number, parts: Partial<KnockOut> = {}): KnockOut => ({
-  ...level(side, at),
-  rebate: 0,
-  rebateAt: "hit",
-  open: false,
-  ...parts,
-});
-
-/** Spots that wait, and some that are knocked in, or out. */
-const european: OneFactorProblem = {
-  spots: [100, 84, 123],
-  expiry: 1,
-  payoff: vanillaPayoff("put", 105),
-  american: false,
-  rates: constant(0.05),
-  dividendYield: 0.01,
-  dividends: [],
-  diffusion: { kind: "deterministic", sigma: constant(0.25) },
-};
-const dividends = [
-  { time: 0.3, cash: 4, proportional: 0 },
-  { time: 0.6, cash: 0, proportional: 0.05 },
-];
-
-const settings: Readonly<Record<string, Pick<OneFactorProblem, "knockIns" | "barriers" | "dividends">>> = {
-  "one level": { dividends: [], knockIns: { levels: [level("down", 88)], rebate: 2 } },
-  "one on either side, one on dates": {
-    dividends: [],
-    knockIns: { levels: [level("down", 88), level("up", 120, { times: [0.25, 0.5, 1] })], rebate: 1 },
-  },
-  "windows, knock-outs beside, a rebate at expiry": {
-    dividends: [],
-    knockIns: { levels: [level("down", 92, { from: 0.2, to: 0.7 }), level("up", 112)], rebate: 1 },
-    barriers: inwardFirst([
-      out("up", 120, { rebate: 3, rebateAt: "expiry" }),
-      out("down", 80, { rebate: 2, times: [0.4, 0.8] }),
-    ]),
-  },
-  "dividends across the level": {
-    dividends,
-    knockIns: { levels: [level("down", 90), level("up", 125, { from: 0.5 })], rebate: 1 },
-  },
-  "a level past the mesh, and one where a knock-out is": {
-    dividends: [],
-    knockIns: { levels: [level("down", 1), level("up", 120)], rebate: 1 },
-    barriers: [out("up", 120, { rebate: 3 })],
-  },
-};
-
-const withSetting = (base: OneFactorProblem, name: string): OneFactorProblem => ({ ...base, ...settings[name] });
-
-const american = { ...european, american: true };
-const bermudan = { ...european, exerciseTimes: [0, 0.25, 0.5, 0.8] };
-const surface = localSurface(
-  [0.1, 0.6],
-  [60, 100, 150],
-  [
-    [0.4, 0.3, 0.25],
-    [0.35, 0.3, 0.28],
-  ],
-);
-const problems: Readonly<Record<string, OneFactorProblem>> = {
-  ...Object.fromEntries(Object.keys(settings).map((name) => [`American, ${name}`, withSetting(american, name)])),
-  ...Object.fromEntries(Object.keys(settings).map((name) => [`Bermudan, ${name}`, withSetting(bermudan, name)])),
-  "American, σ(S), stepped rates": {
-    ...withSetting(american, "windows, knock-outs beside, a rebate at expiry"),
-    rates: { times: [0.4, 0.5], values: [0.01, 0.05, 0.05] },
-    diffusion: { kind: "local", sigma: (spot) => 2.5 / Math.sqrt(spot), shift: 0 },
-  },
-  "Bermudan, σ(S, t)": {
-    ...withSetting(bermudan, "one level"),
-    diffusion: { kind: "formula", sigma: formula("0.2 + 0.1*exp(-S/100) + 0.05*t", ["S", "t"]), shift: 0 },
-  },
-  "American, surface": { ...withSetting(american, "one level"), diffusion: { kind: "surface", surface, shift: 0.01 } },
-};
 
 async function valuesOf(device: PlainDevice | InterpreterDevice, made: readonly Grid[]): Promise<number[][]> {
   using solver = new LaneSolver(device, "f64");
@@ -166,15 +81,10 @@ const devices = await openTestDevices({ emulatedDouble: true });
 afterAll(() => disposeAll(devices));
 
 describe.each(devices)("on $label as in plain JavaScript", ({ device, missing }) => {
-  const names = [
-    "American, windows, knock-outs beside, a rebate at expiry",
-    "Bermudan, dividends across the level",
-    "American, surface",
-  ];
   /** A software adapter compiles a kernel of emulated doubles for 20 s, longer on a busy machine. */
   const COMPILING = 300_000;
 
-  it.each(names)(
+  it.each(kernels)(
     "%s",
     async (name) => {
       if (device === undefined) return console.log(`skipped: ${missing}`);
