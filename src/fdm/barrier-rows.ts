@@ -45,7 +45,8 @@ export function knockOutRows(
   for (const barrier of problem.barriers ?? []) {
     const { side, node } = watchedNode(barrier, problem, mesh, time);
     const value = rebateValue(barrier, time, problem);
-    const { keep, paid } = node === undefined ? { keep: 1, paid: 0 } : onTheNode(barrier, value, problem, mesh, node);
+    const isSet = node !== undefined && setsNode(barrier, problem, time);
+    const { keep, paid } = isSet ? onTheNode(barrier, value, problem, mesh, node) : { keep: 1, paid: 0 };
     rows[row++] = node ?? side * NOWHERE;
     rows[row++] = side;
     rows[row++] = value * scale;
@@ -53,6 +54,13 @@ export function knockOutRows(
     rows[row++] = paid * scale;
   }
   return row;
+}
+
+/** Of several barriers at one level the node is set by one: that which is watched continuously, else the last. */
+function setsNode(barrier: KnockOut, { barriers = [], expiry }: OneFactorProblem, time: number): boolean {
+  const isHere = ({ side, level }: KnockOut): boolean => side === barrier.side && level === barrier.level;
+  const here = barriers.filter((one) => isHere(one) && isWatched(one, time, expiry));
+  return barrier === (here.find(({ times }) => times === undefined) ?? here.at(-1));
 }
 
 /** +1 or −1 for a level that is hit from below or from above, and the node that it has if it is watched then. */

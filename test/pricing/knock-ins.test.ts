@@ -1,6 +1,7 @@
 /** Knock-ins with early exercise: against a first passage to QuantLib's American prices, an explicit scheme, parities, limits. */
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Trade } from "../../src/book/index.ts";
+import type { BarrierType, Trade } from "../../src/book/index.ts";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import type { PricingOptions } from "../../src/pricing/index.ts";
@@ -117,6 +118,61 @@ describe("limits", () => {
         // Dates a quarter of a year apart lose something against any time, a level a tenth away much.
         expect(got[3]).toBeGreaterThan(got[2] + 0.1);
       }
+  });
+
+  it("so it is for any levels, windows, dates and knock-outs", async () => {
+    const one = fc.record({
+      right: fc.constantFrom("call" as const, "put" as const),
+      strike: fc.integer({ min: 80, max: 125 }),
+      sigma: fc.integer({ min: 10, max: 50 }),
+      expiry: fc.integer({ min: 1, max: 8 }),
+      yieldRate: fc.integer({ min: 0, max: 8 }),
+      bermudan: fc.boolean(),
+      levels: fc.array(
+        fc.record({
+          type: fc.constantFrom("up-and-in", "down-and-in", "up-and-out", "down-and-out"),
+          away: fc.integer({ min: 2, max: 30 }),
+          from: fc.constantFrom(0, 0, 0.25),
+          to: fc.constantFrom(1, 1, 0.75),
+          dates: fc.boolean(),
+        }),
+        { minLength: 1, maxLength: 3 },
+      ),
+    });
+    const trades = fc.sample(one, { seed: 20_261_121, numRuns: 80 }).map((drawn) => {
+      const expiry = drawn.expiry / 4;
+      const levels = drawn.levels.map(({ type, away, from, to, dates }, i) =>
+        barrier({
+          // One at least is a knock-in.
+          type: (i === 0 ? type.replace("out", "in") : type) as BarrierType,
+          level: type.startsWith("up") ? 100 + away : 100 - away,
+          from: from * expiry,
+          to: to * expiry,
+          monitoring: dates ? { kind: "discrete", times: [0.4 * expiry, 0.7 * expiry] } : { kind: "continuous" },
+        }),
+      );
+      const early = drawn.bermudan ? ({ kind: "bermudan", times: [0.3 * expiry, 0.6 * expiry] } as const) : american;
+      const with_ = (exercise: Trade["exercise"], barriers: Trade["barriers"]) =>
+        trade({
+          payoff: { kind: "vanilla", right: drawn.right, strike: drawn.strike },
+          expiry,
+          exercise,
+          barriers,
+          volatility: flatVolatility(drawn.sigma / 100),
+          market: market(0.04, drawn.yieldRate / 100),
+        });
+      const outs = levels.filter(({ type }) => type.endsWith("out"));
+      return [with_(european, levels), with_(early, levels), with_(early, outs)];
+    });
+    const got = await priced(trades.flat(), { device, method: "fdm", greeks: "none" });
+    const wrong = trades.flatMap((three, k) => {
+      const [least, middle, most] = three.map((_, i) => got[3 * k + i]);
+      const slack = least.errorEstimate + middle.errorEstimate + most.errorEstimate;
+      return least.value <= middle.value + slack && middle.value <= most.value + slack
+        ? []
+        : [JSON.stringify([least.value, middle.value, most.value, slack, three[1]])];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it("an American call without dividends is the European one, knocked in too", async () => {
