@@ -26,7 +26,7 @@ const price = async (one: Trade): Promise<number> => (await values([one]))[0];
 
 interface Errors {
   readonly id: string;
-  /** Of spot, without what the source itself is off. */
+  /** Of spot. */
   readonly error: number;
   readonly honest: boolean;
 }
@@ -38,8 +38,8 @@ async function errors(
   const trades = cases.map((one) => one.trade);
   const got = await priced(trades, { device, method: "fdm", greeks: "none", ...options });
   return cases.map(({ trade: { id, underlying }, price: expected, moved }, i) => {
-    const off = Math.max(Math.abs(got[i].value - expected) - moved, 0);
-    return { id, error: off / underlying.spot, honest: off <= got[i].errorEstimate };
+    const off = Math.abs(got[i].value - expected);
+    return { id, error: off / underlying.spot, honest: off <= got[i].errorEstimate + moved };
   });
 }
 
