@@ -19,8 +19,7 @@ export function pointValue(grid: Grid, values: LaneValues, w: number, rounding: 
   const { problem, windows } = grid;
   const first = windows[w];
   const spot = problem.spots[w];
-  const mayStop = problem.american && isKnockedIn(problem, spot);
-  if (first === undefined || (mayStop && onObstacle(grid, values, w, first, rounding * problem.spots[0]))) {
+  if (first === undefined || (problem.american && onObstacle(grid, values, w, first, rounding * problem.spots[0]))) {
     return exercisedNow(grid, w);
   }
   const weights = (grid.stencils[w] ??= stencil(nodesAt(grid, values, w, first), 0, spot));
@@ -55,7 +54,7 @@ export function spotValue(
   if (first === undefined || (problem.american && onObstacle(grid, values, w, first, rounding * problem.spots[0])))
     return { value: problem.payoff.exercised(spot), exercised: true };
   const value = interpolated(nodesAt(grid, values, w, first), values, w * WINDOW, spot);
-  if (!isExercisableNow(problem)) return { value, exercised: false };
+  if (!isExercisableNow(problem, spot)) return { value, exercised: false };
   const paid = problem.payoff.exercised(spot);
   return { value: Math.max(value, paid), exercised: !problem.american && paid > 0 && paid >= value };
 }
@@ -75,8 +74,9 @@ function nodeOf(grid: Grid, values: LaneValues, made: number, w: number, first: 
 /** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
 function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, tolerance: number): boolean {
   const made = grid.windows.length * WINDOW;
-  // At the end of live nodes the spot need not be in the middle of its window.
   const { barriers, knockIns, spots } = grid.problem;
+  if (!isKnockedIn(grid.problem, spots[w])) return false;
+  // At the end of live nodes the spot need not be in the middle of its window.
   const below = barriers === undefined && knockIns === undefined ? 2 : cellOf(grid.mesh, spots[w]) - first;
   for (let k = below; k <= below + 1; k++) {
     const payoff = grid.problem.payoff.exercised(nodeOf(grid, values, made, w, first, k));
