@@ -1,4 +1,5 @@
 import { aliveBetween, knockedOutBy, type KnockOut, SAME_DATE, type WatchedLevel, watchedLevels } from "./barriers.ts";
+import { bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
 import { keptOf, LEAST_PART, REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
@@ -27,17 +28,21 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
   const base = DENSITY * deviation + Math.max(0, Math.abs(totalDrift(problem)) - 2 * deviation);
   // Where drift runs into a barrier the value changes over σ²/2μ, however long it lives.
   const layer = Math.max((deviation * deviation) / Math.abs(totalDrift(problem)), LEAST_LAYER * deviation);
-  const widthAt = (price: number, width: number): number => (linear ? width * price : width);
-  const centres = [
-    ...kinks.map((at) => ({ at, width: widthAt(at, base + cash / at) })),
-    ...barriers.map((barrier) => ({
-      at: barrier.level,
-      width: widthAt(barrier.level, Math.min(DENSITY * deviation, layer, widthOfDates(barrier, problem, deviation))),
-    })),
-  ];
+  const levels = barriers.map(({ level }) => level);
+  const { bends, sharp } = hasLargeDividends(problem)
+    ? bendsOf(problem, kinks, levels)
+    : { bends: kinks.map((at) => ({ at, width: at * base + cash })), sharp: kinks };
+  const aboutLevels = barriers.map((barrier) => ({
+    at: barrier.level,
+    width: barrier.level * Math.min(DENSITY * deviation, layer, widthOfDates(barrier, problem, deviation)),
+  }));
+  const inside = bends.filter(({ at }) => within(at));
+  const read = readings(problem).filter(({ at }) => within(at));
+  const all = sharp === kinks ? [...inside, ...aboutLevels] : distinct([...inside, ...aboutLevels, ...read]);
+  const centres = all.map(({ at, width }) => ({ at, width: linear ? width : width / at }));
   if (centres.length === 0) {
     const at = spots[0] ?? Math.sqrt(Math.max(lowest, 1e-3 * highest) * highest);
-    centres.push({ at, width: widthAt(at, base) });
+    centres.push({ at, width: linear ? base * at : base });
   }
   return {
     count,
@@ -45,8 +50,8 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
     lowest,
     highest,
     centres,
-    pins: [...new Set(barriers.map(({ level }) => level).filter(within))].sort((a, b) => a - b),
-    wishes: kinks,
+    pins: [...new Set(levels.filter(within))].sort((a, b) => a - b),
+    wishes: [...new Set([...kinks, ...sharp])].filter((price) => within(price) && !levels.includes(price)),
     zero: !linear && cash > 0 && !cutBelow,
   };
 }

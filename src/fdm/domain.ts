@@ -117,16 +117,15 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
 }
 
 /**
- * The price `REACH` standard deviations above `start`, or below it: for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's
+ * The price `REACH` standard deviations of the life above `start`, or below it, for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's
  * transform undone (for CEV with β < 1 far below the lognormal's e^{nσ√T}). `lognormal` says how far, and which way, with constant σ.
  */
-export function reached(problem: OneFactorProblem, start: number, lognormal: number): number {
-  const { diffusion, expiry } = problem;
-  if (diffusion.kind === "deterministic") return start * lognormal;
-  const early = volatilityOver(problem, 0, 0.5 * expiry);
-  const late = volatilityOver(problem, 0.5 * expiry, expiry);
+export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
+  if (problem.diffusion.kind === "deterministic") return start * lognormal;
+  const early = volatilityOver(problem, 0, 0.5 * time);
+  const late = volatilityOver(problem, 0.5 * time, time);
   const steps = 8 * REACH;
-  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(expiry)) / 8;
+  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(time)) / 8;
   let x = Math.log(start);
   for (let i = 0; i < steps; i++) {
     const halfway = x + 0.5 * root * early(Math.exp(x));

@@ -1,4 +1,11 @@
 /** Finite differences for one-factor problems: meshes, time grids, the solver kernel, batches of lanes on a device. */
+export {
+  type AffineCoordinate,
+  affineDividends,
+  type AffineSpec,
+  type DatesCondition,
+  type PaidDividend,
+} from "./affine.ts";
 export { Arena } from "./arena.ts";
 export { LaneSolver, largestNodes } from "./batch.ts";
 export type { LaneValues } from "./launch.ts";
@@ -16,6 +23,7 @@ export {
 } from "./barriers.ts";
 export { coarserInTime, type Grid, grids, gridsOn, lane, type Lane, type Resolution } from "./lane.ts";
 export { eventsOf } from "./events.ts";
+export { hasLargeDividends } from "./dividend-domain.ts";
 export { driftExcess } from "./domain.ts";
 export {
   type Diffusion,

@@ -12,6 +12,7 @@ import {
   waitingBetween,
   watchedLevels,
 } from "./barriers.ts";
+import { dividendDomain, hasLargeDividends } from "./dividend-domain.ts";
 import { domain } from "./domain.ts";
 import { eventsOf } from "./events.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
@@ -76,6 +77,11 @@ export function grids(
 ): readonly [Grid, Grid] {
   if (hasLevels(problem))
     return gridsOn(problem, pinnedMesh(barrierDomain(problem, resolution.nodes), arena), resolution, arena);
+  if (hasLargeDividends(problem)) {
+    const { count, nodes } = pinnedMesh(dividendDomain(problem, resolution.nodes), arena);
+    const fine = { count, nodes: problem.payoff.exerciseSide === "high" ? nodes.reverse() : nodes };
+    return gridsOn(problem, fine, resolution, arena);
+  }
   const spec = domain(problem, resolution.nodes);
   return gridsOn(problem, mesh(spec, arena), resolution, arena, spec.fixed);
 }
@@ -266,7 +272,7 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
     const symmetric = i > 0 && i < last && Math.abs(right - node) > 0.25 * Math.abs(node - left);
     let averaged = kinks.length === 0 && symmetric && Math.abs(node - left) > 0.25 * Math.abs(right - node);
     for (let k = 0; k < kinks.length; k++)
-      if ((kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
+      if (node > 0 && (kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
     values[i] = averaged ? payoff.average(Math.min(left, right), Math.max(left, right)) : payoff.value(node);
     left = right;
     if (!Number.isFinite(values[i]))

@@ -46,8 +46,14 @@ export interface KinkedMesh {
   readonly zeroAt: number;
 }
 
+/** A mesh as a number for each node. */
+export interface NodeMesh {
+  readonly count: number;
+  readonly nodes: Float64Array;
+}
+
 /** A mesh as numbers for each node, or as the few that they follow from. */
-export type Mesh = KinkedMesh | { readonly count: number; readonly nodes: Float64Array };
+export type Mesh = KinkedMesh | NodeMesh;
 
 /** Nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
 const ROOM = 10;
@@ -109,11 +115,11 @@ interface Spacing {
 /**
  * Equidistant steps of ξ over `last` intervals from `from` to `to`, with ξ = 0 at a node. The kink's index in the whole mesh, offset + at,
  * is even; within 4 nodes of an end it is the end itself or the fourth. The end that the rounding would cut short decides the
- * spacing, except that a linear mesh keeps S = 0.
+ * spacing; a linear mesh keeps S = 0, so there the kink's index is rounded down.
  */
 function spacing(from: number, to: number, last: number, offset: number, log: boolean): Spacing {
   const ideal = (-from / (to - from)) * last;
-  let at = Math.round((ideal + offset) / 2) * 2 - offset;
+  let at = (log ? Math.round : Math.floor)((ideal + offset) / 2) * 2 - offset;
   if (from >= -1e-12) at = offset === 0 ? 0 : 1;
   else if (to <= 1e-12) at = last;
   else at = Math.min(Math.max(at, 4 - offset), last - 4);
@@ -135,13 +141,14 @@ function kinkedMesh({ count, kinks, width, lowest, highest, zero, descending }: 
     : { count, kink, width, step, at: index, zeroAt: zero ? 0 : -1 };
 }
 
-/** Of a linear mesh. */
-function singleKink(spec: MeshSpec, nodes: Float64Array): Float64Array {
-  const { width } = spec;
+/** Of a linear mesh, denser than asked for where four nodes below the kink would not leave enough for all above it. */
+function singleKink(spec: MeshSpec, nodes: Float64Array, width = spec.width): Float64Array {
   const [kink] = spec.kinks;
   const from = Math.asinh((spec.lowest - kink) / width);
   const to = Math.asinh((spec.highest - kink) / width);
-  const { at, step } = spacing(from, to, nodes.length - 1, 0, false);
+  const last = nodes.length - 1;
+  const { at, step } = spacing(from, to, last, 0, false);
+  if ((last - at) * step < to * (1 - 1e-12)) return singleKink(spec, nodes, 0.8 * width);
   const factor = Math.exp(step);
   let growth = Math.exp(-at * step);
   for (let i = 0; i < nodes.length; i++) {

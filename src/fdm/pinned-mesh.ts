@@ -1,6 +1,6 @@
 import { SpecError } from "../errors.ts";
 import { Arena } from "./arena.ts";
-import type { Mesh } from "./mesh.ts";
+import type { NodeMesh } from "./mesh.ts";
 
 /**
  * A mesh with nodes at given prices, dense about given centres, each with a width of its own: the images of equidistant i under i → ξ → x,
@@ -29,7 +29,7 @@ export interface PinnedMeshSpec {
 const APART = 10;
 
 /** The mesh of a specification, ascending. Cost: about 60 ns a node and centre. @throws SpecError more pins than nodes */
-export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)): Mesh {
+export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)): NodeMesh {
   const log = spec.coordinate === "log";
   const coordinate = (price: number): number => (log ? Math.log(price) : price);
   const centres = spec.centres.map(({ at, width }) => ({ at: coordinate(at), width }));

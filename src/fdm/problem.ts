@@ -112,9 +112,27 @@ export function totalVariance(problem: OneFactorProblem): number {
   return largest * largest * expiry;
 }
 
+/** The standard deviation of ln S from one time to another, by the price whose volatility it has. */
+export function deviationOver(problem: OneFactorProblem, from: number, to: number): (price: number) => number {
+  const { diffusion } = problem;
+  if (!(to > from)) return () => 0;
+  if (diffusion.kind !== "deterministic") {
+    const sigma = volatilityOver(problem, from, to);
+    return (price) => sigma(price) * Math.sqrt(to - from);
+  }
+  const square = (sigma: number): number => sigma * sigma;
+  const variance = integrate(diffusion.sigma, to, square) - integrate(diffusion.sigma, from, square);
+  return () => Math.sqrt(Math.max(variance, 0));
+}
+
+/** ∫ (r − q) dt from one time to another. */
+export function driftOver({ rates, dividendYield }: OneFactorProblem, from: number, to: number): number {
+  return integrate(rates, to) - integrate(rates, from) - dividendYield * (to - from);
+}
+
 /** ∫ (r − q) dt over the life. */
 export function totalDrift(problem: OneFactorProblem): number {
-  return integrate(problem.rates, problem.expiry) - problem.dividendYield * problem.expiry;
+  return driftOver(problem, 0, problem.expiry);
 }
 
 /** Whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the time step. */

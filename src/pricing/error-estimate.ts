@@ -21,6 +21,8 @@ export interface Kind {
   readonly early: boolean;
   /** Whether there are dividends of cash. */
   readonly cash: boolean;
+  /** Whether one of them is so large that the mesh is dense about several prices. */
+  readonly large?: boolean;
 }
 
 /** The least that an error estimate is, as a part of the spot: what is left of reading between nodes, and of the mesh's ends. */
@@ -38,8 +40,8 @@ export function roundingError(precision: Precision, spot: number, value: number)
 /**
  * What is left of the error after extrapolation, in the currency.
  *
- * With one resolution alone it is a part of the leading errors that extrapolation took away: in space a tenth of them, or a third (cash
- * dividends); in time half (early exercise) or less; and more where the meshes are too coarse to say. With a resolution `before` that was
+ * With one resolution alone it is a part of the leading errors that extrapolation took away: in space a tenth of them, a third (cash
+ * dividends) or all of them (large ones); in time half (early exercise) or less; and more where the meshes are too coarse to say. With a resolution `before` that was
  * half as fine or less it is the move from there to here, were the error to fall as h^2.5 only; and no less than some of the first.
  *
  * Both hold the true error on more than 95 % of the reference cases (test/pricing/accuracy.test.ts).
@@ -55,14 +57,14 @@ export function errorEstimate(now: Judged, before: Judged | undefined, kind: Kin
   if (before === undefined || before.driftDominated || refinement(now, before) < LEAST_REFINEMENT)
     return (left + (before === undefined ? FIRST_FLOOR : FLOOR)) * spot + boundary;
   // Two solutions may agree by chance, all the more where their errors are not smooth.
-  const least = kind.early || kind.cash ? 0.35 : 0.05;
+  const least = kind.large ? 1 : kind.early || kind.cash ? 0.35 : 0.05;
   const moved = Math.abs(now.value - before.value) / (refinement(now, before) ** 2.5 - 1);
   return Math.max((least * left + FLOOR) * spot, moved) + boundary;
 }
 
 /** A dividend of cash is read between nodes, whose errors differ from mesh to mesh; so do those of a mesh that is very coarse. */
-function spacePart({ size }: Judged, { cash }: Kind): number {
-  return (cash ? 0.35 : 0.1) * Math.max(1, 113 / size.nodes) ** 2;
+function spacePart({ size }: Judged, { cash, large }: Kind): number {
+  return (large ? 1 : cash ? 0.35 : 0.1) * Math.max(1, 113 / size.nodes) ** 2;
 }
 
 /** Two resolutions that are too near each other agree by chance. */

@@ -1,4 +1,12 @@
-import { type Arena, grids, gridsOn, knockedOutBy, type PointValue, type Resolution } from "../fdm/index.ts";
+import {
+  type Arena,
+  grids,
+  gridsOn,
+  hasLargeDividends,
+  knockedOutBy,
+  type PointValue,
+  type Resolution,
+} from "../fdm/index.ts";
 import { deterministicValuation, deterministicValue } from "./deterministic.ts";
 import { roundingError } from "./error-estimate.ts";
 import { type FdmSetting, sensitivities, type SolvedTrade } from "./fdm.ts";
@@ -17,9 +25,11 @@ export function isEventful({ problem, notYet }: TradeProblems): boolean {
  * Nodes and steps for an accuracy, as a part of the spot. At 161 × 48 the largest error on the reference cases is about 1e-5,
  * the median 1e-6; the error of the extrapolated value falls at least as the square of the mesh width.
  */
-function resolution(accuracy: number, mostNodes: number): Resolution {
+function resolution(accuracy: number, large: boolean, mostNodes: number): Resolution {
   const refinement = Math.sqrt(1e-5 / accuracy);
-  const nodes = Math.min(Math.max(Math.round(40 * refinement), 16), Math.floor((mostNodes - 1) / 4)) * 4 + 1;
+  // Large dividends make a mesh dense about several prices.
+  const quarter = Math.max(Math.round((large ? 80 : 40) * refinement), 16);
+  const nodes = Math.min(quarter, Math.floor((mostNodes - 1) / 4)) * 4 + 1;
   return { nodes, steps: Math.max(1, Math.round(2 * refinement)) * 24 };
 }
 
@@ -48,7 +58,8 @@ export class EventfulTrade implements SolvedTrade {
 
   constructor(all: Cases, setting: FdmSetting, arena: Arena) {
     const { settings, precision, mostNodes } = setting;
-    const size = resolution(settings.accuracy, mostNodes);
+    const [{ problem, notYet = problem }] = all;
+    const size = resolution(settings.accuracy, hasLargeDividends(notYet), mostNodes);
     this.all = all;
     this.setting = setting;
     this.rounding = precision === "f32" ? 2e-6 : 1e-12;
@@ -180,6 +191,7 @@ function errorEstimate(
   const beyond = Math.min(difference, (difference * difference) / (4e-4 * spot));
   if (problem.american || problem.exerciseTimes !== undefined || problem.payoff.exerciseSide === "unknown")
     return 0.5 * difference + beyond + 2e-6 * spot;
+  if (hasLargeDividends(problem)) return difference + beyond + 1e-6 * spot;
   const { barriers = [], dividends } = notYet ?? problem;
   if (barriers.length > 0 && (dividends.length > 0 || barriers.some(({ times }) => times !== undefined)))
     return 0.3 * difference + beyond + 1e-6 * spot;

@@ -3,6 +3,7 @@ import { DeviceLostError } from "../errors.ts";
 import {
   type Arena,
   grids,
+  hasLargeDividends,
   type LaneSolver,
   type OneFactorProblem,
   type PointValue,
@@ -146,7 +147,7 @@ export class FdmTrade implements SolvedTrade {
 
   private get kind(): Kind {
     const { american, dividends } = this.problem;
-    return { early: american, cash: dividends.some(({ cash }) => cash > 0) };
+    return { early: american, cash: dividends.some(({ cash }) => cash > 0), large: hasLargeDividends(this.problem) };
   }
 
   /** The error estimate of the last resolution, without rounding. */

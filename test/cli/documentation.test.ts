@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { parseBook, priceBook } from "../../src/index.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -60,8 +62,9 @@ const simulated: Readonly<Record<number, { readonly value: number; readonly devi
 };
 
 test("docs/pde.md: down-and-out calls over a dividend, for three volatilities", () => {
-  const [example, ...others] = examplesOf("docs/pde.md");
+  const [example, affine, ...others] = examplesOf("docs/pde.md");
   expect(others).toEqual([]);
+  expect(affine).toContain("affineDividends");
   const rows = run(example)
     .trim()
     .split("\n")
@@ -71,6 +74,45 @@ test("docs/pde.md: down-and-out calls over a dividend, for three volatilities", 
     expect(Math.abs(value - simulated[sigma].value)).toBeLessThan(4 * simulated[sigma].deviation + errorEstimate);
     expect([delta, gamma, errorEstimate].every((number) => number > 0)).toBe(true);
   }
+});
+
+test("docs/pde.md: American puts in the affine coordinate are those of a spot that jumps", async () => {
+  const [, example] = examplesOf("docs/pde.md");
+  const rows = run(example)
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" ").map(Number));
+  expect(rows.map(([strike]) => strike)).toEqual([80, 90, 100, 110, 120]);
+  const discrete = [
+    { date: 0.25, cash: 2 },
+    { date: 0.75, cash: 2, proportional: 0.01 },
+  ];
+  const book = {
+    asOf: "2026-01-01",
+    market: {
+      rates: { EUR: 0.03 },
+      underlyings: {
+        S: { spot: 100, currency: "EUR", dividends: { discrete }, volatility: { local: "0.2 + 0.1*exp(-S/100)" } },
+      },
+    },
+    trades: rows.map(([strike]) => ({
+      id: String(strike),
+      underlying: "S",
+      payoff: "put",
+      strike,
+      expiry: 1,
+      exercise: "american",
+    })),
+  };
+  using device = createCpuDevice({ threads: 1 });
+  const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: 1e-6 });
+  rows.forEach(([, value, delta], i) => {
+    const exact = results[i];
+    if (exact.status === "error") throw new Error(exact.error.message);
+    // Of second order at 400 intervals and 100 steps.
+    expect(Math.abs(value - exact.value)).toBeLessThan(2e-3);
+    expect(Math.abs(delta - exact.delta!)).toBeLessThan(2e-4);
+  });
 });
 
 test("docs/explain.md: a put over a weekend", () => {
