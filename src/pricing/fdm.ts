@@ -90,7 +90,9 @@ export class FdmTrade implements SolvedTrade {
     this.mostNodes = precision === "f32" ? Math.min(setting.mostNodes, MOST_NODES_F32) : setting.mostNodes;
     this.rounding = precision === "f32" ? 2e-6 : 1e-12;
     const rough = this.kind.cash || (problem.american && settings.greeks !== "none");
-    this.size = firstResolution(this.accuracy, rough, this.mostNodes);
+    // A mesh that is dense about several prices needs more nodes, however little is asked for.
+    const asked = this.kind.large === true ? Math.min(this.accuracy, 5e-5) : this.accuracy;
+    this.size = firstResolution(asked, rough || this.kind.large === true, this.mostNodes);
     this.base = isDeterministic(problem) ? undefined : new JudgedCase(problem, this.size, arena);
     this.waiting = this.base?.lanes ?? this.scenarioLanes();
   }
