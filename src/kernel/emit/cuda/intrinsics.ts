@@ -14,6 +14,7 @@ export const cudaIntrinsics = {
     "__restrict__",
     "__builtin_assume_aligned",
     "asm",
+    "__CUDA_ARCH__",
   ],
   variables: ["threadIdx.x", "blockIdx.x"],
   barriers: ["__syncthreads"],
@@ -51,4 +52,6 @@ export const cudaIntrinsics = {
   atomics: ["atomicAdd", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicExch", "atomicCAS"],
   /** On int, unsigned, float and double; the mask names every lane of the warp. */
   shuffles: ["__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"],
+  /** On int and unsigned, in full warps, where __CUDA_ARCH__ is 800 or more. */
+  reductions: ["__reduce_min_sync", "__reduce_max_sync"],
 } as const;
