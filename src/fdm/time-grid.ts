@@ -1,5 +1,5 @@
 import type { TimeEvent } from "./events.ts";
-import { BARRIERS, CRANK_NICOLSON, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./solver/index.ts";
 
 /**
  * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
@@ -70,7 +70,7 @@ const MOST_PATTERNS = 512;
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const dates = [0, ...spec.events.map(({ time }) => time), spec.expiry];
   const counts: number[] = [];
-  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, dates[i + 1] - dates[i]));
+  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, i, dates[i + 1] - dates[i]));
   // A number where there is one segment, which is nearly always and which a string would make slow.
   const scheme =
     ((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4 +
@@ -131,7 +131,9 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
   const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
   // As a part of the steps before it small enough that its first order does not show.
   const isShort = 2 * coarsest.length < spec.steps;
-  const rannacherSteps = isShort ? (spec.rannacherStepsOfShort ?? spec.rannacherSteps) : spec.rannacherSteps;
+  const ofShort = bendsOnly(spec, segment) ? 1 : (spec.rannacherStepsOfShort ?? spec.rannacherSteps);
+  // No more than the coarsest grid has: in nested grids they are to be as many.
+  const rannacherSteps = Math.min(isShort ? ofShort : spec.rannacherSteps, coarsest.length);
   const damped = spec.damped && segment === 0;
   if (damped) sizes.push(sizes[sizes.length - 1] / 4);
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -152,11 +154,19 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
   return steps;
 }
 
+/**
+ * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: one step of the coarsest grid, damped, is then
+ * enough, for its error falls with the step's square like any other's.
+ */
+function bendsOnly({ events }: TimeGridSpec, segment: number): boolean {
+  return events[segment]?.flags === EXERCISE;
+}
+
 /** Steps of a segment: as the square root of its share of the life, in units of a twelfth, so that patterns recur among trades. */
-function segmentCount(spec: TimeGridSpec, length: number): number {
+function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;
   const share = Math.sqrt(length / spec.expiry);
-  const unit = Math.max(2, Math.round(spec.steps / 12));
+  const unit = Math.max(bendsOnly(spec, segment) ? 1 : 2, Math.round(spec.steps / 12));
   return Math.max(unit, unit * Math.round((spec.steps * share) / unit));
 }
 

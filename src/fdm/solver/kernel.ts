@@ -1,6 +1,7 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
 import { payDividend, payDividendBetween } from "./dividend.ts";
+import { exerciseOnDate } from "./exercise.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
 import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
@@ -129,6 +130,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       rowWeight,
       policyStep,
       projectedStep: projectedStep(early && !dates),
+      exerciseOnDate,
       barrierWords: barrierWords(barriers),
       knockOut: knockOut(barriers),
       readEnds: readEnds(barriers),
@@ -269,7 +271,7 @@ function makeKernel(variant: SolverVariant): Kernel {
           env.holdEnd(u, nodes, high, highHeld, highValue, 0.0);
         }
 
-        if (env.dates && (flag & 8) !== 0) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
+        if (env.dates && (flag & 8) !== 0) env.exerciseOnDate(u, z, obstacle, nodes);
         if (env.barred && (flag & 16) !== 0) {
           env.knockOut(coefficients, row, pitch, lane, u, nodes);
           const ends = env.readEnds(coefficients, row, pitch, lane);
