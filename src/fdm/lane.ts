@@ -193,7 +193,7 @@ function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   // A continuous payoff with its kinks on nodes is its own average.
   if (payoff.exercised === payoff.value) return { nodes, initial, obstacle: initial };
   const obstacle = nodes.map((spot) => payoff.exercised(spot));
-  for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
+  if (american) for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
   return { nodes, initial, obstacle };
 }
 

@@ -24,3 +24,20 @@ export const exerciseOnDate = fn({
     for (let i = 0; i < nodes; i++) u[i] = obstacle[i] + f[i];
   },
 });
+
+/**
+ * The same of a payoff with columns of its own for V(S, T), its means over cells (`mean`), and for what exercise brings. Where it jumps the node stands
+ * for its half cells on both sides, of which exercise on a date, like expiry, changes one.
+ */
+export const exerciseByHalves = fn({
+  name: "exerciseByHalves",
+  params: [write(real), read(real), i32, i32, i32, i32, i32],
+  body([u, table, mean, obstacle, nodes, pitch, lane]) {
+    for (let i = 0; i < nodes; i++) {
+      const paid = table[(obstacle * nodes + i) * pitch + lane];
+      const part = Math.min(Math.max(table[(mean * nodes + i) * pitch + lane] / Math.max(paid, 1e-30), 0), 1);
+      const share = paid > 0 ? part : 1.0;
+      u[i] = u[i] + share * Math.max(paid - u[i], 0);
+    }
+  },
+});

@@ -1,7 +1,7 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
 import { payDividend, payDividendBetween } from "./dividend.ts";
-import { exerciseOnDate } from "./exercise.ts";
+import { exerciseByHalves, exerciseOnDate } from "./exercise.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
 import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
@@ -50,7 +50,7 @@ export const BARRIERS = 16;
  *
  * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are good to a few
  * ulp even in f32. `brennan-schwartz` needs the exercise region at the first nodes; `policy` (`policy.ts`) makes no such assumption and
- * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so.
+ * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so (`exercise.ts`).
  *
  * Where a barrier is watched the nodes beyond it are cut off (a = c = 0) and its own node holds what is paid there, exactly; at dates on which one
  * is watched, or begins or ends to be, the nodes beyond it are set anew (`barrier.ts`).
@@ -131,6 +131,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       policyStep,
       projectedStep: projectedStep(early && !dates),
       exerciseOnDate,
+      exerciseByHalves,
       barrierWords: barrierWords(barriers),
       knockOut: knockOut(barriers),
       readEnds: readEnds(barriers),
@@ -271,7 +272,10 @@ function makeKernel(variant: SolverVariant): Kernel {
           env.holdEnd(u, nodes, high, highHeld, highValue, 0.0);
         }
 
-        if (env.dates && (flag & 8) !== 0) env.exerciseOnDate(u, z, obstacle, nodes);
+        if (env.dates && (flag & 8) !== 0) {
+          if (obstacleColumn === 1) env.exerciseOnDate(u, z, obstacle, nodes);
+          else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes, pitch, lane);
+        }
         if (env.barred && (flag & 16) !== 0) {
           env.knockOut(coefficients, row, pitch, lane, u, nodes);
           const ends = env.readEnds(coefficients, row, pitch, lane);

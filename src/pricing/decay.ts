@@ -1,0 +1,107 @@
+import type { KnockOut, Resolution } from "../fdm/index.ts";
+import type { TradeProblems } from "./trade-barriers.ts";
+
+/** How the error that extrapolation leaves behaves, in space or in time: a `part` of the leading error, which falls with the power `order`. */
+interface Left {
+  readonly part: number;
+  readonly order: number;
+  /** The part of the leading error that an estimate takes it for. */
+  readonly sure: number;
+}
+
+/** What the kind of a product says of its errors. */
+export interface Decay {
+  /** Where trades begin, and where those that want Greeks do: what is left of noise in them only more nodes take away. */
+  readonly first: { readonly value: Resolution; readonly greeks: Resolution };
+  readonly space: Left;
+  readonly time: Left;
+  /** The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an estimate. */
+  readonly beyond: number;
+  /** The least part of its own first estimate that two resolutions, agreeing by chance, may bring an estimate to. */
+  readonly least: number;
+}
+
+const SMOOTH: Decay = {
+  first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 113, steps: 36 } },
+  space: { part: 0.05, order: 3, sure: 0.1 },
+  time: { part: 0.03, order: 4, sure: 0.03 },
+  beyond: 1e-3,
+  least: 0.05,
+};
+/** A dividend of cash is read between nodes, whose errors differ from mesh to mesh. */
+const CASH: Decay = {
+  first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 36 } },
+  space: { part: 0.15, order: 3, sure: 0.35 },
+  time: SMOOTH.time,
+  beyond: 1e-3,
+  least: 0.35,
+};
+/** The exercise boundary among the nodes keeps extrapolation in time from its full order. */
+const AMERICAN: Decay = {
+  first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 161, steps: 36 } },
+  space: { part: 0.05, order: 2.5, sure: 0.1 },
+  time: { part: 1, order: 2.1, sure: 0.5 },
+  beyond: 1e-3,
+  least: 0.35,
+};
+/** Of those with exercise on dates: V bends there, between nodes. */
+const BERMUDAN: Decay = {
+  first: { value: { nodes: 113, steps: 24 }, greeks: { nodes: 161, steps: 36 } },
+  space: { part: 0.1, order: 3, sure: 0.2 },
+  time: { part: 0.05, order: 4, sure: 0.1 },
+  beyond: 2e-3,
+  least: 0.2,
+};
+/** Barriers stand on nodes, and dense meshes about them. */
+const BARRIERS: Decay = {
+  first: { value: { nodes: 57, steps: 24 }, greeks: { nodes: 161, steps: 48 } },
+  space: { part: 0.03, order: 3, sure: 0.015 },
+  time: { part: 0.1, order: 4, sure: 0.1 },
+  beyond: 4e-3,
+  least: 0.05,
+};
+/** V jumps at those that are watched on dates, and where watching begins. */
+const WATCHED: Decay = {
+  first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 } },
+  space: { part: 0.05, order: 3, sure: 0.1 },
+  time: { part: 0.3, order: 4, sure: 0.3 },
+  beyond: 2e-3,
+  least: 0.2,
+};
+
+/** Of a trade's problems: the worst of what they have. */
+export function decayOf({ problem, notYet }: TradeProblems): Decay {
+  const { american, exerciseTimes, dividends, expiry } = problem;
+  const { barriers } = notYet ?? problem;
+  const kinds: Decay[] = [];
+  if (american) kinds.push(AMERICAN);
+  if (exerciseTimes !== undefined) kinds.push(BERMUDAN);
+  if (dividends.some(({ cash }) => cash > 0)) kinds.push(CASH);
+  if (barriers !== undefined) kinds.push(barriers.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : WATCHED);
+  return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
+}
+
+function isAlwaysThere({ times, from, to }: KnockOut, expiry: number): boolean {
+  return times === undefined && from === 0 && to >= expiry;
+}
+
+function worse(a: Decay, b: Decay): Decay {
+  return {
+    first: { value: finer(a.first.value, b.first.value), greeks: finer(a.first.greeks, b.first.greeks) },
+    space: worseLeft(a.space, b.space),
+    time: worseLeft(a.time, b.time),
+    beyond: Math.min(a.beyond, b.beyond),
+    least: Math.max(a.least, b.least),
+  };
+}
+
+const worseLeft = (a: Left, b: Left): Left => ({
+  part: Math.max(a.part, b.part),
+  order: Math.min(a.order, b.order),
+  sure: Math.max(a.sure, b.sure),
+});
+
+const finer = (a: Resolution, b: Resolution): Resolution => ({
+  nodes: Math.max(a.nodes, b.nodes),
+  steps: Math.max(a.steps, b.steps),
+});
