@@ -5,13 +5,13 @@ import { coefficientRows } from "./coefficients.ts";
 import { barrierDomain } from "./barrier-domain.ts";
 import { aliveBetween, isWatched, knockedOutBy, liveSideOf } from "./barriers.ts";
 import { domain } from "./domain.ts";
-import { eventsOf } from "./events.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
 import { cellOf, coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
-import { type Diffusion, isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
+import { type Diffusion, type OneFactorProblem, volatilityAt } from "./problem.ts";
+import { timesOf } from "./problem-times.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
-import { type TimeGrid, timeGrid } from "./time-grid.ts";
+import type { TimeGrid } from "./time-grid.ts";
 
 /** How finely to solve. */
 export interface Resolution {
@@ -84,11 +84,6 @@ export function gridsOn(
   return [grid(problem, fine, steps, 2, fixed, arena), grid(problem, coarser(fine, arena), steps, 1, fixed, arena)];
 }
 
-/** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
-function phasesOf(steps: number): number {
-  return Math.max(3, 6 + Math.round(Math.log2(steps / 24)));
-}
-
 function grid(
   problem: OneFactorProblem,
   mesh: Mesh,
@@ -98,7 +93,7 @@ function grid(
   arena: Arena,
 ): Grid {
   const { payoff } = problem;
-  const time = timeOf(problem, coarsestSteps, refinement);
+  const time = timesOf(problem, coarsestSteps, refinement);
   const scheme = exerciseScheme(problem);
   const closed = !("nodes" in mesh) && payoff.vanillaSign !== undefined;
   const table = closed ? undefined : makeTable(mesh, problem, arena);
@@ -115,32 +110,9 @@ function grid(
   };
 }
 
-/** The steps of a problem: `refinement` of them in each of the coarsest grid's. */
-function timeOf(problem: OneFactorProblem, coarsestSteps: number, refinement: number): TimeGrid {
-  const { american } = problem;
-  const spec = {
-    expiry: problem.expiry,
-    events: eventsOf(problem),
-    steps: coarsestSteps,
-    refinement,
-    phases: american ? phasesOf(coarsestSteps) : hasContinuousBarriers(problem) ? 2 : 1,
-    // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
-    rannacherSteps: hasContinuousBarriers(problem) ? 3 : 2,
-    rannacherStepsOfShort: 2,
-    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
-    damped: american,
-  };
-  return timeGrid(spec, isTimeHomogeneous(problem));
-}
-
 /** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
-  return { ...fine, time: timeOf(fine.problem, resolution.steps / 2, 1) };
-}
-
-/** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
-function hasContinuousBarriers({ barriers }: OneFactorProblem): boolean {
-  return barriers !== undefined && barriers.every(({ times }) => times === undefined);
+  return { ...fine, time: timesOf(fine.problem, resolution.steps / 2, 1) };
 }
 
 /** Read from live nodes only: the solution bends at a barrier that is watched today. */

@@ -60,16 +60,17 @@ export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)):
 
 type Centres = readonly { readonly at: number; readonly width: number }[];
 
-/** ξ and dξ/dx at x. */
+/** ξ and dξ/dx at x: asinh u = ln(u + √(1 + u²)), and one logarithm for all centres; u + √ is 1/(√ − u), which does not cancel where u < 0. */
 function mapAndSlope(centres: Centres, x: number): readonly [number, number] {
-  let [sum, slope] = [0, 0];
+  let [product, slope] = [1, 0];
   for (const { at, width } of centres) {
     const distance = x - at;
-    sum += Math.asinh(distance / width);
     // Not Math.hypot, which takes five times as long and guards against what cannot be.
-    slope += 1 / Math.sqrt(distance * distance + width * width);
+    const root = Math.sqrt(distance * distance + width * width);
+    product *= distance > 0 ? (root + distance) / width : width / (root - distance);
+    slope += 1 / root;
   }
-  return [sum, slope];
+  return [Math.log(product), slope];
 }
 
 /** Newton's iterations end when what is left is below the square of this. */
