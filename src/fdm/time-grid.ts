@@ -60,6 +60,8 @@ export interface TimeGrid extends Pattern {
   /** Today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
+  /** Of each factorisation, three numbers: h of I − hL, in years, and the calendar times of its step's ends. */
+  readonly factored: Float64Array;
 }
 
 /** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
@@ -85,11 +87,30 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
     if (patterns.size >= MOST_PATTERNS) patterns.clear();
     patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
   }
-  return { ...pattern, dates, events: spec.events };
+  return { ...pattern, dates, events: spec.events, factored: factoredSteps(pattern, dates) };
+}
+
+function factoredSteps({ steps, flags, factorisations }: Pattern, dates: readonly number[]): Float64Array {
+  const factored = new Float64Array(3 * factorisations);
+  let [at, h] = [0, 0];
+  steps.forEach((step, i) => {
+    if ((flags[i] & REFACTOR) === 0) return;
+    const { segment } = step;
+    const { from, to } = stepTimes({ dates }, step);
+    // Steps of one length get the very same h, so that a factorisation made again is the same bit for bit.
+    const exact = implicitPart(step) * (dates[segment + 1] - dates[segment]);
+    if (Math.abs(exact - h) > 1e-9 * exact) h = exact;
+    factored.set([h, from, to], at);
+    at += 3;
+  });
+  return factored;
 }
 
 /** Calendar times of a step's ends, years from today. */
-export function stepTimes({ dates }: TimeGrid, { segment, from, to }: TimeStep): { from: number; to: number } {
+export function stepTimes(
+  { dates }: Pick<TimeGrid, "dates">,
+  { segment, from, to }: TimeStep,
+): { from: number; to: number } {
   const start = dates[segment];
   const length = dates[segment + 1] - start;
   return { from: start + from * length, to: to === 1 ? dates[segment + 1] : start + to * length };
