@@ -273,7 +273,7 @@ function makeKernel(variant: SolverVariant): Kernel {
         }
 
         if (env.dates && (flag & 8) !== 0) {
-          if (obstacleColumn === 1) env.exerciseOnDate(u, z, obstacle, nodes);
+          if (obstacleColumn === 1) env.exerciseOnDate(u, obstacle, nodes);
           else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes, pitch, lane);
         }
         if (env.barred && (flag & 16) !== 0) {
