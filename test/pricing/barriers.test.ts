@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { PricedTrade, Trade } from "../../src/book/index.ts";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
 import { reinerRubinstein } from "../../src/models/index.ts";
+import { normalCdf } from "../support/normal.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { type EarlyBarrier, explicitPrice } from "./explicit-oracle.ts";
 import { priced, trade, windowSums } from "./reference.ts";
@@ -391,6 +392,54 @@ describe("early exercise", () => {
         for (let i = 2; i < got.length; i++) expect(got[i]).toBeGreaterThan(got[i - 1] - 2e-4);
         // What is left of 64 dates: the holder waits for one, and may not stop right before a dividend.
         expect(got[6] - got[5]).toBeLessThan(payoff.right === "put" ? 0.02 : 0.6);
+      }
+  });
+
+  it("one date before expiry is an integral over the spot on that date, for calls, puts and digitals", async () => {
+    const [rate, dividendYield, sigma, strike, date] = [0.05, 0.03, 0.3, 104, 0.6];
+    const drift = rate - dividendYield - 0.5 * sigma * sigma;
+    for (const right of ["call", "put"] as const)
+      for (const digital of [false, true]) {
+        const payoff = digital
+          ? ({ kind: "digital", right, strike, cash: 20 } as const)
+          : right === "call"
+            ? call(strike)
+            : put(strike);
+        const sign = right === "call" ? 1 : -1;
+        /** What is left on the date: Black and Scholes. */
+        const held = (spot: number): number => {
+          const deviation = sigma * Math.sqrt(1 - date);
+          const d2 = (Math.log(spot / strike) + drift * (1 - date)) / deviation;
+          const [forward, bond] = [spot * Math.exp(-dividendYield * (1 - date)), Math.exp(-rate * (1 - date))];
+          if (digital) return 20 * bond * normalCdf(sign * d2);
+          return sign * (forward * normalCdf(sign * (d2 + deviation)) - strike * bond * normalCdf(sign * d2));
+        };
+        const paid = (spot: number): number =>
+          sign * (spot - strike) <= 0 ? 0 : digital ? 20 : sign * (spot - strike);
+        const value = (z: number): number => {
+          const spot = 100 * Math.exp(drift * date + sigma * Math.sqrt(date) * z);
+          return (Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI)) * Math.max(held(spot), paid(spot));
+        };
+        // Midpoints on either side of the jump; what the bend between two of them costs is below 1e-8.
+        const jump = (Math.log(strike / 100) - drift * date) / (sigma * Math.sqrt(date));
+        const [n, width] = [40_000, 9];
+        let sum = 0;
+        for (let i = 0; i < n; i++)
+          sum += value(jump + ((i + 0.5) * width) / n) + value(jump - ((i + 0.5) * width) / n);
+        const expected = (Math.exp(-rate * date) * sum * width) / n;
+        const [got] = await priced(
+          [
+            trade({
+              payoff,
+              volatility: flatVolatility(sigma),
+              exercise: { kind: "bermudan", times: [date] },
+              market: market(rate, dividendYield),
+            }),
+          ],
+          { device, accuracy: 1e-7, greeks: "none" },
+        );
+        expect(Math.abs(got.value - expected) / 100).toBeLessThan(1e-7);
+        expect(Math.abs(got.value - expected)).toBeLessThan(got.errorEstimate + 1e-6);
       }
   });
 
