@@ -9,6 +9,7 @@ interface Known extends Dates {
   readonly steps: number;
   readonly refinement: number;
   readonly homogeneous: boolean;
+  readonly jumps: boolean;
   readonly grid: TimeGrid;
 }
 
@@ -26,6 +27,7 @@ export function timesOf(problem: OneFactorProblem, coarsestSteps: number, refine
       known.steps === coarsestSteps &&
       known.refinement === refinement &&
       known.homogeneous === homogeneous &&
+      known.jumps === problem.payoff.jumps &&
       sameDates(known, problem)
     )
       return known.grid;
@@ -41,6 +43,7 @@ export function timesOf(problem: OneFactorProblem, coarsestSteps: number, refine
     steps: coarsestSteps,
     refinement,
     homogeneous,
+    jumps: problem.payoff.jumps,
     grid,
   });
   grids.set(problem.expiry, ofExpiry);
@@ -66,6 +69,7 @@ function makeTimes(
     rannacherStepsOfShort: 2,
     // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
     damped: american,
+    jumps: problem.payoff.jumps,
   };
   return timeGrid(spec, homogeneous);
 }

@@ -35,6 +35,8 @@ export interface TimeGridSpec {
   readonly rannacherStepsOfShort?: number;
   /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
   readonly damped: boolean;
+  /** Whether exercise on dates makes the solution jump, which else only bends. */
+  readonly jumps?: boolean;
 }
 
 /** Everything about a grid but its dates: few in a book, since segments have steps in round numbers. */
@@ -81,7 +83,7 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const name =
     counts.length === 1
       ? counts[0] * 65_536 + scheme
-      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${scheme}`;
+      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.jumps ?? false} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
     if (patterns.size >= MOST_PATTERNS) patterns.clear();
@@ -179,8 +181,8 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
  * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: one step of the coarsest grid, damped, is then
  * enough, for its error falls with the step's square like any other's.
  */
-function bendsOnly({ events }: TimeGridSpec, segment: number): boolean {
-  return events[segment]?.flags === EXERCISE;
+function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
+  return !jumps && events[segment]?.flags === EXERCISE;
 }
 
 /** Steps of a segment: as the square root of its share of the life, in units of a twelfth, so that patterns recur among trades. */

@@ -47,8 +47,8 @@ const AMERICAN: Decay = {
 /** Of those with exercise on dates: V bends there, between nodes. */
 const BERMUDAN: Decay = {
   first: { value: { nodes: 113, steps: 24 }, greeks: { nodes: 161, steps: 36 } },
-  space: { part: 0.1, order: 3, sure: 0.2 },
-  time: { part: 0.05, order: 4, sure: 0.1 },
+  space: { part: 0.1, order: 3.5, sure: 0.12 },
+  time: { part: 0.05, order: 4, sure: 0.06 },
   beyond: 2e-3,
   least: 0.2,
 };
