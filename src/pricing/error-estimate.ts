@@ -44,8 +44,12 @@ export function errorEstimate(now: Judged, before: Judged | undefined, decay: De
   const { inSpace, inTime, total } = now.observed;
   if (now.driftDominated) return (9 * total + 1e-5) * spot;
   const coarse = Math.max(1, 113 / now.size.nodes) ** 2;
+  // Finer in time than the first, less of the leading error is left than the part that holds there.
+  const finer = before === undefined ? 1 : (before.size.steps / now.size.steps) ** (decay.time.order - 2);
   const left =
-    decay.space.sure * coarse * inSpace + decay.time.sure * inTime + Math.min(total, (total * total) / decay.beyond);
+    decay.space.sure * coarse * inSpace +
+    decay.time.sure * finer * inTime +
+    Math.min(total, (total * total) / decay.beyond);
   if (before === undefined || before.driftDominated || refinement(now, before) < LEAST_REFINEMENT)
     return (left + (before === undefined ? FIRST_FLOOR : FLOOR)) * spot + boundary;
   // Two solutions may agree by chance, all the more where their errors are not smooth.
