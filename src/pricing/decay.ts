@@ -1,11 +1,14 @@
 import type { KnockOut, Resolution } from "../fdm/index.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
-/** How the error that extrapolation leaves behaves, in space or in time: a `part` of the leading error, which falls with the power `order`. */
+/**
+ * How the error that extrapolation leaves behaves, in space or in time: a `part` of the leading error, which falls with the power `order`.
+ * Measured at 41 to 2,561 nodes and 8 to 768 steps; parts hold nine cases of ten at the first resolution (design/accuracy.md).
+ */
 interface Left {
   readonly part: number;
   readonly order: number;
-  /** The part of the leading error that an estimate takes it for. */
+  /** The part of the leading error that an estimate takes it for, in space with 113 nodes or more. */
   readonly sure: number;
 }
 

@@ -416,17 +416,30 @@ describe("early exercise", () => {
         };
         const paid = (spot: number): number =>
           sign * (spot - strike) <= 0 ? 0 : digital ? 20 : sign * (spot - strike);
-        const value = (z: number): number => {
+        /** The integrand, with what exercise pays where it pays. */
+        const value = (z: number, exercised: boolean): number => {
           const spot = 100 * Math.exp(drift * date + sigma * Math.sqrt(date) * z);
-          return (Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI)) * Math.max(held(spot), paid(spot));
+          return (Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI)) * (exercised ? paid(spot) : held(spot));
         };
-        // Midpoints on either side of the jump; what the bend between two of them costs is below 1e-8.
-        const jump = (Math.log(strike / 100) - drift * date) / (sigma * Math.sqrt(date));
-        const [n, width] = [40_000, 9];
-        let sum = 0;
-        for (let i = 0; i < n; i++)
-          sum += value(jump + ((i + 0.5) * width) / n) + value(jump - ((i + 0.5) * width) / n);
-        const expected = (Math.exp(-rate * date) * sum * width) / n;
+        // Exercised beyond one price: the strike of a digital, else where both are worth as much.
+        let [near, far] = [strike, strike * Math.exp(3 * sign)];
+        for (let i = 0; i < 60 && !digital; i++) {
+          const middle = 0.5 * (near + far);
+          if (held(middle) > paid(middle)) near = middle;
+          else far = middle;
+        }
+        const from = (Math.log(near / 100) - drift * date) / (sigma * Math.sqrt(date));
+        const simpson = (f: (x: number) => number, width: number, n = 400): number =>
+          (width / (3 * n)) *
+          Array.from(
+            { length: n + 1 },
+            (_, i) => (i === 0 || i === n ? 1 : i % 2 === 1 ? 4 : 2) * f((i * width) / n),
+          ).reduce((x, y) => x + y);
+        // From just beyond the strike, where a digital pays.
+        const sum =
+          simpson((x) => value(from + sign * (x + 1e-12), true), 10) +
+          simpson((x) => value(from - sign * x, false), 10);
+        const expected = Math.exp(-rate * date) * sum;
         const [got] = await priced(
           [
             trade({
