@@ -18,7 +18,7 @@ export interface Judged {
 
 /** The least that an error estimate is, as a part of the spot: what is left of reading between nodes, and of the mesh's ends. */
 const FLOOR = 5e-9;
-/** And of the first resolution alone, whose solutions far from the strike have little to tell each other. */
+/** And of the first resolution alone that drift does not dominate, whose solutions far from the strike have little to tell each other. */
 const FIRST_FLOOR = 2e-7;
 
 /**
@@ -50,8 +50,8 @@ export function errorEstimate(now: Judged, before: Judged | undefined, decay: De
     decay.space.sure * coarse * inSpace +
     decay.time.sure * finer * inTime +
     Math.min(total, (total * total) / decay.beyond);
-  if (before === undefined || before.driftDominated || refinement(now, before) < LEAST_REFINEMENT)
-    return (left + (before === undefined ? FIRST_FLOOR : FLOOR)) * spot + boundary;
+  if (before === undefined || before.driftDominated) return (left + FIRST_FLOOR) * spot + boundary;
+  if (refinement(now, before) < LEAST_REFINEMENT) return (left + FLOOR) * spot + boundary;
   // Two solutions may agree by chance, all the more where their errors are not smooth.
   const moved = Math.abs(now.value - before.value) / (refinement(now, before) ** 2.5 - 1);
   return Math.max((decay.least * left + FLOOR) * spot, moved) + boundary;

@@ -423,7 +423,7 @@ describe("early exercise", () => {
         };
         // Exercised beyond one price: the strike of a digital, else where both are worth as much.
         let [near, far] = [strike, strike * Math.exp(3 * sign)];
-        for (let i = 0; i < 60 && !digital; i++) {
+        for (let i = 0; i < (digital ? 0 : 60); i++) {
           const middle = 0.5 * (near + far);
           if (held(middle) > paid(middle)) near = middle;
           else far = middle;
