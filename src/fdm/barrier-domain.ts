@@ -1,4 +1,4 @@
-import { aliveBetween, knockedOutBy, type KnockOut, SAME_DATE } from "./barriers.ts";
+import { aliveBetween, knockedOutBy, type KnockOut, SAME_DATE, type WatchedLevel, watchedLevels } from "./barriers.ts";
 import { keptOf, LEAST_PART, REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
@@ -21,7 +21,7 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
   const cash = problem.dividends.reduce((sum, dividend) => sum + dividend.cash, 0);
   const { lowest, highest, cutBelow } = ends(problem, deviation, linear, cash);
   const within = (price: number): boolean => price > lowest && price < highest;
-  const barriers = (problem.barriers ?? []).filter(({ level }) => level >= lowest && level <= highest);
+  const barriers = watchedLevels(problem).filter(({ level }) => level >= lowest && level <= highest);
   const kinks = problem.payoff.kinks.filter(within);
   const spots = problem.spots.filter(within);
   const base = DENSITY * deviation + Math.max(0, Math.abs(totalDrift(problem)) - 2 * deviation);
@@ -89,7 +89,7 @@ function ends(
 }
 
 /** The value at a barrier that is watched on dates changes over the distance that the spot moves between two of them. */
-function widthOfDates({ times }: KnockOut, { expiry }: OneFactorProblem, deviation: number): number {
+function widthOfDates({ times }: WatchedLevel, { expiry }: OneFactorProblem, deviation: number): number {
   if (times === undefined) return Infinity;
   const gaps = times.map((time, i) => time - (i === 0 ? 0 : times[i - 1])).filter((gap) => gap > SAME_DATE * expiry);
   return DENSITY_OF_DATES * deviation * Math.sqrt(Math.min(...gaps, expiry) / expiry);

@@ -2,16 +2,20 @@ import { integrate } from "../market/index.ts";
 import type { OneFactorProblem } from "./problem.ts";
 
 /**
- * A barrier that ends a trade once the spot is on or past it: watched at all times from `from` to `to`, both included, or at `times` only.
+ * A price that is hit once the spot is on or past it: watched at all times from `from` to `to`, both included, or at `times` only.
  * Times in years from today.
  */
-export interface KnockOut {
+export interface WatchedLevel {
   readonly side: "up" | "down";
   readonly level: number;
   readonly from: number;
   readonly to: number;
   /** Increasing, 0 … expiry; undefined for one that is watched continuously. */
   readonly times: readonly number[] | undefined;
+}
+
+/** A barrier that ends a trade. */
+export interface KnockOut extends WatchedLevel {
   /** What is paid when it is hit, at once or at expiry. */
   readonly rebate: number;
   readonly rebateAt: "hit" | "expiry";
@@ -19,23 +23,34 @@ export interface KnockOut {
   readonly open: boolean;
 }
 
+/** What a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever is, `rebate` is paid at expiry. */
+export interface KnockIns {
+  readonly levels: readonly WatchedLevel[];
+  readonly rebate: number;
+}
+
 /** Dates closer than this part of the life are one. */
 export const SAME_DATE = 1e-9;
 
 /** Whether a barrier is watched at a time. */
-export function isWatched({ from, to, times }: KnockOut, time: number, expiry: number): boolean {
+export function isWatched({ from, to, times }: WatchedLevel, time: number, expiry: number): boolean {
   const tolerance = SAME_DATE * expiry;
   if (times === undefined) return from <= time + tolerance && to >= time - tolerance;
   return times.some((date) => Math.abs(date - time) <= tolerance);
 }
 
 /** Whether a barrier is watched at all times between two dates. */
-export function isWatchedBetween({ from, to, times }: KnockOut, start: number, end: number, expiry: number): boolean {
+export function isWatchedBetween(
+  { from, to, times }: WatchedLevel,
+  start: number,
+  end: number,
+  expiry: number,
+): boolean {
   const tolerance = SAME_DATE * expiry;
   return times === undefined && from <= start + tolerance && to >= end - tolerance;
 }
 
-export function isPast({ side, level }: KnockOut, spot: number): boolean {
+export function isPast({ side, level }: WatchedLevel, spot: number): boolean {
   return side === "up" ? spot >= level : spot <= level;
 }
 
@@ -51,19 +66,44 @@ export function knockedOutBy({ barriers, expiry }: OneFactorProblem, spot: numbe
   return barriers.findLast((barrier) => isPast(barrier, spot) && isWatched(barrier, 0, expiry));
 }
 
+/** Whether the trade has been knocked in by a spot of today, or never had to be. */
+export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number): boolean {
+  return knockIns === undefined || knockIns.levels.some((level) => isPast(level, spot) && isWatched(level, 0, expiry));
+}
+
+/** All that is watched; at one level what knocks out comes first, for it goes before a knock-in. */
+export function watchedLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | WatchedLevel)[] {
+  return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
+}
+
 /** From the innermost to the outermost on either side, so that what is set last at a node is what was hit first. */
-export function inwardFirst(barriers: readonly KnockOut[]): readonly KnockOut[] {
-  const outward = (a: KnockOut, b: KnockOut): number => (a.side === "up" ? a.level - b.level : b.level - a.level);
+export function inwardFirst<Level extends WatchedLevel>(barriers: readonly Level[]): readonly Level[] {
+  const outward = (a: Level, b: Level): number => (a.side === "up" ? a.level - b.level : b.level - a.level);
   return barriers.toSorted((a, b) => (a.side === b.side ? outward(a, b) : a.side === "down" ? -1 : 1));
 }
 
+interface Ends<Level> {
+  readonly down: Level | undefined;
+  readonly up: Level | undefined;
+}
+
 /** The innermost barriers that are watched at all times between two dates: the ends of where the trade is alive. */
-export function aliveBetween(
-  { barriers = [], expiry }: OneFactorProblem,
+export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start: number, end: number): Ends<KnockOut> {
+  return innermost(barriers, start, end, expiry);
+}
+
+/** The same for a trade that has not been knocked in: the ends of where it neither is nor ends. */
+export function waitingBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | WatchedLevel> {
+  return innermost(watchedLevels(problem), start, end, problem.expiry);
+}
+
+function innermost<Level extends WatchedLevel>(
+  levels: readonly Level[],
   start: number,
   end: number,
-): { readonly down: KnockOut | undefined; readonly up: KnockOut | undefined } {
-  const watched = barriers.filter((barrier) => isWatchedBetween(barrier, start, end, expiry));
+  expiry: number,
+): Ends<Level> {
+  const watched = levels.filter((level) => isWatchedBetween(level, start, end, expiry));
   return {
     down: watched.find(({ side }) => side === "down"),
     up: watched.find(({ side }) => side === "up"),
@@ -71,6 +111,6 @@ export function aliveBetween(
 }
 
 /** A price just before a barrier, where the trade is alive. */
-export function liveSideOf({ side, level }: KnockOut): number {
+export function liveSideOf({ side, level }: WatchedLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }

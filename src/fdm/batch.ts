@@ -123,6 +123,7 @@ export class LaneSolver implements Disposable {
       shape: shapeOf(lane),
       dividends: grid.time.dividends > 0,
       barriers: grid.problem.barriers?.length ?? 0,
+      knockIns: grid.problem.knockIns?.levels.length ?? 0,
       closed: grid.table === undefined,
       capacity: this.capacity(grid, split),
       ...(formula === undefined ? {} : { volatility: formula }),
@@ -130,9 +131,11 @@ export class LaneSolver implements Disposable {
   }
 
   /** @throws SpecError the mesh is larger than the device allows in this split */
-  private capacity({ mesh, scheme }: Lane["grid"], split: Split): number {
+  private capacity({ mesh, scheme, problem }: Lane["grid"], split: Split): number {
     const needed = mesh.count;
-    const most = largestNodes(this.device, this.precision, scheme, [split]);
+    // With a knock-in exercise on dates has as many arrays as American exercise, whose number does not change.
+    const arrays = problem.knockIns === undefined ? scheme : "policy";
+    const most = largestNodes(this.device, this.precision, arrays, [split]);
     if (needed > most)
       throw new SpecError(
         `mesh: ${needed} nodes, at most ${most} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
@@ -160,7 +163,8 @@ export class LaneSolver implements Disposable {
 
 /** Teams know neither barriers nor exercise on dates. */
 function splitsFor(device: Device, { problem, scheme }: Lane["grid"]): readonly Split[] {
-  return problem.barriers !== undefined || scheme === "dates" ? ["item"] : preferredSplits(device);
+  const { barriers, knockIns } = problem;
+  return (barriers ?? knockIns) !== undefined || scheme === "dates" ? ["item"] : preferredSplits(device);
 }
 
 function shapeOf({ variance, formula, surface }: Lane): SolverVariant["shape"] {

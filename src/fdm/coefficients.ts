@@ -4,7 +4,8 @@ import type { Arena } from "./arena.ts";
 import { barrierRow } from "./barrier-rows.ts";
 import type { Mesh } from "./mesh.ts";
 import type { OneFactorProblem } from "./problem.ts";
-import { BARRIERS, barrierWords, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { knockInRow } from "./knock-in-rows.ts";
+import { BARRIERS, barrierWords, coefficientWords, DIVIDEND, knockInWords, REFACTOR } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
 /**
@@ -12,10 +13,10 @@ import type { TimeGrid } from "./time-grid.ts";
  * rates and of σ² over the step, what barriers knock out, and what a dividend leaves of the spot.
  */
 export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorProblem, arena: Arena): Float64Array {
-  const { rates, diffusion, dividendYield, barriers = [] } = problem;
+  const { rates, diffusion, dividendYield } = problem;
   const { steps, flags, eventful, dates, factored } = time;
   const isFormula = diffusion.kind === "formula";
-  const words = barrierWords(barriers.length);
+  const words = eventWords(problem);
   const rows = arena.take(
     time.factorisations * coefficientWords(isFormula) +
       2 * time.dividends +
@@ -23,7 +24,7 @@ export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorPr
   );
   let row = 0;
   // Barriers speak at expiry, too.
-  if (words > 0) row = barrierRow(rows, row, problem, mesh, dates[dates.length - 1], dates[dates.length - 2]);
+  if (words > 0) row = eventRow(rows, row, problem, mesh, dates[dates.length - 1], dates[dates.length - 2]);
   let next = 0;
   for (const i of eventful) {
     const flag = flags[i];
@@ -44,7 +45,7 @@ export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorPr
     if ((flag & (BARRIERS | DIVIDEND)) === 0) continue;
     const { segment } = steps[i];
     if (words > 0 && (flag & BARRIERS) !== 0)
-      row = barrierRow(rows, row, problem, mesh, dates[segment], dates[segment - 1]);
+      row = eventRow(rows, row, problem, mesh, dates[segment], dates[segment - 1]);
     if ((flag & DIVIDEND) !== 0) {
       const { proportional, cash } = time.events[segment - 1].dividend as DiscreteDividend;
       rows[row++] = 1 - proportional;
@@ -52,6 +53,23 @@ export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorPr
     }
   }
   return rows;
+}
+
+/** Words at an event of a problem with barriers, and at expiry; 0 without any. */
+export function eventWords({ barriers = [], knockIns }: OneFactorProblem): number {
+  return barrierWords(barriers.length) + knockInWords(barriers.length, knockIns?.levels.length ?? 0);
+}
+
+function eventRow(
+  rows: Float64Array,
+  row: number,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  time: number,
+  before: number,
+): number {
+  const next = problem.knockIns === undefined ? row : knockInRow(rows, row, problem, mesh, time, before);
+  return problem.barriers === undefined ? next : barrierRow(rows, next, problem, mesh, time, before);
 }
 
 const square = (x: number): number => x * x;

@@ -1,5 +1,5 @@
 import type { DiscreteDividend } from "../market/index.ts";
-import { type KnockOut, SAME_DATE } from "./barriers.ts";
+import { SAME_DATE, type WatchedLevel, watchedLevels } from "./barriers.ts";
 import type { OneFactorProblem } from "./problem.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "./solver/index.ts";
 
@@ -16,13 +16,10 @@ export interface TimeEvent {
 
 const NONE: readonly TimeEvent[] = [];
 
-/** The events inside (0, expiry), in order; with barriers each of them sets what they knock out. */
-export function eventsOf({
-  dividends,
-  exerciseTimes = [],
-  barriers = [],
-  expiry,
-}: OneFactorProblem): readonly TimeEvent[] {
+/** The events inside (0, expiry), in order; with barriers each of them sets what they knock out, or in. */
+export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
+  const { dividends, exerciseTimes = [], expiry } = problem;
+  const barriers = watchedLevels(problem);
   if (dividends.length === 0 && exerciseTimes.length === 0 && barriers.length === 0) return NONE;
   const all = [
     ...dividends.map((dividend): TimeEvent => ({ time: dividend.time, flags: DIVIDEND, dividend })),
@@ -41,7 +38,7 @@ export function eventsOf({
 }
 
 /** When watching begins and ends, or the dates of it. */
-const datesOf = ({ from, to, times }: KnockOut): readonly number[] => times ?? [from, to];
+const datesOf = ({ from, to, times }: WatchedLevel): readonly number[] => times ?? [from, to];
 
 const inside = (time: number, expiry: number): boolean => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE);
 

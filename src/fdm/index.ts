@@ -4,6 +4,7 @@ export { LaneSolver, largestNodes } from "./batch.ts";
 export type { LaneValues } from "./launch.ts";
 export {
   inwardFirst,
+  isKnockedIn,
   isPast,
   isWatched,
   isWatchedBetween,
@@ -11,6 +12,7 @@ export {
   type KnockOut,
   rebateValue,
   SAME_DATE,
+  type WatchedLevel,
 } from "./barriers.ts";
 export { coarserInTime, type Grid, grids, gridsOn, lane, type Lane, type Resolution } from "./lane.ts";
 export { eventsOf } from "./events.ts";

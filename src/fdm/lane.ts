@@ -3,7 +3,7 @@ import type { PayoffProfile } from "../products/index.ts";
 import { Arena } from "./arena.ts";
 import { coefficientRows } from "./coefficients.ts";
 import { barrierDomain } from "./barrier-domain.ts";
-import { aliveBetween, isWatched, knockedOutBy, liveSideOf } from "./barriers.ts";
+import { aliveBetween, isKnockedIn, isWatched, knockedOutBy, liveSideOf, waitingBetween } from "./barriers.ts";
 import { domain } from "./domain.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
 import { cellOf, coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
@@ -66,7 +66,7 @@ export function grids(
   resolution: Resolution,
   arena = new Arena(4096),
 ): readonly [Grid, Grid] {
-  if (problem.barriers !== undefined)
+  if (hasLevels(problem))
     return gridsOn(problem, pinnedMesh(barrierDomain(problem, resolution.nodes), arena), resolution, arena);
   const spec = domain(problem, resolution.nodes);
   return gridsOn(problem, mesh(spec, arena), resolution, arena, spec.fixed);
@@ -115,20 +115,22 @@ export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
   return { ...fine, time: timesOf(fine.problem, resolution.steps / 2, 1) };
 }
 
+const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
+  barriers !== undefined || knockIns !== undefined;
+
 /** Read from live nodes only: the solution bends at a barrier that is watched today. */
 function windowsOf(problem: OneFactorProblem, mesh: Mesh, { dates }: TimeGrid): (number | undefined)[] {
-  if (problem.barriers === undefined)
+  if (!hasLevels(problem))
     return problem.spots.map((spot) =>
       beyond(mesh, spot) ? undefined : windowStart(mesh, spot, ...betweenKinks(problem, mesh, spot)),
     );
-  const { down, up } = aliveBetween(problem, 0, dates[1]);
-  const lowest = down === undefined ? 0 : firstFrom(mesh, down.level);
-  const highest = up === undefined ? mesh.count - 1 : firstFrom(mesh, up.level);
-  return problem.spots.map((spot) =>
-    knockedOutBy(problem, spot) !== undefined || beyond(mesh, spot)
-      ? undefined
-      : windowStart(mesh, spot, lowest, highest),
-  );
+  return problem.spots.map((spot) => {
+    if (knockedOutBy(problem, spot) !== undefined || beyond(mesh, spot)) return undefined;
+    const { down, up } = (isKnockedIn(problem, spot) ? aliveBetween : waitingBetween)(problem, 0, dates[1]);
+    const lowest = down === undefined ? 0 : firstFrom(mesh, down.level);
+    const highest = up === undefined ? mesh.count - 1 : firstFrom(mesh, up.level);
+    return windowStart(mesh, spot, lowest, highest);
+  });
 }
 
 /**
@@ -202,7 +204,7 @@ function keyOf(
     if (keys.size >= MOST_KEYS) keys.clear();
     keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${columns} ${spots} ${barriers}`));
   }
-  return key;
+  return problem.knockIns === undefined ? key : `${key} ${problem.knockIns.levels.length}`;
 }
 
 /** Only a mesh cut off at the perpetual exercise boundary leaves a spot outside. */
@@ -244,10 +246,10 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
  * (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
  */
 function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
-  const { american, exerciseTimes = [], payoff, rates, dividendYield, barriers } = problem;
+  const { american, exerciseTimes = [], payoff, rates, dividendYield } = problem;
   if (!american) return exerciseTimes.length > 0 ? "dates" : "none";
   // A rebate may be worth more than exercise at one end of the mesh.
-  if (barriers !== undefined || payoff.exerciseSide === "unknown") return "policy";
+  if (hasLevels(problem) || payoff.exerciseSide === "unknown") return "policy";
   const leastRate = Math.min(...rates.values);
   if (payoff.exerciseSide === "low" || payoff.jumps) return leastRate >= 0 ? "brennan-schwartz" : "policy";
   return dividendYield >= 0 ? "brennan-schwartz" : "policy";

@@ -3,7 +3,9 @@ import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
 import { type Grid, hasObstacle, type Lane, type Table } from "./lane.ts";
 import type { KinkedMesh } from "./mesh.ts";
-import { BARRIERS, barrierWords, CLOSED_WORDS, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { isKnockedIn } from "./barriers.ts";
+import { eventWords } from "./coefficients.ts";
+import { BARRIERS, CLOSED_WORDS, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
 import type { Split } from "./split.ts";
 import { SurfaceTable } from "./surface-table.ts";
 
@@ -156,7 +158,13 @@ export class Launch {
 
   private packStarts(): void {
     const packed = this.packed.starts.take(this.windows * this.pitch);
-    this.lanes.forEach(({ grid }, l) => grid.windows.forEach((first, w) => (packed[w * this.pitch + l] = first ?? 0)));
+    this.lanes.forEach(({ grid: { problem, mesh, windows } }, l) =>
+      windows.forEach((first, w) => {
+        // The value before a knock-in is numbered after that of the trade itself.
+        const offset = isKnockedIn(problem, problem.spots[w]) ? 0 : mesh.count;
+        packed[w * this.pitch + l] = (first ?? 0) + offset;
+      }),
+    );
   }
 
   private column(
@@ -199,7 +207,7 @@ function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number):
 }
 
 function perBarrierDate({ grid }: Lane): number {
-  return barrierWords(grid.problem.barriers?.length ?? 0);
+  return eventWords(grid.problem);
 }
 
 function perFactorisation({ grid }: Lane): number {

@@ -1,11 +1,10 @@
-import type { KnockOut } from "./barriers.ts";
+import { type WatchedLevel, watchedLevels } from "./barriers.ts";
 import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "./problem.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
-type Dates = Pick<OneFactorProblem, "american" | "dividends" | "exerciseTimes" | "barriers">;
-
-interface Known extends Dates {
+interface Known extends Pick<OneFactorProblem, "american" | "dividends" | "exerciseTimes"> {
+  readonly levels: readonly WatchedLevel[];
   readonly steps: number;
   readonly refinement: number;
   readonly homogeneous: boolean;
@@ -21,6 +20,7 @@ const MOST_OF_AN_EXPIRY = 32;
 /** The steps of a problem: `refinement` of them in each of the coarsest grid's. Problems of the same dates have the very same grid. */
 export function timesOf(problem: OneFactorProblem, coarsestSteps: number, refinement: number): TimeGrid {
   const homogeneous = isTimeHomogeneous(problem);
+  const levels = watchedLevels(problem);
   const ofExpiry = grids.get(problem.expiry) ?? [];
   for (const known of ofExpiry)
     if (
@@ -28,18 +28,18 @@ export function timesOf(problem: OneFactorProblem, coarsestSteps: number, refine
       known.refinement === refinement &&
       known.homogeneous === homogeneous &&
       known.jumps === problem.payoff.jumps &&
-      sameDates(known, problem)
+      sameDates(known, problem, levels)
     )
       return known.grid;
   const grid = makeTimes(problem, coarsestSteps, refinement, homogeneous);
   if (grids.size >= MOST_EXPIRIES) grids.clear();
   if (ofExpiry.length >= MOST_OF_AN_EXPIRY) ofExpiry.length = 0;
-  const { american, dividends, exerciseTimes, barriers } = problem;
+  const { american, dividends, exerciseTimes } = problem;
   ofExpiry.push({
     american,
     dividends,
     ...(exerciseTimes && { exerciseTimes }),
-    ...(barriers && { barriers }),
+    levels,
     steps: coarsestSteps,
     refinement,
     homogeneous,
@@ -80,16 +80,17 @@ function phasesOf(steps: number): number {
 }
 
 /** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
-function hasContinuousBarriers({ barriers }: OneFactorProblem): boolean {
-  return barriers !== undefined && barriers.every(({ times }) => times === undefined);
+function hasContinuousBarriers(problem: OneFactorProblem): boolean {
+  const levels = watchedLevels(problem);
+  return levels.length > 0 && levels.every(({ times }) => times === undefined);
 }
 
-function sameDates(a: Dates, b: Dates): boolean {
+function sameDates(known: Known, problem: OneFactorProblem, levels: readonly WatchedLevel[]): boolean {
   return (
-    a.american === b.american &&
-    same(a.exerciseTimes, b.exerciseTimes, sameNumber) &&
-    same(a.dividends, b.dividends, sameDividend) &&
-    same(a.barriers, b.barriers, sameWatch)
+    known.american === problem.american &&
+    same(known.exerciseTimes, problem.exerciseTimes, sameNumber) &&
+    same(known.dividends, problem.dividends, sameDividend) &&
+    same(known.levels, levels, sameWatch)
   );
 }
 
@@ -107,5 +108,5 @@ type Dividend = OneFactorProblem["dividends"][number];
 const sameDividend = (a: Dividend, b: Dividend): boolean =>
   a.time === b.time && a.cash === b.cash && a.proportional === b.proportional;
 
-const sameWatch = (a: KnockOut, b: KnockOut): boolean =>
+const sameWatch = (a: WatchedLevel, b: WatchedLevel): boolean =>
   a.from === b.from && a.to === b.to && same(a.times, b.times, sameNumber);

@@ -11,7 +11,7 @@ import {
   surfaceVolatility,
 } from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
-import { type KnockOut, SAME_DATE } from "./barriers.ts";
+import { isKnockedIn, type KnockIns, type KnockOut, SAME_DATE } from "./barriers.ts";
 
 /** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
 export type Diffusion =
@@ -45,11 +45,16 @@ export interface OneFactorProblem {
   readonly diffusion: Diffusion;
   /** What ends it early, at most one at any price and time of those watched together counts: see `barriers.ts`. */
   readonly barriers?: readonly KnockOut[];
+  /** What has to happen before it can be exercised at all; until then a barrier ends it, too. */
+  readonly knockIns?: KnockIns;
 }
 
-/** Whether the holder may exercise today. */
-export function isExercisableNow({ american, exerciseTimes, expiry }: OneFactorProblem): boolean {
-  return american || (exerciseTimes !== undefined && exerciseTimes[0] <= SAME_DATE * expiry);
+/** Whether the holder may exercise today, at a spot. */
+export function isExercisableNow(problem: OneFactorProblem, spot: number): boolean {
+  const { american, exerciseTimes, expiry } = problem;
+  return (
+    (american || (exerciseTimes !== undefined && exerciseTimes[0] <= SAME_DATE * expiry)) && isKnockedIn(problem, spot)
+  );
 }
 
 /** A parallel move of the instantaneous volatility and of the rates. */

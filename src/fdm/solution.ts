@@ -1,3 +1,4 @@
+import { isKnockedIn } from "./barriers.ts";
 import { interpolated, stencil, WINDOW } from "./interpolation.ts";
 import type { Grid } from "./lane.ts";
 import { isExercisableNow } from "./problem.ts";
@@ -29,7 +30,7 @@ export function pointValue(grid: Grid, values: LaneValues, w: number, rounding: 
     delta += weights.delta[k] * v;
     gamma += weights.gamma[k] * v;
   }
-  if (isExercisableNow(problem)) {
+  if (isExercisableNow(problem, spot)) {
     const paid = problem.payoff.exercised(spot);
     if (!problem.american && paid > 0 && paid >= value) return exercisedNow(grid, w);
     value = Math.max(value, paid);
@@ -53,7 +54,7 @@ export function spotValue(
   if (first === undefined || (problem.american && onObstacle(grid, values, w, first, rounding * problem.spots[0])))
     return { value: problem.payoff.exercised(spot), exercised: true };
   const value = interpolated(nodesAt(grid, values, w, first), values, w * WINDOW, spot);
-  if (!isExercisableNow(problem)) return { value, exercised: false };
+  if (!isExercisableNow(problem, spot)) return { value, exercised: false };
   const paid = problem.payoff.exercised(spot);
   return { value: Math.max(value, paid), exercised: !problem.american && paid > 0 && paid >= value };
 }
@@ -73,8 +74,10 @@ function nodeOf(grid: Grid, values: LaneValues, made: number, w: number, first: 
 /** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
 function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, tolerance: number): boolean {
   const made = grid.windows.length * WINDOW;
+  const { barriers, knockIns, spots } = grid.problem;
+  if (!isKnockedIn(grid.problem, spots[w])) return false;
   // At the end of live nodes the spot need not be in the middle of its window.
-  const below = grid.problem.barriers === undefined ? 2 : cellOf(grid.mesh, grid.problem.spots[w]) - first;
+  const below = barriers === undefined && knockIns === undefined ? 2 : cellOf(grid.mesh, spots[w]) - first;
   for (let k = below; k <= below + 1; k++) {
     const payoff = grid.problem.payoff.exercised(nodeOf(grid, values, made, w, first, k));
     if (!(payoff > 0 && values[w * WINDOW + k] <= payoff + tolerance)) return false;
@@ -88,7 +91,8 @@ function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, to
  */
 export function premiumAtBoundary(grid: Grid, values: LaneValues, w: number, rounding: number): number {
   const first = grid.windows[w];
-  if (first === undefined || !grid.problem.american || grid.problem.payoff.jumps) return 0;
+  const { american, payoff, spots } = grid.problem;
+  if (first === undefined || !american || payoff.jumps || !isKnockedIn(grid.problem, spots[w])) return 0;
   const made = grid.windows.length * WINDOW;
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
   for (let k = 0; k < WINDOW; k++) {
@@ -96,7 +100,7 @@ export function premiumAtBoundary(grid: Grid, values: LaneValues, w: number, rou
     least = Math.min(least, premium);
     most = Math.max(most, premium);
   }
-  return least <= rounding * grid.problem.spots[0] ? most : 0;
+  return least <= rounding * spots[0] ? most : 0;
 }
 
 function exercisedNow({ problem }: Grid, w: number): PointValue {

@@ -121,13 +121,13 @@ function tradeAt(trades: readonly ParsedTrade[], index: number): Trade {
 }
 
 /** The one that wants most memory of those that a problem may come to. */
-function schemeOf({ american, exerciseTimes }: OneFactorProblem): "policy" | "dates" | "none" {
-  return american ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
+function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "policy" | "dates" | "none" {
+  return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
 
 /** Whether barriers or dates of exercise stand in the time grid: those are for one item a lane, see `LaneSolver`. */
 function isEventful({ problem, notYet }: TradeProblems): boolean {
-  return (notYet ?? problem.barriers ?? problem.exerciseTimes) !== undefined;
+  return (notYet ?? problem.barriers ?? problem.exerciseTimes ?? problem.knockIns) !== undefined;
 }
 
 function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {

@@ -1,4 +1,4 @@
-import type { KnockOut, Resolution } from "../fdm/index.ts";
+import type { Resolution, WatchedLevel } from "../fdm/index.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
 /**
@@ -75,16 +75,17 @@ const WATCHED: Decay = {
 /** Of a trade's problems: the worst of what they have. */
 export function decayOf({ problem, notYet }: TradeProblems): Decay {
   const { american, exerciseTimes, dividends, expiry } = problem;
-  const { barriers } = notYet ?? problem;
+  const { barriers = [], knockIns } = notYet ?? problem;
+  const levels = [...barriers, ...(knockIns?.levels ?? [])];
   const kinds: Decay[] = [];
   if (american) kinds.push(AMERICAN);
   if (exerciseTimes !== undefined) kinds.push(BERMUDAN);
   if (dividends.some(({ cash }) => cash > 0)) kinds.push(CASH);
-  if (barriers !== undefined) kinds.push(barriers.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : WATCHED);
+  if (levels.length > 0) kinds.push(levels.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : WATCHED);
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
 }
 
-function isAlwaysThere({ times, from, to }: KnockOut, expiry: number): boolean {
+function isAlwaysThere({ times, from, to }: WatchedLevel, expiry: number): boolean {
   return times === undefined && from === 0 && to >= expiry;
 }
 

@@ -2,6 +2,7 @@ import type { Scenarios } from "../book/index.ts";
 import {
   eventsOf,
   isExercisableNow,
+  isKnockedIn,
   isPast,
   isWatched,
   isWatchedBetween,
@@ -10,6 +11,7 @@ import {
   type OneFactorProblem,
   rebateValue,
   SAME_DATE,
+  type WatchedLevel,
 } from "../fdm/index.ts";
 import { afterDividend, integrate } from "../market/index.ts";
 import { knockedOutGreeks, knockedOutPoint } from "./knocked-out.ts";
@@ -21,7 +23,7 @@ import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
  *
  *   V = e^{−R(T)}·payoff(F(T)),   American: V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), just before dividends too,
  *
- * up to the time at which F hits a barrier, which then pays its rebate.
+ * up to the time at which F hits a barrier, which then pays its rebate, and not before a knock-in that early exercise has to wait for.
  *
  * Delta, gamma and rho are differences of that, theta is 0 where exercise is optimal at once, vega is 0: the limit σ → 0
  * everywhere but at a forward on a kink or a barrier. Every case has to be deterministic.
@@ -59,7 +61,8 @@ export function deterministicValuation(cases: Cases, scenarios: Scenarios | unde
 function delta(problems: TradeProblems, spot: number): number {
   const { problem, notYet } = problems;
   const isHit = (at: number): boolean => knockedOutBy(notYet ?? problem, at) !== undefined;
-  const onSide = (at: number): boolean => isHit(at) === isHit(spot);
+  const onSide = (at: number): boolean =>
+    isHit(at) === isHit(spot) && isKnockedIn(problem, at) === isKnockedIn(problem, spot);
   let bump = 1e-6 * spot;
   while (!onSide(spot - bump) && !onSide(spot + bump)) bump /= 8;
   const [down, up] = [onSide(spot - bump) ? spot - bump : spot, onSide(spot + bump) ? spot + bump : spot];
@@ -70,7 +73,7 @@ function delta(problems: TradeProblems, spot: number): number {
 function theta(problems: TradeProblems, value: number): number {
   const { problem } = problems;
   const spot = problem.spots[0];
-  if (problem.expiry === 0 || (isExercisableNow(problem) && value <= problem.payoff.exercised(spot))) return 0;
+  if (problem.expiry === 0 || (isExercisableNow(problem, spot) && value <= problem.payoff.exercised(spot))) return 0;
   const rate = problem.rates.values[0];
   return rate * value - (rate - problem.dividendYield) * spot * delta(problems, spot);
 }
@@ -95,44 +98,52 @@ function valueOnPath(problem: OneFactorProblem, spot: number): number {
     ...new Set([0, ...rates.times.filter((time) => time < expiry), ...events.map(({ time }) => time), expiry]),
   ];
   dates.sort((a, b) => a - b);
-  let best = isExercisableNow(problem) ? payoff.exercised(spot) : Number.NEGATIVE_INFINITY;
+  let best = isExercisableNow(problem, spot) ? payoff.exercised(spot) : Number.NEGATIVE_INFINITY;
+  let isIn = isKnockedIn(problem, spot);
   let price = spot;
   for (let i = 1; i < dates.length; i++) {
     const [from, to] = [dates[i - 1], dates[i]];
     const start = price;
     const forward = (t: number): number =>
       start * Math.exp(integrate(rates, t) - integrate(rates, from) - dividendYield * (t - from));
-    const hit = firstHit(problem, forward, from, to);
+    const hit = firstHit(problem.barriers, problem, forward, from, to);
     const end = hit?.time ?? to;
-    if (american)
+    const entry = isIn ? from : (firstHit(problem.knockIns?.levels, problem, forward, from, to)?.time ?? Infinity);
+    // What is hit at once in and out is out.
+    isIn ||= entry < end || (hit === undefined && entry === end);
+    if (american && isIn)
       best = Math.max(
         best,
-        largest((t) => discount(t) * payoff.exercised(forward(t)), from, end),
+        largest((t) => discount(t) * payoff.exercised(forward(t)), entry, end),
       );
     if (hit !== undefined) return Math.max(best, discount(end) * rebateValue(hit.barrier, end, problem));
     price = forward(to);
     const event = events.find(({ time }) => time === to);
     if (event?.dividend !== undefined) price = afterDividend(price, event.dividend);
     const watched = problem.barriers?.findLast((barrier) => isPast(barrier, price) && isWatched(barrier, to, expiry));
+    const isHitNow = (level: WatchedLevel): boolean => isPast(level, price) && isWatched(level, to, expiry);
+    isIn ||= problem.knockIns?.levels.some(isHitNow) === true;
     if (watched !== undefined) return Math.max(best, discount(to) * rebateValue(watched, to, problem));
     const isExerciseDate = problem.exerciseTimes?.some((time) => Math.abs(time - to) <= SAME_DATE * expiry) === true;
-    if (isExerciseDate && to < expiry) best = Math.max(best, discount(to) * payoff.exercised(price));
+    if (isExerciseDate && isIn && to < expiry) best = Math.max(best, discount(to) * payoff.exercised(price));
   }
+  if (!isIn) return discount(expiry) * (problem.knockIns?.rebate ?? 0);
   const mayExercise = american || problem.exerciseTimes !== undefined;
   return Math.max(best, discount(expiry) * (mayExercise ? payoff.exercised(price) : payoff.value(price)));
 }
 
 /** Where the path first comes to a barrier that is watched from one date to the next; it is monotone in between. */
-function firstHit(
-  problem: OneFactorProblem,
+function firstHit<Level extends WatchedLevel>(
+  levels: readonly Level[] = [],
+  { expiry }: OneFactorProblem,
   forward: (t: number) => number,
   from: number,
   to: number,
-): { barrier: KnockOut; time: number } | undefined {
+): { barrier: Level; time: number } | undefined {
   const growth = Math.log(forward(to) / forward(from)) / (to - from);
-  let first: { barrier: KnockOut; time: number } | undefined;
-  for (const barrier of problem.barriers ?? []) {
-    if (!isWatchedBetween(barrier, from, to, problem.expiry) || !isPast(barrier, forward(to))) continue;
+  let first: { barrier: Level; time: number } | undefined;
+  for (const barrier of levels) {
+    if (!isWatchedBetween(barrier, from, to, expiry) || !isPast(barrier, forward(to))) continue;
     const time = isPast(barrier, forward(from)) ? from : from + Math.log(barrier.level / forward(from)) / growth;
     if (first === undefined || time < first.time) first = { barrier, time };
   }

@@ -167,9 +167,10 @@ function readPair(pair: Pair, spot: number, rounding: number): PointValue {
   if (fine.exercised || pair.drift > 1) return fine;
   const coarse = pointOf(pair.coarse, spot, rounding);
   const further = (f: number, c: number): number => f + (f - c) / 3;
+  const price = problem.spots[spot];
   const value = further(fine.value, coarse.value);
   return {
-    value: isExercisableNow(problem) ? Math.max(value, problem.payoff.exercised(problem.spots[spot])) : value,
+    value: isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value,
     delta: coarse.exercised ? fine.delta : further(fine.delta, coarse.delta),
     gamma: coarse.exercised ? fine.gamma : further(fine.gamma, coarse.gamma),
     exercised: false,

@@ -8,13 +8,14 @@ import {
   type OneFactorProblem,
   type Shift,
   shiftedProblem,
+  type WatchedLevel,
 } from "../fdm/index.ts";
 import { lessCash } from "../products/index.ts";
 
 /** What a trade is worth the first of, less the second where there is one. */
 export interface TradeProblems {
   readonly problem: OneFactorProblem;
-  /** What a trade with knock-ins lacks of the one without them while none has been hit. */
+  /** What a European trade with knock-ins lacks of the one without them while none has been hit. */
   readonly notYet: OneFactorProblem | undefined;
 }
 
@@ -28,9 +29,10 @@ export function shiftedProblems({ problem, notYet }: TradeProblems, shift: Shift
  *
  *   V = V(payoff, knock-outs with rebates) − V(payoff − rebate of the knock-ins, all barriers knock out, no rebates),
  *
- * in–out parity: both hold the same up to the first knock-in, and the second has nothing after it.
+ * in–out parity: both hold the same up to the first knock-in, and the second has nothing after it. With early exercise, which the knock-in has to come
+ * before, there is no such parity: the problem has its knock-ins itself.
  *
- * @throws BookError early exercise with knock-ins, or knock-ins with several rebates
+ * @throws BookError knock-ins with several rebates
  */
 export function withBarriers(plain: OneFactorProblem, trade: Trade, index: number): TradeProblems {
   const { expiry, spots } = plain;
@@ -42,10 +44,7 @@ export function withBarriers(plain: OneFactorProblem, trade: Trade, index: numbe
   if (ins.length === 0 || spots.every(isHit)) return { problem, notYet: undefined };
   const rebate = commonRebate(ins, index);
   if (problem.american || problem.exerciseTimes !== undefined)
-    throw new BookError(
-      `trades[${index}].barriers`,
-      'early exercise is priced with knock-outs only; make the exercise "european" or drop the knock-in',
-    );
+    return { problem: { ...problem, knockIns: { levels: ins.map(watchedLevel), rebate } }, notYet: undefined };
   return {
     problem,
     notYet: {
@@ -56,11 +55,16 @@ export function withBarriers(plain: OneFactorProblem, trade: Trade, index: numbe
   };
 }
 
-function knockOut({ type, level, rebate, rebateAt, monitoring, from, to }: Barrier, open: boolean): KnockOut {
+function knockOut(barrier: Barrier, open: boolean): KnockOut {
+  const { rebate, rebateAt } = barrier;
+  return { ...watchedLevel(barrier), rebate, rebateAt, open };
+}
+
+function watchedLevel({ type, level, monitoring, from, to }: Barrier): WatchedLevel {
   const side = type.startsWith("up") ? "up" : "down";
   // A window of one instant is a date.
   const times = monitoring.kind === "discrete" ? monitoring.times : from === to ? [from] : undefined;
-  return { side, level, from, to, times, rebate, rebateAt, open };
+  return { side, level, from, to, times };
 }
 
 function commonRebate(ins: readonly Barrier[], index: number): number {

@@ -7,6 +7,7 @@ import { messageOf, open, type Opened, targetsOf, useCudaEmulator } from "./devi
 import { conformance } from "./families/conformance.ts";
 import { equations } from "./families/equations.ts";
 import { formulasOf, greeks } from "./families/greeks.ts";
+import { knockIns } from "./families/knock-ins.ts";
 import { math } from "./families/math.ts";
 import { reference } from "./families/reference.ts";
 import { splits } from "./families/splits.ts";
@@ -24,6 +25,7 @@ export const FAMILIES: Families = {
   formulas: formulasOf,
   splits,
   equations,
+  "knock-ins": knockIns,
 };
 
 /** Lines of the report, and of its progress. */

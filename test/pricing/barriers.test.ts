@@ -211,6 +211,25 @@ describe("limits", () => {
     expect(both).toBeGreaterThan(1);
   });
 
+  it("two of them at one level on one date are one", async () => {
+    const dates = (times: number[], rebate = 0) =>
+      barrier({ type: "down-and-out", level: 92, to: 1, rebate, monitoring: { kind: "discrete", times } });
+    const always = barrier({ type: "down-and-out", level: 92, to: 1, rebate: 2 });
+    const got = await values(
+      [
+        [dates([0.25, 0.5])],
+        [dates([0.25, 0.5]), dates([0.5])],
+        [always],
+        [always, dates([0.25, 0.5])],
+        [dates([0.25, 0.5], 1), always],
+      ].map((barriers) => trade({ barriers })),
+    );
+    // Nodes are denser about two of them; where dates are added the steps are others, too: within the accuracy of both.
+    expect(Math.abs(got[1] - got[0])).toBeLessThan(1e-5);
+    expect(Math.abs(got[3] - got[2])).toBeLessThan(1e-3);
+    expect(Math.abs(got[4] - got[2])).toBeLessThan(1e-3);
+  });
+
   it("a barrier far away is none", async () => {
     for (const type of ["up-and-out", "down-and-out"] as const)
       for (const exercise of [{ kind: "european" }, american] as const) {

@@ -133,7 +133,6 @@ describe("extremes", () => {
 
 describe("what cannot be priced", () => {
   it.each([
-    [{ exercise: american, barriers: [knockIn(90, 1)] }, "BOOK", "trades[1].barriers: early exercise"],
     [{ barriers: [knockIn(90, 1), knockIn(80, 2)] }, "BOOK", "trades[1].barriers: knock-ins have one rebate"],
     [{ payoff: { kind: "expression", expression: "log(S - 100)", kinks: [] } }, "SPEC", "payoff: "],
     [{ payoff: { kind: "expression", expression: "foo(S)", kinks: [] } }, "KERNEL", "foo"],

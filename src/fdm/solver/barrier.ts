@@ -1,7 +1,7 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
-const SETTING_WORDS = 5;
+export const SETTING_WORDS = 5;
 const END_WORDS = 3;
 
 /** Words of coefficients at an event of a problem with so many barriers; 0 without any. */

@@ -1,5 +1,6 @@
 /** The kernel that carries a batch of one-factor problems from expiry to today. */
 export { barrierWords } from "./barrier.ts";
+export { knockInWords, WAITING_END } from "./knock-in.ts";
 export { CLOSED_WORDS, coefficientWords } from "./rows.ts";
 export {
   BARRIERS,

@@ -2,6 +2,7 @@ import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write 
 import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
 import { payDividend, payDividendBetween } from "./dividend.ts";
 import { exerciseByHalves, exerciseOnDate } from "./exercise.ts";
+import { knockInWords, rowsStep, settleWaiting, waitingDividend, waitingStep } from "./knock-in.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
 import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
@@ -24,6 +25,8 @@ export interface SolverVariant {
   readonly dividends: boolean;
   /** How many barriers lanes have; none unless said. */
   readonly barriers?: number;
+  /** How many knock-ins lanes wait for, none unless said: then a second value is solved beside the first (`knock-in.ts`). */
+  readonly knockIns?: number;
   /** Whether lanes bring a mesh and a vanilla payoff in closed form, in place of a table. */
   readonly closed: boolean;
   /** Most nodes a lane may have. */
@@ -53,16 +56,17 @@ export const BARRIERS = 16;
  * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so (`exercise.ts`).
  *
  * Where a barrier is watched the nodes beyond it are cut off (a = c = 0) and its own node holds what is paid there, exactly; at dates on which one
- * is watched, or begins or ends to be, the nodes beyond it are set anew (`barrier.ts`).
+ * is watched, or begins or ends to be, the nodes beyond it are set anew (`barrier.ts`). With knock-ins a second value, that before any of them has been
+ * hit, follows the first from step to step (`knock-in.ts`).
  *
  * Layout: value i of lane l stands at [i·pitch + l].
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table"); `closed`: six
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
  *                 after all that the surface (shape "surface"), see `readSurface`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; with barriers, at expiry and
- *                 at each event: `barrierWords` (`barrier.ts`); per dividend: keep, cash
+ *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash
  *   flags         one word a step, the same for all lanes
- *   start         first node of each window of six that is read at the end
+ *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a knock-in
  *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here
  * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
  */
@@ -75,8 +79,10 @@ export function solverKernel(variant: SolverVariant): Kernel {
 }
 
 /** Two variants without a formula are the same if their names are. */
-export function variantName({ exercise, shape, dividends, barriers = 0, closed, capacity }: SolverVariant): string {
-  const events = `${dividends ? "-dividends" : ""}${barriers > 0 ? `-barriers${barriers}` : ""}`;
+export function variantName(variant: SolverVariant): string {
+  const { exercise, shape, dividends, barriers = 0, knockIns = 0, closed, capacity } = variant;
+  const levels = `${barriers > 0 ? `-barriers${barriers}` : ""}${knockIns > 0 ? `-ins${knockIns}` : ""}`;
+  const events = `${dividends ? "-dividends" : ""}${levels}`;
   return `${exercise}-${shape}${events}${closed ? "-closed" : ""}-${capacity}`;
 }
 
@@ -101,7 +107,7 @@ export const solverParams = {
 } as const;
 
 function makeKernel(variant: SolverVariant): Kernel {
-  const { exercise, shape, dividends, barriers = 0, closed, capacity, volatility } = variant;
+  const { exercise, shape, dividends, barriers = 0, knockIns = 0, closed, capacity, volatility } = variant;
   const early = exercise !== "none";
   const dates = exercise === "dates";
   return kernel({
@@ -113,6 +119,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       dividends,
       dates,
       barred: barriers > 0,
+      waits: knockIns > 0,
       closed,
       capacity,
       closedNode,
@@ -126,6 +133,10 @@ function makeKernel(variant: SolverVariant): Kernel {
       policy: exercise === "policy",
       earlyCapacity: early ? capacity : 1,
       policyCapacity: exercise === "policy" ? capacity : 1,
+      factorCapacity: exercise === "policy" || knockIns > 0 ? capacity : 1,
+      // Factored on the way, where there are two values.
+      inverseCapacity: knockIns > 0 ? 1 : capacity,
+      waitingCapacity: knockIns > 0 ? capacity : 1,
       matrixRow,
       rowWeight,
       policyStep,
@@ -139,6 +150,11 @@ function makeKernel(variant: SolverVariant): Kernel {
       liveObstacle,
       payDividend,
       payDividendBetween,
+      knockInWords: knockInWords(barriers, knockIns),
+      settleWaiting: settleWaiting(barriers, knockIns),
+      waitingStep: waitingStep(barriers, knockIns),
+      waitingDividend: waitingDividend(barriers, knockIns),
+      rowsStep,
       ...(volatility === undefined ? {} : { volatility }),
     },
     body(
@@ -150,13 +166,14 @@ function makeKernel(variant: SolverVariant): Kernel {
       if (lane >= lanes) return;
       const u = gpu.privateReal(env.capacity); // the solution
       const z = gpu.privateReal(env.capacity); // the right-hand side after elimination
-      const inverse = gpu.privateReal(env.capacity); // 1 / pivot ("policy": not used)
-      const lower = gpu.privateReal(env.capacity); // a / pivot ("policy": a)
-      const upper = gpu.privateReal(env.capacity); // c / pivot ("policy": c)
+      const inverse = gpu.privateReal(env.inverseCapacity); // 1 / pivot ("policy": not used)
+      const lower = gpu.privateReal(env.capacity); // a / pivot ("policy", knock-ins: a)
+      const upper = gpu.privateReal(env.capacity); // c / pivot ("policy", knock-ins: c)
       const x = gpu.privateReal(env.capacity); // the nodes
       const obstacle = gpu.privateReal(env.earlyCapacity);
       const active = gpu.privateReal(env.policyCapacity); // 1 where exercised
-      const factor = gpu.privateReal(env.policyCapacity); // a / pivot of the current policy
+      const factor = gpu.privateReal(env.factorCapacity); // a / pivot of the current policy, or value
+      const waiting = gpu.privateReal(env.waitingCapacity); // the solution before a knock-in
       const last = nodes - 1;
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
@@ -178,6 +195,11 @@ function makeKernel(variant: SolverVariant): Kernel {
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let row = 0;
       let hRate = 0.0;
+      let waitingRow = row; // the last event's words
+      if (env.waits) {
+        env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, true);
+        row += env.knockInWords;
+      }
       // Knocked out at nodes up to `low` and from `high` on.
       let low = -1;
       let high = nodes;
@@ -238,7 +260,7 @@ function makeKernel(variant: SolverVariant): Kernel {
               a = 0.0;
               c = 0.0;
             }
-            if (env.policy) {
+            if (env.policy || env.waits) {
               lower[i] = a;
               upper[i] = c;
             } else {
@@ -263,6 +285,8 @@ function makeKernel(variant: SolverVariant): Kernel {
         }
         if (env.policy) {
           env.policyStep(u, z, lower, upper, obstacle, active, factor, nodes, hRate, crankNicolson);
+        } else if (env.waits) {
+          env.rowsStep(u, z, lower, upper, factor, nodes, -1, nodes, hRate, crankNicolson);
         } else {
           env.projectedStep(u, z, inverse, lower, upper, obstacle, nodes, crankNicolson);
         }
@@ -272,9 +296,30 @@ function makeKernel(variant: SolverVariant): Kernel {
           env.holdEnd(u, nodes, high, highHeld, highValue, 0.0);
         }
 
+        if (env.waits)
+          env.waitingStep(
+            coefficients,
+            waitingRow,
+            pitch,
+            lane,
+            waiting,
+            u,
+            z,
+            lower,
+            upper,
+            factor,
+            nodes,
+            hRate,
+            crankNicolson,
+          );
         if (env.dates && (flag & 8) !== 0) {
           if (obstacleColumn === 1) env.exerciseOnDate(u, obstacle, nodes);
           else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes, pitch, lane);
+        }
+        if (env.waits && (flag & 16) !== 0) {
+          env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, false);
+          waitingRow = row;
+          row += env.knockInWords;
         }
         if (env.barred && (flag & 16) !== 0) {
           env.knockOut(coefficients, row, pitch, lane, u, nodes);
@@ -297,6 +342,8 @@ function makeKernel(variant: SolverVariant): Kernel {
           row += 2;
           if (env.barred) env.payDividendBetween(x, u, z, nodes, keep, cash, low, high);
           else env.payDividend(x, u, z, nodes, keep, cash);
+          if (env.waits)
+            env.waitingDividend(coefficients, waitingRow, pitch, lane, x, waiting, z, factor, nodes, keep, cash);
           for (let i = 0; i < nodes; i++) {
             u[i] = z[i];
             if (env.early && !env.dates) u[i] = Math.max(u[i], obstacle[i]);
@@ -306,7 +353,8 @@ function makeKernel(variant: SolverVariant): Kernel {
       for (let window = 0; window < windows; window++) {
         const first = start[window * pitch + lane];
         for (let k = 0; k < 6; k++) {
-          out[(window * 6 + k) * pitch + lane] = u[first + k];
+          if (env.waits && first >= nodes) out[(window * 6 + k) * pitch + lane] = waiting[first - nodes + k];
+          else out[(window * 6 + k) * pitch + lane] = u[first + k];
           if (env.closed) out[((windows + window) * 6 + k) * pitch + lane] = x[first + k];
         }
       }

@@ -1,0 +1,103 @@
+/** The solver's second value, that before a knock-in: in the interpreter, against in–out parity, on every device. */
+import { afterAll, describe, expect, it } from "vitest";
+import {
+  type Grid,
+  grids,
+  gridsOn,
+  inwardFirst,
+  type KnockOut,
+  lane,
+  LaneSolver,
+  type OneFactorProblem,
+  type WatchedLevel,
+} from "../../src/fdm/index.ts";
+import { lessCash } from "../../src/products/index.ts";
+import { disposeAll, openTestDevices } from "../support/devices.ts";
+import { InterpreterDevice } from "../support/interpreter-device.ts";
+import { PlainDevice } from "../support/plain-device.ts";
+import { european, kernels, problems, settings, withSetting } from "./knock-in-cases.ts";
+import { largestDifference, solved, TOLERANCE } from "./split-cases.ts";
+
+async function valuesOf(device: PlainDevice | InterpreterDevice, made: readonly Grid[]): Promise<number[][]> {
+  using solver = new LaneSolver(device, "f64");
+  return (await solver.solve(made.map((grid) => lane(grid)))).map((values) => [...values]);
+}
+
+describe("in the interpreter", () => {
+  // It throws at an access out of bounds or an uninitialised read.
+  it.each(Object.entries(problems))("%s", async (_, problem) => {
+    const made = grids(problem, { nodes: 65, steps: 8 });
+    const device = new InterpreterDevice();
+    const [got, expected] = [await valuesOf(device, made), await valuesOf(new PlainDevice(), made)];
+    got.forEach((values, l) =>
+      values.forEach((value, k) => expect(Math.abs(value - expected[l][k])).toBeLessThan(1e-11)),
+    );
+    expect(got.flat().every(Number.isFinite)).toBe(true);
+    expect(device.liveBuffers).toBe(0);
+  });
+});
+
+const asOuts = ({ knockIns }: OneFactorProblem, at: (one: WatchedLevel) => number): KnockOut[] =>
+  (knockIns?.levels ?? []).map((one) => ({ ...one, level: at(one), rebate: 0, rebateAt: "hit", open: true }));
+
+/** What a European trade with knock-ins lacks while it waits: `TradeProblems` of the pricing layer. */
+function notYet({ knockIns, ...problem }: OneFactorProblem): OneFactorProblem {
+  const { barriers = [], payoff } = problem;
+  const rebate = knockIns?.rebate ?? 0;
+  const levels = asOuts({ ...problem, ...(knockIns && { knockIns }) }, ({ level: at }) => at);
+  return {
+    ...problem,
+    payoff: lessCash(payoff, rebate),
+    barriers: inwardFirst([...barriers.map((one) => ({ ...one, rebate: 0 })), ...levels]),
+  };
+}
+
+/** The trade without them; levels that no mesh reaches give it the same dates, and so the same steps. */
+function knockedIn(problem: OneFactorProblem): OneFactorProblem {
+  const { knockIns: _, ...rest } = problem;
+  const far = asOuts(problem, ({ side }) => (side === "up" ? 1e6 : 1e-6));
+  return { ...rest, barriers: inwardFirst([...(problem.barriers ?? []), ...far]) };
+}
+
+describe("without early exercise it is the knocked-in value less what is lacking, step by step", () => {
+  // An identity of the scheme; but what a dividend is read from is limited, so that it cannot overshoot.
+  const tolerance = (name: string): number => (name.startsWith("dividends") ? 1e-6 : 1e-13);
+
+  it.each(Object.keys(settings))("%s", async (name) => {
+    const problem = { ...withSetting(european, name), spots: [100] };
+    const size = { nodes: 161, steps: 24 };
+    const [fine] = grids(problem, size);
+    const parts = [knockedIn(problem), notYet(problem)].map((one) => gridsOn(one, fine.mesh, size)[0]);
+    for (const { time } of parts) expect(time.key).toBe(fine.time.key);
+    const values = parts.map((grid): Grid => ({ ...grid, windows: fine.windows }));
+    const [v, u, lacking] = await valuesOf(new PlainDevice(), [fine, ...values]);
+    const worst = Math.max(...v.map((value, k) => Math.abs(value - (u[k] - lacking[k])))) / 100;
+    console.log(`${name}: ${worst.toExponential(1)} of spot`);
+    expect(worst).toBeLessThan(tolerance(name));
+  });
+});
+
+const devices = await openTestDevices({ emulatedDouble: true });
+afterAll(() => disposeAll(devices));
+
+describe.each(devices)("on $label as in plain JavaScript", ({ device, missing }) => {
+  /** A software adapter compiles a kernel of emulated doubles for 20 s, longer on a busy machine. */
+  const COMPILING = 300_000;
+
+  it.each(kernels)(
+    "%s",
+    async (name) => {
+      if (device === undefined) return console.log(`skipped: ${missing}`);
+      const size = { nodes: 105, steps: 24 };
+      const problem = problems[name];
+      const expected = await solved(new PlainDevice(), "f64", problem, size, "item");
+      for (const precision of device.precisions) {
+        const got = await solved(device, precision, problem, size, "item");
+        const worst = largestDifference(problem, got, expected);
+        console.log(`${device.name} ${precision} ${name}: ${worst.toExponential(1)}`);
+        expect(worst).toBeLessThan(TOLERANCE[precision]);
+      }
+    },
+    COMPILING,
+  );
+});
