@@ -19,6 +19,8 @@ import type { Mesh, Problem } from "./problem.ts";
 const batchPerThread = 4096;
 /** Options prepared at a time. */
 const PART = 1024;
+/** Trades that a book is priced in. */
+const BATCH = 512;
 
 /** Our one-factor solver on the CPU in f64. */
 export class OurEngine implements Disposable {
@@ -58,17 +60,23 @@ export class OurEngine implements Disposable {
     return prices;
   }
 
-  /** As a book is priced: on the mesh and a coarser one of half the nodes and steps, extrapolated. */
+  /** As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated. */
   async priceExtrapolated(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
-    const arena = new Arena();
-    const lanes = problems
-      .map((problem) => grids(oneFactor(problem), mesh, arena))
-      .flatMap(([fine, coarse]) => [lane(fine, fine.problem, arena), lane(coarse, coarse.problem, arena)]);
-    const values = await this.solve(lanes);
-    return Float64Array.from(problems, (_, i) => {
-      const [fine, coarse] = [valueOf(lanes, values, 2 * i), valueOf(lanes, values, 2 * i + 1)];
-      return fine + (fine - coarse) / 3;
-    });
+    const prices = new Float64Array(problems.length);
+    const { arena } = this.solver;
+    for (let first = 0; first < problems.length; first += BATCH) {
+      arena.clear();
+      const lanes = problems
+        .slice(first, first + BATCH)
+        .map((problem) => grids(oneFactor(problem), mesh, arena))
+        .flatMap(([fine, coarse]) => [lane(fine, fine.problem, arena), lane(coarse, coarse.problem, arena)]);
+      const values = await this.solve(lanes);
+      for (let i = 0; 2 * i < lanes.length; i++) {
+        const [fine, coarse] = [valueOf(lanes, values, 2 * i), valueOf(lanes, values, 2 * i + 1)];
+        prices[first + i] = fine + (fine - coarse) / 3;
+      }
+    }
+    return prices;
   }
 
   /** Meshes, payoffs on the nodes, coefficients. */

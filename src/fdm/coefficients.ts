@@ -14,7 +14,7 @@ import type { TimeGrid } from "./time-grid.ts";
  */
 export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorProblem, arena: Arena): Float64Array {
   const { rates, diffusion, dividendYield } = problem;
-  const { steps, flags, eventful, dates } = time;
+  const { steps, flags, eventful, dates, factored } = time;
   const isFormula = diffusion.kind === "formula";
   const words = eventWords(problem);
   const rows = arena.take(
@@ -25,18 +25,13 @@ export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorPr
   let row = 0;
   // Barriers speak at expiry, too.
   if (words > 0) row = eventRow(rows, row, problem, mesh, dates[dates.length - 1], dates[dates.length - 2]);
-  let h = 0;
+  let next = 0;
   for (const i of eventful) {
-    const step = steps[i];
-    const { segment } = step;
-    if ((flags[i] & REFACTOR) !== 0) {
-      const start = dates[segment];
-      const length = dates[segment + 1] - start;
-      const from = start + step.from * length;
-      const to = step.to === 1 ? dates[segment + 1] : start + step.to * length;
-      // Steps of one length get the very same h, so that a factorisation made again is the same bit for bit.
-      const exact = (step.crankNicolson ? 0.5 : 1) * (step.to - step.from) * length;
-      if (Math.abs(exact - h) > 1e-9 * exact) h = exact;
+    const flag = flags[i];
+    if ((flag & REFACTOR) !== 0) {
+      const h = factored[next++];
+      const from = factored[next++];
+      const to = factored[next++];
       const rate = h * mean(rates, from, to, false);
       rows[row++] = h;
       rows[row++] = diffusion.kind === "deterministic" ? h * mean(diffusion.sigma, from, to, true) : h;
@@ -47,9 +42,11 @@ export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorPr
         rows[row++] = diffusion.shift;
       }
     }
-    if (words > 0 && (flags[i] & BARRIERS) !== 0)
+    if ((flag & (BARRIERS | DIVIDEND)) === 0) continue;
+    const { segment } = steps[i];
+    if (words > 0 && (flag & BARRIERS) !== 0)
       row = eventRow(rows, row, problem, mesh, dates[segment], dates[segment - 1]);
-    if ((flags[i] & DIVIDEND) !== 0) {
+    if ((flag & DIVIDEND) !== 0) {
       const { proportional, cash } = time.events[segment - 1].dividend as DiscreteDividend;
       rows[row++] = 1 - proportional;
       rows[row++] = cash / problem.spots[0];

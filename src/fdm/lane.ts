@@ -3,24 +3,16 @@ import type { PayoffProfile } from "../products/index.ts";
 import { Arena } from "./arena.ts";
 import { coefficientRows } from "./coefficients.ts";
 import { barrierDomain } from "./barrier-domain.ts";
-import {
-  aliveBetween,
-  isKnockedIn,
-  isWatched,
-  knockedOutBy,
-  liveSideOf,
-  waitingBetween,
-  watchedLevels,
-} from "./barriers.ts";
+import { aliveBetween, isKnockedIn, isWatched, knockedOutBy, liveSideOf, waitingBetween } from "./barriers.ts";
 import { dividendDomain, hasLargeDividends } from "./dividend-domain.ts";
 import { domain } from "./domain.ts";
-import { eventsOf } from "./events.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
 import { cellOf, coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
-import { type Diffusion, isTimeHomogeneous, type OneFactorProblem, volatilityAt } from "./problem.ts";
+import { type Diffusion, type OneFactorProblem, volatilityAt } from "./problem.ts";
+import { timesOf } from "./problem-times.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
-import { type TimeGrid, timeGrid } from "./time-grid.ts";
+import type { TimeGrid } from "./time-grid.ts";
 
 /** How finely to solve. */
 export interface Resolution {
@@ -98,11 +90,6 @@ export function gridsOn(
   return [grid(problem, fine, steps, 2, fixed, arena), grid(problem, coarser(fine, arena), steps, 1, fixed, arena)];
 }
 
-/** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
-function phasesOf(steps: number): number {
-  return Math.max(3, 6 + Math.round(Math.log2(steps / 24)));
-}
-
 function grid(
   problem: OneFactorProblem,
   mesh: Mesh,
@@ -112,7 +99,7 @@ function grid(
   arena: Arena,
 ): Grid {
   const { payoff } = problem;
-  const time = timeOf(problem, coarsestSteps, refinement);
+  const time = timesOf(problem, coarsestSteps, refinement);
   const scheme = exerciseScheme(problem);
   const closed = !("nodes" in mesh) && payoff.vanillaSign !== undefined;
   const table = closed ? undefined : makeTable(mesh, problem, arena);
@@ -129,32 +116,9 @@ function grid(
   };
 }
 
-/** The steps of a problem: `refinement` of them in each of the coarsest grid's. */
-function timeOf(problem: OneFactorProblem, coarsestSteps: number, refinement: number): TimeGrid {
-  const { american } = problem;
-  const spec = {
-    expiry: problem.expiry,
-    events: eventsOf(problem),
-    steps: coarsestSteps,
-    refinement,
-    phases: american ? phasesOf(coarsestSteps) : hasContinuousBarriers(problem) ? 2 : 1,
-    // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
-    rannacherSteps: hasContinuousBarriers(problem) ? 3 : 2,
-    rannacherStepsOfShort: 2,
-    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
-    damped: american,
-  };
-  return timeGrid(spec, isTimeHomogeneous(problem));
-}
-
 /** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
-  return { ...fine, time: timeOf(fine.problem, resolution.steps / 2, 1) };
-}
-
-/** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
-function hasContinuousBarriers(problem: OneFactorProblem): boolean {
-  return hasLevels(problem) && watchedLevels(problem).every(({ times }) => times === undefined);
+  return { ...fine, time: timesOf(fine.problem, resolution.steps / 2, 1) };
 }
 
 const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
@@ -209,7 +173,7 @@ function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   // A continuous payoff with its kinks on nodes is its own average.
   if (payoff.exercised === payoff.value) return { nodes, initial, obstacle: initial };
   const obstacle = nodes.map((spot) => payoff.exercised(spot));
-  for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
+  if (american) for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
   return { nodes, initial, obstacle };
 }
 

@@ -1,5 +1,5 @@
 import type { TimeEvent } from "./events.ts";
-import { BARRIERS, CRANK_NICOLSON, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./solver/index.ts";
 
 /**
  * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
@@ -35,6 +35,8 @@ export interface TimeGridSpec {
   readonly rannacherStepsOfShort?: number;
   /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
   readonly damped: boolean;
+  /** Whether exercise on dates makes the solution jump, which else only bends. */
+  readonly jumps?: boolean;
 }
 
 /** Everything about a grid but its dates: few in a book, since segments have steps in round numbers. */
@@ -60,6 +62,8 @@ export interface TimeGrid extends Pattern {
   /** Today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
+  /** Of each factorisation, three numbers: h of I − hL, in years, and the calendar times of its step's ends. */
+  readonly factored: Float64Array;
 }
 
 /** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
@@ -70,7 +74,7 @@ const MOST_PATTERNS = 512;
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const dates = [0, ...spec.events.map(({ time }) => time), spec.expiry];
   const counts: number[] = [];
-  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, dates[i + 1] - dates[i]));
+  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, i, dates[i + 1] - dates[i]));
   // A number where there is one segment, which is nearly always and which a string would make slow.
   const scheme =
     ((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4 +
@@ -79,17 +83,36 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const name =
     counts.length === 1
       ? counts[0] * 65_536 + scheme
-      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${scheme}`;
+      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.jumps ?? false} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
     if (patterns.size >= MOST_PATTERNS) patterns.clear();
     patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
   }
-  return { ...pattern, dates, events: spec.events };
+  return { ...pattern, dates, events: spec.events, factored: factoredSteps(pattern, dates) };
+}
+
+function factoredSteps({ steps, flags, factorisations }: Pattern, dates: readonly number[]): Float64Array {
+  const factored = new Float64Array(3 * factorisations);
+  let [at, h] = [0, 0];
+  steps.forEach((step, i) => {
+    if ((flags[i] & REFACTOR) === 0) return;
+    const { segment } = step;
+    const { from, to } = stepTimes({ dates }, step);
+    // Steps of one length get the very same h, so that a factorisation made again is the same bit for bit.
+    const exact = implicitPart(step) * (dates[segment + 1] - dates[segment]);
+    if (Math.abs(exact - h) > 1e-9 * exact) h = exact;
+    factored.set([h, from, to], at);
+    at += 3;
+  });
+  return factored;
 }
 
 /** Calendar times of a step's ends, years from today. */
-export function stepTimes({ dates }: TimeGrid, { segment, from, to }: TimeStep): { from: number; to: number } {
+export function stepTimes(
+  { dates }: Pick<TimeGrid, "dates">,
+  { segment, from, to }: TimeStep,
+): { from: number; to: number } {
   const start = dates[segment];
   const length = dates[segment + 1] - start;
   return { from: start + from * length, to: to === 1 ? dates[segment + 1] : start + to * length };
@@ -131,7 +154,9 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
   const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
   // As a part of the steps before it small enough that its first order does not show.
   const isShort = 2 * coarsest.length < spec.steps;
-  const rannacherSteps = isShort ? (spec.rannacherStepsOfShort ?? spec.rannacherSteps) : spec.rannacherSteps;
+  const ofShort = bendsOnly(spec, segment) ? 1 : (spec.rannacherStepsOfShort ?? spec.rannacherSteps);
+  // No more than the coarsest grid has: in nested grids they are to be as many.
+  const rannacherSteps = Math.min(isShort ? ofShort : spec.rannacherSteps, coarsest.length);
   const damped = spec.damped && segment === 0;
   if (damped) sizes.push(sizes[sizes.length - 1] / 4);
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -152,11 +177,19 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
   return steps;
 }
 
+/**
+ * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: one step of the coarsest grid, damped, is then
+ * enough, for its error falls with the step's square like any other's.
+ */
+function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
+  return !jumps && events[segment]?.flags === EXERCISE;
+}
+
 /** Steps of a segment: as the square root of its share of the life, in units of a twelfth, so that patterns recur among trades. */
-function segmentCount(spec: TimeGridSpec, length: number): number {
+function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;
   const share = Math.sqrt(length / spec.expiry);
-  const unit = Math.max(2, Math.round(spec.steps / 12));
+  const unit = Math.max(bendsOnly(spec, segment) ? 1 : 2, Math.round(spec.steps / 12));
   return Math.max(unit, unit * Math.round((spec.steps * share) / unit));
 }
 

@@ -11,11 +11,11 @@ import { type Arena, largestNodes, type OneFactorProblem } from "../fdm/index.ts
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
-import { FdmTrade, fdmValuations, type SolvedTrade } from "./fdm.ts";
-import { EventfulTrade, isEventful } from "./fdm-eventful.ts";
+import { FdmTrade, fdmValuations } from "./fdm.ts";
 import { pause } from "./look-ahead.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
+import type { TradeProblems } from "./trade-barriers.ts";
 
 /** What a batch is priced with. */
 export interface BatchSetting extends Settings {
@@ -34,7 +34,7 @@ const TRADES_PER_TURN = 32;
 interface Prepared {
   readonly results: TradeResult[];
   readonly closed: { readonly index: number; readonly trade: BlackScholesTrade }[];
-  readonly solved: { readonly index: number; readonly plan: SolvedTrade }[];
+  readonly solved: { readonly index: number; readonly plan: FdmTrade }[];
 }
 
 /**
@@ -125,13 +125,16 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
   return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
 
-function plan(cases: Cases, setting: BatchSetting, arena: Arena): SolvedTrade {
+/** Whether barriers or dates of exercise stand in the time grid: those are for one item a lane, see `LaneSolver`. */
+function isEventful({ problem, notYet }: TradeProblems): boolean {
+  return (notYet ?? problem.barriers ?? problem.exerciseTimes ?? problem.knockIns) !== undefined;
+}
+
+function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {
   const { device, precision } = setting.engine;
   const eventful = cases.some((one) => one !== undefined && isEventful(one));
-  // Those are for one item a lane, see `LaneSolver`.
   const mostNodes = largestNodes(device, precision, schemeOf(cases[0].problem), eventful ? ["item"] : undefined);
-  const solving = { scenarios: setting.scenarios, settings: setting, precision, mostNodes };
-  return eventful ? new EventfulTrade(cases, solving, arena) : new FdmTrade(cases, solving, arena);
+  return new FdmTrade(cases, { scenarios: setting.scenarios, settings: setting, precision, mostNodes }, arena);
 }
 
 /** Runs `value`; its valuation, if there is one yet, or what it throws becomes the trade's result. */

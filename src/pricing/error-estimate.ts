@@ -1,5 +1,6 @@
 import type { Resolution } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
+import type { Decay } from "./decay.ts";
 import type { Observed } from "./resolution.ts";
 
 /** An extrapolated value, with what is known of its error. */
@@ -15,19 +16,9 @@ export interface Judged {
   readonly driftDominated: boolean;
 }
 
-/** What of a product decides how fast its errors fall. */
-export interface Kind {
-  /** Whether exercise is early. */
-  readonly early: boolean;
-  /** Whether there are dividends of cash. */
-  readonly cash: boolean;
-  /** Whether one of them is so large that the mesh is dense about several prices. */
-  readonly large?: boolean;
-}
-
 /** The least that an error estimate is, as a part of the spot: what is left of reading between nodes, and of the mesh's ends. */
 const FLOOR = 5e-9;
-/** And of the first resolution alone, whose solutions far from the strike have little to tell each other. */
+/** And of the first resolution alone that drift does not dominate, whose solutions far from the strike have little to tell each other. */
 const FIRST_FLOOR = 2e-7;
 
 /**
@@ -40,31 +31,30 @@ export function roundingError(precision: Precision, spot: number, value: number)
 /**
  * What is left of the error after extrapolation, in the currency.
  *
- * With one resolution alone it is a part of the leading errors that extrapolation took away: in space a tenth of them, a third (cash
- * dividends) or all of them (large ones); in time half (early exercise) or less; and more where the meshes are too coarse to say. With a resolution `before` that was
- * half as fine or less it is the move from there to here, were the error to fall as h^2.5 only; and no less than some of the first.
+ * With one resolution alone it is a part of the leading errors that extrapolation took away, which the kind of the product says (`Decay`), and more where
+ * the meshes are too coarse to say. With a resolution `before` that was half as fine or less it is the move from there to here, were the error to
+ * fall as h^2.5 only; and no less than some of the first.
  *
  * Both hold the true error on more than 95 % of the reference cases (test/pricing/accuracy.test.ts).
  */
-export function errorEstimate(now: Judged, before: Judged | undefined, kind: Kind, spot: number): number {
+export function errorEstimate(now: Judged, before: Judged | undefined, decay: Decay, spot: number): number {
   // The solution's second derivative jumps at the exercise boundary: there the nodes do not say enough, nor do they all at once.
   const boundary = now.premium / 8;
   if (now.exercised) return 1e-8 * spot + boundary;
   const { inSpace, inTime, total } = now.observed;
   if (now.driftDominated) return (9 * total + 1e-5) * spot;
+  const coarse = Math.max(1, 113 / now.size.nodes) ** 2;
+  // Finer in time than the first, less of the leading error is left than the part that holds there.
+  const finer = before === undefined ? 1 : (before.size.steps / now.size.steps) ** (decay.time.order - 2);
   const left =
-    spacePart(now, kind) * inSpace + (kind.early ? 0.5 : 0.03) * inTime + Math.min(total, (total * total) / 1e-3);
-  if (before === undefined || before.driftDominated || refinement(now, before) < LEAST_REFINEMENT)
-    return (left + (before === undefined ? FIRST_FLOOR : FLOOR)) * spot + boundary;
+    decay.space.sure * coarse * inSpace +
+    decay.time.sure * finer * inTime +
+    Math.min(total, (total * total) / decay.beyond);
+  if (before === undefined || before.driftDominated) return (left + FIRST_FLOOR) * spot + boundary;
+  if (refinement(now, before) < LEAST_REFINEMENT) return (left + FLOOR) * spot + boundary;
   // Two solutions may agree by chance, all the more where their errors are not smooth.
-  const least = kind.large ? 1 : kind.early || kind.cash ? 0.35 : 0.05;
   const moved = Math.abs(now.value - before.value) / (refinement(now, before) ** 2.5 - 1);
-  return Math.max((least * left + FLOOR) * spot, moved) + boundary;
-}
-
-/** A dividend of cash is read between nodes, whose errors differ from mesh to mesh; so do those of a mesh that is very coarse. */
-function spacePart({ size }: Judged, { cash, large }: Kind): number {
-  return (large ? 1 : cash ? 0.35 : 0.1) * Math.max(1, 113 / size.nodes) ** 2;
+  return Math.max((decay.least * left + FLOOR) * spot, moved) + boundary;
 }
 
 /** Two resolutions that are too near each other agree by chance. */

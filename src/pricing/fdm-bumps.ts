@@ -1,6 +1,7 @@
-import { type Arena, type OneFactorProblem, shiftedProblem, totalVariance } from "../fdm/index.ts";
+import { type Arena, totalVariance } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
-import { solvingOn, lanesOf, type Pair, pairOn, readOne, readPair, type Solving } from "./fdm-case.ts";
+import { type Case, caseOn, fineOn, lanesOf, readCase, readFine, type Solving } from "./fdm-case.ts";
+import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
 
 /** The difference of the values under two shifts, over their distance. */
 interface Bump {
@@ -20,7 +21,8 @@ export class Bumps {
   private readonly vega: Bump;
   private readonly rho: Bump;
 
-  constructor(base: Pair, problem: OneFactorProblem, precision: Precision, arena: Arena) {
+  constructor(base: Case, problems: TradeProblems, precision: Precision, arena: Arena) {
+    const { problem } = problems;
     const sigma = Math.sqrt(totalVariance(problem) / problem.expiry);
     const early = problem.american || problem.exerciseTimes !== undefined;
     const bump = precision !== "f32" && !early ? smoothBump : noisyBump;
@@ -30,11 +32,16 @@ export class Bumps {
     const sizes = bump === smoothBump ? [1e-4 * sigma, 1e-6] : [0.02 * wide * sigma, (0.002 * wide) / root];
     this.vega = bump(
       base,
-      (sign) => shiftedProblem(problem, { volatility: sign * sizes[0], rate: 0 }),
+      (sign) => shiftedProblems(problems, { volatility: sign * sizes[0], rate: 0 }),
       sizes[0],
       arena,
     );
-    this.rho = bump(base, (sign) => shiftedProblem(problem, { volatility: 0, rate: sign * sizes[1] }), sizes[1], arena);
+    this.rho = bump(
+      base,
+      (sign) => shiftedProblems(problems, { volatility: 0, rate: sign * sizes[1] }),
+      sizes[1],
+      arena,
+    );
   }
 
   get lanes(): readonly Solving[] {
@@ -46,20 +53,20 @@ export class Bumps {
   }
 }
 
-type Moved = (sign: 1 | -1) => OneFactorProblem;
+type Moved = (sign: 1 | -1) => TradeProblems;
 
-function smoothBump(base: Pair, moved: Moved, size: number, arena: Arena): Bump {
-  const up = pairOn(base.fine.lane.grid, base.coarse.lane.grid, moved(1), arena, base.drift);
+function smoothBump(base: Case, moved: Moved, size: number, arena: Arena): Bump {
+  const up = caseOn(base, moved(1), arena);
   return {
     lanes: lanesOf(up),
-    read: (rounding) => (readPair(up, 0, rounding).value - readPair(base, 0, rounding).value) / size,
+    read: (rounding) => (readCase(up, 0, rounding).value - readCase(base, 0, rounding).value) / size,
   };
 }
 
-function noisyBump({ fine }: Pair, moved: Moved, size: number, arena: Arena): Bump {
-  const [up, down] = ([1, -1] as const).map((sign) => solvingOn(fine.lane.grid, moved(sign), arena));
+function noisyBump(base: Case, moved: Moved, size: number, arena: Arena): Bump {
+  const [up, down] = ([1, -1] as const).map((sign) => fineOn(base, moved(sign), arena));
   return {
-    lanes: [up, down],
-    read: (rounding) => (readOne(up, rounding).value - readOne(down, rounding).value) / (2 * size),
+    lanes: [...up, ...down],
+    read: (rounding) => (readFine(up, rounding).value - readFine(down, rounding).value) / (2 * size),
   };
 }

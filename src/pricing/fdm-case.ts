@@ -4,7 +4,9 @@ import {
   driftExcess,
   type Grid,
   grids,
+  gridsOn,
   isExercisableNow,
+  knockedOutBy,
   lane,
   type Lane,
   type LaneValues,
@@ -15,7 +17,9 @@ import {
   type Resolution,
 } from "../fdm/index.ts";
 import type { Judged } from "./error-estimate.ts";
+import { knockedOutPoint } from "./knocked-out.ts";
 import type { Observed } from "./resolution.ts";
+import type { TradeProblems } from "./trade-barriers.ts";
 
 /** A lane, and its values once it has been solved. */
 export interface Solving {
@@ -24,75 +28,128 @@ export interface Solving {
 }
 
 /** Two lanes that extrapolation makes one value of: a fine one, and one with every second node and half the time steps. */
-export interface Pair {
+interface Pair {
   readonly fine: Solving;
   readonly coarse: Solving;
   /** Above 1 where drift dominates diffusion on the fine mesh. */
   readonly drift: number;
 }
 
-/** `shifted` is the problem on its own meshes, or a shift of the one that the grids are for. */
-export function pairOn(
-  fine: Grid,
-  coarse: Grid,
-  shifted: OneFactorProblem,
+/** What is solved of a trade's problems: its value is the first pair's, less the second's where there is one (`TradeProblems`). */
+export type Case = readonly Pair[];
+
+/** On meshes of its own: one for both pairs, so that their errors cancel where the knock-in is far away. */
+export function caseAt({ problem, notYet }: TradeProblems, size: Resolution, arena: Arena): Case {
+  if (notYet === undefined) return [pairOn(grids(problem, size, arena), problem, arena)];
+  const both = grids(notYet, size, arena);
+  return [pairOn(gridsOn(problem, both[0].mesh, size, arena), problem, arena), pairOn(both, notYet, arena)];
+}
+
+/** Shifted problems on the grids of others. */
+export function caseOn(base: Case, { problem, notYet }: TradeProblems, arena: Arena): Case {
+  return base.map(({ fine, coarse, drift }, i) =>
+    pairOn([fine.lane.grid, coarse.lane.grid], i === 0 ? problem : (notYet as OneFactorProblem), arena, drift),
+  );
+}
+
+export const lanesOf = (one: Case): readonly Solving[] => one.flatMap(({ fine, coarse }) => [fine, coarse]);
+
+function pairOn(
+  [fine, coarse]: readonly [Grid, Grid],
+  problem: OneFactorProblem,
   arena: Arena,
   drift = driftExcess(fine),
 ): Pair {
-  return { fine: solvingOn(fine, shifted, arena), coarse: solvingOn(coarse, shifted, arena), drift };
+  return { fine: solvingOn(fine, problem, arena), coarse: solvingOn(coarse, problem, arena), drift };
 }
 
-export function solvingOn(grid: Grid, shifted: OneFactorProblem, arena: Arena): Solving {
-  return { lane: lane(grid, shifted, arena), values: undefined };
+function solvingOn(grid: Grid, problem: OneFactorProblem, arena: Arena): Solving {
+  return { lane: lane(grid, problem, arena), values: undefined };
 }
-
-export const lanesOf = ({ fine, coarse }: Pair): readonly Solving[] => [fine, coarse];
 
 /**
- * A problem solved at a resolution: on two meshes, and, with early exercise, once more with the coarse time steps on the fine mesh. That tells
- * the error in time, of which extrapolation then leaves much, from that in space; the two may cancel each other in the first two solutions.
+ * A trade's problems at a resolution: on two meshes, and, where errors in space and in time may cancel each other in those or fall at rates of their own, once
+ * more with the coarse time steps on the fine mesh. That tells the error in time from that in space.
  */
 export class JudgedCase {
-  readonly pair: Pair;
+  readonly pairs: Case;
   readonly size: Resolution;
-  private readonly inTime: Solving | undefined;
+  private readonly inTime: readonly Solving[];
 
-  constructor(problem: OneFactorProblem, size: Resolution, arena: Arena) {
-    const [fine, coarse] = grids(problem, size, arena);
+  constructor(problems: TradeProblems, size: Resolution, arena: Arena) {
     this.size = size;
-    this.pair = pairOn(fine, coarse, problem, arena);
-    this.inTime = problem.american ? solvingOn(coarserInTime(fine, size), problem, arena) : undefined;
+    this.pairs = caseAt(problems, size, arena);
+    const fine = this.pairs.map((pair) => pair.fine.lane.grid);
+    this.inTime = fine.some(({ problem }) => tellsTime(problem))
+      ? fine.map((grid) => solvingOn(coarserInTime(grid, size), grid.problem, arena))
+      : [];
   }
 
   get lanes(): readonly Solving[] {
-    return this.inTime === undefined ? lanesOf(this.pair) : [...lanesOf(this.pair), this.inTime];
+    return [...lanesOf(this.pairs), ...this.inTime];
   }
 
-  /** Today's value, and what its three solutions say of each other. */
+  /** Today's value, and what its solutions say of each other. */
   judge(rounding: number): PointValue & Judged {
-    const { drift } = this.pair;
-    const spot = this.pair.fine.lane.grid.problem.spots[0];
-    const [fine, coarse] = [this.pair.fine, this.pair.coarse].map((one) => pointOf(one, 0, rounding));
-    const difference = (a: number, b: number): number => Math.abs(a - b) / (3 * spot);
-    const both = difference(fine.value, coarse.value);
-    // Not told apart, either may be all of it.
-    let observed: Observed = { inSpace: both, inTime: both, total: both, drift };
-    if (this.inTime !== undefined) {
-      const between = pointOf(this.inTime, 0, rounding).value;
-      const [inSpace, inTime] = [difference(between, coarse.value), difference(fine.value, between)];
-      observed = { inSpace, inTime, total: inSpace + inTime, drift };
-    }
+    const [{ fine }] = this.pairs;
+    const drift = Math.max(...this.pairs.map((pair) => pair.drift));
     return {
-      ...extrapolated(this.pair, 0, fine, coarse),
-      premium: premiumOf(this.pair.fine, rounding),
+      ...readCase(this.pairs, 0, rounding),
+      premium: premiumOf(fine, rounding),
       size: this.size,
-      observed,
+      observed: { ...this.observed(fine.lane.grid.problem.spots[0], rounding), drift },
       driftDominated: drift > 1,
     };
   }
+
+  private observed(spot: number, rounding: number): Omit<Observed, "drift"> {
+    const valueOf = (solved: readonly Solving[]): number =>
+      difference(solved.map((one) => pointOf(one, 0, rounding))).value;
+    const [fine, coarse] = [
+      valueOf(this.pairs.map((pair) => pair.fine)),
+      valueOf(this.pairs.map((pair) => pair.coarse)),
+    ];
+    const leading = (a: number, b: number): number => Math.abs(a - b) / (3 * spot);
+    const both = leading(fine, coarse);
+    // Not told apart, either may be all of it.
+    if (this.inTime.length === 0) return { inSpace: both, inTime: both, total: both };
+    const between = valueOf(this.inTime);
+    const [inSpace, inTime] = [leading(between, coarse), leading(fine, between)];
+    return { inSpace, inTime, total: inSpace + inTime };
+  }
 }
 
-export function pointOf({ lane: { grid }, values }: Solving, spot: number, rounding: number): PointValue {
+/** Where exercise is early, or there are barriers. */
+function tellsTime({ american, exerciseTimes, barriers }: OneFactorProblem): boolean {
+  return american || exerciseTimes !== undefined || barriers !== undefined;
+}
+
+/** A case's value and sensitivities at one of its spots, extrapolated. */
+export function readCase(one: Case, spot: number, rounding: number): PointValue {
+  return difference(one.map((pair) => readPair(pair, spot, rounding)));
+}
+
+/** The same of its fine solutions alone. */
+export function readFine(one: readonly Solving[], rounding: number): PointValue {
+  return difference(one.map((solving) => pointOf(solving, 0, rounding)));
+}
+
+/** The fine lanes alone of shifted problems on the grids of others. */
+export function fineOn(base: Case, { problem, notYet }: TradeProblems, arena: Arena): readonly Solving[] {
+  return base.map(({ fine }, i) => solvingOn(fine.lane.grid, i === 0 ? problem : (notYet as OneFactorProblem), arena));
+}
+
+function difference([plus, minus]: readonly PointValue[]): PointValue {
+  if (minus === undefined) return plus;
+  return {
+    value: plus.value - minus.value,
+    delta: plus.delta - minus.delta,
+    gamma: plus.gamma - minus.gamma,
+    exercised: plus.exercised && minus.exercised,
+  };
+}
+
+function pointOf({ lane: { grid }, values }: Solving, spot: number, rounding: number): PointValue {
   if (values === undefined) throw new Error("a lane is read before it is solved");
   return pointValue(grid, values, spot, rounding);
 }
@@ -101,27 +158,15 @@ function premiumOf({ lane: { grid }, values }: Solving, rounding: number): numbe
   return values === undefined ? 0 : premiumAtBoundary(grid, values, 0, rounding);
 }
 
-/** Today's value on one mesh. */
-export function readOne(one: Solving, rounding: number): PointValue {
-  return pointOf(one, 0, rounding);
-}
-
-export function readPair(pair: Pair, spot: number, rounding: number): PointValue {
+/** Richardson's extrapolation (4·fine − coarse)/3: both meshes have the kinks, and both schemes an h² expansion. */
+function readPair(pair: Pair, spot: number, rounding: number): PointValue {
+  const { problem } = pair.fine.lane.grid;
+  const paid = knockedOutBy(problem, problem.spots[spot]);
+  if (paid !== undefined) return knockedOutPoint(problem, paid);
   const fine = pointOf(pair.fine, spot, rounding);
   if (fine.exercised || pair.drift > 1) return fine;
-  return extrapolated(pair, spot, fine, pointOf(pair.coarse, spot, rounding));
-}
-
-/** Richardson's extrapolation (4·fine − coarse)/3: both meshes have the kinks, and both schemes an h² expansion. */
-export function extrapolated(
-  { fine: { lane: solved }, drift }: Pair,
-  spot: number,
-  fine: PointValue,
-  coarse: PointValue,
-): PointValue {
-  if (fine.exercised || drift > 1) return fine;
+  const coarse = pointOf(pair.coarse, spot, rounding);
   const further = (f: number, c: number): number => f + (f - c) / 3;
-  const { problem } = solved.grid;
   const price = problem.spots[spot];
   const value = further(fine.value, coarse.value);
   return {

@@ -2,8 +2,8 @@ import type { Scenarios } from "../book/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import {
   type Arena,
-  grids,
-  hasLargeDividends,
+  knockedOutBy,
+  type KnockOut,
   type LaneSolver,
   type OneFactorProblem,
   type PointValue,
@@ -13,12 +13,15 @@ import {
 import type { Precision } from "../kernel/index.ts";
 import { pdeTheta } from "./black-scholes.ts";
 import { deterministicValuation, deterministicValue } from "./deterministic.ts";
-import { errorEstimate, type Judged, type Kind, roundingError } from "./error-estimate.ts";
+import { type Decay, decayOf } from "./decay.ts";
+import { errorEstimate, type Judged, roundingError } from "./error-estimate.ts";
 import { Bumps } from "./fdm-bumps.ts";
-import { JudgedCase, lanesOf, type Pair, pairOn, readPair, type Solving } from "./fdm-case.ts";
+import { type Case, caseAt, JudgedCase, lanesOf, readCase, type Solving } from "./fdm-case.ts";
+import { knockedOutGreeks } from "./knocked-out.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, isDeterministic, scenarioValues, type Valuation } from "./plan.ts";
 import { firstResolution, nextResolution } from "./resolution.ts";
+import type { TradeProblems } from "./trade-barriers.ts";
 
 /** What is solved on one device for trades of one kind. */
 export interface FdmSetting {
@@ -37,30 +40,17 @@ const MOST_TRIES = 3;
 /** Where the estimate is below this many times the accuracy, √2 times finer will do: errors fall as h² at least. */
 const NEARLY = 2.2;
 
-/** A shift of the market: solved on two meshes, or without volatility and so by its deterministic path. */
-type Shifted = { readonly kind: "solved"; readonly pair: Pair } | { readonly kind: "deterministic" };
-
-/** A trade on its way through the solver. */
-export interface SolvedTrade {
-  /** What is to be solved next; nothing when the trade is done. */
-  readonly lanes: readonly Solving[];
-  /** To be called when all `lanes` have their values. */
-  advance(): void;
-  /** Once it is done. */
-  valuation(): Valuation;
-}
-
 /**
- * A trade without barriers or dates of exercise: pass by pass it names the lanes that it wants solved next, until its value is as exact as was
+ * A trade on its way through the solver: pass by pass it names the lanes that it wants solved next, until its value is as exact as was
  * asked for.
  *
  *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
  *   second   at that resolution, with vega, rho and the scenarios; where the first was enough, those alone
  *   third    finer once more, if the error estimate is still above the accuracy
  *
- * One solve serves every spot; each time, volatility and rate of the scenarios is a problem of its own.
+ * One solve serves every spot; each time, volatility and rate of the scenarios is a case of its own.
  */
-export class FdmTrade implements SolvedTrade {
+export class FdmTrade {
   private readonly cases: Cases;
   private readonly problem: OneFactorProblem;
   private readonly setting: FdmSetting;
@@ -68,39 +58,40 @@ export class FdmTrade implements SolvedTrade {
   private readonly accuracy: number;
   private readonly rounding: number;
   private readonly mostNodes: number;
+  private readonly decay: Decay;
   private size: Resolution;
-  /** Undefined without volatility. */
+  /** Undefined where the value is known without. */
   private base: JudgedCase | undefined;
   /** The base case at the resolutions tried, the last one last. */
   private readonly tried: (PointValue & Judged)[] = [];
   private bumps: Bumps | undefined;
-  /** By case; the base case, and those of settled trades, are not there. */
-  private shifted: readonly (Shifted | undefined)[] = [];
+  /** By case; the base case, those that are known without, and those of settled trades are not there. */
+  private shifted: readonly (Case | undefined)[] = [];
   private waiting: readonly Solving[];
 
   constructor(cases: Cases, setting: FdmSetting, arena: Arena) {
     const { precision, settings } = setting;
-    const [{ problem }] = cases;
+    const [problems] = cases;
     this.cases = cases;
-    this.problem = problem;
+    this.problem = problems.problem;
     this.setting = setting;
     this.arena = arena;
     this.accuracy = precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy;
     // Finer meshes round more: in f32 they would be worse.
     this.mostNodes = precision === "f32" ? Math.min(setting.mostNodes, MOST_NODES_F32) : setting.mostNodes;
     this.rounding = precision === "f32" ? 2e-6 : 1e-12;
-    const rough = this.kind.cash || (problem.american && settings.greeks !== "none");
-    // A mesh that is dense about several prices needs more nodes, however little is asked for.
-    const asked = this.kind.large === true ? Math.min(this.accuracy, 5e-5) : this.accuracy;
-    this.size = firstResolution(asked, rough || this.kind.large === true, this.mostNodes);
-    this.base = isDeterministic(problem) ? undefined : new JudgedCase(problem, this.size, arena);
+    this.decay = decayOf(problems);
+    this.size = firstResolution(this.accuracy, this.decay, settings.greeks !== "none", this.mostNodes);
+    this.base = isKnown(problems) ? undefined : new JudgedCase(problems, this.size, arena);
     this.waiting = this.base?.lanes ?? this.scenarioLanes();
   }
 
+  /** What is to be solved next; nothing when the trade is done. */
   get lanes(): readonly Solving[] {
     return this.waiting;
   }
 
+  /** To be called when all `lanes` have their values. */
   advance(): void {
     if (this.base === undefined || this.base.size === this.tried.at(-1)?.size) {
       this.waiting = [];
@@ -111,7 +102,7 @@ export class FdmTrade implements SolvedTrade {
     const refined = this.refined();
     if (refined !== undefined) {
       this.size = refined;
-      this.base = new JudgedCase(this.problem, refined, this.arena);
+      this.base = new JudgedCase(this.cases[0], refined, this.arena);
     }
     this.waiting = [
       ...(refined === undefined ? [] : this.base.lanes),
@@ -120,6 +111,7 @@ export class FdmTrade implements SolvedTrade {
     ];
   }
 
+  /** Once it is done. */
   valuation(): Valuation {
     const { scenarios } = this.setting;
     const values = (index: number, spot: number): number => this.caseValue(index, spot);
@@ -133,6 +125,7 @@ export class FdmTrade implements SolvedTrade {
     const point = this.tried[this.tried.length - 1];
     const { vega = null, rho = null } = this.bumps?.read(this.rounding) ?? {};
     const below = precision === "f32" && settings.accuracy < FINEST_F32;
+    const paid = this.paidNow;
     return {
       value: point.value,
       ...sensitivities(this.problem, settings, point),
@@ -140,6 +133,7 @@ export class FdmTrade implements SolvedTrade {
       rho,
       errorEstimate: this.estimate() + roundingError(precision, this.problem.spots[0], point.value),
       method: "fdm",
+      ...(paid === undefined ? {} : knockedOutGreeks(this.problem, paid)),
       warnings: [
         ...(point.driftDominated ? ["drift dominates diffusion: the scheme is of first order"] : []),
         ...(below ? [`accuracy ${settings.accuracy} of the spot is beyond f32: see errorEstimate`] : []),
@@ -147,15 +141,16 @@ export class FdmTrade implements SolvedTrade {
     };
   }
 
-  private get kind(): Kind {
-    const { american, dividends } = this.problem;
-    return { early: american, cash: dividends.some(({ cash }) => cash > 0), large: hasLargeDividends(this.problem) };
+  /** The barrier that today's spot has hit; scenarios' spots may have not. */
+  private get paidNow(): KnockOut | undefined {
+    return knockedOutBy(this.problem, this.problem.spots[0]);
   }
 
   /** The error estimate of the last resolution, without rounding. */
   private estimate(): number {
+    if (this.paidNow !== undefined) return 0;
     const [before, last] = [this.tried[this.tried.length - 2], this.tried[this.tried.length - 1]];
-    return errorEstimate(last, before, this.kind, this.problem.spots[0]);
+    return errorEstimate(last, before, this.decay, this.problem.spots[0]);
   }
 
   /** The resolution to go on to, if the last one was not enough. */
@@ -163,42 +158,40 @@ export class FdmTrade implements SolvedTrade {
     const last = this.tried[this.tried.length - 1];
     const excess = this.estimate() / (this.accuracy * this.problem.spots[0]);
     if (this.tried.length >= MOST_TRIES || excess <= 1) return undefined;
-    const next = nextResolution(last.size, last.observed, this.accuracy, this.kind, excess < NEARLY, this.mostNodes);
+    const next = nextResolution(last.size, last.observed, this.accuracy, this.decay, excess < NEARLY, this.mostNodes);
     return next.nodes === last.size.nodes && next.steps === last.size.steps ? undefined : next;
   }
 
-  private bumpLanes({ pair }: JudgedCase): readonly Solving[] {
-    if (this.setting.settings.greeks !== "all") return [];
-    this.bumps = new Bumps(pair, this.problem, this.setting.precision, this.arena);
+  private bumpLanes({ pairs }: JudgedCase): readonly Solving[] {
+    if (this.setting.settings.greeks !== "all" || this.paidNow !== undefined) return [];
+    this.bumps = new Bumps(pairs, this.cases[0], this.setting.precision, this.arena);
     return this.bumps.lanes;
   }
 
   /** The scenarios' cases, the base case left out, on meshes of their own. */
   private scenarioLanes(): readonly Solving[] {
     const [, ...others] = this.cases;
-    this.shifted = others.map((one): Shifted | undefined => {
-      if (one === undefined || isDeterministic(one.problem)) return one && { kind: "deterministic" };
-      const { problem } = one;
-      const [fine, coarse] = grids(problem, this.size, this.arena);
-      return { kind: "solved", pair: pairOn(fine, coarse, problem, this.arena) };
-    });
-    return this.shifted.flatMap((one) => (one?.kind === "solved" ? lanesOf(one.pair) : []));
+    this.shifted = others.map((one) =>
+      one === undefined || isKnown(one) ? undefined : caseAt(one, this.size, this.arena),
+    );
+    return this.shifted.flatMap((one) => (one === undefined ? [] : lanesOf(one)));
   }
 
   /** The value of a case that is not settled, at one of its spots. */
   private caseValue(index: number, spot: number): number {
-    const pair = index === 0 ? this.base?.pair : pairOf(this.shifted[index - 1]);
-    if (pair !== undefined) return readPair(pair, spot, this.rounding).value;
+    const solved = index === 0 ? this.base?.pairs : this.shifted[index - 1];
+    if (solved !== undefined) return readCase(solved, spot, this.rounding).value;
     const one = this.cases[index] ?? this.cases[0];
     return deterministicValue(one, one.problem.spots[spot]);
   }
 }
 
-function pairOf(shifted: Shifted | undefined): Pair | undefined {
-  return shifted?.kind === "solved" ? shifted.pair : undefined;
+/** Whether a trade's value needs no solver: nothing moves at random, or every spot has hit a barrier. */
+function isKnown({ problem }: TradeProblems): boolean {
+  return isDeterministic(problem) || problem.spots.every((spot) => knockedOutBy(problem, spot) !== undefined);
 }
 
-export function sensitivities(
+function sensitivities(
   problem: OneFactorProblem,
   { greeks }: Settings,
   point: PointValue,
@@ -214,7 +207,7 @@ export function sensitivities(
  * together fails for another reason than the device's loss, each goes on by itself: one bad formula must not take the others along.
  */
 export async function fdmValuations(
-  trades: readonly SolvedTrade[],
+  trades: readonly FdmTrade[],
   solver: LaneSolver,
   signal: AbortSignal | undefined,
 ): Promise<(() => Valuation)[]> {
@@ -236,7 +229,7 @@ function rethrow(error: unknown): never {
 }
 
 async function solveAll(
-  trades: readonly SolvedTrade[],
+  trades: readonly FdmTrade[],
   solver: LaneSolver,
   signal: AbortSignal | undefined,
 ): Promise<void> {

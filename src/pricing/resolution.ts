@@ -1,5 +1,5 @@
 import type { Resolution } from "../fdm/index.ts";
-import type { Kind } from "./error-estimate.ts";
+import type { Decay } from "./decay.ts";
 
 /** Nodes of a mesh, 4k + 1, and time steps, even: few, and a factor of √2 apart, so that many trades have the same. */
 const NODES = [57, 81, 113, 161, 225, 321, 449, 641, 897, 1281, 1793, 2561, 4097];
@@ -15,25 +15,9 @@ export interface Observed {
   readonly drift: number;
 }
 
-/** How the error that extrapolation leaves falls: in space and in time it is `part` of the leading error, and goes with the power `order`. */
-interface Decay {
-  readonly space: { readonly part: number; readonly order: number };
-  readonly time: { readonly part: number; readonly order: number };
-}
-
-/**
- * Measured on the reference cases, at 41 to 2,561 nodes and 12 to 768 steps; parts hold nine cases of ten at the first resolution
- * (design/accuracy.md). Where exercise is early the boundary among the nodes keeps extrapolation in time from its full order.
- */
-const SMOOTH: Decay = { space: { part: 0.05, order: 3 }, time: { part: 0.03, order: 4 } };
-const EARLY: Decay = { space: { part: 0.05, order: 2.5 }, time: { part: 1, order: 2.1 } };
-
-/**
- * Where all trades begin: on the reference cases and the default accuracy enough for four fifths of them. `rough` are cash dividends, and
- * Greeks under early exercise: what they leave of noise only more nodes take away.
- */
-export function firstResolution(accuracy: number, rough: boolean, mostNodes: number): Resolution {
-  const [nodes, steps] = accuracy >= 1e-4 ? [57, 24] : rough ? [161, 36] : [113, 36];
+/** Where all trades of a kind begin: on the reference cases and the default accuracy enough for four fifths of them. */
+export function firstResolution(accuracy: number, { first }: Decay, greeks: boolean, mostNodes: number): Resolution {
+  const { nodes, steps } = accuracy >= 1e-4 ? first.rough : greeks ? first.greeks : first.value;
   return { nodes: rung(NODES, nodes, mostNodes), steps };
 }
 
@@ -45,21 +29,16 @@ export function nextResolution(
   before: Resolution,
   observed: Observed,
   accuracy: number,
-  { early, cash }: Kind,
+  { space, time }: Decay,
   nearly: boolean,
   mostNodes: number,
 ): Resolution {
-  const { space, time } = early ? EARLY : SMOOTH;
   const least = nearly ? 1.4 : 2;
-  const finer = (part: number, order: number, error: number): number =>
+  const finer = ({ part, order }: Decay["space"], error: number): number =>
     Math.max(least, ((part * error) / (0.5 * accuracy)) ** (1 / order));
   return {
-    nodes: rung(
-      NODES,
-      before.nodes * Math.max(finer(cash ? 3 * space.part : space.part, space.order, observed.inSpace), observed.drift),
-      mostNodes,
-    ),
-    steps: rung(STEPS, before.steps * finer(time.part, time.order, observed.inTime), Number.POSITIVE_INFINITY),
+    nodes: rung(NODES, before.nodes * Math.max(finer(space, observed.inSpace), observed.drift), mostNodes),
+    steps: rung(STEPS, before.steps * finer(time, observed.inTime), Number.POSITIVE_INFINITY),
   };
 }
 

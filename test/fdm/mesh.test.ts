@@ -2,8 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stencil, windowStart } from "../../src/fdm/interpolation.ts";
 import { cellOf, coarser, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh.ts";
-import { DIVIDEND } from "../../src/fdm/solver/index.ts";
+import type { OneFactorProblem } from "../../src/fdm/index.ts";
+import { timesOf } from "../../src/fdm/problem-times.ts";
+import { DIVIDEND, EXERCISE } from "../../src/fdm/solver/index.ts";
 import { stepTimes, type TimeGrid, timeGrid } from "../../src/fdm/time-grid.ts";
+import { constant } from "../../src/market/index.ts";
+import { vanillaPayoff } from "../../src/products/index.ts";
 
 const spec: MeshSpec = {
   count: 161,
@@ -117,6 +121,62 @@ describe("time grids", () => {
     expect(euler.slice(-2)).toEqual([true, true]);
     expect(lengths.at(-3)).toBeCloseTo(32 * lengths[4], 12);
     expect(lengths.at(-1)).toBeCloseTo((lengths.at(-3) as number) / 8, 12);
+  });
+
+  it("have one damped step between dates of exercise, if few are asked for, and as many Euler steps in nested grids", () => {
+    const dates = Array.from({ length: 9 }, (_, i) => ({ time: (i + 1) / 5, flags: EXERCISE, dividend: undefined }));
+    const made = [1, 2].map((refinement) =>
+      timeGrid({ ...spec, events: dates, steps: 4, refinement, phases: 1, damped: false }, true),
+    );
+    const counts = made.map((grid) =>
+      dates.map((_, segment) => {
+        const mine = grid.steps.filter((step) => step.segment === segment);
+        return [mine.length, mine.filter(({ crankNicolson }) => !crankNicolson).length];
+      }),
+    );
+    expect(counts[0]).toEqual(dates.map(() => [2, 2]));
+    expect(counts[1]).toEqual(dates.map(() => [3, 2]));
+    // From expiry, where the payoff may jump, two.
+    expect(made[0].steps.filter(({ segment }) => segment === 9)).toHaveLength(4);
+  });
+
+  it("are one for problems of the same dates, and only for those", () => {
+    const problem = (parts: Partial<OneFactorProblem> = {}): OneFactorProblem => ({
+      spots: [100],
+      expiry: 1,
+      payoff: vanillaPayoff("put", 100),
+      american: false,
+      rates: constant(0.03),
+      dividendYield: 0,
+      dividends: [],
+      diffusion: { kind: "deterministic", sigma: constant(0.2) },
+      ...parts,
+    });
+    const barriers = (to: number): NonNullable<OneFactorProblem["barriers"]> => [
+      { side: "up", level: 120, from: 0, to, times: undefined, rebate: 0, rebateAt: "hit", open: false },
+    ];
+    const different: OneFactorProblem[] = [
+      problem(),
+      problem({ expiry: 1.1 }),
+      problem({ american: true }),
+      problem({ exerciseTimes: [0.5] }),
+      problem({ exerciseTimes: [0.6] }),
+      problem({ exerciseTimes: [0.5, 0.6] }),
+      problem({ dividends: [{ time: 0.5, cash: 1, proportional: 0 }] }),
+      problem({ dividends: [{ time: 0.5, cash: 2, proportional: 0 }] }),
+      problem({ barriers: barriers(1) }),
+      problem({ barriers: barriers(0.5) }),
+      problem({ rates: { times: [0.5], values: [0.03, 0.04] } }),
+    ];
+    const grids = different.map((one) => timesOf(one, 12, 2));
+    expect(new Set([...grids, timesOf(problem(), 12, 1), timesOf(problem(), 24, 2)]).size).toBe(different.length + 2);
+    const again = { spots: [90], payoff: vanillaPayoff("call", 80), rates: constant(0.05) };
+    different.slice(0, -1).forEach(({ dividends, exerciseTimes, ...one }, i) => {
+      const dates = exerciseTimes && { exerciseTimes: [...exerciseTimes] };
+      expect(timesOf({ ...one, ...again, dividends: dividends.map((each) => ({ ...each })), ...dates }, 12, 2)).toBe(
+        grids[i],
+      );
+    });
   });
 
   it("factor as often as the step changes, or at every step where coefficients depend on time", () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { PricedTrade, Trade } from "../../src/book/index.ts";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
 import { reinerRubinstein } from "../../src/models/index.ts";
+import { normalCdf } from "../support/normal.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { type EarlyBarrier, explicitPrice } from "./explicit-oracle.ts";
 import { priced, trade, windowSums } from "./reference.ts";
@@ -290,9 +291,12 @@ describe("limits", () => {
     const closed = (sigma: number) => reinerRubinstein(100, 90, 103, 2, 0.05, 0, sigma, 1, true, true, true, false);
     expect(Math.abs(some - closed(0.02))).toBeLessThan(2e-3);
     expect(Math.abs(none - closed(0.004))).toBeLessThan(1e-3);
-    const [little] = await priced([at(0.004)], { device });
-    expect(Math.abs(little.value - none)).toBeLessThan(little.errorEstimate);
-    expect(little.warnings).toHaveLength(1);
+    const [little, less] = await priced([at(0.004), at(0.001)], { device });
+    expect(Math.abs(little.value - none)).toBeLessThan(1e-5);
+    // The mesh became fine enough for it.
+    expect(little.warnings).toEqual([]);
+    expect(Math.abs(less.value - none)).toBeLessThan(less.errorEstimate);
+    expect(less.warnings).toHaveLength(1);
   });
 
   it("dates of watching tend to watching always, by the shift of Broadie, Glasserman & Kou (1997)", async () => {
@@ -407,6 +411,67 @@ describe("early exercise", () => {
         for (let i = 2; i < got.length; i++) expect(got[i]).toBeGreaterThan(got[i - 1] - 2e-4);
         // What is left of 64 dates: the holder waits for one, and may not stop right before a dividend.
         expect(got[6] - got[5]).toBeLessThan(payoff.right === "put" ? 0.02 : 0.6);
+      }
+  });
+
+  it("one date before expiry is an integral over the spot on that date, for calls, puts and digitals", async () => {
+    const [rate, dividendYield, sigma, strike, date] = [0.05, 0.03, 0.3, 104, 0.6];
+    const drift = rate - dividendYield - 0.5 * sigma * sigma;
+    for (const right of ["call", "put"] as const)
+      for (const digital of [false, true]) {
+        const payoff = digital
+          ? ({ kind: "digital", right, strike, cash: 20 } as const)
+          : right === "call"
+            ? call(strike)
+            : put(strike);
+        const sign = right === "call" ? 1 : -1;
+        /** What is left on the date: Black and Scholes. */
+        const held = (spot: number): number => {
+          const deviation = sigma * Math.sqrt(1 - date);
+          const d2 = (Math.log(spot / strike) + drift * (1 - date)) / deviation;
+          const [forward, bond] = [spot * Math.exp(-dividendYield * (1 - date)), Math.exp(-rate * (1 - date))];
+          if (digital) return 20 * bond * normalCdf(sign * d2);
+          return sign * (forward * normalCdf(sign * (d2 + deviation)) - strike * bond * normalCdf(sign * d2));
+        };
+        const paid = (spot: number): number =>
+          sign * (spot - strike) <= 0 ? 0 : digital ? 20 : sign * (spot - strike);
+        /** The integrand, with what exercise pays where it pays. */
+        const value = (z: number, exercised: boolean): number => {
+          const spot = 100 * Math.exp(drift * date + sigma * Math.sqrt(date) * z);
+          return (Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI)) * (exercised ? paid(spot) : held(spot));
+        };
+        // Exercised beyond one price: the strike of a digital, else where both are worth as much.
+        let [near, far] = [strike, strike * Math.exp(3 * sign)];
+        for (let i = 0; i < (digital ? 0 : 60); i++) {
+          const middle = 0.5 * (near + far);
+          if (held(middle) > paid(middle)) near = middle;
+          else far = middle;
+        }
+        const from = (Math.log(near / 100) - drift * date) / (sigma * Math.sqrt(date));
+        const simpson = (f: (x: number) => number, width: number, n = 400): number =>
+          (width / (3 * n)) *
+          Array.from(
+            { length: n + 1 },
+            (_, i) => (i === 0 || i === n ? 1 : i % 2 === 1 ? 4 : 2) * f((i * width) / n),
+          ).reduce((x, y) => x + y);
+        // From just beyond the strike, where a digital pays.
+        const sum =
+          simpson((x) => value(from + sign * (x + 1e-12), true), 10) +
+          simpson((x) => value(from - sign * x, false), 10);
+        const expected = Math.exp(-rate * date) * sum;
+        const [got] = await priced(
+          [
+            trade({
+              payoff,
+              volatility: flatVolatility(sigma),
+              exercise: { kind: "bermudan", times: [date] },
+              market: market(rate, dividendYield),
+            }),
+          ],
+          { device, accuracy: 1e-7, greeks: "none" },
+        );
+        expect(Math.abs(got.value - expected) / 100).toBeLessThan(1e-7);
+        expect(Math.abs(got.value - expected)).toBeLessThan(got.errorEstimate + 1e-6);
       }
   });
 

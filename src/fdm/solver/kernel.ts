@@ -1,6 +1,7 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
 import { payDividend, payDividendBetween } from "./dividend.ts";
+import { exerciseByHalves, exerciseOnDate } from "./exercise.ts";
 import { knockInWords, rowsStep, settleWaiting, waitingDividend, waitingStep } from "./knock-in.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { policyStep } from "./policy.ts";
@@ -52,7 +53,7 @@ export const BARRIERS = 16;
  *
  * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are good to a few
  * ulp even in f32. `brennan-schwartz` needs the exercise region at the first nodes; `policy` (`policy.ts`) makes no such assumption and
- * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so.
+ * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so (`exercise.ts`).
  *
  * Where a barrier is watched the nodes beyond it are cut off (a = c = 0) and its own node holds what is paid there, exactly; at dates on which one
  * is watched, or begins or ends to be, the nodes beyond it are set anew (`barrier.ts`). With knock-ins a second value, that before any of them has been
@@ -140,6 +141,8 @@ function makeKernel(variant: SolverVariant): Kernel {
       rowWeight,
       policyStep,
       projectedStep: projectedStep(early && !dates),
+      exerciseOnDate,
+      exerciseByHalves,
       barrierWords: barrierWords(barriers),
       knockOut: knockOut(barriers),
       readEnds: readEnds(barriers),
@@ -309,7 +312,10 @@ function makeKernel(variant: SolverVariant): Kernel {
             hRate,
             crankNicolson,
           );
-        if (env.dates && (flag & 8) !== 0) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
+        if (env.dates && (flag & 8) !== 0) {
+          if (obstacleColumn === 1) env.exerciseOnDate(u, obstacle, nodes);
+          else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes, pitch, lane);
+        }
         if (env.waits && (flag & 16) !== 0) {
           env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, false);
           waitingRow = row;

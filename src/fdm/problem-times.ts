@@ -1,0 +1,112 @@
+import { type WatchedLevel, watchedLevels } from "./barriers.ts";
+import { eventsOf } from "./events.ts";
+import { isTimeHomogeneous, type OneFactorProblem } from "./problem.ts";
+import { type TimeGrid, timeGrid } from "./time-grid.ts";
+
+interface Known extends Pick<OneFactorProblem, "american" | "dividends" | "exerciseTimes"> {
+  readonly levels: readonly WatchedLevel[];
+  readonly steps: number;
+  readonly refinement: number;
+  readonly homogeneous: boolean;
+  readonly jumps: boolean;
+  readonly grid: TimeGrid;
+}
+
+/** Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows beyond use. */
+const grids = new Map<number, Known[]>();
+const MOST_EXPIRIES = 64;
+const MOST_OF_AN_EXPIRY = 32;
+
+/** The steps of a problem: `refinement` of them in each of the coarsest grid's. Problems of the same dates have the very same grid. */
+export function timesOf(problem: OneFactorProblem, coarsestSteps: number, refinement: number): TimeGrid {
+  const homogeneous = isTimeHomogeneous(problem);
+  const levels = watchedLevels(problem);
+  const ofExpiry = grids.get(problem.expiry) ?? [];
+  for (const known of ofExpiry)
+    if (
+      known.steps === coarsestSteps &&
+      known.refinement === refinement &&
+      known.homogeneous === homogeneous &&
+      known.jumps === problem.payoff.jumps &&
+      sameDates(known, problem, levels)
+    )
+      return known.grid;
+  const grid = makeTimes(problem, coarsestSteps, refinement, homogeneous);
+  if (grids.size >= MOST_EXPIRIES) grids.clear();
+  if (ofExpiry.length >= MOST_OF_AN_EXPIRY) ofExpiry.length = 0;
+  const { american, dividends, exerciseTimes } = problem;
+  ofExpiry.push({
+    american,
+    dividends,
+    ...(exerciseTimes && { exerciseTimes }),
+    levels,
+    steps: coarsestSteps,
+    refinement,
+    homogeneous,
+    jumps: problem.payoff.jumps,
+    grid,
+  });
+  grids.set(problem.expiry, ofExpiry);
+  return grid;
+}
+
+function makeTimes(
+  problem: OneFactorProblem,
+  coarsestSteps: number,
+  refinement: number,
+  homogeneous: boolean,
+): TimeGrid {
+  const { american } = problem;
+  const jumping = hasContinuousBarriers(problem);
+  const spec = {
+    expiry: problem.expiry,
+    events: eventsOf(problem),
+    steps: coarsestSteps,
+    refinement,
+    phases: american ? phasesOf(coarsestSteps) : jumping ? 2 : 1,
+    // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
+    rannacherSteps: jumping ? 3 : 2,
+    rannacherStepsOfShort: 2,
+    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
+    damped: american,
+    jumps: problem.payoff.jumps,
+  };
+  return timeGrid(spec, homogeneous);
+}
+
+/** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
+function phasesOf(steps: number): number {
+  return Math.max(3, 6 + Math.round(Math.log2(steps / 24)));
+}
+
+/** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
+function hasContinuousBarriers(problem: OneFactorProblem): boolean {
+  const levels = watchedLevels(problem);
+  return levels.length > 0 && levels.every(({ times }) => times === undefined);
+}
+
+function sameDates(known: Known, problem: OneFactorProblem, levels: readonly WatchedLevel[]): boolean {
+  return (
+    known.american === problem.american &&
+    same(known.exerciseTimes, problem.exerciseTimes, sameNumber) &&
+    same(known.dividends, problem.dividends, sameDividend) &&
+    same(known.levels, levels, sameWatch)
+  );
+}
+
+function same<T>(a: readonly T[] | undefined, b: readonly T[] | undefined, equal: (a: T, b: T) => boolean): boolean {
+  if (a === b) return true;
+  if (a === undefined || b === undefined || a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i])) return false;
+  return true;
+}
+
+const sameNumber = (a: number, b: number): boolean => a === b;
+
+type Dividend = OneFactorProblem["dividends"][number];
+
+const sameDividend = (a: Dividend, b: Dividend): boolean =>
+  a.time === b.time && a.cash === b.cash && a.proportional === b.proportional;
+
+const sameWatch = (a: WatchedLevel, b: WatchedLevel): boolean =>
+  a.from === b.from && a.to === b.to && same(a.times, b.times, sameNumber);

@@ -1,0 +1,128 @@
+import { hasLargeDividends, type Resolution, type WatchedLevel } from "../fdm/index.ts";
+import type { TradeProblems } from "./trade-barriers.ts";
+
+/**
+ * How the error that extrapolation leaves behaves, in space or in time: a `part` of the leading error, which falls with the power `order`.
+ * Measured at 41 to 2,561 nodes and 8 to 768 steps; parts hold nine cases of ten at the first resolution (design/accuracy.md).
+ */
+interface Left {
+  readonly part: number;
+  readonly order: number;
+  /** The part of the leading error that an estimate takes it for, in space with 113 nodes or more. */
+  readonly sure: number;
+}
+
+/** What the kind of a product says of its errors. */
+export interface Decay {
+  /**
+   * Where trades begin, where those that want Greeks do, since what is left of noise in them only more nodes take away, and where those that ask for 1e-4 of the spot or
+   * less do.
+   */
+  readonly first: { readonly value: Resolution; readonly greeks: Resolution; readonly rough: Resolution };
+  readonly space: Left;
+  readonly time: Left;
+  /** The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an estimate. */
+  readonly beyond: number;
+  /** The least part of its own first estimate that two resolutions, agreeing by chance, may bring an estimate to. */
+  readonly least: number;
+}
+
+const ROUGH: Resolution = { nodes: 57, steps: 24 };
+const SMOOTH: Decay = {
+  first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 113, steps: 36 }, rough: ROUGH },
+  space: { part: 0.05, order: 3, sure: 0.1 },
+  time: { part: 0.03, order: 4, sure: 0.03 },
+  beyond: 1e-3,
+  least: 0.05,
+};
+/** A dividend of cash is read between nodes, whose errors differ from mesh to mesh. */
+const CASH: Decay = {
+  first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
+  space: { part: 0.15, order: 3, sure: 0.35 },
+  time: SMOOTH.time,
+  beyond: 1e-3,
+  least: 0.35,
+};
+/** A mesh that is dense about several prices has fewer nodes for each. */
+const LARGE_DIVIDENDS: Decay = {
+  first: { ...CASH.first, rough: CASH.first.value },
+  space: { part: 0.15, order: 3, sure: 1 },
+  time: SMOOTH.time,
+  beyond: 1e-3,
+  least: 1,
+};
+/** The exercise boundary among the nodes keeps extrapolation in time from its full order. */
+const AMERICAN: Decay = {
+  first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
+  space: { part: 0.05, order: 2.5, sure: 0.1 },
+  time: { part: 1, order: 2.1, sure: 0.5 },
+  beyond: 1e-3,
+  least: 0.35,
+};
+/** Of those with exercise on dates: V bends there, between nodes. */
+const BERMUDAN: Decay = {
+  first: { value: { nodes: 113, steps: 24 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
+  space: { part: 0.1, order: 3.5, sure: 0.12 },
+  time: { part: 0.05, order: 4, sure: 0.06 },
+  beyond: 2e-3,
+  least: 0.2,
+};
+/** Barriers stand on nodes, and dense meshes about them. */
+const BARRIERS: Decay = {
+  first: { value: { nodes: 57, steps: 24 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
+  space: { part: 0.03, order: 3, sure: 0.015 },
+  time: { part: 0.1, order: 4, sure: 0.1 },
+  beyond: 4e-3,
+  least: 0.05,
+};
+/** V jumps at those that are watched on dates, and where watching begins. */
+const WATCHED: Decay = {
+  first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
+  space: { part: 0.05, order: 3, sure: 0.1 },
+  time: { part: 0.3, order: 4, sure: 0.3 },
+  beyond: 2e-3,
+  least: 0.2,
+};
+
+/** Of a trade's problems: the worst of what they have. */
+export function decayOf({ problem, notYet }: TradeProblems): Decay {
+  const { american, exerciseTimes, dividends, expiry } = problem;
+  const { barriers = [], knockIns } = notYet ?? problem;
+  const levels = [...barriers, ...(knockIns?.levels ?? [])];
+  const kinds: Decay[] = [];
+  if (american) kinds.push(AMERICAN);
+  if (exerciseTimes !== undefined) kinds.push(BERMUDAN);
+  if (dividends.some(({ cash }) => cash > 0)) kinds.push(CASH);
+  if (hasLargeDividends(notYet ?? problem)) kinds.push(LARGE_DIVIDENDS);
+  if (levels.length > 0) kinds.push(levels.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : WATCHED);
+  return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
+}
+
+function isAlwaysThere({ times, from, to }: WatchedLevel, expiry: number): boolean {
+  return times === undefined && from === 0 && to >= expiry;
+}
+
+function worse(a: Decay, b: Decay): Decay {
+  return {
+    first: {
+      value: finer(a.first.value, b.first.value),
+      greeks: finer(a.first.greeks, b.first.greeks),
+      rough: finer(a.first.rough, b.first.rough),
+    },
+    space: worseLeft(a.space, b.space),
+    time: worseLeft(a.time, b.time),
+    beyond: Math.min(a.beyond, b.beyond),
+    least: Math.max(a.least, b.least),
+  };
+}
+
+const worseLeft = (a: Left, b: Left): Left => ({
+  part: Math.max(a.part, b.part),
+  order: Math.min(a.order, b.order),
+  sure: Math.max(a.sure, b.sure),
+});
+
+const finer = (a: Resolution, b: Resolution): Resolution => ({
+  nodes: Math.max(a.nodes, b.nodes),
+  steps: Math.max(a.steps, b.steps),
+});
