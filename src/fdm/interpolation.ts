@@ -39,19 +39,6 @@ export function stencil(nodes: ArrayLike<number>, first: number, spot: number): 
   return { value, delta, gamma };
 }
 
-/** The value at a spot alone, of the polynomial through the six `nodes` and the `values` from index `first` on (Neville 1934). */
-export function interpolated(nodes: readonly number[], values: readonly number[], first: number, spot: number): number {
-  const p = [0, 0, 0, 0, 0, 0];
-  for (let k = 0; k < WINDOW; k++) p[k] = values[first + k];
-  for (let degree = 1; degree < WINDOW; degree++) {
-    for (let k = 0; k < WINDOW - degree; k++) {
-      const far = nodes[k + degree];
-      p[k] = p[k + 1] + ((far - spot) * (p[k] - p[k + 1])) / (far - nodes[k]);
-    }
-  }
-  return p[0];
-}
-
 /** First of the six nodes with the spot in the middle gap, as far as the ends allow: of the mesh, or of its live nodes. */
 export function windowStart(mesh: Mesh, spot: number, lowest = 0, highest = mesh.count - 1): number {
   const first = Math.min(Math.max(cellOf(mesh, spot) - 2, lowest), highest + 1 - WINDOW);

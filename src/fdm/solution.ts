@@ -1,5 +1,5 @@
 import { isKnockedIn } from "./barriers.ts";
-import { interpolated, stencil, WINDOW } from "./interpolation.ts";
+import { stencil, WINDOW } from "./interpolation.ts";
 import type { Grid } from "./lane.ts";
 import { isExercisableNow } from "./problem.ts";
 import type { LaneValues } from "./launch.ts";
@@ -36,27 +36,6 @@ export function pointValue(grid: Grid, values: LaneValues, w: number, rounding: 
     value = Math.max(value, paid);
   }
   return { value, delta, gamma, exercised: false };
-}
-
-/**
- * The value alone, as `pointValue` has it: what a ladder of spots asks of a lane many times, once each, so that weights to keep would not pay. By Neville's scheme, at a
- * fifth of the cost.
- */
-export function spotValue(
-  grid: Grid,
-  values: LaneValues,
-  w: number,
-  rounding: number,
-): Pick<PointValue, "value" | "exercised"> {
-  const { problem, windows } = grid;
-  const first = windows[w];
-  const spot = problem.spots[w];
-  if (first === undefined || (problem.american && onObstacle(grid, values, w, first, rounding * problem.spots[0])))
-    return { value: problem.payoff.exercised(spot), exercised: true };
-  const value = interpolated(nodesAt(grid, values, w, first), values, w * WINDOW, spot);
-  if (!isExercisableNow(problem, spot)) return { value, exercised: false };
-  const paid = problem.payoff.exercised(spot);
-  return { value: Math.max(value, paid), exercised: !problem.american && paid > 0 && paid >= value };
 }
 
 /** A window's nodes: those that the device made, rounded as it did, else the mesh's. */

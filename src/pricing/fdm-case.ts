@@ -5,6 +5,7 @@ import {
   type Grid,
   grids,
   gridsOn,
+  hasLargeDividends,
   isExercisableNow,
   knockedOutBy,
   lane,
@@ -119,9 +120,10 @@ export class JudgedCase {
   }
 }
 
-/** Where exercise is early, or there are barriers. */
-function tellsTime({ american, exerciseTimes, barriers }: OneFactorProblem): boolean {
-  return american || exerciseTimes !== undefined || barriers !== undefined;
+/** Where exercise is early, there are barriers, or dividends large enough to need many nodes and steps both. */
+function tellsTime(problem: OneFactorProblem): boolean {
+  const { american, exerciseTimes, barriers } = problem;
+  return american || exerciseTimes !== undefined || barriers !== undefined || hasLargeDividends(problem);
 }
 
 /** A case's value and sensitivities at one of its spots, extrapolated. */
