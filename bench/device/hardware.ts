@@ -2,7 +2,7 @@
 import type { Device } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import type { Context } from "../harness.ts";
-import { COPIED, copy, flopsPerRound, multiplyAdd } from "./kernels.ts";
+import { COPIED, copy, flopsPerRound, multiplyAdd, stridedCopy } from "./kernels.ts";
 import { memcpyBytesPerSecond } from "./driver.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
@@ -22,24 +22,37 @@ async function bandwidth(watch: Stopwatch, precision: Real, context: Context): P
   const { device } = watch;
   const bytes = context.quick ? 2 ** 24 : 2 ** 30;
   const length = bytes / (precision === "f64" ? 8 : 4);
-  const compiled = await device.compile(copy, { precision });
   using from = filled(device, precision, length);
   using to = device.createBuffer(precision, length);
-  const launch = (): void => device.launch(compiled, { from, to }, { groups: length / COPIED });
-  const ms = await watch.milliseconds(launch, context.quick ? 3 : 21);
-  const seen = await device.read(to, length - 3, 3);
-  if (seen.join() !== "3,2,1") throw new Error(`copy: ${seen.join()} arrived, 3,2,1 were sent`);
-  context.report({
-    case: `copy kernel, ${bytes / 2 ** 20} MiB, bytes read and written; ${watch.how}`,
-    device: device.name,
-    precision,
-    figure: (2 * bytes) / (ms / 1e3),
-    unit: "B/s",
-    ...floorOn(device, H200.copy),
-    ...(device.backend === "cuda"
+  const neighbours = await device.compile(copy, { precision });
+  const strided = await device.compile(stridedCopy, { precision });
+  const stride = length / 4;
+  const patterns = [
+    { name: "copy kernel", launch: () => device.launch(strided, { stride, from, to }, { items: stride }) },
+    {
+      name: "copy kernel, neighbours",
+      launch: () => device.launch(neighbours, { from, to }, { groups: length / COPIED }),
+    },
+  ];
+  const peers =
+    device.backend === "cuda"
       ? { peers: { cuMemcpyDtoD: await memcpyBytesPerSecond(bytes, context.quick ? 3 : 21) } }
-      : {}),
-  });
+      : {};
+  for (const { name, launch } of patterns) {
+    device.write(to, precision === "f64" ? new Float64Array(3) : new Float32Array(3), length - 3);
+    const ms = await watch.milliseconds(launch, context.quick ? 3 : 21);
+    const seen = await device.read(to, length - 3, 3);
+    if (seen.join() !== "3,2,1") throw new Error(`${name}: ${seen.join()} arrived, 3,2,1 were sent`);
+    context.report({
+      case: `${name}, ${bytes / 2 ** 20} MiB, bytes read and written; ${watch.how}`,
+      device: device.name,
+      precision,
+      figure: (2 * bytes) / (ms / 1e3),
+      unit: "B/s",
+      ...floorOn(device, H200.copy),
+      ...peers,
+    });
+  }
 }
 
 function filled(device: Device, precision: Real, length: number) {

@@ -1,9 +1,27 @@
 import { i32, kernel, read, real, write } from "../../src/kernel/index.ts";
 
+/** A copy, four words an item, one `stride` apart: so many loads are in flight at once. */
+export const stridedCopy = kernel({
+  name: "stridedCopy",
+  groupSize: 256,
+  params: { stride: i32, from: read(real), to: write(real) },
+  body({ stride, from, to }, gpu) {
+    const i = gpu.globalId();
+    const a = from[i];
+    const b = from[i + stride];
+    const c = from[i + 2 * stride];
+    const d = from[i + 3 * stride];
+    to[i] = a;
+    to[i + stride] = b;
+    to[i + 2 * stride] = c;
+    to[i + 3 * stride] = d;
+  },
+});
+
 /** Words that a workgroup of `copy` copies. */
 export const COPIED = 1024;
 
-/** A copy, four words an item, a workgroup's 1,024 neighbours: so many loads are in flight at once, and each page of memory is visited once. */
+/** The same from a workgroup's 1,024 neighbours: each page of memory is visited once. */
 export const copy = kernel({
   name: "copy",
   groupSize: 256,
