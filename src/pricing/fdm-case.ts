@@ -126,9 +126,9 @@ function tellsTime(problem: OneFactorProblem): boolean {
   return american || exerciseTimes !== undefined || barriers !== undefined || hasLargeDividends(problem);
 }
 
-/** A case's value and sensitivities at one of its spots, extrapolated. */
-export function readCase(one: Case, spot: number, rounding: number): PointValue {
-  return difference(one.map((pair) => readPair(pair, spot, rounding)));
+/** A case's value at one of its spots, extrapolated, and its sensitivities unless `valueOnly`. */
+export function readCase(one: Case, spot: number, rounding: number, valueOnly = false): PointValue {
+  return difference(one.map((pair) => readPair(pair, spot, rounding, valueOnly)));
 }
 
 /** The same of its fine solutions alone. */
@@ -151,9 +151,9 @@ function difference([plus, minus]: readonly PointValue[]): PointValue {
   };
 }
 
-function pointOf({ lane: { grid }, values }: Solving, spot: number, rounding: number): PointValue {
+function pointOf({ lane: { grid }, values }: Solving, spot: number, rounding: number, valueOnly = false): PointValue {
   if (values === undefined) throw new Error("a lane is read before it is solved");
-  return pointValue(grid, values, spot, rounding);
+  return pointValue(grid, values, spot, rounding, valueOnly);
 }
 
 function premiumOf({ lane: { grid }, values }: Solving, rounding: number): number {
@@ -161,13 +161,13 @@ function premiumOf({ lane: { grid }, values }: Solving, rounding: number): numbe
 }
 
 /** Richardson's extrapolation (4·fine − coarse)/3: both meshes have the kinks, and both schemes an h² expansion. */
-function readPair(pair: Pair, spot: number, rounding: number): PointValue {
+function readPair(pair: Pair, spot: number, rounding: number, valueOnly: boolean): PointValue {
   const { problem } = pair.fine.lane.grid;
   const paid = knockedOutBy(problem, problem.spots[spot]);
   if (paid !== undefined) return knockedOutPoint(problem, paid);
-  const fine = pointOf(pair.fine, spot, rounding);
+  const fine = pointOf(pair.fine, spot, rounding, valueOnly);
   if (fine.exercised || pair.drift > 1) return fine;
-  const coarse = pointOf(pair.coarse, spot, rounding);
+  const coarse = pointOf(pair.coarse, spot, rounding, valueOnly);
   const further = (f: number, c: number): number => f + (f - c) / 3;
   const price = problem.spots[spot];
   const value = further(fine.value, coarse.value);

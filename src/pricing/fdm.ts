@@ -180,7 +180,7 @@ export class FdmTrade {
   /** The value of a case that is not settled, at one of its spots. */
   private caseValue(index: number, spot: number): number {
     const solved = index === 0 ? this.base?.pairs : this.shifted[index - 1];
-    if (solved !== undefined) return readCase(solved, spot, this.rounding).value;
+    if (solved !== undefined) return readCase(solved, spot, this.rounding, true).value;
     const one = this.cases[index] ?? this.cases[0];
     return deterministicValue(one, one.problem.spots[spot]);
   }
