@@ -15,7 +15,7 @@ export function stopwatch(device: Device): Stopwatch {
   return device.backend === "cuda" ? byEvents(device as CudaDevice) : bySlope(device);
 }
 
-/** A GPU that was idle takes up to half a second of work, at a quarter of its clock, before it runs as fast as it can. */
+/** An idle H200 took four times as long for the same launch through WebGPU until it had worked for half a second; its clock, it seems. */
 const WARM_UP_MS = 1000;
 
 /** By the GPU's own clock, once it has worked for a while. */
