@@ -66,6 +66,8 @@ export interface CompileOptions {
 export interface DeviceLimits {
   /** Lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
   readonly subgroupSize?: number;
+  /** Multiprocessors, where that is known: workgroups that have one each run at the same time. */
+  readonly multiprocessors?: number;
   /** Largest buffer, in bytes. */
   readonly maxBufferBytes: number;
   /** Most buffers one kernel may take. */

@@ -56,9 +56,14 @@ function writeStatement(s: Stmt, out: string[]): void {
     case "subgroup":
       out.push(`%${s.result} = subgroup ${s.op} ${text(s.value)} ${s.operand ? text(s.operand) : "_"}`);
       return;
+    case "fetch":
+      out.push(`fetch ${s.words} ${s.array.id}[${text(s.index)}] = ${s.from.id}[${text(s.fromIndex)}]`);
+      return;
+    case "barrier":
+      out.push(s.fetches === undefined ? s.kind : `${s.kind} ${s.fetches}`);
+      return;
     case "break":
     case "continue":
-    case "barrier":
       out.push(s.kind);
       return;
     default:

@@ -158,6 +158,9 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   atomicLoad: absent("atomicLoad"),
   atomicStore: absent("atomicStore"),
 
+  fetch: absent("fetch"),
+  awaitFetches: absent("awaitFetches"),
+
   shuffle: absent("shuffle"),
   shuffleUp: absent("shuffleUp"),
   shuffleDown: absent("shuffleDown"),

@@ -157,8 +157,23 @@ export type Stmt = { readonly place: Place } & (
     }
   | { readonly kind: "break" }
   | { readonly kind: "continue" }
-  /** Workgroup execution barrier; orders workgroup and buffer memory for the workgroup. Uniform control flow only. */
-  | { readonly kind: "barrier" }
+  /**
+   * Starts to copy `words` elements, 1, 2 or 4, from a buffer to a workgroup array; both indexes are multiples of `words`. What arrives is there
+   * after a barrier that awaits it.
+   */
+  | {
+      readonly kind: "fetch";
+      readonly array: ArrayRef;
+      readonly index: Expr;
+      readonly from: ArrayRef;
+      readonly fromIndex: Expr;
+      readonly words: number;
+    }
+  /**
+   * Workgroup execution barrier; orders workgroup and buffer memory for the workgroup. Uniform control flow only. With `fetches`: an item's
+   * fetches since its last such barrier become a group, and at most so many of its newest groups are still under way afterwards.
+   */
+  | { readonly kind: "barrier"; readonly fetches?: number }
   | {
       readonly kind: "atomic";
       readonly op: AtomicOp;

@@ -205,6 +205,18 @@ export interface Gpu {
   atomicLoad(array: ReadonlyNumbers, index: number): number;
   atomicStore(array: Numbers, index: number, value: number): void;
 
+  /**
+   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and goes on: on CUDA memory is read while
+   * the item computes, elsewhere at once. `at` and `index` are multiples of `words`. See `awaitFetches`.
+   */
+  fetch(shared: Numbers, at: number, buffer: ReadonlyNumbers, index: number, words: number): void;
+
+  /**
+   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group, and all but the newest `n` groups
+   * of each item, a constant, are in the shared arrays after it.
+   */
+  awaitFetches(n: number): Collective;
+
   // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
   shuffle(x: number, lane: number): Collective;
   shuffleUp(x: number, distance: number): Collective;

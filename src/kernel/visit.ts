@@ -60,6 +60,8 @@ export function operands(s: Stmt): readonly Expr[] {
       return [s.value];
     case "store":
       return [s.index, s.value];
+    case "fetch":
+      return [s.index, s.fromIndex];
     case "if":
       return [s.condition];
     case "loop":
@@ -92,6 +94,8 @@ export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: re
       return { ...s, value: expression(s.value) };
     case "store":
       return { ...s, index: expression(s.index), value: expression(s.value) };
+    case "fetch":
+      return { ...s, index: expression(s.index), fromIndex: expression(s.fromIndex) };
     case "if":
       return { ...s, condition: expression(s.condition), then: list(s.then), else: list(s.else) };
     case "loop":

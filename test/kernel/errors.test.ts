@@ -117,6 +117,14 @@ const wrong: readonly (readonly [string, string | RegExp, string | RegExp])[] = 
   ["const i = gpu.localId(); if (i > 3) return; «yield»; out[i] = 1;", "divergent", "early return"],
   ["const i = gpu.localId(); if (v[i] > 0) { out[i] = yield «gpu.subgroupAdd(x)»; }", "divergent", "move it out"],
   ["yield «x»;", /yielded/, "yield gpu.shuffleDown"],
+  ["const i = gpu.localId(); if (i > 3) { yield «gpu.awaitFetches(1)»; } out[i] = 1;", "divergent", "move it out"],
+  ["«gpu.awaitFetches(1)»;", "collective", "yield"],
+  ["yield gpu.awaitFetches(«n»);", "not a constant", "env"],
+  ["const t = gpu.sharedReal(8); gpu.fetch(t, 0, u, 0, «3»); out[0] = 1;", "1, 2 or 4", "constant"],
+  ["const t = gpu.privateReal(8); gpu.fetch(«t», 0, u, 0, 1); out[0] = 1;", "a shared array here", "gpu.fetch(shared"],
+  ["const t = gpu.sharedReal(8); gpu.fetch(t, 0, «t», 0, 1); out[0] = 1;", "a buffer here", "gpu.fetch(shared"],
+  ["const t = gpu.sharedI32(8); gpu.fetch(t, 0, «u», 0, 1); out[0] = 1;", "copies real to i32", "one type"],
+  ["const t = gpu.sharedReal(8); «gpu.fetch(t, 0, u)»; out[0] = 1;", "takes 5 arguments", ""],
 ];
 
 describe("every error has a place, a caret and a remedy", () => {

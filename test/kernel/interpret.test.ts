@@ -290,6 +290,31 @@ describe("workgroups", () => {
     expect(Array.from(u)).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
   });
 
+  test("what is fetched is there when it has been awaited, and not before", () => {
+    const u = Float64Array.of(1, 2, 3, 4, 0, 0, 0, 0);
+    const run = (words: number, index: Expr, ...awaited: number[]): string =>
+      complaint(
+        kernelIR(
+          [
+            at(1, { kind: "fetch", array: workgroup(), index, from: buffer(), fromIndex: localId, words }),
+            ...awaited.map((fetches) => at(2, { kind: "barrier", fetches } as const)),
+            store(3, buffer(), binary("add", localId, int(4)), load(workgroup(), binary("sub", int(3), localId))),
+          ],
+          { workgroups: shared, cooperative: true },
+        ),
+        u,
+        { groups: 1 },
+      );
+    expect(run(1, localId)).toContain("or what was fetched had arrived");
+    expect(run(1, localId, 1)).toContain("or what was fetched had arrived");
+    expect(run(2, localId, 0)).toContain("not multiples of 2");
+    expect(run(1, binary("add", localId, int(1)), 0)).toContain("out of bounds");
+    expect(run(1, int(0), 0)).toContain("a data race");
+    expect(run(1, localId, 1, 1)).toBe("no complaint");
+    expect(run(1, localId, 0)).toBe("no complaint");
+    expect(Array.from(u)).toEqual([1, 2, 3, 4, 4, 3, 2, 1]);
+  });
+
   test("a barrier inside a loop", () => {
     const step = [
       at(2, { kind: "barrier" } as const),

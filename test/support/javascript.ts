@@ -63,6 +63,7 @@ function answer(yielded: readonly (Collective | undefined)[], size: number): num
 }
 
 const COLLECTIVES: Record<string, (values: readonly number[], lane: number, operand: number) => number> = {
+  awaitFetches: () => 0,
   shuffle: (values, lane, from) => values[from] ?? values[lane],
   subgroupBroadcast: (values, lane, from) => values[from] ?? values[lane],
   shuffleUp: (values, lane, distance) => values[lane - distance] ?? values[lane],
@@ -95,6 +96,10 @@ function gpuOf(
     groupSize: () => at.groupSize,
     subgroupLane: () => at.local % at.subgroupSize,
     subgroupSize: () => at.subgroupSize,
+    // At once; the interpreter finds who reads too early.
+    fetch: (into, index, buffer, from, words) => {
+      for (let k = 0; k < words; k++) into[index + k] = buffer[from + k];
+    },
     sharedReal: shared(Float64Array),
     sharedI32: shared(Int32Array),
     sharedU32: shared(Uint32Array),

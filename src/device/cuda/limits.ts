@@ -14,12 +14,13 @@ const MOST_BUFFERS = 128;
  */
 const MOST_PRIVATE_BYTES = 2 ** 16;
 
-export function limitsOf({ memoryBytes, maxGroupSize, maxWorkgroupBytes }: CudaDeviceInfo): DeviceLimits {
+export function limitsOf({ multiprocessors, memoryBytes, maxGroupSize, maxWorkgroupBytes }: CudaDeviceInfo): DeviceLimits {
   return {
     maxBufferBytes: memoryBytes,
     maxBuffers: MOST_BUFFERS,
     maxGroupSize,
     maxWorkgroupBytes,
+    multiprocessors,
     subgroupSize: 32,
     maxPrivateBytes: MOST_PRIVATE_BYTES,
   };

@@ -7,6 +7,7 @@ import { type Context, i32Type, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
 import { inlineCall } from "./inline.ts";
+import { lowerFetch } from "./fetches.ts";
 import { expectArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, own } from "./intrinsics.ts";
 import { libraryCall, lowerMathCall, type Operands } from "./math-calls.ts";
 import { lateOf } from "./operators.ts";
@@ -56,6 +57,7 @@ function lowerGpuCall(
 ): Value {
   if (isCollective(name))
     throw ctx.fail(node, `gpu.${name} is collective`, `yield it, in a generator body: const y = yield gpu.${name}(…)`);
+  if (name === "fetch") return lowerFetch(ctx, node, args, scope, out);
   if (own(ATOMICS, name)) return lowerAtomic(ctx, node, name, args, scope, out);
   const operands = lowerOperands(ctx, args, scope, out);
   const array = own(ARRAYS, name);

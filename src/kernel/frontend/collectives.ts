@@ -1,4 +1,4 @@
-/** `yield`: workgroup barriers and the operations in which the lanes of a subgroup exchange values. */
+/** `yield`: workgroup barriers, those that await fetches among them, and the operations in which the lanes of a subgroup exchange values. */
 import type { CallExpression, Expression, YieldExpression } from "acorn";
 
 import type { SubgroupOp } from "../ir.ts";
@@ -6,6 +6,7 @@ import { lowerCall } from "./calls.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
+import { lowerAwait } from "./fetches.ts";
 import { I32, NUMERIC } from "./types.ts";
 
 const COLLECTIVES: Readonly<Record<string, { readonly op: SubgroupOp; readonly operand: boolean }>> = {
@@ -20,7 +21,7 @@ const COLLECTIVES: Readonly<Record<string, { readonly op: SubgroupOp; readonly o
 };
 
 export function isCollective(name: string): boolean {
-  return Object.hasOwn(COLLECTIVES, name);
+  return Object.hasOwn(COLLECTIVES, name) || name === "awaitFetches";
 }
 
 export function lowerYield(ctx: Context, node: YieldExpression, scope: Scope, out: DraftStatement[]): Value {
@@ -40,6 +41,8 @@ export function lowerYield(ctx: Context, node: YieldExpression, scope: Scope, ou
 function lowerCollective(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
   const call = node as CallExpression;
   const callee = node.type === "CallExpression" ? lowerValue(ctx, call.callee as Expression, scope, out) : null;
+  if (callee?.kind === "member" && callee.namespace === "gpu" && callee.name === "awaitFetches")
+    return lowerAwait(ctx, call, lowerOperands(ctx, call.arguments, scope, out), out);
   const known = callee?.kind === "member" && callee.namespace === "gpu" ? COLLECTIVES[callee.name] : undefined;
   if (!known || !Object.hasOwn(COLLECTIVES, (callee as { name: string }).name))
     throw ctx.fail(

@@ -59,7 +59,15 @@ export type DraftStatement = { readonly place: Place } & (
     }
   | { readonly kind: "break" }
   | { readonly kind: "continue" }
-  | { readonly kind: "barrier" }
+  | {
+      readonly kind: "fetch";
+      readonly array: ArrayRef;
+      readonly index: Draft;
+      readonly from: ArrayRef;
+      readonly fromIndex: Draft;
+      readonly words: number;
+    }
+  | { readonly kind: "barrier"; readonly fetches?: number }
   | {
       readonly kind: "atomic";
       readonly op: AtomicOp;

@@ -37,9 +37,12 @@ function finalizeStatement(ctx: Context, s: DraftStatement): Stmt {
       };
     case "subgroup":
       return { ...s, value: expr(s.value), operand: s.operand && expr(s.operand) };
+    case "fetch":
+      return { ...s, index: indexExpr(expr(s.index)), fromIndex: indexExpr(expr(s.fromIndex)) };
+    case "barrier":
+      return s;
     case "break":
     case "continue":
-    case "barrier":
       return { kind: s.kind, place };
     default:
       return s satisfies never;

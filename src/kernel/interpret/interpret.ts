@@ -114,6 +114,7 @@ function newItem(launch: Launch, group: Group, globalId: number): Item {
     privates: ir.privates.map((array) => fixedArray(launch, array, false)),
     offered: 0,
     operand: 0,
+    fetches: [[]],
     fuel: options.maxIterations,
   };
 }

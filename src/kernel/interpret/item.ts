@@ -9,6 +9,13 @@ export interface Group {
   readonly arrays: readonly CheckedArray[];
 }
 
+/** Elements on their way to a workgroup array. */
+export interface Fetch {
+  readonly array: CheckedArray;
+  readonly index: number;
+  readonly values: readonly number[];
+}
+
 export interface Item {
   readonly group: Group;
   /** Values of the index operations. */
@@ -20,6 +27,8 @@ export interface Item {
   /** What the item offers to the others of its subgroup while it waits at a collective operation. */
   offered: number;
   operand: number;
+  /** Groups of what the item has fetched and what may not be there yet; the last is the one being made. */
+  fetches: Fetch[][];
   /** Iterations left before the item counts as hung. */
   fuel: number;
 }

@@ -43,10 +43,22 @@ export class CheckedArray {
   check(index: number, kind: AccessKind, needsValue: boolean, item: Item): Complaint {
     if (!(index >= 0 && index < this.values.length)) return this.#outOfBounds(index, kind);
     if (needsValue && this.#written?.[index] === 0) {
-      return `reads ${this.name}[${index}] (length ${this.length}) before anything was stored there; store to it first`;
+      return `reads ${this.name}[${index}] (length ${this.length}) before anything was stored there, or what was fetched had arrived; store to it, or await it, first`;
     }
     if (this.#written !== undefined && (kind === "write" || kind === "atomicWrite")) this.#written[index] = 1;
     return this.#history === undefined ? undefined : this.#race(index, kind, item, this.#history);
+  }
+
+  /** From now on, until they arrive, there is nothing in elements that are fetched. */
+  await(index: number): void {
+    if (this.#written !== undefined) this.#written[index] = 0;
+  }
+
+  arrive(index: number, values: readonly number[]): void {
+    values.forEach((value, k) => {
+      this.values[index + k] = value;
+      if (this.#written !== undefined) this.#written[index + k] = 1;
+    });
   }
 
   #outOfBounds(index: number, kind: AccessKind): string {

@@ -49,6 +49,27 @@ function store(scope: Scope, stmt: Extract<Stmt, { kind: "store" }>): Step {
   });
 }
 
+/** Takes the values at once, and lets nobody have them until they arrive. */
+function fetch(scope: Scope, stmt: Extract<Stmt, { kind: "fetch" }>): Step {
+  const { place, words } = stmt;
+  const [locate, locateFrom] = [locateArray(scope, stmt.array), locateArray(scope, stmt.from)];
+  const [index, fromIndex] = [compileExpr(scope, place, stmt.index), compileExpr(scope, place, stmt.fromIndex)];
+  return plain((item) => {
+    const [array, from] = [locate(item), locateFrom(item)];
+    const [to, first] = [index(item), fromIndex(item)];
+    if (to % words !== 0 || first % words !== 0)
+      throw fault(scope.ir, place, item, `fetches ${words} elements from ${first} to ${to}: not multiples of ${words}`);
+    const values = Array.from({ length: words }, (_, k) => {
+      checkAccess(scope, place, item, from, first + k, "read", true);
+      checkAccess(scope, place, item, array, to + k, "write", false);
+      array.await(to + k);
+      return from.values[first + k];
+    });
+    item.fetches[item.fetches.length - 1].push({ array, index: to, values });
+    return "next";
+  });
+}
+
 function atomic(scope: Scope, stmt: Extract<Stmt, { kind: "atomic" }>): Step {
   const { op, place, result } = stmt;
   const compile = (e: Expr | null): Evaluate => (e === null ? () => 0 : compileExpr(scope, place, e));
@@ -164,6 +185,8 @@ function compileStmt(scope: Scope, stmt: Stmt): Step {
       return plain(() => "continue");
     case "barrier":
       return barrier(stmt);
+    case "fetch":
+      return fetch(scope, stmt);
     case "atomic":
       return atomic(scope, stmt);
     case "subgroup":

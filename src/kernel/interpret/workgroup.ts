@@ -13,9 +13,20 @@ export function runGroup(ir: KernelIR, body: Step, items: readonly Item[]): void
     const waiting = running.map((it) => resume(it));
     const at = sameCollective(ir, items, waiting);
     if (at === undefined) return;
-    if (at.kind === "barrier") items[0].group.epoch++;
-    else exchange(ir, items, at);
+    if (at.kind === "subgroup") exchange(ir, items, at);
+    else {
+      items[0].group.epoch++;
+      if (at.fetches !== undefined) for (const item of items) arrive(item, at.fetches);
+    }
   }
+}
+
+/** The fetches of an item are a group now; all groups but the newest `pending` arrive. */
+function arrive(item: Item, pending: number): void {
+  const groups = item.fetches.length;
+  for (const group of item.fetches.splice(0, Math.max(0, groups - pending)))
+    for (const { array, index, values } of group) array.arrive(index, values);
+  item.fetches.push([]);
 }
 
 function resume(running: Running): Collective | undefined {

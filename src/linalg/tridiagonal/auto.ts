@@ -1,6 +1,6 @@
 import { type Device, isGpu } from "../../device/index.ts";
 import type { Problem } from "./method.ts";
-import { isAligned, runShape } from "./register-hybrid.ts";
+import { runShape } from "./register-hybrid.ts";
 import type { Algorithm } from "./spec.ts";
 
 /** Shorter systems are done before cutting them up is. */
@@ -12,12 +12,11 @@ const LEAST_PARTITIONED = 4096;
  * chunks.
  */
 export function chooseAlgorithm(device: Device, problem: Problem): Exclude<Algorithm, "auto"> {
-  const { rows, batch, stride, precision } = problem;
+  const { rows, batch, stride } = problem;
   if (!isGpu(device)) return rows >= LEAST_PARTITIONED && 2 * batch <= device.parallelism ? "partition" : "thomas";
   const contiguous = stride === 1;
   // One an item is faster for short ones, once they fill the device: see the figure of docs/linear-algebra.md.
   if (rows <= 2 || (rows <= (contiguous ? 8 : 64) && batch >= device.parallelism)) return "thomas";
-  if (runShape(device, { rows, contiguous, precision, aligned: isAligned(problem, rows) }) !== undefined)
-    return "register-hybrid";
+  if (runShape(device, problem) !== undefined) return "register-hybrid";
   return !contiguous && batch >= device.parallelism ? "thomas" : "partition";
 }

@@ -5,6 +5,7 @@ import { Partition } from "./partition.ts";
 import { Pivoting } from "./pivoting.ts";
 import { RegisterHybrid } from "./register-hybrid.ts";
 import type { Algorithm } from "./spec.ts";
+import { StreamedHybrid, streamShape } from "./streamed-hybrid.ts";
 import { Thomas } from "./thomas.ts";
 import { CpuThomas } from "./thomas-cpu.ts";
 import { Workgroup } from "./workgroup.ts";
@@ -22,8 +23,12 @@ export function createMethod(device: Device, problem: Problem, algorithm: Chosen
     case "pcr":
     case "cr-pcr":
       return Workgroup.create(device, problem, algorithm);
-    case "register-hybrid":
-      return RegisterHybrid.create(device, problem);
+    case "register-hybrid": {
+      const shape = streamShape(device, problem);
+      return shape === undefined
+        ? RegisterHybrid.create(device, problem)
+        : StreamedHybrid.create(device, problem, shape);
+    }
     case "partition":
       return Partition.create(device, problem, (on, reduced) =>
         createMethod(on, reduced, chooseAlgorithm(on, reduced)),

@@ -4,7 +4,7 @@ import { type Chunks, elementOf, type Method, type Problem, type System } from "
 import { layoutOf } from "./place.ts";
 import { reduceChunksKernel } from "./reduce-chunks.ts";
 import { reduceRunsKernel, rowsOfLane } from "./reduce-runs.ts";
-import { isAligned, RegisterHybrid, runShape } from "./register-hybrid.ts";
+import { RegisterHybrid, runShape } from "./register-hybrid.ts";
 import { Thomas } from "./thomas.ts";
 
 /** Solves each chunk once the ends of its neighbours are known. */
@@ -129,8 +129,6 @@ async function reducerFor(device: Device, problem: Problem, chunks: Chunks): Pro
 }
 
 function solverFor(device: Device, problem: Problem, chunks: Chunks): Promise<ChunkMethod> {
-  const aligned = isAligned(problem, chunks.rows);
-  const wanted = { rows: chunks.rows, contiguous: problem.stride === 1, precision: problem.precision, aligned };
-  const runs = isGpu(device) && runShape(device, wanted) !== undefined;
+  const runs = isGpu(device) && runShape(device, problem, chunks) !== undefined;
   return runs ? RegisterHybrid.create(device, problem, chunks) : Thomas.create(device, problem, chunks);
 }

@@ -6,6 +6,7 @@ import { loadRuns, storeRuns } from "./load-runs.ts";
 import { bytesOf, type Chunks, type Method, type Problem, remembered, type System } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { eliminateRun, substituteRun, tileWords } from "./run.ts";
+import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
 /** How a workgroup is shared out. */
@@ -74,7 +75,9 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       loadRuns: loadRuns({ ...access, lanes, shared }),
       storeRuns: storeRuns(access),
       ...(single ? {} : { eliminateRun: eliminateRun(perItem, pitch), substituteRun: substituteRun(perItem, pitch) }),
-      solveLanes: solveLanes(lanes, items, shuffles),
+      ...(direct
+        ? { solveLanes: solveLanes(lanes, items, shuffles) }
+        : { solveRuns: solveRuns(lanes, systems, single, shuffles) }),
       single,
       direct,
       shuffles,
@@ -178,54 +181,20 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
         }
       }
       if (!env.direct) {
-        // Lanes of a system become neighbours: what is item (lane, own) here is (own, lane) in the exchange.
-        const exchanged = own * env.lanes + lane;
-        const items = env.items;
-        const otherLane = item % env.lanes;
-        if (env.single) {
-          scratch[exchanged] = a[0];
-          scratch[items + exchanged] = b[origin];
-          scratch[2 * items + exchanged] = c[0];
-          scratch[3 * items + exchanged] = d[origin];
-        } else {
-          scratch[exchanged] = firstA;
-          scratch[items + exchanged] = firstC;
-          scratch[2 * items + exchanged] = firstD;
-          scratch[3 * items + exchanged] = a[env.last];
-          scratch[4 * items + exchanged] = c[env.last];
-          scratch[5 * items + exchanged] = d[env.last * env.pitch + origin];
-        }
-        yield;
-        let rowA = 0.0;
-        let rowB = 1.0;
-        let rowC = 0.0;
-        let rowD = 0.0;
-        if (env.single) {
-          rowA = scratch[item];
-          rowB = scratch[items + item];
-          rowC = scratch[2 * items + item];
-          rowD = scratch[3 * items + item];
-        } else {
-          const next = Math.min(item + 1, items - 1);
-          const down = scratch[3 * items + item];
-          const up = otherLane === env.lanes - 1 ? 0.0 : scratch[4 * items + item];
-          rowA = -down * scratch[item];
-          rowB = 1 - down * scratch[items + item] - up * scratch[next];
-          rowC = -up * scratch[items + next];
-          rowD = scratch[5 * items + item] - down * scratch[2 * items + item] - up * scratch[2 * items + next];
-        }
-        yield;
-        // The row of this lane in the exchange; systems of one workgroup differ in it only where they are chunks of one.
-        const otherRow = otherLane * env.perItem + env.last;
-        const solved = yield* env.solveLanes(rowA, rowB, rowC, rowD, otherLane, item, otherRow, scratch);
-        // The code is another system's: it goes with x, as a number that f32 holds exactly.
-        scratch[item] = solved.x;
-        scratch[items + item] = solved.code === env.ok ? 0.0 : 1.0;
-        yield;
-        x = scratch[exchanged];
-        xBefore = scratch[Math.max(exchanged - 1, 0)];
-        if (scratch[items + exchanged] !== 0) code = Math.min(code, row);
-        yield;
+        const solved = yield* env.solveRuns(
+          env.single ? a[0] : firstA,
+          env.single ? b[origin] : firstC,
+          env.single ? c[0] : firstD,
+          env.single ? d[origin] : a[env.last],
+          c[env.last],
+          d[env.last * env.pitch + origin],
+          lane,
+          own,
+          scratch,
+        );
+        x = solved.x;
+        xBefore = solved.xBefore;
+        if (solved.broken) code = Math.min(code, row);
       }
       if (env.single) d[origin] = x;
       else {
@@ -279,16 +248,23 @@ const CONTIGUOUS = {
 /** Rows of an item, of 32, for systems that are not contiguous. */
 const STRIDED = [1, 2, 4, 8, 16] as const;
 
-export interface Wanted {
+interface Wanted {
   readonly rows: number;
+  /** How many. */
+  readonly systems: number;
   readonly contiguous: boolean;
   readonly precision: Precision;
   /** Whether every system, and every chunk, begins at a multiple of four words. */
   readonly aligned: boolean;
 }
 
-/** How a system of so many rows is shared out; undefined where it is too long. */
-export function runShape(device: Device, wanted: Wanted): RunShape | undefined {
+/** How the systems of a problem, or each of its chunks, are shared out; undefined where they are too long. */
+export function runShape(device: Device, problem: Problem, chunks?: Chunks): RunShape | undefined {
+  const { precision, batch, stride } = problem;
+  const rows = chunks?.rows ?? problem.rows;
+  const systems = batch * (chunks?.count ?? 1);
+  const aligned = problem.rows % 4 === 0 && rows % 4 === 0;
+  const wanted = { rows, systems, contiguous: stride === 1, precision, aligned };
   const shapes = wanted.contiguous ? contiguousShapes(device, wanted) : stridedShapes(device, wanted);
   return shapes.find((shape) => fits(device, shape, wanted));
 }
@@ -304,15 +280,18 @@ function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted
 
 /**
  * So many systems side by side that their words of a row are a line of the caches, or half of one, as many as there is room for: on an H200 a kernel that
- * only reads and writes so reaches 2.1, 2.6 and 3.8 TB/s with pieces of 32, 64 and 128 bytes. On CUDA b and d are parked, where workgroup memory has room.
+ * only reads and writes so reaches 2.1, 2.6 and 3.8 TB/s with pieces of 32, 64 and 128 bytes. On CUDA b and d are parked, where workgroup memory has room. A batch that
+ * is too small to give every multiprocessor a workgroup is cut finer.
  */
-function stridedShapes({ backend, limits }: Device, { rows, precision }: Wanted): RunShape[] {
+function stridedShapes({ backend, limits }: Device, { rows, systems, precision }: Wanted): RunShape[] {
   const perItem = STRIDED.find((size) => size * 32 >= rows);
   if (perItem === undefined) return [];
   const shape = { lanes: 32, rows: perItem, shuffles: limits.subgroupSize === 32, aligned: false };
   const parked = { ...shape, systems: 16, parked: true, ...(precision === "f32" ? { residentGroups: 2 } : {}) };
-  const others = [16, 8, 4].map((systems) => ({ ...shape, systems, parked: false }));
-  return backend === "cuda" ? [parked, ...others.slice(precision === "f32" ? 0 : 1)] : others;
+  const sizes = [16, 8, 4];
+  const fills = (size: number): boolean => size === 4 || systems >= size * (limits.multiprocessors ?? 0);
+  const others = sizes.filter(fills).map((size) => ({ ...shape, systems: size, parked: false }));
+  return backend === "cuda" && fills(16) ? [parked, ...others.slice(precision === "f32" ? 0 : 1)] : others;
 }
 
 function fits({ limits }: Device, { lanes, rows, systems, aligned, parked }: RunShape, wanted: Wanted): boolean {
@@ -321,9 +300,6 @@ function fits({ limits }: Device, { lanes, rows, systems, aligned, parked }: Run
   const words = Math.max(7 * items, staged) + (parked ? 2 * rows * items : 0);
   return items <= limits.maxGroupSize && words * bytesOf(wanted.precision) + 4 * systems <= limits.maxWorkgroupBytes;
 }
-
-/** Whether systems, and their chunks, begin at multiples of four words. */
-export const isAligned = ({ rows }: Problem, chunk: number): boolean => rows % 4 === 0 && chunk % 4 === 0;
 
 /** The register hybrid for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
 export class RegisterHybrid implements Method {
@@ -352,8 +328,7 @@ export class RegisterHybrid implements Method {
     const { precision, shared } = problem;
     const layout = layoutOf(problem);
     const rows = chunks?.rows ?? problem.rows;
-    const contiguous = layout === "contiguous";
-    const shape = runShape(device, { rows, contiguous, precision, aligned: isAligned(problem, rows) });
+    const shape = runShape(device, problem, chunks);
     if (shape === undefined)
       throw new SpecError(
         `tridiagonal: register-hybrid with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room for; ` +

@@ -62,6 +62,36 @@ const treeSum: ConformanceCase = {
   args: ({ real, zeros }) => ({ n: 230, u: real(uniforms(230)), out: zeros(4) }),
 };
 
+/** Of chunks of four words an item; three are on their way while one is reversed. */
+const fetches: readonly ConformanceCase[] = [1, 2, 4].map((words) => ({
+  name: `fetches of ${words} words, three chunks ahead`,
+  kernel: kernel({
+    name: "fetchAhead",
+    params: { u: read(real), out: write(real) },
+    env: { words, chunks: 7 },
+    groupSize: 32,
+    *body({ u, out }, gpu, { words, chunks }) {
+      const ring = gpu.sharedReal(4 * 32 * words);
+      const local = gpu.localId();
+      const first = gpu.groupId() * chunks * 32 * words;
+      for (let chunk = 0; chunk < 3; chunk++) {
+        gpu.fetch(ring, (chunk * 32 + local) * words, u, first + (chunk * 32 + local) * words, words);
+        yield gpu.awaitFetches(3);
+      }
+      for (let chunk = 0; chunk < chunks; chunk++) {
+        yield gpu.awaitFetches(2);
+        const next = chunk + 3;
+        if (next < chunks)
+          gpu.fetch(ring, ((next % 4) * 32 + local) * words, u, first + (next * 32 + local) * words, words);
+        const from = ((chunk % 4) * 32 + 31 - local) * words;
+        for (let k = 0; k < words; k++) out[first + (chunk * 32 + local) * words + k] = ring[from + k];
+      }
+    },
+  }),
+  size: { groups: 3 },
+  args: ({ real, zeros }) => ({ u: real(uniforms(3 * 7 * 32 * words)), out: zeros(3 * 7 * 32 * words) }),
+}));
+
 const scan: ConformanceCase = {
   name: "a scan: two barriers a step, odd group size",
   kernel: kernel({
@@ -369,6 +399,7 @@ const noGroups: ConformanceCase = {
 export const workgroupCases: readonly ConformanceCase[] = [
   ...places,
   ...reverse,
+  ...fetches,
   treeSum,
   scan,
   uniformBarriers,

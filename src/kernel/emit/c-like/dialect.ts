@@ -60,7 +60,8 @@ export interface Statements {
   declare(type: ScalarType, name: string, value?: string): string;
   assign(name: string, value: string): string;
   loop(out: Lines, parts: LoopParts): void;
-  barrier(out: Lines): void;
+  barrier(statement: StmtOf<"barrier">, out: Lines): void;
+  fetch(statement: StmtOf<"fetch">, print: (expression: Expr) => Operand, out: Lines): void;
   atomic(statement: StmtOf<"atomic">, print: (expression: Expr) => Operand, out: Lines): void;
   subgroup(statement: StmtOf<"subgroup">, print: (expression: Expr) => Operand, out: Lines): void;
   /**

@@ -41,7 +41,9 @@ export class StatementPrinter {
       case "continue":
         return out.add(`${s.kind};`);
       case "barrier":
-        return this.#dialect.statements.barrier(out);
+        return this.#dialect.statements.barrier(s, out);
+      case "fetch":
+        return this.#dialect.statements.fetch(s, (e) => this.#expressions.operand(e, out), out);
       case "atomic":
         return this.#dialect.statements.atomic(s, (e) => this.#expressions.operand(e, out), out);
       case "subgroup":

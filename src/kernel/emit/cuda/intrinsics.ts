@@ -13,11 +13,14 @@ export const cudaIntrinsics = {
     "__launch_bounds__",
     "__restrict__",
     "__builtin_assume_aligned",
+    "__builtin_memcpy",
     "asm",
     "__CUDA_ARCH__",
   ],
   variables: ["threadIdx.x", "blockIdx.x"],
   barriers: ["__syncthreads"],
+  /** For the PTX that copies to shared memory. */
+  addresses: ["__cvta_generic_to_shared"],
   integers: ["__clz", "__popc", "__umulhi"],
   f64: [
     "sqrt",

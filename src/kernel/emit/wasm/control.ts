@@ -83,6 +83,7 @@ function emitStatement(e: Emitter, s: Stmt): void {
     case "break":
     case "continue":
       return leave(e, s.kind);
+    case "fetch":
     case "barrier":
     case "subgroup":
       throw new Error(`internal: ${s.kind} inside a region`);

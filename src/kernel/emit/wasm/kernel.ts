@@ -1,6 +1,7 @@
 /** The function around a kernel's body: arguments, the loop over chunks of items, the chunk that is not full. */
 import type { KernelIR } from "../../ir.ts";
 import { analyseUniformity } from "../../uniform.ts";
+import { lowerFetches } from "../../lower-fetches.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
 import { emitList } from "./control.ts";
 import type { Analysed, NamedFunction } from "./emitter.ts";
@@ -46,7 +47,9 @@ export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
   const vectors = options.vectors ?? DEFAULT_VECTORS;
   const chunk = chunkSize(source, vectors);
   const ir = scalariseArrays(
-    source.cooperative ? lowerSubgroups(source, { size: Math.min(SUBGROUP, chunk), barriers: false }) : source,
+    source.cooperative
+      ? lowerSubgroups(lowerFetches(source), { size: Math.min(SUBGROUP, chunk), barriers: false })
+      : source,
   );
   const flow = analyseUniformity(ir, { writable: "uniform" });
   const program = ir.cooperative ? groupProgram(ir, flow) : null;

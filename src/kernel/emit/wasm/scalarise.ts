@@ -1,6 +1,6 @@
 /** Turns small private arrays that are only ever indexed by constants into locals, which live in registers. */
 import type { ArrayRef, Expr, KernelIR, Local, Stmt } from "../../ir.ts";
-import { forEachExpr, forEachStmt, mapChildren, operands } from "../../visit.ts";
+import { forEachExpr, forEachStmt, mapChildren, mapParts, operands } from "../../visit.ts";
 
 const LONGEST = 32;
 
@@ -47,28 +47,5 @@ function replaceArrays(ir: KernelIR, chosen: readonly number[]): KernelIR {
 
 /** Rebuilds statements: `change` sees each one after its expressions went through `rewrite`. */
 function mapStmts(list: readonly Stmt[], rewrite: (e: Expr) => Expr, change: (s: Stmt) => Stmt): Stmt[] {
-  const all = (body: readonly Stmt[]): Stmt[] => mapStmts(body, rewrite, change);
-  const maybe = (e: Expr | null): Expr | null => (e === null ? null : rewrite(e));
-  return list.map((s): Stmt => {
-    switch (s.kind) {
-      case "assign":
-        return change({ ...s, value: rewrite(s.value) });
-      case "store":
-        return change({ ...s, index: rewrite(s.index), value: rewrite(s.value) });
-      case "if":
-        return change({ ...s, condition: rewrite(s.condition), then: all(s.then), else: all(s.else) });
-      case "loop":
-        return change({ ...s, init: all(s.init), test: maybe(s.test), body: all(s.body), update: all(s.update) });
-      case "break":
-      case "continue":
-      case "barrier":
-        return change(s);
-      case "atomic":
-        return change({ ...s, index: rewrite(s.index), value: maybe(s.value), expected: maybe(s.expected) });
-      case "subgroup":
-        return change({ ...s, value: rewrite(s.value), operand: maybe(s.operand) });
-      default:
-        return s satisfies never;
-    }
-  });
+  return list.map((s) => change(mapParts(s, rewrite, (body) => mapStmts(body, rewrite, change))));
 }

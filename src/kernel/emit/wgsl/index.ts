@@ -1,6 +1,7 @@
 /** KernelIR in f32 or f32x2 to WGSL. Nothing here needs a device: text in, text out. */
 import { PrecisionError } from "../../../errors.ts";
 import type { FixedArray, KernelIR } from "../../ir.ts";
+import { lowerFetches } from "../../lower-fetches.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
 import { unrollLoops } from "../../unroll.ts";
 import type { Dialect } from "../c-like/dialect.ts";
@@ -50,8 +51,9 @@ export interface WgslModule {
  * @throws PrecisionError (the IR was lowered for f64)
  */
 export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {}): WgslModule {
+  const fetched = lowerFetches(source);
   const ir = unrollLoops(
-    emulatedSubgroup === undefined ? source : lowerSubgroups(source, { size: emulatedSubgroup, barriers: true }),
+    emulatedSubgroup === undefined ? fetched : lowerSubgroups(fetched, { size: emulatedSubgroup, barriers: true }),
   );
   if (ir.precision === "f64")
     throw new PrecisionError(`${ir.name}: WGSL has no f64; lower the kernel for f32, or for f32x2, emulated double`);

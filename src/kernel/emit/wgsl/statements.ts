@@ -60,9 +60,13 @@ export class WgslStatements implements Statements {
     });
   }
 
-  barrier(out: Lines): void {
+  barrier(_: StmtOf<"barrier">, out: Lines): void {
     out.add("workgroupBarrier();");
     if (this.#writesBuffers) out.add("storageBarrier();");
+  }
+
+  fetch(): void {
+    throw new Error("internal: fetches are lowered before they are printed");
   }
 
   atomic(s: StmtOf<"atomic">, print: Print, out: Lines): void {

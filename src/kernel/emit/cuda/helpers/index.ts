@@ -23,8 +23,12 @@ export class Helpers {
   }
 
   call(name: HelperName, ...args: readonly string[]): string {
+    return `${this.named(name)}(${args.join(", ")})`;
+  }
+
+  named(name: HelperName): string {
     this.#use(name);
-    return `fk::${name}(${args.join(", ")})`;
+    return `fk::${name}`;
   }
 
   #use(name: HelperName): void {

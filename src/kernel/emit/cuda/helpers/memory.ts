@@ -1,4 +1,4 @@
-import { definition, inline, type HelperTexts } from "./inline.ts";
+import { definition, type HelperText, type HelperTexts, inline } from "./inline.ts";
 
 const generic = "template <class T> ";
 
@@ -15,4 +15,38 @@ export const memoryHelpers = {
     needs: [],
     text: generic + definition("void atomic_store(T* element, T value)", "*(volatile T*)element = value;"),
   },
+  fetch_4: fetch(4),
+  fetch_8: fetch(8),
+  fetch_16: fetch(16),
+  /** What was fetched since the last time is a group; waits until at most the newest n are under way. */
+  await_fetches: {
+    needs: [],
+    text: [
+      "template <int n>",
+      definition(
+        "void await_fetches()",
+        "#if !defined(FK_EXACT) && __CUDA_ARCH__ >= 800",
+        'asm volatile("cp.async.commit_group;" ::: "memory");',
+        'asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory");',
+        "#endif",
+      ).replaceAll("  #", "#"),
+    ].join("\n"),
+  },
 } as const satisfies HelperTexts;
+
+/**
+ * Copies so many bytes to shared memory beside the arithmetic, where the GPU can, past the multiprocessor's own cache if it has 16 bytes. With FK_EXACT at once,
+ * for other compilers too.
+ */
+function fetch(bytes: 4 | 8 | 16): HelperText {
+  const copy = `cp.async.${bytes === 16 ? "cg" : "ca"}.shared.global [%0], [%1], ${bytes};`;
+  const text = definition(
+    `void fetch_${bytes}(void* to, const void* from)`,
+    "#if !defined(FK_EXACT) && __CUDA_ARCH__ >= 800",
+    `asm volatile("${copy}" :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");`,
+    "#else",
+    `__builtin_memcpy(__builtin_assume_aligned(to, ${bytes}), __builtin_assume_aligned(from, ${bytes}), ${bytes});`,
+    "#endif",
+  );
+  return { needs: [], text: text.replaceAll("  #", "#") };
+}

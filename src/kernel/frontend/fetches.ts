@@ -1,0 +1,72 @@
+/** Copies from buffers to shared arrays that go on beside the arithmetic, and the barriers that await them. */
+import type { CallExpression, Expression, Node } from "acorn";
+import { checkIndex } from "./access.ts";
+import type { ArrayValue, Context, Scope, Value } from "./context.ts";
+import type { Draft, DraftStatement } from "./draft.ts";
+import { lowerOperands, lowerValue } from "./expressions.ts";
+import { expectArguments } from "./intrinsics.ts";
+import { NUMERIC } from "./types.ts";
+
+const WORDS = [1, 2, 4];
+
+export function lowerFetch(
+  ctx: Context,
+  node: CallExpression,
+  args: readonly Expression[],
+  scope: Scope,
+  out: DraftStatement[],
+): Value {
+  if (args.length !== 5) throw ctx.fail(node, `gpu.fetch takes 5 arguments, got ${args.length}`);
+  const [into, , source, , count] = args;
+  const array = arrayOf(ctx, into, "workgroup", scope, out);
+  const from = arrayOf(ctx, source, "buffer", scope, out);
+  if (array.element !== from.element)
+    throw ctx.fail(source, `gpu.fetch copies ${from.element} to ${array.element}`, "take two arrays of one type");
+  const [index, fromIndex, words] = lowerOperands(ctx, [args[1], args[3], count], scope, out);
+  checkIndex(ctx, args[1], array, index);
+  checkIndex(ctx, args[3], from, fromIndex);
+  const place = ctx.place(node);
+  const several = constantOf(ctx, count, words, "1, 2 or 4 elements at once", (n) => WORDS.includes(n));
+  out.push({ kind: "fetch", array: array.ref, index, from: from.ref, fromIndex, words: several, place });
+  return { kind: "nothing" };
+}
+
+export function lowerAwait(
+  ctx: Context,
+  node: CallExpression,
+  operands: readonly Draft[],
+  out: DraftStatement[],
+): Value {
+  const [pending] = expectArguments(ctx, node, "gpu.awaitFetches", operands, [NUMERIC]);
+  const inRange = (n: number): boolean => Number.isInteger(n) && n >= 0 && n <= 64;
+  const fetches = constantOf(ctx, node.arguments[0], pending, "a constant from 0 to 64", inRange);
+  out.push({ kind: "barrier", fetches, place: ctx.place(node) });
+  return { kind: "nothing" };
+}
+
+function arrayOf(
+  ctx: Context,
+  node: Expression,
+  space: "workgroup" | "buffer",
+  scope: Scope,
+  out: DraftStatement[],
+): ArrayValue {
+  const value = lowerValue(ctx, node, scope, out);
+  if (value.kind === "array" && value.array.ref.space === space) return value.array;
+  throw ctx.fail(
+    node,
+    `gpu.fetch takes a ${space === "buffer" ? "buffer" : "shared array"} here`,
+    "write gpu.fetch(shared, at, buffer, index, words)",
+  );
+}
+
+function constantOf(
+  ctx: Context,
+  node: Node,
+  draft: Draft,
+  wanted: string,
+  accepts: (value: number) => boolean,
+): number {
+  if (draft.kind === "const" && accepts(draft.value as number)) return draft.value as number;
+  throw ctx.fail(node, `this is not ${wanted}`, "write a constant, or take it from env");
+}

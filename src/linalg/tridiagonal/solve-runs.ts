@@ -1,0 +1,64 @@
+import { fn, i32, type KernelFunction, real, write } from "../../kernel/index.ts";
+import { solveLanes } from "./lanes.ts";
+import { CODE_OK } from "./status.ts";
+
+/**
+ * The last unknowns of all runs of several systems, neighbours in a workgroup of `lanes` × `systems` items, item lane·systems + own: an exchange in workgroup memory
+ * makes lanes of a system neighbours, parallel cyclic reduction solves (`lanes.ts`), and another exchange brings x back, with that of the run
+ * before. What is given is the run's first row as `eliminateRun` leaves it, a, c, d, and its last, a, c, d; runs of one row (`single`) give
+ * a, b, c, d and two numbers without meaning. `scratch` has 7 words an item.
+ */
+export function solveRuns(
+  lanes: number,
+  systems: number,
+  single: boolean,
+  shuffles: boolean,
+): KernelFunction<any, any> {
+  const items = lanes * systems;
+  return fn({
+    name: "solveRuns",
+    params: [real, real, real, real, real, real, i32, i32, write(real)],
+    env: { lanes, items, single, solveLanes: solveLanes(lanes, items, shuffles), ok: CODE_OK },
+    *body([first, second, third, fourth, fifth, sixth, lane, own, scratch], gpu, env: any) {
+      // What is item (lane, own) here is (own, lane) in the exchange.
+      const items = env.items;
+      const item = gpu.localId();
+      const exchanged = own * env.lanes + lane;
+      const otherLane = item % env.lanes;
+      scratch[exchanged] = first;
+      scratch[items + exchanged] = second;
+      scratch[2 * items + exchanged] = third;
+      scratch[3 * items + exchanged] = fourth;
+      if (!env.single) {
+        scratch[4 * items + exchanged] = fifth;
+        scratch[5 * items + exchanged] = sixth;
+      }
+      yield;
+      let a = scratch[item];
+      let b = scratch[items + item];
+      let c = scratch[2 * items + item];
+      let d = scratch[3 * items + item];
+      if (!env.single) {
+        // The last row of a run, freed of the first rows of its own run and the next.
+        const next = Math.min(item + 1, items - 1);
+        const down = d;
+        const up = otherLane === env.lanes - 1 ? 0.0 : scratch[4 * items + item];
+        d = scratch[5 * items + item] - down * c - up * scratch[2 * items + next];
+        c = -up * scratch[items + next];
+        b = 1 - down * b - up * scratch[next];
+        a = -down * a;
+      }
+      yield;
+      const solved = yield* env.solveLanes(a, b, c, d, otherLane, item, 0, scratch);
+      // The code is another system's: it goes with x, as a number that f32 holds exactly.
+      scratch[item] = solved.x;
+      scratch[items + item] = solved.code === env.ok ? 0.0 : 1.0;
+      yield;
+      const x = scratch[exchanged];
+      const xBefore = scratch[Math.max(exchanged - 1, 0)];
+      const broken = scratch[items + exchanged] !== 0;
+      yield;
+      return { x, xBefore, broken };
+    },
+  });
+}

@@ -1,0 +1,257 @@
+import type { CompiledKernel, Device } from "../../device/index.ts";
+import { fn, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { bytesOf, type Method, type Problem, remembered, type System } from "./method.ts";
+import { eliminateRow, freeFirstRow } from "./run.ts";
+import { solveRuns } from "./solve-runs.ts";
+import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+
+/** How a workgroup is shared out. */
+export interface StreamShape {
+  /** Systems of a tile, neighbours in memory: a line of the caches. */
+  readonly systems: number;
+  /** Items of one system, a power of two, and rows of one item. */
+  readonly lanes: number;
+  readonly rows: number;
+  /** Words that are fetched at once. */
+  readonly words: number;
+  /** Rows of every run that workgroup memory holds. */
+  readonly depth: number;
+  readonly shuffles: boolean;
+}
+
+interface Variant extends StreamShape {
+  /** Whether the runs are the whole system, and none is cut short. */
+  readonly whole: boolean;
+}
+
+/** Where the words of a tile begin that this item fetches, of row 0 of their run. What lies beyond the batch is the last of it again. */
+function fetchBase({ systems, lanes, rows, words }: Variant): KernelFunction<any, any> {
+  return fn({
+    name: "fetchBase",
+    params: [i32, i32, i32, i32],
+    env: { systems, words, perItem: rows, fetchers: (systems * lanes) / words },
+    body([tile, tilesAcross, rows, stride], gpu, { systems, words, perItem, fetchers }) {
+      const word = (gpu.localId() % fetchers) * words;
+      const block = (tile / tilesAcross) | 0;
+      const system = (tile - block * tilesAcross) * systems + (word % systems);
+      return (block * rows + ((word / systems) | 0) * perItem) * stride + Math.min(system, stride - words);
+    },
+  });
+}
+
+/** Fetches row `row` of every run to place `into` of the ring, `words` words an item: of one array in f32, of two in f64. Beyond a system's last row that one again. */
+function fetchRow({ systems, lanes, rows, words, whole }: Variant): KernelFunction<any, any> {
+  const items = systems * lanes;
+  return fn({
+    name: "fetchRow",
+    params: [write(real), read(real), read(real), read(real), read(real), i32, i32, i32, i32, i32],
+    env: { systems, items, words, whole, perItem: rows, fetchers: items / words },
+    body([ring, lower, diagonal, upper, rhs, rows, stride, into, row, base], gpu, env: any) {
+      const part = (gpu.localId() / env.fetchers) | 0;
+      const word = (gpu.localId() % env.fetchers) * env.words;
+      const start = ((word / env.systems) | 0) * env.perItem;
+      const from = base + (env.whole ? row : Math.min(row, rows - 1 - start)) * stride;
+      const to = into * 4 * env.items + word;
+      for (let j = 0; j < 4; j++) {
+        if (j % env.words === part) {
+          if (j === 0) gpu.fetch(ring, to, lower, from, env.words);
+          if (j === 1) gpu.fetch(ring, to + env.items, diagonal, from, env.words);
+          if (j === 2) gpu.fetch(ring, to + 2 * env.items, upper, from, env.words);
+          if (j === 3) gpu.fetch(ring, to + 3 * env.items, rhs, from, env.words);
+        }
+      }
+    },
+  });
+}
+
+/**
+ * The register hybrid for systems side by side, with memory busy all the time: a workgroup goes from tile to tile of `systems` neighbours; rows come through a
+ * ring in workgroup memory (`gpu.fetch`), and the first of the next tile are on their way while the last of this one are eliminated, its runs
+ * meet (`solve-runs.ts`) and are substituted. A run is eliminated row by row as it arrives, so that registers hold a, c and d alone.
+ *
+ * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays. Cost a row: 16 flops, 5
+ * words, and those of an exchange a run. Any `stride` that `words` divides.
+ */
+export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
+  const { systems, lanes, rows, depth, shuffles, whole } = variant;
+  const items = lanes * systems;
+  return kernel({
+    name: `streamed-hybrid-${systems}x${lanes}x${rows}${whole ? "" : "-part"}`,
+    groupSize: items,
+    params: {
+      rows: i32,
+      stride: i32,
+      tiles: i32,
+      tilesAcross: i32,
+      lower: read(real),
+      diagonal: read(real),
+      upper: read(real),
+      rhs: write(real),
+      status: write(i32),
+    },
+    env: {
+      systems,
+      items,
+      depth,
+      whole,
+      perItem: rows,
+      last: rows - 1,
+      ahead: depth - 1,
+      fetchBase: fetchBase(variant),
+      fetchRow: fetchRow(variant),
+      eliminateRow: eliminateRow(rows),
+      freeFirstRow,
+      solveRuns: solveRuns(lanes, systems, false, shuffles),
+      ok: CODE_OK,
+      notFinite: CODE_NOT_FINITE,
+    },
+    *body({ rows, stride, tiles, tilesAcross, lower, diagonal, upper, rhs, status }, gpu, env: any) {
+      const ring = gpu.sharedReal(env.depth * 4 * env.items);
+      const scratch = gpu.sharedReal(7 * env.items);
+      const worst = gpu.sharedI32(env.systems);
+      const a = gpu.privateReal(env.perItem);
+      const c = gpu.privateReal(env.perItem);
+      const d = gpu.privateReal(env.perItem);
+      const items = env.items;
+      const item = gpu.localId();
+      const lane = (item / env.systems) | 0;
+      const own = item - lane * env.systems;
+      const start = lane * env.perItem;
+      let base = env.fetchBase(gpu.groupId(), tilesAcross, rows, stride);
+      for (let row = 0; row < env.ahead; row++) {
+        if (row > 0) yield gpu.awaitFetches(env.ahead);
+        env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, row, row, base);
+      }
+      let slot = 0;
+      for (let tile = gpu.groupId(); tile < tiles; tile += gpu.groupCount()) {
+        let pivot0 = 0.0;
+        let c0 = 0.0;
+        let d0 = 0.0;
+        let dBefore = 0.0;
+        let broken = false;
+        for (let k = 0; k < env.perItem; k++) {
+          // After it every item has read the row before, in whose place another one is fetched.
+          yield gpu.awaitFetches(env.ahead - 1);
+          const free = slot === 0 ? env.ahead : slot - 1;
+          const next = tile + gpu.groupCount();
+          if (k === env.perItem - env.ahead) base = env.fetchBase(next, tilesAcross, rows, stride);
+          if (k < env.perItem - env.ahead)
+            env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, free, k + env.ahead, base);
+          else if (next < tiles)
+            env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, free, k + env.ahead - env.perItem, base);
+          const at = slot * 4 * items + item;
+          slot = slot === env.ahead ? 0 : slot + 1;
+          const inside = env.whole || start + k < rows;
+          const b = inside ? ring[at + items] : 1.0;
+          a[k] = inside && start + k > 0 ? ring[at] : 0.0;
+          c[k] = inside && start + k < rows - 1 ? ring[at + 2 * items] : 0.0;
+          d[k] = inside ? ring[at + 3 * items] : 0.0;
+          if (k === 0) {
+            pivot0 = b;
+            c0 = c[0];
+            d0 = d[0];
+            dBefore = d[0];
+          } else {
+            const eliminated = env.eliminateRow(a, c, d, k, b, dBefore, pivot0, c0, d0, 0);
+            pivot0 = eliminated.pivot0;
+            c0 = eliminated.c0;
+            d0 = eliminated.d0;
+            dBefore = eliminated.d;
+            broken = broken || eliminated.broken;
+          }
+        }
+        const first = env.freeFirstRow(pivot0, a[0], c0, d0);
+        if (lane === 0) gpu.atomicStore(worst, own, env.ok);
+        const solved = yield* env.solveRuns(
+          first.a,
+          first.c,
+          first.d,
+          a[env.last],
+          c[env.last],
+          dBefore,
+          lane,
+          own,
+          scratch,
+        );
+        const before = lane === 0 ? 0.0 : solved.xBefore;
+        const x0 = first.d - first.a * before - first.c * solved.x;
+        const block = (tile / tilesAcross) | 0;
+        const system = (tile - block * tilesAcross) * env.systems + own;
+        const place = (block * rows + start) * stride + system;
+        let finite = true;
+        let x = solved.x;
+        for (let after = 0; after < env.perItem; after++) {
+          const k = env.last - after;
+          if (k === 0) x = x0;
+          else if (k < env.last) x = d[k] - a[k] * x0 - c[k] * x;
+          finite = finite && Number.isFinite(x);
+          if (system < stride && (env.whole || start + k < rows)) rhs[place + k * stride] = x;
+        }
+        let code = broken || first.broken ? start : env.ok;
+        if (solved.broken) code = Math.min(code, Math.min(start + env.last, rows - 1));
+        if (!finite) code = Math.min(code, env.notFinite);
+        if (code < env.ok) gpu.atomicMin(worst, own, code);
+        yield;
+        if (lane === 0 && system < stride) {
+          const seen = gpu.atomicLoad(worst, own);
+          status[block * stride + system] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
+        }
+      }
+    },
+  });
+});
+
+/** Rows of an item, of 16, that are worth streaming: shorter systems are many to a multiprocessor. */
+const ROWS = [16, 32] as const;
+const LANES = 16;
+/** Bytes of a line of the caches, and of the widest fetch. */
+const LINE = 128;
+const WIDEST = 16;
+const DEPTH = 12;
+
+/** How systems side by side are streamed; undefined where they are better solved otherwise. */
+export function streamShape(device: Device, problem: Problem): StreamShape | undefined {
+  const { rows, batch, stride, shared, precision } = problem;
+  const { limits } = device;
+  const perItem = ROWS.find((size) => size * LANES >= rows);
+  const bytes = bytesOf(precision);
+  const [systems, words] = [LINE / bytes, WIDEST / bytes];
+  // Several tiles for every multiprocessor, or there is nothing to be fetched ahead.
+  const enough = batch >= 2 * systems * (limits.multiprocessors ?? Infinity);
+  if (perItem === undefined || rows <= ROWS[0] * (LANES / 2) || shared || !enough) return undefined;
+  if (stride % words !== 0 || stride < 4 * systems) return undefined;
+  const shape = { systems, lanes: LANES, rows: perItem, words, depth: DEPTH, shuffles: limits.subgroupSize === 32 };
+  const memory = (4 * DEPTH + 7) * systems * LANES * bytes + 4 * systems;
+  return systems * LANES <= limits.maxGroupSize && memory <= limits.maxWorkgroupBytes ? shape : undefined;
+}
+
+/** The streamed hybrid for a problem. */
+export class StreamedHybrid implements Method {
+  readonly #device: Device;
+  readonly #compiled: CompiledKernel;
+  readonly #problem: Problem;
+  readonly #shape: StreamShape;
+
+  private constructor(device: Device, compiled: CompiledKernel, problem: Problem, shape: StreamShape) {
+    this.#device = device;
+    this.#compiled = compiled;
+    this.#problem = problem;
+    this.#shape = shape;
+  }
+
+  static async create(device: Device, problem: Problem, shape: StreamShape): Promise<StreamedHybrid> {
+    const whole = problem.rows === shape.lanes * shape.rows;
+    const compiled = await device.compile(streamedHybridKernel({ ...shape, whole }), { precision: problem.precision });
+    return new StreamedHybrid(device, compiled, problem, shape);
+  }
+
+  solve(system: System): void {
+    const { rows, batch, stride } = this.#problem;
+    const tilesAcross = Math.ceil(stride / this.#shape.systems);
+    const tiles = (batch / stride) * tilesAcross;
+    const groups = Math.min(tiles, this.#device.limits.multiprocessors ?? tiles);
+    this.#device.launch(this.#compiled, { rows, stride, tiles, tilesAcross, ...system }, { groups });
+  }
+
+  [Symbol.dispose](): void {}
+}
