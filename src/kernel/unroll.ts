@@ -9,8 +9,9 @@ import { assigned, mapChildren, mapParts, operands, someExpr, someLeave, someStm
 
 type Loop = Stmt & { readonly kind: "loop" };
 
-/** Statements and operations in all that may come of it. */
+/** Statements and operations in all that may come of it; nvcc takes twice as many in its stride. */
 const maxUnrolled = 16_384;
+const maxUnrolledByNvcc = 32_768;
 
 /** The same for loops that only win the overlap and their own instructions: compilers of WGSL take long over large bodies. */
 const maxUnrolledSum = 4096;
@@ -23,7 +24,7 @@ export function unrolls(loop: Loop): boolean {
   const counter = counterOf(loop);
   if (counter === undefined) return false;
   if (!indexesPrivateArray(loop.body, counter) && !sumsWorkgroupArrays(loop.body, counter)) return false;
-  return valuesOf(loop, counter, maxUnrolled / weight(loop.body)) !== undefined;
+  return valuesOf(loop, counter, maxUnrolledByNvcc / weight(loop.body)) !== undefined;
 }
 
 /** Private arrays of more elements have no room in registers, whatever their indexes: a GPU's item has 255 words. */

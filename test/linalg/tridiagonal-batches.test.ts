@@ -7,6 +7,7 @@ import {
   TridiagonalSolver,
   tridiagonalSpec,
 } from "../../src/linalg/tridiagonal/index.ts";
+import { streamShape } from "../../src/linalg/tridiagonal/streamed-hybrid.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { Batch, dominant, solveBatch, UNIT } from "./tridiagonal-support.ts";
@@ -87,6 +88,49 @@ for (const { label, device, missing } of [...devices, interpreter]) {
     }
   });
 }
+
+/** As many systems as keep every multiprocessor busy are streamed; the last tile of a row of them is not full. */
+const wide = [
+  { precision: "f64", placement: { rows: 512, batch: 132, layout: "interleaved" } },
+  { precision: "f64", placement: { rows: 200, batch: 132, layout: "interleaved" } },
+  { precision: "f64", placement: { shape: [2, 300, 68], axis: 1 } },
+  { precision: "f32", placement: { rows: 512, batch: 260, layout: "interleaved" } },
+  { precision: "f32", placement: { shape: [2, 150, 132], axis: 1 } },
+] as const;
+const cuda = devices.find(({ label }) => label.startsWith("cuda"));
+
+describe(cuda?.device === undefined ? cuda!.missing : `many systems side by side, ${cuda.label}`, () => {
+  test.skipIf(cuda?.device === undefined).each(wide)("$precision, $placement", async ({ precision, placement }) => {
+    const spec = tridiagonalSpec({ ...placement, precision, algorithm: "auto" });
+    const problem = { ...spec, shared: false };
+    expect(streamShape(cuda!.device!, problem)).toBeDefined();
+    const given = Array.from({ length: spec.batch }, (_, s) => dominant(spec.rows, s));
+    const { error, failures } = await solveBatch(cuda!.device!, spec, given);
+    expect(failures).toEqual([]);
+    expect(error).toBeLessThanOrEqual(ALLOWED * UNIT[precision]);
+    // One that is singular is the only one to fail.
+    given[77].diagonal[0] = 0;
+    given[77].upper[0] = 0;
+    const { failures: one } = await solveBatch(cuda!.device!, spec, given);
+    expect(one.map(({ system }) => system)).toEqual([77]);
+  });
+});
+
+describe.each([...devices, interpreter])("a system that fails, $label", ({ label, device }) => {
+  const precision = label.startsWith("webgpu") ? "f32" : "f64";
+  test.skipIf(device === undefined).each(ALGORITHMS)("%s: leaves its neighbours alone", async (algorithm) => {
+    for (const rows of label.startsWith("cpu") || label === "interpreter" ? [3, 20, 33] : [20]) {
+      for (const place of ["contiguous", "interleaved"] as const) {
+        const spec = tridiagonalSpec({ ...placements(rows, place), precision, algorithm });
+        const given = Array.from({ length: spec.batch }, (_, s) => dominant(rows, s));
+        given[2].diagonal[0] = 0;
+        given[2].upper[0] = 0;
+        const { failures } = await solveBatch(device!, spec, given);
+        expect([rows, place, failures.map(({ system }) => system)]).toEqual([rows, place, [2]]);
+      }
+    }
+  });
+});
 
 const [{ device: cpu }] = devices;
 

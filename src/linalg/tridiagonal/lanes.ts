@@ -13,8 +13,17 @@ export function solveLanes(lanes: number, items: number, shuffles: boolean): Ker
   return fn({
     name: "solveLanes",
     params: [real, real, real, real, i32, i32, i32, write(real)],
-    env: { lanes, items, levels: Math.log2(lanes), shuffles, ok: CODE_OK },
-    *body([startA, startB, startC, startD, lane, item, row, scratch], gpu, { lanes, items, levels, shuffles, ok }) {
+    // Alone: neighbours beyond the ends are this system's too, items of its own, since there are no others.
+    env: {
+      lanes,
+      items,
+      levels: Math.log2(lanes),
+      shuffles,
+      alone: lanes === items || (shuffles && lanes === 32),
+      ok: CODE_OK,
+    },
+    *body([startA, startB, startC, startD, lane, item, row, scratch], gpu, env) {
+      const { lanes, items, levels, shuffles, alone, ok } = env;
       const scale = gpu.reciprocal(startB);
       let code = startB === 0 || scale === 0 ? row : ok;
       let a = startA * scale;
@@ -50,7 +59,17 @@ export function solveLanes(lanes: number, items: number, shuffles: boolean): Ker
           aboveC = scratch[items + above];
           aboveD = scratch[2 * items + above];
         }
-        // Beyond the ends stand rows that say x = 0.
+        // Beyond the ends stand rows that say x = 0, not another system's, which may have failed: 0 · NaN is NaN.
+        if (!alone && lane < distance) {
+          belowA = 0.0;
+          belowC = 0.0;
+          belowD = 0.0;
+        }
+        if (!alone && lane + distance >= lanes) {
+          aboveA = 0.0;
+          aboveC = 0.0;
+          aboveD = 0.0;
+        }
         const left = lane >= distance ? a : 0.0;
         const right = lane + distance < lanes ? c : 0.0;
         const pivot = 1 - left * belowC - right * aboveA;

@@ -42,10 +42,12 @@ export function solveRuns(
         // The last row of a run, freed of the first rows of its own run and the next.
         const next = Math.min(item + 1, items - 1);
         const down = d;
-        const up = otherLane === env.lanes - 1 ? 0.0 : scratch[4 * items + item];
-        d = scratch[5 * items + item] - down * c - up * scratch[2 * items + next];
-        c = -up * scratch[items + next];
-        b = 1 - down * b - up * scratch[next];
+        const up = scratch[4 * items + item];
+        // After the last run comes another system, which may have failed: 0 · NaN is NaN.
+        const inner = otherLane < env.lanes - 1;
+        d = scratch[5 * items + item] - down * c - (inner ? up * scratch[2 * items + next] : 0.0);
+        c = inner ? -up * scratch[items + next] : 0.0;
+        b = 1 - down * b - (inner ? up * scratch[next] : 0.0);
         a = -down * a;
       }
       yield;
