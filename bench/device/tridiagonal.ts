@@ -17,8 +17,9 @@ type Real = "f64" | "f32";
 type Layout = "contiguous" | "interleaved";
 
 const ROWS = 512;
-/** Launches of a small batch that are timed together. */
-const TOGETHER = 16;
+/** Launches that are timed together, as one graph, so that the host's part, some 5 µs, is not what is measured. */
+const few = (batch: number): boolean => batch <= 512;
+const together = (batch: number): number => (few(batch) ? 16 : batch <= 16_384 ? 4 : 1);
 
 interface Case {
   readonly device: Device;
@@ -72,23 +73,21 @@ async function memoryFor({ device, precision, layout, batch }: Case): Promise<Me
   };
 }
 
-const few = (batch: number): boolean => batch <= 512;
-
 /** Median milliseconds of one solution; the right-hand side of the next is its result, a third as large. */
 async function timed({ device, batch }: Case, context: Context, memory: Memory, solve: () => void): Promise<number> {
   memory.fill();
-  return milliseconds(device, few(batch), solve, context);
+  return milliseconds(device, together(batch), solve, context);
 }
 
-/** Median milliseconds of what `launch` records. A few systems take less than a launch: on CUDA many are one graph, so that the host's part is not what is measured. */
-async function milliseconds(device: Device, few: boolean, launch: () => void, context: Context): Promise<number> {
+/** Median milliseconds of what `launch` records, on CUDA of `count` in a graph. */
+async function milliseconds(device: Device, count: number, launch: () => void, context: Context): Promise<number> {
   const repetitions = context.quick ? 2 : 11;
   const watch = stopwatch(device);
-  if (!few || device.backend !== "cuda") return watch.milliseconds(launch, repetitions);
+  if (count === 1 || device.backend !== "cuda") return watch.milliseconds(launch, repetitions);
   using graph = (device as CudaDevice).record(() => {
-    for (let i = 0; i < TOGETHER; i++) launch();
+    for (let i = 0; i < count; i++) launch();
   });
-  return (await watch.milliseconds(() => graph.run(), repetitions)) / TOGETHER;
+  return (await watch.milliseconds(() => graph.run(), repetitions)) / count;
 }
 
 /**
@@ -130,13 +129,14 @@ function report(
   { algorithm, ms, error, peers }: Timing,
 ): void {
   const bytes = 5 * ROWS * batch * (precision === "f64" ? 8 : 4);
-  const { how } = stopwatch(device);
   const common = { device: device.name, precision, error };
+  const count = device.backend === "cuda" ? together(batch) : 1;
+  const how = `${count === 1 ? "" : `one of ${count} in a graph; `}${stopwatch(device).how}`;
   const name = `${batch.toLocaleString("en-US")} systems of ${ROWS} rows, ${layout}, ${algorithm}`;
   if (few(batch)) {
     context.report({
       ...common,
-      case: `${name}, one of ${TOGETHER} in a graph; ${how}`,
+      case: `${name}; ${how}`,
       figure: ms / 1e3,
       unit: "s",
       ...floorOn(device, bytes / H200.copy),
@@ -161,7 +161,7 @@ async function copied({ device, precision, batch }: Case, context: Context): Pro
   using to = device.createBuffer(precision, groups * COPIED);
   const compiled = await device.compile(copy, { precision });
   const launch = (): void => device.launch(compiled, { from, to }, { groups });
-  return { "copy of as many bytes": await milliseconds(device, few(batch), launch, context) };
+  return { "copy of as many bytes": await milliseconds(device, together(batch), launch, context) };
 }
 
 /** Milliseconds of cuSPARSE's solvers for a layout. Those for interleaved systems destroy the matrices: they are made anew each time, untimed. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { lower } from "../../src/kernel/index.ts";
 import { reduceRunsKernel } from "../../src/linalg/tridiagonal/reduce-runs.ts";
 import { registerHybridKernel } from "../../src/linalg/tridiagonal/register-hybrid.ts";
+import { streamedHybridKernel } from "../../src/linalg/tridiagonal/streamed-hybrid.ts";
 import { compile, nvccMissing, translationUnit } from "../kernel/cuda-support.ts";
 
 /** Warps that a multiprocessor of 65,536 registers holds; three sets of 512 rows in f64 in flight are 48 KiB, enough to hide memory's latency. */
@@ -26,6 +27,19 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
         expect([kernel, [stack, spilled]]).toEqual([kernel, [0, 0]]);
         expect(Math.floor(65_536 / (32 * Math.ceil(registers / 8) * 8))).toBeGreaterThanOrEqual(LEAST_WARPS);
       }
+    },
+    120_000,
+  );
+
+  test.each([
+    ["f64", { systems: 16, lanes: 16, rows: 32, words: 2, depth: 16 }],
+    ["f32", { systems: 32, lanes: 8, rows: 64, words: 4, depth: 32 }],
+  ] as const)(
+    "512 rows streamed, %s: all of a run in registers, none spilled",
+    async (precision, shape) => {
+      const kernels = [streamedHybridKernel({ ...shape, shuffles: true, whole: true })];
+      const [{ stack, spilled }] = await compile(translationUnit(kernels.map((one) => lower(one, precision))), [90]);
+      expect([stack, spilled]).toEqual([0, 0]);
     },
     120_000,
   );

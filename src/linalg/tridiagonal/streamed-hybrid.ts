@@ -14,7 +14,7 @@ export interface StreamShape {
   readonly rows: number;
   /** Words that are fetched at once. */
   readonly words: number;
-  /** Rows of every run that workgroup memory holds. */
+  /** Rows of every run that workgroup memory holds; divides `rows`, so that places in the ring are constants. */
   readonly depth: number;
   readonly shuffles: boolean;
 }
@@ -123,7 +123,6 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
         if (row > 0) yield gpu.awaitFetches(env.ahead);
         env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, row, row, base);
       }
-      let slot = 0;
       for (let tile = gpu.groupId(); tile < tiles; tile += gpu.groupCount()) {
         let pivot0 = 0.0;
         let c0 = 0.0;
@@ -133,15 +132,14 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
         for (let k = 0; k < env.perItem; k++) {
           // After it every item has read the row before, in whose place another one is fetched.
           yield gpu.awaitFetches(env.ahead - 1);
-          const free = slot === 0 ? env.ahead : slot - 1;
+          const free = (k + env.ahead) % env.depth;
           const next = tile + gpu.groupCount();
           if (k === env.perItem - env.ahead) base = env.fetchBase(next, tilesAcross, rows, stride);
           if (k < env.perItem - env.ahead)
             env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, free, k + env.ahead, base);
           else if (next < tiles)
             env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, free, k + env.ahead - env.perItem, base);
-          const at = slot * 4 * items + item;
-          slot = slot === env.ahead ? 0 : slot + 1;
+          const at = (k % env.depth) * 4 * items + item;
           const inside = env.whole || start + k < rows;
           const b = inside ? ring[at + items] : 1.0;
           const begins = k === 0 && lane === 0;
@@ -206,11 +204,11 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
 
 /**
  * Items of a system, rows of an item that are worth streaming (shorter systems are many to a multiprocessor), and rows of the ring. On an H200, for 512 rows in f32, 8 × 64 with
- * 20 rows in the ring are 3 % faster than 16 × 32 with 12; in f64 16 × 32 fill the registers, and 8, 10 and 14 rows are slower, or as fast.
+ * 32 rows in the ring are 3 % faster than 16 × 32 with 16; in f64 16 × 32 fill the registers. A spill of 16 bytes cost 8 %.
  */
 const SHARED_OUT = {
-  f64: { lanes: 16, rows: [16, 32], depth: 12 },
-  f32: { lanes: 8, rows: [32, 64], depth: 20 },
+  f64: { lanes: 16, rows: [16, 32], depth: 16 },
+  f32: { lanes: 8, rows: [32, 64], depth: 32 },
 } as const;
 /** Bytes of a line of the caches, and of the widest fetch. */
 const LINE = 128;

@@ -54,10 +54,13 @@ export class CudaStatements implements Statements {
   /** In pieces of 16 bytes at most, which is as much as the hardware copies at once. */
   fetch({ array, index, from, fromIndex, words }: StmtOf<"fetch">, print: Print, out: Lines): void {
     const size = this.#ir.workgroups[array.id].element === "real" && this.#ir.precision === "f64" ? 8 : 4;
-    const [to, source] = [this.#memory.element(array, print(index)), this.#memory.element(from, print(fromIndex))];
     const bytes = Math.min(16, words * size);
-    for (let word = 0; word < words; word += bytes / size)
-      out.add(`${this.#helpers.call(`fetch_${bytes}` as HelperName, `&${to} + ${word}`, `&${source} + ${word}`)};`);
+    const to = this.#names.array(array);
+    const [at, source] = [print(index).text, `&${this.#memory.element(from, print(fromIndex))}`];
+    for (let word = 0; word < words; word += bytes / size) {
+      const [place, there] = word === 0 ? [at, source] : [`${at} + ${word}`, `${source} + ${word}`];
+      out.add(`${this.#helpers.call(`fetch_${bytes}` as HelperName, to, place, there)};`);
+    }
   }
 
   atomic(s: StmtOf<"atomic">, print: Print, out: Lines): void {

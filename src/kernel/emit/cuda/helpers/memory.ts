@@ -36,17 +36,17 @@ export const memoryHelpers = {
 
 /**
  * Copies so many bytes to shared memory beside the arithmetic, where the GPU can, past the multiprocessor's own cache if it has 16 bytes. With FK_EXACT at once,
- * for other compilers too.
+ * for other compilers too. The array's address is turned by itself, and the index added to it in 32 bits: NVRTC, unlike nvcc, keeps 64 bits for each sum.
  */
 function fetch(bytes: 4 | 8 | 16): HelperText {
   const copy = `cp.async.${bytes === 16 ? "cg" : "ca"}.shared.global [%0], [%1], ${bytes};`;
   const text = definition(
-    `void fetch_${bytes}(void* to, const void* from)`,
+    `void fetch_${bytes}(T* array, int index, const T* from)`,
     "#if !defined(FK_EXACT) && __CUDA_ARCH__ >= 800",
-    `asm volatile("${copy}" :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");`,
+    `asm volatile("${copy}" :: "r"((unsigned)__cvta_generic_to_shared(array) + unsigned(index) * unsigned(sizeof(T))), "l"(from) : "memory");`,
     "#else",
-    `__builtin_memcpy(__builtin_assume_aligned(to, ${bytes}), __builtin_assume_aligned(from, ${bytes}), ${bytes});`,
+    `__builtin_memcpy(__builtin_assume_aligned(array + index, ${bytes}), __builtin_assume_aligned(from, ${bytes}), ${bytes});`,
     "#endif",
   );
-  return { needs: [], text: text.replaceAll("  #", "#") };
+  return { needs: [], text: generic + text.replaceAll("  #", "#") };
 }
