@@ -32,8 +32,8 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
   );
 
   test.each([
-    ["f64", { systems: 16, lanes: 16, rows: 32, words: 2, depth: 16 }],
-    ["f32", { systems: 32, lanes: 8, rows: 64, words: 4, depth: 32 }],
+    ["f64", { systems: 16, lanes: 16, rows: 32, words: 2, depth: 16, ahead: 12 }],
+    ["f32", { systems: 32, lanes: 8, rows: 64, words: 4, depth: 32, ahead: 22 }],
   ] as const)(
     "512 rows streamed, %s: all of a run in registers, none spilled",
     async (precision, shape) => {

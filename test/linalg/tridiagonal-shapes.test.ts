@@ -89,7 +89,7 @@ const STREAMED = [
 ] as const;
 
 describe.each(STREAMED)("streamed, $n rows, $batch systems, stride $stride", ({ n, batch, stride, words }) => {
-  const shape = { systems: 4, lanes: 4, rows: 12, words, depth: 6, shuffles: false };
+  const shape = { systems: 4, lanes: 4, rows: 12, words, depth: 6, ahead: 4, shuffles: false };
   const solve: Solve = async (device, { buffers }) => {
     const compiled = await device.compile(streamedHybridKernel({ ...shape, whole: n === 48 }), { precision: "f64" });
     const tilesAcross = Math.ceil(stride / 4);

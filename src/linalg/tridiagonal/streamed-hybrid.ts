@@ -14,8 +14,10 @@ export interface StreamShape {
   readonly rows: number;
   /** Words that are fetched at once. */
   readonly words: number;
-  /** Rows of every run that workgroup memory holds; divides `rows`, so that places in the ring are constants. */
+  /** Rows of every run that workgroup memory has places for; divides `rows`, so that places are constants. */
   readonly depth: number;
+  /** Rows of every run that are on their way, fewer than `depth`. */
+  readonly ahead: number;
   readonly shuffles: boolean;
 }
 
@@ -73,7 +75,7 @@ function fetchRow({ systems, lanes, rows, words, whole }: Variant): KernelFuncti
  * words, and those of an exchange a run. Any `stride` that `words` divides.
  */
 export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
-  const { systems, lanes, rows, depth, shuffles, whole } = variant;
+  const { systems, lanes, rows, depth, ahead, shuffles, whole } = variant;
   const items = lanes * systems;
   return kernel({
     name: `streamed-hybrid-${systems}x${lanes}x${rows}${whole ? "" : "-part"}`,
@@ -97,7 +99,7 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
       whole,
       perItem: rows,
       last: rows - 1,
-      ahead: depth - 1,
+      ahead,
       fetchBase: fetchBase(variant),
       fetchRow: fetchRow(variant),
       eliminateRow: eliminateRow(rows),
@@ -207,8 +209,8 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
  * 32 rows in the ring are 3 % faster than 16 × 32 with 16; in f64 16 × 32 fill the registers. A spill of 16 bytes cost 8 %.
  */
 const SHARED_OUT = {
-  f64: { lanes: 16, rows: [16, 32], depth: 16 },
-  f32: { lanes: 8, rows: [32, 64], depth: 32 },
+  f64: { lanes: 16, rows: [16, 32], depth: 16, ahead: 12 },
+  f32: { lanes: 8, rows: [32, 64], depth: 32, ahead: 22 },
 } as const;
 /** Bytes of a line of the caches, and of the widest fetch. */
 const LINE = 128;
@@ -219,7 +221,7 @@ export function streamShape(device: Device, problem: Problem): StreamShape | und
   const { rows, batch, stride, shared, precision } = problem;
   const { limits } = device;
   if (precision === "f32x2" || shared) return undefined;
-  const { lanes, rows: sizes, depth } = SHARED_OUT[precision];
+  const { lanes, rows: sizes, depth, ahead } = SHARED_OUT[precision];
   const perItem = sizes.find((size) => size * lanes >= rows);
   const bytes = bytesOf(precision);
   const [systems, words] = [LINE / bytes, WIDEST / bytes];
@@ -229,7 +231,7 @@ export function streamShape(device: Device, problem: Problem): StreamShape | und
   if (stride % words !== 0 || stride < 4 * systems) return undefined;
   const memory = (4 * depth + 7) * systems * lanes * bytes + 4 * systems;
   if (systems * lanes > limits.maxGroupSize || memory > limits.maxWorkgroupBytes) return undefined;
-  return { systems, lanes, rows: perItem, words, depth, shuffles: limits.subgroupSize === 32 };
+  return { systems, lanes, rows: perItem, words, depth, ahead, shuffles: limits.subgroupSize === 32 };
 }
 
 /** The streamed hybrid for a problem. */
