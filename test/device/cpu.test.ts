@@ -100,6 +100,26 @@ describe("CPU device", () => {
     expect(await device.read(u, 17, 2)).toEqual(Float64Array.of(2500, 2500));
   });
 
+  it("keeps launches that share a buffer in order, while others overlap them", async () => {
+    using device = createCpuDevice({ threads: 4, share: "always" });
+    const step = await device.compile(increment, { precision: "f64" });
+    const copy = await device.compile(affine, { precision: "f64" });
+    const items = 3001; // more for some threads than for others
+    using u = device.createBuffer("f64", items);
+    using v = device.createBuffer("f64", items);
+    using w = device.createBuffer("f64", items);
+    for (let k = 0; k < 60; k++) {
+      device.launch(step, { turns: k % 3 === 0 ? 20_000 : 1, u }, { items });
+      device.launch(step, { turns: k % 4 === 0 ? 10_000 : 1, u: v }, { items });
+      if (k % 10 === 9) device.launch(copy, { scale: 3, shift: 1, turns: 1, u, out: w }, { items });
+      if (k === 29) expect(await device.read(w)).toEqual(new Float64Array(items).fill(91));
+    }
+    device.launch(copy, { scale: 1, shift: 0, turns: 1, u: v, out: w }, { items });
+    device.launch(copy, { scale: 1, shift: 0, turns: 1, u: w, out: u }, { items });
+    expect(await device.read(v)).toEqual(new Float64Array(items).fill(60));
+    expect(await device.read(u)).toEqual(new Float64Array(items).fill(60));
+  });
+
   it("gives workers memory that came after them", async () => {
     using device = createCpuDevice({ threads: 2, share: "always" });
     const roomy = kernel({

@@ -19,6 +19,8 @@ export interface PoolEvents {
 }
 
 export interface Share {
+  /** The last launch that has to be complete before this one starts, and with it all before that one; −1 for none. */
+  readonly after: number;
   readonly program: Program;
   readonly args: ArrayBuffer;
   readonly begin: number;
@@ -49,6 +51,8 @@ export class Pool {
   #traps = 0;
   /** Launches that every worker is known to have left behind: their slots may be used again. */
   #passed = 0;
+  /** Launches below this one are complete. */
+  #complete = 0;
 
   constructor(count: number, startThread: StartThread, memory: CpuMemory, events: PoolEvents) {
     this.#memory = memory;
@@ -67,13 +71,17 @@ export class Pool {
 
   /** Whether everything posted is complete, and nothing is still to be heard about it. */
   get idle(): boolean {
-    return this.#launches === 0 || this.isComplete(this.#launches - 1);
+    while (this.#complete < this.#launches && this.#isDone(this.#complete)) this.#complete++;
+    return this.#complete === this.#launches && this.#told;
   }
 
-  /** Whether launch `number`, and so all before it, is complete, and nothing is still to be heard about it. */
+  /** Whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard about it. */
   isComplete(number: number): boolean {
-    const done = number < this.#passed || Atomics.load(this.#words(), this.#slotOf(number) + DONE) === 1;
-    return done && this.#told;
+    return this.#isDone(number) && this.#told;
+  }
+
+  #isDone(number: number): boolean {
+    return number < this.#passed || Atomics.load(this.#words(), this.#slotOf(number) + DONE) === 1;
   }
 
   get #told(): boolean {
@@ -85,8 +93,8 @@ export class Pool {
     return this.#launches - this.#passed >= SLOTS - 1;
   }
 
-  /** Shares a launch out among the workers; it starts when those before it are complete. Returns its number. */
-  launch({ program, args, begin, end, step }: Share): number {
+  /** Shares a launch out among the workers. Returns its number. */
+  launch({ after, program, args, begin, end, step }: Share): number {
     if (!this.#known.has(program.id)) {
       this.#postAll({ kind: "program", id: program.id, module: program.module });
       this.#known.add(program.id);
@@ -102,6 +110,8 @@ export class Pool {
     this.#threads.forEach((thread, i) => {
       thread.post({
         kind: "launch",
+        number,
+        after,
         kernel: program.ir.name,
         program: program.id,
         slot,

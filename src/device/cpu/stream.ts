@@ -143,14 +143,17 @@ export class Stream {
 
   #start({ work, buffers }: Command): void {
     if (work.kind === "host") return work.action();
-    const shared = this.#startLaunch(work.program, work.args, work.count);
-    if (shared !== undefined) for (const buffer of buffers as readonly CpuBuffer[]) buffer.lastLaunch = shared;
+    const touched = buffers as readonly CpuBuffer[];
+    // Launches that share no buffer overlap: who is done with one begins the next while others finish.
+    const after = touched.reduce((last, { lastLaunch = -1 }) => Math.max(last, lastLaunch), -1);
+    const shared = this.#startLaunch(work, after);
+    if (shared !== undefined) for (const buffer of touched) buffer.lastLaunch = shared;
   }
 
-  #startLaunch(program: Program, args: ArrayBuffer, count: number): number | undefined {
+  #startLaunch({ program, args, count }: Work & { kind: "launch" }, after: number): number | undefined {
     if (count === 0) return undefined;
     const begin = this.#pool === undefined || this.#pool.idle ? this.#runHere(program, args, 0, count) : 0;
-    return begin < count ? this.#share(program, args, begin, count) : undefined;
+    return begin < count ? this.#share(program, args, begin, count, after) : undefined;
   }
 
   /** Whether the rest of a launch had better go to the workers. */
@@ -160,12 +163,12 @@ export class Stream {
     return this.#pool !== undefined || this.#spentHere + pace * rest > STARTING;
   }
 
-  #share(program: Program, args: ArrayBuffer, begin: number, end: number): number | undefined {
+  #share(program: Program, args: ArrayBuffer, begin: number, end: number, after: number): number | undefined {
     const pool = this.#startPool();
     if (pool === undefined) return void this.#runHere(program, args, begin, end);
     const step = this.#step(program, Math.ceil((end - begin) / (pool.size * RANGES_PER_THREAD)));
     if (program.pace !== undefined) program.pace *= FORGETTING;
-    return pool.launch({ program, args, begin, end, step });
+    return pool.launch({ after, program, args, begin, end, step });
   }
 
   /** Undefined where workers are forbidden (a page's security policy, Node's permissions): then there is this thread. */

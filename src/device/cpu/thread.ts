@@ -8,6 +8,8 @@ export type ToWorker =
   | { readonly kind: "program"; readonly id: number; readonly module: WebAssembly.Module }
   | {
       readonly kind: "launch";
+      readonly number: number;
+      readonly after: number;
       readonly kernel: string;
       readonly program: number;
       readonly slot: number;
