@@ -7,6 +7,7 @@ import {
   type Lane,
   LaneSolver,
   type OneFactorProblem,
+  type LaneValues,
   pointValue,
   type Resolution,
 } from "../../src/fdm/index.ts";
@@ -163,16 +164,12 @@ async function book(
 }
 
 /** Largest difference in price, over spot, from the CPU's f64 on the same meshes. */
-async function worstError(
-  cpu: Device,
-  lanes: readonly Lane[],
-  values: readonly (readonly number[])[],
-): Promise<number> {
+async function worstError(cpu: Device, lanes: readonly Lane[], values: readonly LaneValues[]): Promise<number> {
   using solver = new LaneSolver(cpu, "f64");
   const expected = await solver.solve(lanes);
-  const price = (l: number, all: readonly number[]): number => {
-    lanes[l].grid.stencils.length = 0; // each side reads at its own nodes
-    return pointValue(lanes[l].grid, all, 0, 1e-9).value;
+  const price = (l: number, all: LaneValues): number => {
+    lanes[l].grid.today.stencil = undefined; // each side reads at its own nodes
+    return pointValue(lanes[l].grid, all, 1e-9).value;
   };
   return Math.max(...lanes.map((_, l) => Math.abs(price(l, values[l]) - price(l, expected[l])) / 100));
 }

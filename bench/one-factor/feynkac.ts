@@ -100,7 +100,7 @@ export class OurEngine implements Disposable {
 }
 
 function valueOf(lanes: readonly Lane[], values: readonly LaneValues[], i: number): number {
-  return pointValue(lanes[i].grid, values[i], 0, 1e-13).value;
+  return pointValue(lanes[i].grid, values[i], 1e-13).value;
 }
 
 function oneFactor(problem: Problem): OneFactorProblem {

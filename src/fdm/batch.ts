@@ -2,7 +2,7 @@ import type { CompiledKernel, Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Arena } from "./arena.ts";
-import type { Lane } from "./lane.ts";
+import type { Lane, Reading } from "./lane.ts";
 import { Launch, type LaneValues } from "./launch.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
@@ -125,6 +125,7 @@ export class LaneSolver implements Disposable {
       barriers: grid.problem.barriers?.length ?? 0,
       knockIns: grid.problem.knockIns?.levels.length ?? 0,
       closed: grid.table === undefined,
+      points: grid.problem.spots.length > 1,
       capacity: this.capacity(grid, split),
       ...(formula === undefined ? {} : { volatility: formula }),
     };
@@ -179,10 +180,15 @@ function bytesOf(precision: Precision): number {
 /** Indices of the lanes that can share a launch. */
 function grouped(lanes: readonly Lane[]): number[][] {
   // By time grid first: most lanes share that very string, so that finding it costs no comparison.
-  const byTime = new Map<string, Map<string, number[]>>();
+  const byReading: Record<Reading, Map<string, Map<string, number[]>>> = {
+    window: new Map(),
+    points: new Map(),
+    both: new Map(),
+  };
   const volatilities = new Map<unknown, number>();
   for (let index = 0; index < lanes.length; index++) {
-    const { grid, formula, surface } = lanes[index];
+    const { grid, formula, surface, reading } = lanes[index];
+    const byTime = byReading[reading];
     const shared = formula ?? surface?.surface;
     let groups = byTime.get(grid.time.key);
     if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
@@ -195,7 +201,9 @@ function grouped(lanes: readonly Lane[]): number[][] {
     if (members === undefined) groups.set(key, [index]);
     else members.push(index);
   }
-  const all = [...byTime.values()].flatMap((groups) => [...groups.values()]);
+  const all = Object.values(byReading).flatMap((byTime) =>
+    [...byTime.values()].flatMap((groups) => [...groups.values()]),
+  );
   for (const members of all) if (!lanes[members[0]].grid.time.homogeneous) sortByExpiry(members, lanes);
   return all;
 }

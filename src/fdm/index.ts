@@ -21,7 +21,7 @@ export {
   SAME_DATE,
   type WatchedLevel,
 } from "./barriers.ts";
-export { coarserInTime, type Grid, grids, gridsOn, lane, type Lane, type Resolution } from "./lane.ts";
+export { coarserInTime, type Grid, grids, gridsOn, lane, type Lane, type Reading, type Resolution } from "./lane.ts";
 export { eventsOf } from "./events.ts";
 export { hasLargeDividends } from "./dividend-domain.ts";
 export { driftExcess } from "./domain.ts";
@@ -36,6 +36,6 @@ export {
   totalVariance,
   volatilityAt,
 } from "./problem.ts";
-export { type PointValue, pointValue, premiumAtBoundary } from "./solution.ts";
+export { type PointValue, pointValue, premiumAtBoundary, spotValue } from "./solution.ts";
 export { solverKernel, type SolverVariant } from "./solver/index.ts";
 export * from "./equation/index.ts";

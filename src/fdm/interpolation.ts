@@ -2,7 +2,8 @@ import { cellOf, type Mesh } from "./mesh.ts";
 
 /**
  * Reading a solution between its nodes: the polynomial of degree 5 through the six nodes around the spot, its value and
- * first two derivatives, as weights on the six values. Truncation O(h⁶), O(h⁵), O(h⁴) where the solution is smooth.
+ * first two derivatives, as weights on the six values. Truncation O(h⁶), O(h⁵), O(h⁴) where the solution is smooth. Where the value
+ * alone is wanted the device reads it the same way (`solver/point.ts`).
  */
 export const WINDOW = 6;
 
@@ -37,21 +38,6 @@ export function stencil(nodes: ArrayLike<number>, first: number, spot: number): 
     gamma[k] = p2;
   }
   return { value, delta, gamma };
-}
-
-/** What the weights `value` of `stencil` make of six values from index `first` on, to the bit, at a third of the cost. */
-export function valueThrough(nodes: readonly number[], values: readonly number[], first: number, spot: number): number {
-  let sum = 0;
-  for (let k = 0; k < WINDOW; k++) {
-    let p = 1;
-    for (let j = 0; j < WINDOW; j++) {
-      if (j === k) continue;
-      const scale = 1 / (nodes[k] - nodes[j]);
-      p *= (spot - nodes[j]) * scale;
-    }
-    sum += p * values[first + k];
-  }
-  return sum;
 }
 
 /** First of the six nodes with the spot in the middle gap, as far as the ends allow: of the mesh, or of its live nodes. */

@@ -32,12 +32,17 @@ export interface Grid {
   readonly fixed: boolean;
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
-  /** First nodes of the windows of the problem's spots; undefined where the spot is beyond the mesh, in the exercise region. */
-  readonly windows: readonly (number | undefined)[];
-  /** How they are read, once the first has been: the same for all lanes of the grid. */
-  readonly stencils: (Stencil | undefined)[];
+  readonly today: TodaysWindow;
   /** Lanes of one key and one time grid run in one launch. */
   readonly key: string;
+}
+
+/** How today's spot is read, filled in when it first is: the same for all lanes of a grid. */
+export interface TodaysWindow {
+  isKnown: boolean;
+  /** Its first node; undefined where the spot is knocked out, or beyond the mesh, in the exercise region. */
+  first: number | undefined;
+  stencil: Stencil | undefined;
 }
 
 /** What a grid looks like node by node. */
@@ -59,7 +64,11 @@ export interface Lane {
   readonly formula: SolverVariant["volatility"];
   /** σ(t, S) on a grid, with its parallel move; lanes of one surface share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
+  readonly reading: Reading;
 }
+
+/** What is read of a solution: the window of today's spot, the values at the other spots (`points`), or both. */
+export type Reading = "window" | "points" | "both";
 
 /** The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps. */
 export function grids(
@@ -110,8 +119,7 @@ function grid(
     fixed,
     scheme,
     time,
-    windows: windowsOf(problem, mesh, time),
-    stencils: [],
+    today: { isKnown: false, first: undefined, stencil: undefined },
     key: keyOf(problem, scheme, mesh.count, fixed, table),
   };
 }
@@ -124,32 +132,47 @@ export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
 const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
   barriers !== undefined || knockIns !== undefined;
 
-/** Read from live nodes only: the solution bends at a barrier that is watched today. */
-function windowsOf(problem: OneFactorProblem, mesh: Mesh, { dates }: TimeGrid): (number | undefined)[] {
-  if (!hasLevels(problem))
-    return problem.spots.map((spot) =>
-      beyond(mesh, spot) ? undefined : windowStart(mesh, spot, ...betweenKinks(problem, mesh, spot)),
-    );
-  return problem.spots.map((spot) => {
-    if (knockedOutBy(problem, spot) !== undefined || beyond(mesh, spot)) return undefined;
-    const { down, up } = (isKnockedIn(problem, spot) ? aliveBetween : waitingBetween)(problem, 0, dates[1]);
-    const lowest = down === undefined ? 0 : firstFrom(mesh, down.level);
-    const highest = up === undefined ? mesh.count - 1 : firstFrom(mesh, up.level);
-    return windowStart(mesh, spot, lowest, highest);
-  });
+/** The window of today's spot. */
+export function windowOf(grid: Grid): TodaysWindow {
+  const { problem, mesh, today } = grid;
+  const [spot] = problem.spots;
+  if (today.isKnown) return today;
+  const isRead = !beyond(mesh, spot) && !(hasLevels(problem) && knockedOutBy(problem, spot) !== undefined);
+  today.first = isRead ? windowStart(mesh, spot, ...readableFrom(grid)(spot)) : undefined;
+  today.isKnown = true;
+  return today;
+}
+
+/**
+ * The first and the last node that a spot may be read from: live ones only, for the solution bends at a barrier that is watched today, and none beyond a kink at which it bends.
+ */
+export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
+  const all = [0, mesh.count - 1] as const;
+  if (!hasLevels(problem)) return (spot) => betweenKinks(problem, mesh, spot) ?? all;
+  const between = ({ down, up }: ReturnType<typeof waitingBetween>): readonly [number, number] => [
+    down === undefined ? all[0] : firstFrom(mesh, down.level),
+    up === undefined ? all[1] : firstFrom(mesh, up.level),
+  ];
+  const alive = between(aliveBetween(problem, 0, dates[1]));
+  const waiting = problem.knockIns === undefined ? alive : between(waitingBetween(problem, 0, dates[1]));
+  return (spot) => (isKnockedIn(problem, spot) ? alive : waiting);
 }
 
 /**
  * The nodes that a spot may be read from. A formula that is exercised up to a kink bends the solution there (a cap, a jump): none beyond the kinks
  * beside the spot, if that leaves enough of them.
  */
-function betweenKinks({ american, payoff }: OneFactorProblem, mesh: Mesh, spot: number): [number?, number?] {
-  if (!american || payoff.exerciseSide !== "unknown") return [];
+function betweenKinks(
+  { american, payoff }: OneFactorProblem,
+  mesh: Mesh,
+  spot: number,
+): readonly [number, number] | undefined {
+  if (!american || payoff.exerciseSide !== "unknown") return undefined;
   const below = payoff.kinks.findLast((kink) => kink < spot);
   const above = payoff.kinks.find((kink) => kink > spot);
   const lowest = below === undefined ? 0 : firstFrom(mesh, below);
   const highest = above === undefined ? mesh.count - 1 : firstFrom(mesh, above);
-  return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? [] : [lowest, highest];
+  return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? undefined : [lowest, highest];
 }
 
 /** The first node at or above a price, of a mesh that ascends. */
@@ -273,7 +296,12 @@ function shapeOf({ diffusion }: OneFactorProblem): SolverVariant["shape"] {
 }
 
 /** The lane that solves `problem`, which may be a shift of the grid's own, on the grid. */
-export function lane(grid: Grid, problem: OneFactorProblem = grid.problem, arena = new Arena(512)): Lane {
+export function lane(
+  grid: Grid,
+  problem: OneFactorProblem = grid.problem,
+  arena = new Arena(512),
+  reading: Reading = "both",
+): Lane {
   const { diffusion } = problem;
   return {
     grid,
@@ -282,6 +310,7 @@ export function lane(grid: Grid, problem: OneFactorProblem = grid.problem, arena
       diffusion.kind === "local" ? nodesOf(grid.mesh, arena).map((spot) => localVariance(problem, spot)) : undefined,
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
     surface: diffusion.kind === "surface" ? diffusion : undefined,
+    reading,
   };
 }
 

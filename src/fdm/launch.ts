@@ -1,19 +1,51 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../device/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
-import { type Grid, hasObstacle, type Lane, type Table } from "./lane.ts";
+import { type Grid, hasObstacle, type Lane, readableFrom, type Table, windowOf } from "./lane.ts";
 import type { KinkedMesh } from "./mesh.ts";
 import { isKnockedIn } from "./barriers.ts";
 import { eventWords } from "./coefficients.ts";
-import { BARRIERS, CLOSED_WORDS, coefficientWords, DIVIDEND, REFACTOR } from "./solver/index.ts";
+import { BARRIERS, CLOSED_WORDS, coefficientWords, DIVIDEND, EXERCISED, pointWords, REFACTOR } from "./solver/index.ts";
 import type { Split } from "./split.ts";
 import { SurfaceTable } from "./surface-table.ts";
 
-/**
- * Values in the six nodes of each of a lane's windows, in the currency: `[window·6 + k]`; without meaning where there is no window. Where
- * the device made the mesh the nodes follow, as many, as the device rounded them.
- */
-export type LaneValues = readonly number[];
+/** What has been read of a lane's solution, in the currency. */
+export interface LaneValues {
+  /**
+   * In the six nodes about today's spot; without meaning where there is no window. Where the device made the mesh the nodes follow, as many, as the device rounded them.
+   * Empty if it was not wanted.
+   */
+  readonly window: readonly number[];
+  /** At spot k of the problem, from 1 on; infinite where exercise is optimal at once. */
+  at(k: number): number;
+}
+
+/** In units of the spot no value comes near what stands for exercise. */
+const MOST = 0.5 * EXERCISED;
+
+/** One lane's column of what a launch gives. */
+class Column implements LaneValues {
+  readonly window: readonly number[];
+  private readonly values: Float64Array | Float32Array;
+  private readonly before: number;
+  private readonly pitch: number;
+  private readonly scale: number;
+
+  constructor(values: Float64Array | Float32Array, lane: number, pitch: number, windowWords: number, scale: number) {
+    const window = new Array<number>(windowWords);
+    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + lane] * scale;
+    this.window = window;
+    this.values = values;
+    this.before = (windowWords - 1) * pitch + lane;
+    this.pitch = pitch;
+    this.scale = scale;
+  }
+
+  at(k: number): number {
+    const value = this.values[this.before + k * this.pitch];
+    return value > MOST ? Number.POSITIVE_INFINITY : value * this.scale;
+  }
+}
 
 const LANES_AT_ONCE = 16;
 
@@ -24,7 +56,9 @@ export class Launch {
   private readonly split: Split;
   private readonly lanes: readonly Lane[];
   private readonly pitch: number;
+  /** 1, or 0 where only points are read. */
   private readonly windows: number;
+  private readonly points: number;
   /** Whether the device makes the nodes and the payoff. */
   private readonly closed: boolean;
   private readonly flags: Int32Array;
@@ -41,8 +75,10 @@ export class Launch {
     this.lanes = lanes;
     // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
     this.pitch = ((lanes.length + 63) & ~63) + 8;
-    this.windows = lanes[0].grid.windows.length;
-    this.closed = lanes[0].grid.table === undefined;
+    const [{ grid, reading }] = lanes;
+    this.windows = reading === "points" ? 0 : 1;
+    this.points = reading === "window" ? 0 : grid.problem.spots.length - 1;
+    this.closed = grid.table === undefined;
     this.flags = neededFlags(lanes);
     this.packed = memory.pack();
     this.surface = lanes[0].surface && new SurfaceTable(lanes, lanes[0].surface.surface);
@@ -65,6 +101,7 @@ export class Launch {
         nodes: grid.mesh.count,
         steps: grid.time.steps.length,
         windows: this.windows,
+        points: this.points,
         obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
         fixed: grid.fixed,
         scale: formula === undefined ? 1 : grid.problem.spots[0],
@@ -78,22 +115,21 @@ export class Launch {
     );
   }
 
-  /** Values a lane. */
+  /** Values a lane, those of its window first. */
   private get outputs(): number {
+    return this.windowWords + this.points;
+  }
+
+  private get windowWords(): number {
     return (this.closed ? 2 : 1) * this.windows * WINDOW;
   }
 
   async finish(): Promise<LaneValues[]> {
     if (this.out === undefined) return [];
-    const values = await this.memory.device.read(this.out, 0, this.outputs * this.pitch);
+    const { pitch, windowWords } = this;
+    const values = await this.memory.device.read(this.out, 0, this.outputs * pitch);
     this.memory.give(this.buffers);
-    return this.lanes.map((lane, l) => this.windowsOf(values, l, lane.grid.problem.spots[0]));
-  }
-
-  private windowsOf(values: Float64Array | Float32Array, l: number, scale: number): LaneValues {
-    const mine = new Array<number>(this.outputs);
-    for (let k = 0; k < mine.length; k++) mine[k] = values[k * this.pitch + l] * scale;
-    return mine;
+    return this.lanes.map((lane, l) => new Column(values, l, pitch, windowWords, lane.grid.problem.spots[0]));
   }
 
   /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
@@ -145,7 +181,9 @@ export class Launch {
 
   private packCoefficients(): void {
     const rows = keptRows(this.lanes[0], this.flags);
-    const packed = this.packed.coefficients.take(rows.length * this.pitch);
+    const pointRows = this.points * pointWords(this.closed);
+    const packed = this.packed.coefficients.take((rows.length + pointRows) * this.pitch);
+    this.packPoints(packed.subarray(rows.length * this.pitch));
     // A row of a few lanes at a time: rows are far apart, and each write to another one a new line of the cache.
     for (let first = 0; first < this.lanes.length; first += LANES_AT_ONCE) {
       const end = Math.min(first + LANES_AT_ONCE, this.lanes.length);
@@ -156,15 +194,30 @@ export class Launch {
     }
   }
 
+  /** Points after the coefficients: spots, and the nodes that they may be read from where those are not all. */
+  private packPoints(packed: Float64Array | Float32Array): void {
+    const words = pointWords(this.closed);
+    this.lanes.forEach(({ grid }, l) => {
+      const { spots } = grid.problem;
+      const readable = this.closed || this.points === 0 ? undefined : readableFrom(grid);
+      for (let k = 0; k < this.points; k++) {
+        const spot = spots[k + 1];
+        const at = k * words * this.pitch + l;
+        packed[at] = spot / spots[0];
+        if (readable === undefined) continue;
+        const [lowest, highest] = readable(spot);
+        packed[at + this.pitch] = lowest + numbering(grid, spot);
+        packed[at + 2 * this.pitch] = highest + numbering(grid, spot);
+      }
+    });
+  }
+
   private packStarts(): void {
-    const packed = this.packed.starts.take(this.windows * this.pitch);
-    this.lanes.forEach(({ grid: { problem, mesh, windows } }, l) =>
-      windows.forEach((first, w) => {
-        // The value before a knock-in is numbered after that of the trade itself.
-        const offset = isKnockedIn(problem, problem.spots[w]) ? 0 : mesh.count;
-        packed[w * this.pitch + l] = (first ?? 0) + offset;
-      }),
-    );
+    const packed = this.packed.starts.take(this.pitch);
+    if (this.windows > 0)
+      this.lanes.forEach(
+        ({ grid }, l) => (packed[l] = (windowOf(grid).first ?? 0) + numbering(grid, grid.problem.spots[0])),
+      );
   }
 
   private column(
@@ -195,6 +248,11 @@ export class Launch {
     this.buffers.push(buffer);
     return buffer;
   }
+}
+
+/** The value before a knock-in is numbered after that of the trade itself. */
+function numbering({ problem, mesh }: Grid, spot: number): number {
+  return isKnockedIn(problem, spot) ? 0 : mesh.count;
 }
 
 /** Rows of coefficients a step has, by what its flag says. */

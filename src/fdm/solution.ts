@@ -1,6 +1,6 @@
 import { isKnockedIn } from "./barriers.ts";
-import { stencil, valueThrough, WINDOW } from "./interpolation.ts";
-import type { Grid } from "./lane.ts";
+import { stencil, WINDOW } from "./interpolation.ts";
+import { type Grid, windowOf } from "./lane.ts";
 import { isExercisableNow } from "./problem.ts";
 import type { LaneValues } from "./launch.ts";
 import { cellOf, nodeAt } from "./mesh.ts";
@@ -14,85 +14,85 @@ export interface PointValue {
   readonly exercised: boolean;
 }
 
-/**
- * Reads window `w` of a lane's values at the grid's w-th spot; `rounding` is the relative rounding of the values. `valueOnly`: without delta and gamma, which a ladder of
- * spots has no use for, at a third of the cost; the value is the same to the bit.
- */
-export function pointValue(grid: Grid, values: LaneValues, w: number, rounding: number, valueOnly = false): PointValue {
-  const { problem, windows } = grid;
-  const first = windows[w];
-  const spot = problem.spots[w];
-  if (first === undefined || (problem.american && onObstacle(grid, values, w, first, rounding * problem.spots[0]))) {
-    return exercisedNow(grid, w);
-  }
-  let [value, delta, gamma] = [0, Number.NaN, Number.NaN];
-  if (valueOnly) value = valueThrough(nodesAt(grid, values, w, first), values, w * WINDOW, spot);
-  else {
-    const weights = (grid.stencils[w] ??= stencil(nodesAt(grid, values, w, first), 0, spot));
-    delta = 0;
-    gamma = 0;
-    for (let k = 0; k < WINDOW; k++) {
-      const v = values[w * WINDOW + k];
-      value += weights.value[k] * v;
-      delta += weights.delta[k] * v;
-      gamma += weights.gamma[k] * v;
-    }
+/** Reads a lane's solution at today's spot; `rounding` is the relative rounding of the values. */
+export function pointValue(grid: Grid, { window }: LaneValues, rounding: number): PointValue {
+  const { problem } = grid;
+  const [spot] = problem.spots;
+  const today = windowOf(grid);
+  const { first } = today;
+  if (first === undefined || (problem.american && onObstacle(grid, window, first, rounding * spot)))
+    return exercisedNow(grid);
+  const weights = (today.stencil ??= stencil(nodesOf(grid, window, first), 0, spot));
+  let [value, delta, gamma] = [0, 0, 0];
+  for (let k = 0; k < WINDOW; k++) {
+    const v = window[k];
+    value += weights.value[k] * v;
+    delta += weights.delta[k] * v;
+    gamma += weights.gamma[k] * v;
   }
   if (isExercisableNow(problem, spot)) {
     const paid = problem.payoff.exercised(spot);
-    if (!problem.american && paid > 0 && paid >= value) return exercisedNow(grid, w);
+    if (!problem.american && paid > 0 && paid >= value) return exercisedNow(grid);
     value = Math.max(value, paid);
   }
   return { value, delta, gamma, exercised: false };
 }
 
+/** The value at spot k, from 1 on, which the device has read; undefined where exercise is optimal at once: it is the payoff. */
+export function spotValue({ problem }: Grid, values: LaneValues, k: number): number | undefined {
+  const spot = problem.spots[k];
+  const value = values.at(k);
+  if (value === Number.POSITIVE_INFINITY) return undefined;
+  if (!isExercisableNow(problem, spot)) return value;
+  const paid = problem.payoff.exercised(spot);
+  if (!problem.american && paid > 0 && paid >= value) return undefined;
+  return Math.max(value, paid);
+}
+
 /** A window's nodes: those that the device made, rounded as it did, else the mesh's. */
-function nodesAt(grid: Grid, values: LaneValues, w: number, first: number): number[] {
-  const made = grid.windows.length * WINDOW;
+function nodesOf(grid: Grid, window: LaneValues["window"], first: number): number[] {
   const nodes = [0, 0, 0, 0, 0, 0];
-  for (let k = 0; k < WINDOW; k++) nodes[k] = nodeOf(grid, values, made, w, first, k);
+  for (let k = 0; k < WINDOW; k++) nodes[k] = nodeOf(grid, window, first, k);
   return nodes;
 }
 
-function nodeOf(grid: Grid, values: LaneValues, made: number, w: number, first: number, k: number): number {
-  return values.length > made ? values[made + w * WINDOW + k] : nodeAt(grid.mesh, first + k);
+function nodeOf({ mesh }: Grid, window: LaneValues["window"], first: number, k: number): number {
+  return window.length > WINDOW ? window[WINDOW + k] : nodeAt(mesh, first + k);
 }
 
 /** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
-function onObstacle(grid: Grid, values: LaneValues, w: number, first: number, tolerance: number): boolean {
-  const made = grid.windows.length * WINDOW;
+function onObstacle(grid: Grid, window: LaneValues["window"], first: number, tolerance: number): boolean {
   const { barriers, knockIns, spots } = grid.problem;
-  if (!isKnockedIn(grid.problem, spots[w])) return false;
+  if (!isKnockedIn(grid.problem, spots[0])) return false;
   // At the end of live nodes the spot need not be in the middle of its window.
-  const below = barriers === undefined && knockIns === undefined ? 2 : cellOf(grid.mesh, spots[w]) - first;
+  const below = barriers === undefined && knockIns === undefined ? 2 : cellOf(grid.mesh, spots[0]) - first;
   for (let k = below; k <= below + 1; k++) {
-    const payoff = grid.problem.payoff.exercised(nodeOf(grid, values, made, w, first, k));
-    if (!(payoff > 0 && values[w * WINDOW + k] <= payoff + tolerance)) return false;
+    const payoff = grid.problem.payoff.exercised(nodeOf(grid, window, first, k));
+    if (!(payoff > 0 && window[k] <= payoff + tolerance)) return false;
   }
   return true;
 }
 
 /**
- * How much more than the payoff the nodes of a window are worth at most, where the exercise boundary is among them; else 0, and where the payoff jumps: a boundary at
+ * How much more than the payoff the nodes of the window are worth at most, where the exercise boundary is among them; else 0, and where the payoff jumps: a boundary at
  * the jump is on a node, and beyond it the payoff says nothing.
  */
-export function premiumAtBoundary(grid: Grid, values: LaneValues, w: number, rounding: number): number {
-  const first = grid.windows[w];
+export function premiumAtBoundary(grid: Grid, { window }: LaneValues, rounding: number): number {
+  const { first } = windowOf(grid);
   const { american, payoff, spots } = grid.problem;
-  if (first === undefined || !american || payoff.jumps || !isKnockedIn(grid.problem, spots[w])) return 0;
-  const made = grid.windows.length * WINDOW;
+  if (first === undefined || !american || payoff.jumps || !isKnockedIn(grid.problem, spots[0])) return 0;
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
   for (let k = 0; k < WINDOW; k++) {
-    const premium = values[w * WINDOW + k] - grid.problem.payoff.exercised(nodeOf(grid, values, made, w, first, k));
+    const premium = window[k] - grid.problem.payoff.exercised(nodeOf(grid, window, first, k));
     least = Math.min(least, premium);
     most = Math.max(most, premium);
   }
   return least <= rounding * spots[0] ? most : 0;
 }
 
-function exercisedNow({ problem }: Grid, w: number): PointValue {
+function exercisedNow({ problem }: Grid): PointValue {
   const { payoff } = problem;
-  const spot = problem.spots[w];
+  const [spot] = problem.spots;
   const bump = 1e-5 * spot;
   const here = payoff.exercised(spot);
   const [below, above] = [here - payoff.exercised(spot - bump), payoff.exercised(spot + bump) - here];

@@ -59,7 +59,7 @@ function smoothBump(base: Case, moved: Moved, size: number, arena: Arena): Bump 
   const up = caseOn(base, moved(1), arena);
   return {
     lanes: lanesOf(up),
-    read: (rounding) => (readCase(up, 0, rounding).value - readCase(base, 0, rounding).value) / size,
+    read: (rounding) => (readCase(up, rounding).value - readCase(base, rounding).value) / size,
   };
 }
 

@@ -15,7 +15,10 @@ import {
   type PointValue,
   pointValue,
   premiumAtBoundary,
+  type Reading,
+  rebateValue,
   type Resolution,
+  spotValue,
 } from "../fdm/index.ts";
 import type { Judged } from "./error-estimate.ts";
 import { knockedOutPoint } from "./knocked-out.ts";
@@ -40,16 +43,24 @@ interface Pair {
 export type Case = readonly Pair[];
 
 /** On meshes of its own: one for both pairs, so that their errors cancel where the knock-in is far away. */
-export function caseAt({ problem, notYet }: TradeProblems, size: Resolution, arena: Arena): Case {
-  if (notYet === undefined) return [pairOn(grids(problem, size, arena), problem, arena)];
+export function caseAt({ problem, notYet }: TradeProblems, size: Resolution, arena: Arena, reading: Reading): Case {
+  const pairAt = (made: readonly [Grid, Grid], one: OneFactorProblem): Pair =>
+    pairOn(made, one, arena, reading, driftExcess(made[0]));
+  if (notYet === undefined) return [pairAt(grids(problem, size, arena), problem)];
   const both = grids(notYet, size, arena);
-  return [pairOn(gridsOn(problem, both[0].mesh, size, arena), problem, arena), pairOn(both, notYet, arena)];
+  return [pairAt(gridsOn(problem, both[0].mesh, size, arena), problem), pairAt(both, notYet)];
 }
 
-/** Shifted problems on the grids of others. */
+/** Shifted problems on the grids of others, for today's spot. */
 export function caseOn(base: Case, { problem, notYet }: TradeProblems, arena: Arena): Case {
   return base.map(({ fine, coarse, drift }, i) =>
-    pairOn([fine.lane.grid, coarse.lane.grid], i === 0 ? problem : (notYet as OneFactorProblem), arena, drift),
+    pairOn(
+      [fine.lane.grid, coarse.lane.grid],
+      i === 0 ? problem : (notYet as OneFactorProblem),
+      arena,
+      "window",
+      drift,
+    ),
   );
 }
 
@@ -59,13 +70,14 @@ function pairOn(
   [fine, coarse]: readonly [Grid, Grid],
   problem: OneFactorProblem,
   arena: Arena,
-  drift = driftExcess(fine),
+  reading: Reading,
+  drift: number,
 ): Pair {
-  return { fine: solvingOn(fine, problem, arena), coarse: solvingOn(coarse, problem, arena), drift };
+  return { fine: solvingOn(fine, problem, arena, reading), coarse: solvingOn(coarse, problem, arena, reading), drift };
 }
 
-function solvingOn(grid: Grid, problem: OneFactorProblem, arena: Arena): Solving {
-  return { lane: lane(grid, problem, arena), values: undefined };
+function solvingOn(grid: Grid, problem: OneFactorProblem, arena: Arena, reading: Reading): Solving {
+  return { lane: lane(grid, problem, arena, reading), values: undefined };
 }
 
 /**
@@ -79,10 +91,10 @@ export class JudgedCase {
 
   constructor(problems: TradeProblems, size: Resolution, arena: Arena) {
     this.size = size;
-    this.pairs = caseAt(problems, size, arena);
+    this.pairs = caseAt(problems, size, arena, "both");
     const fine = this.pairs.map((pair) => pair.fine.lane.grid);
     this.inTime = fine.some(({ problem }) => tellsTime(problem))
-      ? fine.map((grid) => solvingOn(coarserInTime(grid, size), grid.problem, arena))
+      ? fine.map((grid) => solvingOn(coarserInTime(grid, size), grid.problem, arena, "window"))
       : [];
   }
 
@@ -95,7 +107,7 @@ export class JudgedCase {
     const [{ fine }] = this.pairs;
     const drift = Math.max(...this.pairs.map((pair) => pair.drift));
     return {
-      ...readCase(this.pairs, 0, rounding),
+      ...readCase(this.pairs, rounding),
       premium: premiumOf(fine, rounding),
       size: this.size,
       observed: { ...this.observed(fine.lane.grid.problem.spots[0], rounding), drift },
@@ -105,7 +117,7 @@ export class JudgedCase {
 
   private observed(spot: number, rounding: number): Omit<Observed, "drift"> {
     const valueOf = (solved: readonly Solving[]): number =>
-      difference(solved.map((one) => pointOf(one, 0, rounding))).value;
+      difference(solved.map((one) => pointOf(one, rounding))).value;
     const [fine, coarse] = [
       valueOf(this.pairs.map((pair) => pair.fine)),
       valueOf(this.pairs.map((pair) => pair.coarse)),
@@ -126,19 +138,26 @@ function tellsTime(problem: OneFactorProblem): boolean {
   return american || exerciseTimes !== undefined || barriers !== undefined || hasLargeDividends(problem);
 }
 
-/** A case's value at one of its spots, extrapolated, and its sensitivities unless `valueOnly`. */
-export function readCase(one: Case, spot: number, rounding: number, valueOnly = false): PointValue {
-  return difference(one.map((pair) => readPair(pair, spot, rounding, valueOnly)));
+/** A case's value and sensitivities at today's spot, extrapolated. */
+export function readCase(one: Case, rounding: number): PointValue {
+  return difference(one.map((pair) => readPair(pair, rounding)));
+}
+
+/** A case's value at spot k, from 1 on, extrapolated. */
+export function readSpot([plus, minus]: Case, k: number): number {
+  return minus === undefined ? valueAt(plus, k) : valueAt(plus, k) - valueAt(minus, k);
 }
 
 /** The same of its fine solutions alone. */
 export function readFine(one: readonly Solving[], rounding: number): PointValue {
-  return difference(one.map((solving) => pointOf(solving, 0, rounding)));
+  return difference(one.map((solving) => pointOf(solving, rounding)));
 }
 
 /** The fine lanes alone of shifted problems on the grids of others. */
 export function fineOn(base: Case, { problem, notYet }: TradeProblems, arena: Arena): readonly Solving[] {
-  return base.map(({ fine }, i) => solvingOn(fine.lane.grid, i === 0 ? problem : (notYet as OneFactorProblem), arena));
+  return base.map(({ fine }, i) =>
+    solvingOn(fine.lane.grid, i === 0 ? problem : (notYet as OneFactorProblem), arena, "window"),
+  );
 }
 
 function difference([plus, minus]: readonly PointValue[]): PointValue {
@@ -151,25 +170,28 @@ function difference([plus, minus]: readonly PointValue[]): PointValue {
   };
 }
 
-function pointOf({ lane: { grid }, values }: Solving, spot: number, rounding: number, valueOnly = false): PointValue {
+function pointOf(solving: Solving, rounding: number): PointValue {
+  return pointValue(solving.lane.grid, valuesOf(solving), rounding);
+}
+
+function valuesOf({ values }: Solving): LaneValues {
   if (values === undefined) throw new Error("a lane is read before it is solved");
-  return pointValue(grid, values, spot, rounding, valueOnly);
+  return values;
 }
 
 function premiumOf({ lane: { grid }, values }: Solving, rounding: number): number {
-  return values === undefined ? 0 : premiumAtBoundary(grid, values, 0, rounding);
+  return values === undefined ? 0 : premiumAtBoundary(grid, values, rounding);
 }
 
 /** Richardson's extrapolation (4·fine − coarse)/3: both meshes have the kinks, and both schemes an h² expansion. */
-function readPair(pair: Pair, spot: number, rounding: number, valueOnly: boolean): PointValue {
+function readPair(pair: Pair, rounding: number): PointValue {
   const { problem } = pair.fine.lane.grid;
-  const paid = knockedOutBy(problem, problem.spots[spot]);
+  const [price] = problem.spots;
+  const paid = knockedOutBy(problem, price);
   if (paid !== undefined) return knockedOutPoint(problem, paid);
-  const fine = pointOf(pair.fine, spot, rounding, valueOnly);
+  const fine = pointOf(pair.fine, rounding);
   if (fine.exercised || pair.drift > 1) return fine;
-  const coarse = pointOf(pair.coarse, spot, rounding, valueOnly);
-  const further = (f: number, c: number): number => f + (f - c) / 3;
-  const price = problem.spots[spot];
+  const coarse = pointOf(pair.coarse, rounding);
   const value = further(fine.value, coarse.value);
   return {
     value: isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value,
@@ -177,4 +199,21 @@ function readPair(pair: Pair, spot: number, rounding: number, valueOnly: boolean
     gamma: coarse.exercised ? fine.gamma : further(fine.gamma, coarse.gamma),
     exercised: false,
   };
+}
+
+const further = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
+
+/** The value alone, at spot k: as `readPair` has it, and as many times faster as a ladder has spots. */
+function valueAt(pair: Pair, k: number): number {
+  const { grid } = pair.fine.lane;
+  const { problem } = grid;
+  const price = problem.spots[k];
+  const paid = knockedOutBy(problem, price);
+  if (paid !== undefined) return rebateValue(paid, 0, problem);
+  const fine = spotValue(grid, valuesOf(pair.fine), k);
+  if (fine === undefined) return problem.payoff.exercised(price);
+  if (pair.drift > 1) return fine;
+  const coarse = spotValue(pair.coarse.lane.grid, valuesOf(pair.coarse), k) ?? problem.payoff.exercised(price);
+  const value = further(fine, coarse);
+  return isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value;
 }

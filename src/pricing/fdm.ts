@@ -16,7 +16,7 @@ import { deterministicValuation, deterministicValue } from "./deterministic.ts";
 import { type Decay, decayOf } from "./decay.ts";
 import { errorEstimate, type Judged, roundingError } from "./error-estimate.ts";
 import { Bumps } from "./fdm-bumps.ts";
-import { type Case, caseAt, JudgedCase, lanesOf, readCase, type Solving } from "./fdm-case.ts";
+import { type Case, caseAt, JudgedCase, lanesOf, readSpot, type Solving } from "./fdm-case.ts";
 import { knockedOutGreeks } from "./knocked-out.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, isDeterministic, scenarioValues, type Valuation } from "./plan.ts";
@@ -172,7 +172,7 @@ export class FdmTrade {
   private scenarioLanes(): readonly Solving[] {
     const [, ...others] = this.cases;
     this.shifted = others.map((one) =>
-      one === undefined || isKnown(one) ? undefined : caseAt(one, this.size, this.arena),
+      one === undefined || isKnown(one) ? undefined : caseAt(one, this.size, this.arena, "points"),
     );
     return this.shifted.flatMap((one) => (one === undefined ? [] : lanesOf(one)));
   }
@@ -180,7 +180,7 @@ export class FdmTrade {
   /** The value of a case that is not settled, at one of its spots. */
   private caseValue(index: number, spot: number): number {
     const solved = index === 0 ? this.base?.pairs : this.shifted[index - 1];
-    if (solved !== undefined) return readCase(solved, spot, this.rounding, true).value;
+    if (solved !== undefined) return readSpot(solved, spot);
     const one = this.cases[index] ?? this.cases[0];
     return deterministicValue(one, one.problem.spots[spot]);
   }

@@ -11,6 +11,7 @@ import { constant } from "../../src/market/index.ts";
 import { digitalPayoff, vanillaPayoff } from "../../src/products/index.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { PlainDevice } from "../support/plain-device.ts";
+import { valuesAt } from "./split-cases.ts";
 
 const watched = (parts: Partial<KnockOut>): KnockOut => ({
   side: "up",
@@ -163,7 +164,7 @@ describe("the solver with barriers and dates, in the interpreter", () => {
     const made = grids(problem, { nodes: 65, steps: 8 });
     const solve = async (device: PlainDevice | InterpreterDevice) => {
       using solver = new LaneSolver(device, "f64");
-      return await solver.solve(made.map((grid) => lane(grid)));
+      return (await solver.solve(made.map((grid) => lane(grid)))).map((values, l) => valuesAt(made[l], values));
     };
     const device = new InterpreterDevice();
     const [got, expected] = [await solve(device), await solve(new PlainDevice())];

@@ -11,16 +11,17 @@ import {
   type OneFactorProblem,
   type WatchedLevel,
 } from "../../src/fdm/index.ts";
+import { windowOf } from "../../src/fdm/lane.ts";
 import { lessCash } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { european, kernels, problems, settings, withSetting } from "./knock-in-cases.ts";
-import { largestDifference, solved, TOLERANCE } from "./split-cases.ts";
+import { largestDifference, solved, TOLERANCE, valuesAt } from "./split-cases.ts";
 
 async function valuesOf(device: PlainDevice | InterpreterDevice, made: readonly Grid[]): Promise<number[][]> {
   using solver = new LaneSolver(device, "f64");
-  return (await solver.solve(made.map((grid) => lane(grid)))).map((values) => [...values]);
+  return (await solver.solve(made.map((grid) => lane(grid)))).map((values, l) => valuesAt(made[l], values));
 }
 
 describe("in the interpreter", () => {
@@ -69,7 +70,7 @@ describe("without early exercise it is the knocked-in value less what is lacking
     const [fine] = grids(problem, size);
     const parts = [knockedIn(problem), notYet(problem)].map((one) => gridsOn(one, fine.mesh, size)[0]);
     for (const { time } of parts) expect(time.key).toBe(fine.time.key);
-    const values = parts.map((grid): Grid => ({ ...grid, windows: fine.windows }));
+    const values = parts.map((grid): Grid => ({ ...grid, today: windowOf(fine) }));
     const [v, u, lacking] = await valuesOf(new PlainDevice(), [fine, ...values]);
     const worst = Math.max(...v.map((value, k) => Math.abs(value - (u[k] - lacking[k])))) / 100;
     console.log(`${name}: ${worst.toExponential(1)} of spot`);

@@ -1,13 +1,16 @@
 /** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
 import type { Device } from "../../src/device/index.ts";
 import {
+  type Grid,
   grids,
   lane,
   LaneSolver,
+  type LaneValues,
   type OneFactorProblem,
   type Resolution,
   shiftedProblem,
 } from "../../src/fdm/index.ts";
+import { windowOf } from "../../src/fdm/lane.ts";
 import { nodeAt } from "../../src/fdm/mesh.ts";
 import type { Split, TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
@@ -79,7 +82,13 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
   },
 };
 
-/** Values in the windows of the fine and coarse grids of a problem and two shifts of it, over spot. */
+/** The six values of a lane's window and those at the other spots, −1 where exercise is optimal at once; in the currency. */
+export function valuesAt({ problem }: Grid, values: LaneValues): number[] {
+  const others = problem.spots.slice(1).map((_, k) => values.at(k + 1));
+  return [...values.window.slice(0, 6), ...others.map((value) => (value === Infinity ? -1 : value))];
+}
+
+/** Values in the windows of the fine and coarse grids of a problem and two shifts of it, the nodes there, and the values at the other spots, over spot. */
 export async function solved(
   device: Device,
   precision: Precision,
@@ -92,11 +101,13 @@ export async function solved(
   const made = grids(problem, size);
   const lanes = made.flatMap((grid) => shifts.map((shifted) => lane(grid, shifted)));
   const values = await solver.solve(lanes);
-  // The nodes that a device made come after the values; elsewhere they are the mesh's.
   return values.flatMap((all, l) => {
-    const { mesh, windows } = lanes[l].grid;
-    const nodes = windows.flatMap((first) => [0, 1, 2, 3, 4, 5].map((k) => nodeAt(mesh, (first ?? 0) + k)));
-    return [...all, ...(all.length > nodes.length ? [] : nodes)].map((value) => value / problem.spots[0]);
+    const { grid } = lanes[l];
+    const first = windowOf(grid).first ?? 0;
+    // The nodes that a device made come after the values; elsewhere they are the mesh's.
+    const made = all.window.slice(6);
+    const nodes = made.length > 0 ? made : [0, 1, 2, 3, 4, 5].map((k) => nodeAt(grid.mesh, first + k));
+    return [...valuesAt(grid, all), ...nodes].map((value) => value / problem.spots[0]);
   });
 }
 
@@ -118,7 +129,7 @@ export async function difference(
 
 /** @throws as `difference` */
 export function largestDifference(problem: OneFactorProblem, one: readonly number[], other: readonly number[]): number {
-  const expected = 6 * 12 * problem.spots.length;
+  const expected = 6 * (12 + problem.spots.length - 1);
   if (one.length !== expected || other.length !== expected)
     throw new Error(`${one.length} and ${other.length} values, expected ${expected}`);
   if (!one.every(Number.isFinite)) throw new Error("there are values that are not finite");

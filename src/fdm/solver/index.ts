@@ -16,6 +16,7 @@ export {
 } from "./kernel.ts";
 export { valueAfterJump } from "./dividend.ts";
 export { matrixRow, rowWeight } from "./matrix.ts";
+export { EXERCISED, pointWords } from "./point.ts";
 export { PIECE_WORDS } from "./surface.ts";
 export { teamKernel, teamWords } from "./team/kernel.ts";
 export { SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";

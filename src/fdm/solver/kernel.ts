@@ -4,6 +4,7 @@ import { payDividend, payDividendBetween } from "./dividend.ts";
 import { exerciseByHalves, exerciseOnDate } from "./exercise.ts";
 import { knockInWords, rowsStep, settleWaiting, waitingDividend, waitingStep } from "./knock-in.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
+import { pointValue, pointWords } from "./point.ts";
 import { policyStep } from "./policy.ts";
 import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
@@ -29,6 +30,8 @@ export interface SolverVariant {
   readonly knockIns?: number;
   /** Whether lanes bring a mesh and a vanilla payoff in closed form, in place of a table. */
   readonly closed: boolean;
+  /** Whether values at points are read beside windows; not unless said. */
+  readonly points?: boolean;
   /** Most nodes a lane may have. */
   readonly capacity: number;
   /** σ(S, t), for the shape "formula". */
@@ -64,10 +67,10 @@ export const BARRIERS = 16;
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
  *                 after all that the surface (shape "surface"), see `readSurface`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; with barriers, at expiry and
- *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash
+ *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash; in the end per point: `pointWords`
  *   flags         one word a step, the same for all lanes
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a knock-in
- *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here
+ *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here; then the points' values (`point.ts`)
  * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
  */
 export function solverKernel(variant: SolverVariant): Kernel {
@@ -80,10 +83,10 @@ export function solverKernel(variant: SolverVariant): Kernel {
 
 /** Two variants without a formula are the same if their names are. */
 export function variantName(variant: SolverVariant): string {
-  const { exercise, shape, dividends, barriers = 0, knockIns = 0, closed, capacity } = variant;
+  const { exercise, shape, dividends, barriers = 0, knockIns = 0, closed, points = false, capacity } = variant;
   const levels = `${barriers > 0 ? `-barriers${barriers}` : ""}${knockIns > 0 ? `-ins${knockIns}` : ""}`;
   const events = `${dividends ? "-dividends" : ""}${levels}`;
-  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}-${capacity}`;
+  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}-${capacity}`;
 }
 
 /** One kernel a variant, few in all, so that devices know them by identity. A pure function's memory. */
@@ -96,6 +99,7 @@ export const solverParams = {
   nodes: i32,
   steps: i32,
   windows: i32,
+  points: i32,
   obstacleColumn: i32,
   scale: real,
   fixed: bool,
@@ -107,7 +111,17 @@ export const solverParams = {
 } as const;
 
 function makeKernel(variant: SolverVariant): Kernel {
-  const { exercise, shape, dividends, barriers = 0, knockIns = 0, closed, capacity, volatility } = variant;
+  const {
+    exercise,
+    shape,
+    dividends,
+    barriers = 0,
+    knockIns = 0,
+    closed,
+    capacity,
+    points = false,
+    volatility,
+  } = variant;
   const early = exercise !== "none";
   const dates = exercise === "dates";
   return kernel({
@@ -155,10 +169,28 @@ function makeKernel(variant: SolverVariant): Kernel {
       waitingStep: waitingStep(barriers, knockIns),
       waitingDividend: waitingDividend(barriers, knockIns),
       rowsStep,
+      reads: points,
+      pointWords: pointWords(closed),
+      pointValue: pointValue({ closed, american: early && !dates, waits: knockIns > 0 }),
       ...(volatility === undefined ? {} : { volatility }),
     },
     body(
-      { lanes, pitch, nodes, steps, windows, obstacleColumn, scale, fixed, table, coefficients, flags, start, out },
+      {
+        lanes,
+        pitch,
+        nodes,
+        steps,
+        windows,
+        points,
+        obstacleColumn,
+        scale,
+        fixed,
+        table,
+        coefficients,
+        flags,
+        start,
+        out,
+      },
       gpu,
       env: any,
     ) {
@@ -356,6 +388,24 @@ function makeKernel(variant: SolverVariant): Kernel {
           if (env.waits && first >= nodes) out[(window * 6 + k) * pitch + lane] = waiting[first - nodes + k];
           else out[(window * 6 + k) * pitch + lane] = u[first + k];
           if (env.closed) out[((windows + window) * 6 + k) * pitch + lane] = x[first + k];
+        }
+      }
+      if (env.reads) {
+        const read = (env.closed ? 2 : 1) * windows * 6;
+        for (let point = 0; point < points; point++) {
+          out[(read + point) * pitch + lane] = env.pointValue(
+            table,
+            coefficients,
+            row,
+            pitch,
+            lane,
+            x,
+            u,
+            waiting,
+            nodes,
+            obstacleColumn * nodes,
+          );
+          row += env.pointWords;
         }
       }
     },

@@ -1,6 +1,7 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { rowWeight } from "../matrix.ts";
+import { pointValue, pointWords } from "../point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { assembleRuns } from "./assemble.ts";
@@ -49,7 +50,7 @@ export function teamWords(team: Team, capacity: number): number {
 }
 
 function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
-  const { exercise, shape, dividends, closed, capacity, volatility } = variant;
+  const { exercise, shape, dividends, closed, points = false, capacity, volatility } = variant;
   const rows = Math.ceil(capacity / team.items);
   const early = exercise !== "none";
   const policy = exercise === "policy";
@@ -100,9 +101,27 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew }),
       stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady }),
       policyRuns: policyRuns(team, rows),
+      reads: points,
+      pointWords: pointWords(closed),
+      pointValue: pointValue({ closed, american: early, waits: false }),
     },
     *body(
-      { lanes, pitch, nodes, steps, windows, obstacleColumn, scale, fixed, table, coefficients, flags, start, out },
+      {
+        lanes,
+        pitch,
+        nodes,
+        steps,
+        windows,
+        points,
+        obstacleColumn,
+        scale,
+        fixed,
+        table,
+        coefficients,
+        flags,
+        start,
+        out,
+      },
       gpu,
       env: any,
     ) {
@@ -375,6 +394,22 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         const i = start[window * pitch + lane] + k - window * 6;
         out[k * pitch + lane] = values[i];
         if (env.closed) out[(windows * 6 + k) * pitch + lane] = x[i];
+      }
+      if (env.reads) {
+        const read = (env.closed ? 2 : 1) * windows * 6;
+        for (let point = item; point < points; point += env.items)
+          out[(read + point) * pitch + lane] = env.pointValue(
+            table,
+            coefficients,
+            row + point * env.pointWords,
+            pitch,
+            lane,
+            x,
+            values,
+            values,
+            nodes,
+            obstacleColumn * nodes,
+          );
       }
     },
   });

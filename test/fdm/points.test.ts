@@ -1,0 +1,81 @@
+/** Values at many spots, which the device reads, are those that the host reads from the six nodes about each. */
+import { describe, expect, it } from "vitest";
+import {
+  type Grid,
+  grids,
+  gridsOn,
+  inwardFirst,
+  type KnockOut,
+  knockedOutBy,
+  lane,
+  LaneSolver,
+  type OneFactorProblem,
+  pointValue,
+  type Reading,
+  spotValue,
+} from "../../src/fdm/index.ts";
+import { functionPayoff } from "../../src/products/index.ts";
+import { PlainDevice } from "../support/plain-device.ts";
+import { problems as knockIns } from "./knock-in-cases.ts";
+import { american, european, problems } from "./split-cases.ts";
+
+/** In the money and out of it, at strikes and levels and beside them, on some nodes, far out. */
+const spots = [100, 60, 75, 79.99, 80, 84, 90, 92, 97.3, 100, 104.999, 105, 105.001, 112, 119.99, 120, 123, 160, 25];
+
+const out = (side: "up" | "down", level: number, parts: Partial<KnockOut> = {}): KnockOut => {
+  const watched = { side, level, from: 0, to: european.expiry, times: undefined };
+  return { ...watched, rebate: 0, rebateAt: "hit", open: false, ...parts };
+};
+const capped = functionPayoff((spot) => Math.min(Math.max(spot - 90, 0), 15), [90, 105]);
+
+const cases: Readonly<Record<string, OneFactorProblem>> = {
+  ...problems,
+  ...knockIns,
+  "a double knock-out": { ...european, barriers: inwardFirst([out("up", 120, { rebate: 2 }), out("down", 80)]) },
+  "American, a double knock-out": { ...american, barriers: inwardFirst([out("up", 120), out("down", 80)]) },
+  "American, a barrier watched later": { ...american, barriers: [out("down", 80, { from: 0.2, rebate: 1 })] },
+  "American, kinks where the solution bends": { ...american, payoff: capped },
+  "exercised on dates, the first of them today": { ...european, exerciseTimes: [0, 0.5, 1] },
+};
+
+const SIZE = { nodes: 113, steps: 24 };
+const ROUNDING = 1e-12;
+
+const readAt = async (grid: Grid, reading: Reading) => {
+  using solver = new LaneSolver(new PlainDevice(), "f64");
+  return (await solver.solve([lane(grid, grid.problem, undefined, reading)]))[0];
+};
+
+/** On the same mesh, of a problem that has this spot alone: its window, and the host's polynomial through it. */
+async function alone({ problem, mesh, fixed }: Grid, spot: number): Promise<number> {
+  const [grid] = gridsOn({ ...problem, spots: [spot] }, mesh, SIZE, undefined, fixed);
+  return pointValue(grid, await readAt(grid, "window"), ROUNDING).value;
+}
+
+describe("a solution at many spots", () => {
+  it.each(Object.entries(cases))("%s", async (_, one) => {
+    const [grid] = grids({ ...one, spots }, SIZE);
+    const both = await readAt(grid, "both");
+    const points = await readAt(grid, "points");
+    expect(points.window).toEqual([]);
+    let read = 0;
+    for (const [k, spot] of spots.entries()) {
+      if (k === 0 || knockedOutBy(grid.problem, spot) !== undefined) continue;
+      const value = spotValue(grid, points, k) ?? one.payoff.exercised(spot);
+      expect(spotValue(grid, both, k) ?? one.payoff.exercised(spot)).toBe(value);
+      // Both solve in units of their own spot.
+      expect(Math.abs(value - (await alone(grid, spot)))).toBeLessThan(1e-11 * 160);
+      read++;
+    }
+    expect(read).toBeGreaterThanOrEqual(5);
+  });
+
+  it("is the payoff where the mesh was cut off before a spot, and where exercise is optimal", async () => {
+    const [grid] = grids({ ...american, spots: [100, 5, 90] }, SIZE);
+    const values = await readAt(grid, "points");
+    expect(spotValue(grid, values, 1)).toBeUndefined();
+    const [deep] = gridsOn({ ...grid.problem, spots: [100, 55] }, grid.mesh, SIZE, undefined, grid.fixed);
+    expect(spotValue(deep, await readAt(deep, "points"), 1)).toBeUndefined();
+    expect(spotValue(grid, values, 2)).toBeGreaterThan(american.payoff.exercised(90));
+  });
+});
