@@ -74,11 +74,11 @@ function ends(
   const early = Math.max(margin, Math.exp(EARLY_REACH * deviation));
   const marginBelow = isEarly && payoff.exerciseSide !== "high" ? early : margin;
   const marginAbove = isEarly && payoff.exerciseSide !== "low" ? early : margin;
-  lowest = Math.min(lowest, (Math.min(...problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
-  highest = Math.max(highest, Math.max(...problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
+  lowest = Math.min(lowest, (lowestOf(problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
+  highest = Math.max(highest, highestOf(problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
   if (cash > 0) {
     // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot comes.
-    const spot = Math.min(...problem.spots);
+    const spot = lowestOf(problem.spots);
     const left = Math.max(keptOf(problem) * spot * Math.exp(Math.min(0, drift)) - cash, LEAST_PART * spot);
     lowest = Math.min(lowest, reached(problem, left, 1 / reach));
   }
@@ -92,6 +92,19 @@ function ends(
   if (problem.payoff.exerciseSide === "low")
     return { lowest: Math.max(lowest, exercised), highest, fixed: exercised >= lowest };
   return { lowest, highest: Math.min(highest, exercised), fixed: exercised <= highest };
+}
+
+/** Of a ladder's spots, case by case: spread into arguments they would be copied. */
+function lowestOf(spots: readonly number[]): number {
+  let lowest = spots[0];
+  for (const spot of spots) if (spot < lowest) lowest = spot;
+  return lowest;
+}
+
+function highestOf(spots: readonly number[]): number {
+  let highest = spots[0];
+  for (const spot of spots) if (spot > highest) highest = spot;
+  return highest;
 }
 
 /** What proportional dividends leave of the spot. */
@@ -109,7 +122,7 @@ const MOST_GROWTH = 10;
 export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { spots, payoff } = problem;
   const drifted = sign * Math.max(0, sign * totalDrift(problem));
-  const spot = (sign > 0 ? Math.max(...spots) : Math.min(...spots)) * Math.exp(drifted);
+  const spot = (sign > 0 ? highestOf : lowestOf)(spots) * Math.exp(drifted);
   const far = reached(problem, spot, Math.exp(sign * REACH * deviation));
   const power = Math.log2(Math.abs(payoff.value(2 ** sign * far) / payoff.value(far))) * sign;
   const growth = Number.isFinite(power) ? Math.max(-MOST_GROWTH, Math.min(power, MOST_GROWTH)) : 0;
@@ -186,5 +199,7 @@ export function driftExcess({ mesh, problem }: { readonly mesh: Mesh; readonly p
     const i = cellOf(mesh, price);
     return (2 * drift * Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i))) / (variance * price);
   };
-  return Math.max(excessAt(problem.spots[0]), ...problem.payoff.kinks.map(excessAt));
+  let excess = excessAt(problem.spots[0]);
+  for (const kink of problem.payoff.kinks) excess = Math.max(excess, excessAt(kink));
+  return excess;
 }

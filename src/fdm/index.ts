@@ -36,6 +36,6 @@ export {
   totalVariance,
   volatilityAt,
 } from "./problem.ts";
-export { type PointValue, pointValue, premiumAtBoundary, spotValue } from "./solution.ts";
+export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./solution.ts";
 export { solverKernel, type SolverVariant } from "./solver/index.ts";
 export * from "./equation/index.ts";

@@ -16,8 +16,8 @@ export interface LaneValues {
    * Empty if it was not wanted.
    */
   readonly window: readonly number[];
-  /** At spot k of the problem, from 1 on; infinite where exercise is optimal at once. */
-  at(k: number): number;
+  /** Puts those at the problem's spots after today's into a column; infinite where exercise is optimal at once. A number at a time would be allocated. */
+  spots(column: Float64Array): void;
 }
 
 /** In units of the spot no value comes near what stands for exercise. */
@@ -27,7 +27,7 @@ const MOST = 0.5 * EXERCISED;
 class Column implements LaneValues {
   readonly window: readonly number[];
   private readonly values: Float64Array | Float32Array;
-  private readonly before: number;
+  private readonly first: number;
   private readonly pitch: number;
   private readonly scale: number;
 
@@ -36,14 +36,17 @@ class Column implements LaneValues {
     for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + lane] * scale;
     this.window = window;
     this.values = values;
-    this.before = (windowWords - 1) * pitch + lane;
+    this.first = windowWords * pitch + lane;
     this.pitch = pitch;
     this.scale = scale;
   }
 
-  at(k: number): number {
-    const value = this.values[this.before + k * this.pitch];
-    return value > MOST ? Number.POSITIVE_INFINITY : value * this.scale;
+  spots(column: Float64Array): void {
+    const { values, first, pitch, scale } = this;
+    for (let k = 0; k < column.length; k++) {
+      const value = values[first + k * pitch];
+      column[k] = value > MOST ? Number.POSITIVE_INFINITY : value * scale;
+    }
   }
 }
 

@@ -38,15 +38,16 @@ export function pointValue(grid: Grid, { window }: LaneValues, rounding: number)
   return { value, delta, gamma, exercised: false };
 }
 
-/** The value at spot k, from 1 on, which the device has read; undefined where exercise is optimal at once: it is the payoff. */
-export function spotValue({ problem }: Grid, values: LaneValues, k: number): number | undefined {
-  const spot = problem.spots[k];
-  const value = values.at(k);
-  if (value === Number.POSITIVE_INFINITY) return undefined;
-  if (!isExercisableNow(problem, spot)) return value;
-  const paid = problem.payoff.exercised(spot);
-  if (!problem.american && paid > 0 && paid >= value) return undefined;
-  return Math.max(value, paid);
+/**
+ * The values at the spots after today's, which the device has read; infinite where exercise is optimal at once, for they are what it pays then. `paid`: what exercise now pays
+ * at each, −∞ where nobody may.
+ */
+export function spotValues({ problem }: Grid, values: LaneValues, paid: Float64Array, column: Float64Array): void {
+  values.spots(column);
+  for (let k = 0; k < column.length; k++) {
+    const isExercised = !problem.american && paid[k] > 0 && paid[k] >= column[k];
+    column[k] = isExercised ? Number.POSITIVE_INFINITY : Math.max(column[k], paid[k]);
+  }
 }
 
 /** A window's nodes: those that the device made, rounded as it did, else the mesh's. */

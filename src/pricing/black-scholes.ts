@@ -4,7 +4,7 @@ import { hostReal, type Precision } from "../kernel/index.ts";
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS } from "../models/index.ts";
 import type { Engine } from "./backend.ts";
-import { type Cases, scenarioValues, type Valuation } from "./plan.ts";
+import { type Cases, type ReadCase, scenarioValues, type Valuation } from "./plan.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
 /** Rounding errors of a value, as a part of spot and value. */
@@ -105,12 +105,13 @@ function valuation(
   const value = output(0, 0) * spot;
   const delta = output(1, 0) * kept;
   const gamma = (output(2, 0) * kept * kept) / spot;
-  const scenarioValue = (index: number, s: number): number => {
-    const then = cases[index];
-    // The formula's limit has rounding that the payoff has not.
-    return then?.expiry === 0 ? then.payoff.value(then.spots[s]) : output(0, index * perCase + s) * spot;
-  };
   const perCase = problem.spots.length;
+  const read: ReadCase = (index, column) => {
+    const then = cases[index];
+    for (let k = 0; k < column.length; k++)
+      // The formula's limit has rounding that the payoff has not.
+      column[k] = then?.expiry === 0 ? then.payoff.value(then.spots[k + 1]) : output(0, index * perCase + k + 1) * spot;
+  };
   return {
     value,
     delta,
@@ -123,9 +124,7 @@ function valuation(
     errorEstimate: ROUNDING[precision] * (spot + Math.abs(value)),
     method: "black-scholes",
     warnings: [],
-    ...(scenarios === undefined
-      ? {}
-      : { scenarios: scenarioValues(scenarios, cases, (index, s) => scenarioValue(index, s)) }),
+    ...(scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, cases, read) }),
   };
 }
 

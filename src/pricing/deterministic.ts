@@ -50,9 +50,10 @@ export function deterministicValuation(cases: Cases, scenarios: Scenarios | unde
     ...(scenarios === undefined
       ? {}
       : {
-          scenarios: scenarioValues(scenarios, cases, (index, s) =>
-            deterministicValue(cases[index] ?? problems, problem.spots[s]),
-          ),
+          scenarios: scenarioValues(scenarios, cases, (index, column) => {
+            for (let k = 0; k < column.length; k++)
+              column[k] = deterministicValue(cases[index] ?? problems, problem.spots[k + 1]);
+          }),
         }),
   };
 }

@@ -18,7 +18,7 @@ import {
   type Reading,
   rebateValue,
   type Resolution,
-  spotValue,
+  spotValues,
 } from "../fdm/index.ts";
 import type { Judged } from "./error-estimate.ts";
 import { knockedOutPoint } from "./knocked-out.ts";
@@ -143,9 +143,13 @@ export function readCase(one: Case, rounding: number): PointValue {
   return difference(one.map((pair) => readPair(pair, rounding)));
 }
 
-/** A case's value at spot k, from 1 on, extrapolated. */
-export function readSpot([plus, minus]: Case, k: number): number {
-  return minus === undefined ? valueAt(plus, k) : valueAt(plus, k) - valueAt(minus, k);
+/** A case's values at its spots after today's, extrapolated. */
+export function readSpots([plus, minus]: Case, column: Float64Array): void {
+  readPairAt(plus, column);
+  if (minus === undefined) return;
+  const less = new Float64Array(column.length);
+  readPairAt(minus, less);
+  for (let k = 0; k < column.length; k++) column[k] -= less[k];
 }
 
 /** The same of its fine solutions alone. */
@@ -203,17 +207,32 @@ function readPair(pair: Pair, rounding: number): PointValue {
 
 const further = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
-/** The value alone, at spot k: as `readPair` has it, and as many times faster as a ladder has spots. */
-function valueAt(pair: Pair, k: number): number {
-  const { grid } = pair.fine.lane;
+/** A pair's values alone, at the spots after today's: as `readPair` has them, and as many times faster as a ladder has spots. */
+function readPairAt({ fine, coarse, drift }: Pair, column: Float64Array): void {
+  const { grid } = fine.lane;
   const { problem } = grid;
-  const price = problem.spots[k];
-  const paid = knockedOutBy(problem, price);
-  if (paid !== undefined) return rebateValue(paid, 0, problem);
-  const fine = spotValue(grid, valuesOf(pair.fine), k);
-  if (fine === undefined) return problem.payoff.exercised(price);
-  if (pair.drift > 1) return fine;
-  const coarse = spotValue(pair.coarse.lane.grid, valuesOf(pair.coarse), k) ?? problem.payoff.exercised(price);
-  const value = further(fine, coarse);
-  return isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value;
+  const paid = paidAt(problem, column.length);
+  const coarser = new Float64Array(column.length);
+  spotValues(grid, valuesOf(fine), paid, column);
+  spotValues(coarse.lane.grid, valuesOf(coarse), paid, coarser);
+  for (let k = 0; k < column.length; k++) {
+    const there = coarser[k] === Number.POSITIVE_INFINITY ? paid[k] : coarser[k];
+    if (column[k] === Number.POSITIVE_INFINITY) column[k] = problem.payoff.exercised(problem.spots[k + 1]);
+    else if (drift <= 1) column[k] = Math.max(further(column[k], there), paid[k]);
+  }
+  if (problem.barriers === undefined) return;
+  for (let k = 0; k < column.length; k++) {
+    const out = knockedOutBy(problem, problem.spots[k + 1]);
+    if (out !== undefined) column[k] = rebateValue(out, 0, problem);
+  }
+}
+
+/** What exercise now pays at the spots after today's, −∞ where nobody may. Made once: a number that a function returns is an allocation. */
+function paidAt(problem: OneFactorProblem, count: number): Float64Array {
+  const paid = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+  const { american, exerciseTimes, payoff, spots } = problem;
+  if (american || exerciseTimes !== undefined)
+    for (let k = 0; k < count; k++)
+      if (isExercisableNow(problem, spots[k + 1])) paid[k] = payoff.exercised(spots[k + 1]);
+  return paid;
 }

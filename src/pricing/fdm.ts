@@ -16,10 +16,10 @@ import { deterministicValuation, deterministicValue } from "./deterministic.ts";
 import { type Decay, decayOf } from "./decay.ts";
 import { errorEstimate, type Judged, roundingError } from "./error-estimate.ts";
 import { Bumps } from "./fdm-bumps.ts";
-import { type Case, caseAt, JudgedCase, lanesOf, readSpot, type Solving } from "./fdm-case.ts";
+import { type Case, caseAt, JudgedCase, lanesOf, readSpots, type Solving } from "./fdm-case.ts";
 import { knockedOutGreeks } from "./knocked-out.ts";
 import type { Settings } from "./options.ts";
-import { type Cases, isDeterministic, scenarioValues, type Valuation } from "./plan.ts";
+import { type Cases, isDeterministic, type ReadCase, scenarioValues, type Valuation } from "./plan.ts";
 import { firstResolution, nextResolution } from "./resolution.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
@@ -114,8 +114,8 @@ export class FdmTrade {
   /** Once it is done. */
   valuation(): Valuation {
     const { scenarios } = this.setting;
-    const values = (index: number, spot: number): number => this.caseValue(index, spot);
-    const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, this.cases, values) };
+    const read: ReadCase = (index, column) => this.readCase(index, column);
+    const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, this.cases, read) };
     if (this.base === undefined) return { ...deterministicValuation([this.cases[0]], undefined), ...ladder };
     return { ...this.solvedValuation(), ...ladder };
   }
@@ -177,12 +177,12 @@ export class FdmTrade {
     return this.shifted.flatMap((one) => (one === undefined ? [] : lanesOf(one)));
   }
 
-  /** The value of a case that is not settled, at one of its spots. */
-  private caseValue(index: number, spot: number): number {
+  /** The values of a case that is not settled, at its spots after today's. */
+  private readCase(index: number, column: Float64Array): void {
     const solved = index === 0 ? this.base?.pairs : this.shifted[index - 1];
-    if (solved !== undefined) return readSpot(solved, spot);
+    if (solved !== undefined) return readSpots(solved, column);
     const one = this.cases[index] ?? this.cases[0];
-    return deterministicValue(one, one.problem.spots[spot]);
+    for (let k = 0; k < column.length; k++) column[k] = deterministicValue(one, one.problem.spots[k + 1]);
   }
 }
 

@@ -28,39 +28,54 @@ export type Cases = readonly [TradeProblems, ...(TradeProblems | undefined)[]];
 export function casesOf(trade: Trade, index: number, scenarios: Scenarios | undefined): Cases {
   const today = tradeProblems(trade, index, scenarios);
   if (scenarios === undefined) return [today];
-  const all = shifts(scenarios);
   const others = scenarios.time.flatMap((time) => {
     const then = time === 0 ? trade : laterTrade(trade, time);
     const problems = then === trade ? today : then && tradeProblems(then, index, scenarios);
-    return all.filter((shift) => !isBase(time, shift)).map((shift) => problems && shiftedProblems(problems, shift));
+    return shiftedCases(problems, scenarios, time);
   });
   return [today, ...others];
 }
 
-function shifts({ volatility, rate }: Scenarios): Shift[] {
-  return volatility.flatMap((volatility) => rate.map((rate) => ({ volatility, rate })));
+/** Those of one date, the base case left out. What a move of rates changes is made once for all volatilities. */
+function shiftedCases(
+  problems: TradeProblems | undefined,
+  scenarios: Scenarios,
+  time: number,
+): (TradeProblems | undefined)[] {
+  const byRate = scenarios.rate.map((rate) => problems && shiftedProblems(problems, { volatility: 0, rate }));
+  return scenarios.volatility.flatMap((volatility) =>
+    byRate.flatMap((moved, j) =>
+      isBase(time, { volatility, rate: scenarios.rate[j] })
+        ? []
+        : [moved && shiftedProblems(moved, { volatility, rate: 0 })],
+    ),
+  );
 }
 
 function isBase(time: number, { volatility, rate }: Shift): boolean {
   return time === 0 && volatility === 0 && rate === 0;
 }
 
-/** values[time][spot][volatility][rate] from the value of a case, counted as in `cases`, at its (1 + spot index)-th spot. */
-export function scenarioValues(
-  scenarios: Scenarios,
-  cases: readonly unknown[],
-  value: (index: number, spot: number) => number,
-): ScenarioValues {
+/** Puts the values of a case, counted as in `cases`, at the scenarios' spots into a column. */
+export type ReadCase = (index: number, column: Float64Array) => void;
+
+/** values[time][spot][volatility][rate], case by case. */
+export function scenarioValues(scenarios: Scenarios, cases: readonly unknown[], read: ReadCase): ScenarioValues {
+  const { time: times, spot, volatility: volatilities, rate: rates } = scenarios;
+  const column = new Float64Array(spot.length);
+  // Of numbers that are not whole, and without a gap: a copy holds numbers in place, and is quick to write as text.
+  const row: (number | null)[] = [...rates].fill(0.5);
   let others = 1;
-  const at = (index: number, spot: number): number | null => {
-    const result = cases[index] === undefined ? 0 : value(index, spot);
-    return Number.isFinite(result) ? result : null;
-  };
-  return scenarios.time.map((time) => {
-    const indices = scenarios.volatility.map((volatility) =>
-      scenarios.rate.map((rate) => (isBase(time, { volatility, rate }) ? 0 : others++)),
-    );
-    return scenarios.spot.map((_, spot) => indices.map((row) => row.map((index) => at(index, spot + 1))));
+  return times.map((time) => {
+    const cube = spot.map(() => volatilities.map(() => row.slice()));
+    for (const [i, volatility] of volatilities.entries())
+      for (const [j, rate] of rates.entries()) {
+        const index = isBase(time, { volatility, rate }) ? 0 : others++;
+        if (cases[index] === undefined) column.fill(0);
+        else read(index, column);
+        for (let s = 0; s < column.length; s++) cube[s][i][j] = Number.isFinite(column[s]) ? column[s] : null;
+      }
+    return cube;
   });
 }
 

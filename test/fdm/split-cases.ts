@@ -84,7 +84,8 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
 
 /** The six values of a lane's window and those at the other spots, −1 where exercise is optimal at once; in the currency. */
 export function valuesAt({ problem }: Grid, values: LaneValues): number[] {
-  const others = problem.spots.slice(1).map((_, k) => values.at(k + 1));
+  const others = new Float64Array(problem.spots.length - 1);
+  values.spots(others);
   return [...values.window.slice(0, 6), ...others.map((value) => (value === Infinity ? -1 : value))];
 }
 

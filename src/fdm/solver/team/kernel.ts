@@ -103,7 +103,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       policyRuns: policyRuns(team, rows),
       reads: points,
       pointWords: pointWords(closed),
-      pointValue: pointValue({ closed, american: early, waits: false }),
+      pointValue: pointValue({ closed, american: early && exercise !== "dates", waits: false }),
     },
     *body(
       {
