@@ -14,7 +14,7 @@ interface Known extends Pick<OneFactorProblem, "american" | "dividends" | "exerc
 
 /** Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows beyond use. */
 const grids = new Map<number, Known[]>();
-const MOST_EXPIRIES = 64;
+const MOST_EXPIRIES = 512;
 const MOST_OF_AN_EXPIRY = 32;
 
 /** The steps of a problem: `refinement` of them in each of the coarsest grid's. Problems of the same dates have the very same grid. */
