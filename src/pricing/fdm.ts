@@ -180,9 +180,17 @@ export class FdmTrade {
   /** The values of a case that is not settled, at its spots after today's. */
   private readCase(index: number, column: Float64Array): void {
     const solved = index === 0 ? this.base?.pairs : this.shifted[index - 1];
-    if (solved !== undefined) return readSpots(solved, column);
     const one = this.cases[index] ?? this.cases[0];
-    for (let k = 0; k < column.length; k++) column[k] = deterministicValue(one, one.problem.spots[k + 1]);
+    if (solved !== undefined) readSpots(solved, column);
+    else for (let k = 0; k < column.length; k++) column[k] = deterministicValue(one, one.problem.spots[k + 1]);
+    if (index === 0 && solved !== undefined) this.keepToday(column);
+  }
+
+  /** The scenario that moves nothing is the trade's value, to the last bit: not another reading of the same solution. */
+  private keepToday(column: Float64Array): void {
+    const [today, ...spots] = this.problem.spots;
+    const { value } = this.tried[this.tried.length - 1];
+    for (let k = 0; k < column.length; k++) if (spots[k] === today) column[k] = value;
   }
 }
 
