@@ -14,7 +14,12 @@ const MOST_BUFFERS = 128;
  */
 const MOST_PRIVATE_BYTES = 2 ** 16;
 
-export function limitsOf({ multiprocessors, memoryBytes, maxGroupSize, maxWorkgroupBytes }: CudaDeviceInfo): DeviceLimits {
+export function limitsOf({
+  multiprocessors,
+  memoryBytes,
+  maxGroupSize,
+  maxWorkgroupBytes,
+}: CudaDeviceInfo): DeviceLimits {
   return {
     maxBufferBytes: memoryBytes,
     maxBuffers: MOST_BUFFERS,
