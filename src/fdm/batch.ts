@@ -68,7 +68,8 @@ export class LaneSolver implements Disposable {
     const running: Promise<void>[] = [];
     for (const members of grouped(lanes)) {
       const split = this.splitOf(lanes[members[0]]);
-      const kernel = await this.compiled(lanes[members[0]], split);
+      const variant = this.variant(lanes[members[0]], split);
+      const kernel = await this.compiled(variant, split, lanes[members[0]].grid.time.homogeneous);
       for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
         if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
@@ -77,6 +78,7 @@ export class LaneSolver implements Disposable {
           kernel,
           split,
           part.map((index) => lanes[index]),
+          variant.steady,
         );
         launch.start();
         const finished = launch.finish().then((values) => part.forEach((index, i) => (results[index] = values[i])));
@@ -101,9 +103,7 @@ export class LaneSolver implements Disposable {
     return wanted.find(fits) ?? "item";
   }
 
-  private compiled(lane: Lane, split: Split): Promise<CompiledKernel> {
-    const variant = this.variant(lane, split);
-    const steady = lane.grid.time.homogeneous;
+  private compiled(variant: SolverVariant, split: Split, steady: boolean): Promise<CompiledKernel> {
     const compile = (): Promise<CompiledKernel> => {
       const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], steady);
       return this.device.compile(kernel, { precision: this.precision });
@@ -116,8 +116,9 @@ export class LaneSolver implements Disposable {
     return compiled;
   }
 
-  private variant(lane: Lane, split: Split): SolverVariant {
+  private variant(lane: Lane, split: Split): SolverVariant & { readonly steady: boolean } {
     const { grid, formula } = lane;
+    const capacity = this.capacity(grid, split);
     return {
       exercise: grid.scheme,
       shape: shapeOf(lane),
@@ -125,10 +126,17 @@ export class LaneSolver implements Disposable {
       barriers: grid.problem.barriers?.length ?? 0,
       knockIns: grid.problem.knockIns?.levels.length ?? 0,
       closed: grid.table === undefined,
+      steady: split === "item" && isSteady(lane) && this.hasRoomForRows(grid, capacity),
       points: grid.problem.spots.length > 1,
-      capacity: this.capacity(grid, split),
+      capacity,
       ...(formula === undefined ? {} : { volatility: formula }),
     };
+  }
+
+  /** Whether an item may have two arrays more, for the rows of a lane whose coefficients do not depend on time. */
+  private hasRoomForRows({ scheme }: Lane["grid"], capacity: number): boolean {
+    const bytes = (PRIVATE_ARRAYS[scheme] + 2) * capacity * bytesOf(this.precision);
+    return bytes + UNUSED_BYTES <= this.device.limits.maxPrivateBytes;
   }
 
   /** @throws SpecError the mesh is larger than the device allows in this split */
@@ -166,6 +174,18 @@ export class LaneSolver implements Disposable {
 function splitsFor(device: Device, { problem, scheme }: Lane["grid"]): readonly Split[] {
   const { barriers, knockIns } = problem;
   return (barriers ?? knockIns) !== undefined || scheme === "dates" ? ["item"] : preferredSplits(device);
+}
+
+/** With fewer factorisations rows that are made once do not pay for the longer kernel. */
+const FEW_FACTORISATIONS = 3;
+
+/** Whether a lane's rows are made once: not those of policy iteration and of two values, which factor on the way. */
+function isSteady({ grid, formula, surface }: Lane): boolean {
+  const { homogeneous, factorisations } = grid.time;
+  const factored = grid.scheme !== "policy" && grid.problem.knockIns === undefined;
+  return (
+    homogeneous && factorisations > FEW_FACTORISATIONS && factored && formula === undefined && surface === undefined
+  );
 }
 
 function shapeOf({ variance, formula, surface }: Lane): SolverVariant["shape"] {

@@ -25,6 +25,9 @@ export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorPr
   let row = 0;
   // Barriers speak at expiry, too.
   if (words > 0) row = eventRow(rows, row, problem, mesh, dates[dates.length - 1], dates[dates.length - 2]);
+  const steadyRate = time.homogeneous ? rates.values[0] : undefined;
+  const steadyVariance =
+    time.homogeneous && diffusion.kind === "deterministic" ? square(diffusion.sigma.values[0]) : undefined;
   let next = 0;
   for (const i of eventful) {
     const flag = flags[i];
@@ -32,9 +35,10 @@ export function coefficientRows(time: TimeGrid, mesh: Mesh, problem: OneFactorPr
       const h = factored[next++];
       const from = factored[next++];
       const to = factored[next++];
-      const rate = h * mean(rates, from, to, false);
+      const rate = h * (steadyRate ?? mean(rates, from, to, false));
       rows[row++] = h;
-      rows[row++] = diffusion.kind === "deterministic" ? h * mean(diffusion.sigma, from, to, true) : h;
+      rows[row++] =
+        diffusion.kind === "deterministic" ? h * (steadyVariance ?? mean(diffusion.sigma, from, to, true)) : h;
       rows[row++] = rate - h * dividendYield;
       rows[row++] = rate;
       if (isFormula) {

@@ -21,7 +21,17 @@ export {
   SAME_DATE,
   type WatchedLevel,
 } from "./barriers.ts";
-export { coarserInTime, type Grid, grids, gridsOn, lane, type Lane, type Reading, type Resolution } from "./lane.ts";
+export {
+  coarserInTime,
+  fineGrid,
+  type Grid,
+  grids,
+  gridsOn,
+  lane,
+  type Lane,
+  type Reading,
+  type Resolution,
+} from "./lane.ts";
 export { eventsOf } from "./events.ts";
 export { hasLargeDividends } from "./dividend-domain.ts";
 export { driftExcess } from "./domain.ts";

@@ -7,7 +7,7 @@ import { aliveBetween, isKnockedIn, isWatched, knockedOutBy, liveSideOf, waiting
 import { dividendDomain, hasLargeDividends } from "./dividend-domain.ts";
 import { domain } from "./domain.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
-import { cellOf, coarser, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
+import { cellOf, coarser, isBeyond, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 import { type Diffusion, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import { timesOf } from "./problem-times.ts";
@@ -76,15 +76,27 @@ export function grids(
   resolution: Resolution,
   arena = new Arena(4096),
 ): readonly [Grid, Grid] {
-  if (hasLevels(problem))
-    return gridsOn(problem, pinnedMesh(barrierDomain(problem, resolution.nodes), arena), resolution, arena);
+  const { fine, fixed } = fineMesh(problem, resolution.nodes, arena);
+  return gridsOn(problem, fine, resolution, arena, fixed);
+}
+
+/** The fine one alone, for a value without an error estimate. */
+export function fineGrid(problem: OneFactorProblem, { nodes, steps }: Resolution, arena = new Arena(4096)): Grid {
+  const { fine, fixed } = fineMesh(problem, nodes, arena);
+  return grid(problem, fine, steps / 2, 2, fixed, arena);
+}
+
+function fineMesh(problem: OneFactorProblem, count: number, arena: Arena): { fine: Mesh; fixed: boolean } {
+  if (hasLevels(problem)) return { fine: pinnedMesh(barrierDomain(problem, count), arena), fixed: false };
   if (hasLargeDividends(problem)) {
-    const { count, nodes } = pinnedMesh(dividendDomain(problem, resolution.nodes), arena);
-    const fine = { count, nodes: problem.payoff.exerciseSide === "high" ? nodes.reverse() : nodes };
-    return gridsOn(problem, fine, resolution, arena);
+    const { nodes } = pinnedMesh(dividendDomain(problem, count), arena);
+    return {
+      fine: { count, nodes: problem.payoff.exerciseSide === "high" ? nodes.reverse() : nodes },
+      fixed: false,
+    };
   }
-  const spec = domain(problem, resolution.nodes);
-  return gridsOn(problem, mesh(spec, arena), resolution, arena, spec.fixed);
+  const spec = domain(problem, count);
+  return { fine: mesh(spec, arena), fixed: spec.fixed };
 }
 
 /** The same on a mesh that was made for another problem. */
@@ -137,7 +149,7 @@ export function windowOf(grid: Grid): TodaysWindow {
   const { problem, mesh, today } = grid;
   const [spot] = problem.spots;
   if (today.isKnown) return today;
-  const isRead = !beyond(mesh, spot) && !(hasLevels(problem) && knockedOutBy(problem, spot) !== undefined);
+  const isRead = !isBeyond(mesh, spot) && !(hasLevels(problem) && knockedOutBy(problem, spot) !== undefined);
   today.first = isRead ? windowStart(mesh, spot, ...readableFrom(grid)(spot)) : undefined;
   today.isKnown = true;
   return today;
@@ -234,11 +246,6 @@ function keyOf(
     keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${columns} ${spots} ${barriers}`));
   }
   return problem.knockIns === undefined ? key : `${key} ${problem.knockIns.levels.length}`;
-}
-
-/** Only a mesh cut off at the perpetual exercise boundary leaves a spot outside. */
-function beyond(mesh: Mesh, spot: number): boolean {
-  return (spot - nodeAt(mesh, 0)) * (spot - nodeAt(mesh, mesh.count - 1)) > 0;
 }
 
 /**

@@ -57,6 +57,7 @@ export class Launch {
   private readonly memory: LaunchMemory;
   private readonly kernel: CompiledKernel;
   private readonly split: Split;
+  private readonly steady: boolean;
   private readonly lanes: readonly Lane[];
   private readonly pitch: number;
   /** 1, or 0 where only points are read. */
@@ -70,11 +71,12 @@ export class Launch {
   private readonly buffers: DeviceBuffer[] = [];
   private out: DeviceBuffer<"f64" | "f32"> | undefined;
 
-  /** `kernel` as `split` wants it. */
-  constructor(memory: LaunchMemory, kernel: CompiledKernel, split: Split, lanes: readonly Lane[]) {
+  /** `kernel` as `split` wants it; `steady`: see `SolverVariant`. */
+  constructor(memory: LaunchMemory, kernel: CompiledKernel, split: Split, lanes: readonly Lane[], steady: boolean) {
     this.memory = memory;
     this.kernel = kernel;
     this.split = split;
+    this.steady = steady;
     this.lanes = lanes;
     // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
     this.pitch = ((lanes.length + 63) & ~63) + 8;
@@ -183,7 +185,7 @@ export class Launch {
   }
 
   private packCoefficients(): void {
-    const rows = keptRows(this.lanes[0], this.flags);
+    const rows = keptRows(this.lanes[0], this.flags, this.steady);
     const pointRows = this.points * pointWords(this.closed);
     const packed = this.packed.coefficients.take((rows.length + pointRows) * this.pitch);
     this.packPoints(packed.subarray(rows.length * this.pitch));
@@ -297,16 +299,17 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
   return true;
 }
 
-/** Which of a lane's rows of coefficients a launch with these flags reads. */
-function keptRows(lane: Lane, flags: Int32Array): number[] {
+/** Which of a lane's rows of coefficients a launch with these flags reads; of a `steady` one's factorisations after the first h alone. */
+function keptRows(lane: Lane, flags: Int32Array, steady: boolean): number[] {
   const all = lane.grid.time.flags;
   const barrierRows = perBarrierDate(lane);
   const kept = Array.from({ length: barrierRows }, (_, k) => k);
   let row = barrierRows;
   all.forEach((flag, step) => {
-    const dropped = (flag & REFACTOR) !== 0 && (flags[step] & REFACTOR) === 0 ? perFactorisation(lane) : 0;
-    const count = rowsOf(flag, perFactorisation(lane), barrierRows);
-    for (let k = dropped; k < count; k++) kept.push(row + k);
+    const own = (flag & REFACTOR) !== 0 ? perFactorisation(lane) : 0;
+    const count = rowsOf(flag, own, barrierRows);
+    const read = (flags[step] & REFACTOR) === 0 ? 0 : steady && step > 0 ? 1 : own;
+    for (let k = 0; k < count; k++) if (k < read || k >= own) kept.push(row + k);
     row += count;
   });
   return kept;

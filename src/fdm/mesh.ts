@@ -88,16 +88,30 @@ export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array
   return nodes;
 }
 
+/** Places nearer to a node than this are compared with the node itself, as it is rounded. */
+const NEAR_NODE = 1e-6;
+
+/** Where a price is between the nodes of a mesh in closed form, as an index; undefined where rounding says whether it is on a node, and at zero. */
+function placeOf(mesh: Mesh, price: number): number | undefined {
+  if ("nodes" in mesh || !(price > 0)) return undefined;
+  const place = mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
+  return Math.abs(place - Math.round(place)) < NEAR_NODE ? undefined : place;
+}
+
+/** Whether a price is beyond the ends. */
+export function isBeyond(mesh: Mesh, price: number): boolean {
+  const place = "nodes" in mesh || mesh.zeroAt >= 0 ? undefined : placeOf(mesh, price);
+  if (place !== undefined) return place < 0 || place > mesh.count - 1;
+  return (price - nodeAt(mesh, 0)) * (price - nodeAt(mesh, mesh.count - 1)) > 0;
+}
+
 /** The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and count − 2. */
 export function cellOf(mesh: Mesh, price: number): number {
+  const place = placeOf(mesh, price);
+  if (place !== undefined) return Math.min(Math.max(Math.floor(place), 0), mesh.count - 2);
   const ascending = nodeAt(mesh, 1) > nodeAt(mesh, 0);
   let low = 0;
   let high = mesh.count - 1;
-  if (!("nodes" in mesh) && price > 0) {
-    const place = mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
-    low = Math.min(Math.max(Math.floor(place) - 1, 0), high);
-    high = Math.min(low + 3, high);
-  }
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (nodeAt(mesh, middle) <= price === ascending) low = middle;

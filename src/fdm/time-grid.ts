@@ -1,5 +1,5 @@
 import type { TimeEvent } from "./events.ts";
-import { BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./solver/index.ts";
+import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./solver/index.ts";
 
 /**
  * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
@@ -8,6 +8,9 @@ import { BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./solver
  * need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dates of events, where
  * the solution is rough again. For early exercise Δt doubles from phase to phase: the boundary moves like √τ near expiry
  * and a uniform grid would be of first order there.
+ *
+ * A segment that begins with a bend and has one step of the coarsest grid takes that by two stages of one matrix I − hL (Alexander 1977, of second
+ * order and L-stable), h = γ·Δt₁ with γ = 1 − 1/√2; Δt₁ = Δt/2γ is longer than Crank–Nicolson's steps after it, so that they need the same matrix, too.
  */
 export interface TimeStep {
   /** Which segment between events it is in, 0 the one that starts today. */
@@ -15,9 +18,11 @@ export interface TimeStep {
   /** The step's ends as parts of its segment; `from` < `to`. */
   readonly from: number;
   readonly to: number;
-  /** Crank–Nicolson, else implicit Euler. */
-  readonly crankNicolson: boolean;
+  readonly scheme: StepScheme;
 }
+
+/** Of Alexander's two stages, both from `to` to `from`, the first is one of implicit Euler's. */
+export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander-2";
 
 export interface TimeGridSpec {
   readonly expiry: number;
@@ -118,9 +123,13 @@ export function stepTimes(
   return { from: start + from * length, to: to === 1 ? dates[segment + 1] : start + to * length };
 }
 
-/** h of I − hL as a part of the segment: Δt for implicit Euler, Δt/2 for Crank–Nicolson. */
-function implicitPart({ from, to, crankNicolson }: TimeStep): number {
-  return crankNicolson ? 0.5 * (to - from) : to - from;
+/** h of I − hL as a part of the step. */
+const IMPLICIT = { euler: 1, "crank-nicolson": 0.5, "alexander-1": ALEXANDER_GAMMA, "alexander-2": ALEXANDER_GAMMA };
+const SCHEME_FLAGS = { euler: 0, "crank-nicolson": CRANK_NICOLSON, "alexander-1": 0, "alexander-2": ALEXANDER };
+
+/** h of I − hL as a part of the segment. */
+function implicitPart({ from, to, scheme }: TimeStep): number {
+  return IMPLICIT[scheme] * (to - from);
 }
 
 function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous: boolean): Pattern {
@@ -132,8 +141,9 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
   const flags = Int32Array.from(steps, (step, i) => {
     const before = steps[i - 1];
     const same = homogeneous && before?.segment === step.segment && near(implicitPart(step), implicitPart(before));
-    const ends = step.segment > 0 && step.from === 0 ? spec.events[step.segment - 1].flags : 0;
-    return (same ? 0 : REFACTOR) | (step.crankNicolson ? CRANK_NICOLSON : 0) | ends;
+    const isLast = steps[i + 1]?.segment !== step.segment;
+    const ends = step.segment > 0 && isLast ? spec.events[step.segment - 1].flags : 0;
+    return (same ? 0 : REFACTOR) | SCHEME_FLAGS[step.scheme] | ends;
   });
   const marked = (bits: number): number[] => [...flags.keys()].filter((i) => (flags[i] & bits) !== 0);
   return {
@@ -151,6 +161,7 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
 
 function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly number[]): TimeStep[] {
+  if (coarsest.length === 1 && bendsOnly(spec, segment)) return alexanderSteps(segment, spec.refinement);
   const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
   // As a part of the steps before it small enough that its first order does not show.
   const isShort = 2 * coarsest.length < spec.steps;
@@ -162,34 +173,51 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const steps: TimeStep[] = [];
   let left = total; // in whole and half units: exact, so that equal steps have equal lengths
-  const push = (size: number, crankNicolson: boolean): void => {
+  const push = (size: number, scheme: StepScheme): void => {
     const to = left / total;
     left -= size;
-    steps.push({ segment, from: left / total, to, crankNicolson });
+    steps.push({ segment, from: left / total, to, scheme });
   };
   sizes.forEach((size, i) => {
-    if (i >= rannacherSteps && !(damped && i === sizes.length - 1)) push(size, true);
+    if (i >= rannacherSteps && !(damped && i === sizes.length - 1)) push(size, "crank-nicolson");
     else {
-      push(size / 2, false);
-      push(size / 2, false);
+      push(size / 2, "euler");
+      push(size / 2, "euler");
     }
   });
   return steps;
 }
 
-/**
- * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: one step of the coarsest grid, damped, is then
- * enough, for its error falls with the step's square like any other's.
- */
-function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
-  return !jumps && events[segment]?.flags === EXERCISE;
+/** Alexander's step, Δt/2γ long, and `count` − 1 of Crank–Nicolson's, Δt long. */
+function alexanderSteps(segment: number, count: number): TimeStep[] {
+  const length = 1 / (count - 1 + 0.5 / ALEXANDER_GAMMA);
+  const from = (count - 1) * length;
+  const steps: TimeStep[] = [
+    { segment, from, to: 1, scheme: "alexander-1" },
+    { segment, from, to: 1, scheme: "alexander-2" },
+  ];
+  for (let i = count - 2; i >= 0; i--)
+    steps.push({ segment, from: i * length, to: (i + 1) * length, scheme: "crank-nicolson" });
+  return steps;
 }
 
-/** Steps of a segment: as the square root of its share of the life, in units of a twelfth, so that patterns recur among trades. */
+/**
+ * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: after a date of exercise, and at expiry
+ * before one. One step of the coarsest grid is then enough, for its error falls with the step's square like any other's.
+ */
+function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
+  return !jumps && events[Math.min(segment, events.length - 1)]?.flags === EXERCISE;
+}
+
+/**
+ * Steps of a segment, in units of a twelfth, so that patterns recur among trades: as the square root of its share of the life. Where the solution only
+ * bends less of them will do the closer the dates: as the power ¾.
+ */
 function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;
-  const share = Math.sqrt(length / spec.expiry);
-  const unit = Math.max(bendsOnly(spec, segment) ? 1 : 2, Math.round(spec.steps / 12));
+  const bends = bendsOnly(spec, segment);
+  const share = (length / spec.expiry) ** (bends ? 0.75 : 0.5);
+  const unit = Math.max(bends ? 1 : 2, Math.round(spec.steps / 12));
   return Math.max(unit, unit * Math.round((spec.steps * share) / unit));
 }
 

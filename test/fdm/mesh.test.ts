@@ -115,7 +115,7 @@ describe("time grids", () => {
   it("start with Euler half steps, double their steps phase by phase, and end with a short damped one", () => {
     const grid = timeGrid({ ...spec, events: [] }, true);
     const lengths = calendar(grid).map(({ from, to }) => to - from);
-    const euler = grid.steps.map(({ crankNicolson }) => !crankNicolson);
+    const euler = grid.steps.map(({ scheme }) => scheme !== "crank-nicolson");
     expect(euler.slice(0, 4)).toEqual([true, true, true, true]);
     expect(euler.slice(4, -2)).not.toContain(true);
     expect(euler.slice(-2)).toEqual([true, true]);
@@ -123,21 +123,22 @@ describe("time grids", () => {
     expect(lengths.at(-1)).toBeCloseTo((lengths.at(-3) as number) / 8, 12);
   });
 
-  it("have one damped step between dates of exercise, if few are asked for, and as many Euler steps in nested grids", () => {
+  it("have one step between dates of exercise, if few are asked for, and two stages of it in nested grids", () => {
     const dates = Array.from({ length: 9 }, (_, i) => ({ time: (i + 1) / 5, flags: EXERCISE, dividend: undefined }));
-    const made = [1, 2].map((refinement) =>
-      timeGrid({ ...spec, events: dates, steps: 4, refinement, phases: 1, damped: false }, true),
-    );
+    const grid = (refinement: number, jumps = false): TimeGrid =>
+      timeGrid({ ...spec, events: dates, steps: 4, refinement, phases: 1, damped: false, jumps }, true);
+    const made = [grid(1), grid(2)];
     const counts = made.map((grid) =>
       dates.map((_, segment) => {
         const mine = grid.steps.filter((step) => step.segment === segment);
-        return [mine.length, mine.filter(({ crankNicolson }) => !crankNicolson).length];
+        return [mine.length, mine.filter(({ scheme }) => scheme !== "crank-nicolson").length];
       }),
     );
     expect(counts[0]).toEqual(dates.map(() => [2, 2]));
     expect(counts[1]).toEqual(dates.map(() => [3, 2]));
-    // From expiry, where the payoff may jump, two.
-    expect(made[0].steps.filter(({ segment }) => segment === 9)).toHaveLength(4);
+    expect(made.map(({ factorisations }) => factorisations)).toEqual([10, 10]); // one matrix for all of a segment's steps
+    // Where the payoff jumps two steps at least, damped.
+    expect(grid(1, true).steps.filter(({ segment }) => segment === 9)).toHaveLength(4);
   });
 
   it("are one for problems of the same dates, and only for those", () => {

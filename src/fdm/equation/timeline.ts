@@ -126,8 +126,8 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
   };
   happen(dates.length - 1);
   let before = { segment: -1, h: 0 };
-  for (const { segment, from, to, crankNicolson } of grid.steps) {
-    const { stages } = crankNicolson ? scheme : implicitEuler;
+  for (const { segment, from, to, scheme: kind } of grid.steps) {
+    const { stages } = kind === "euler" ? implicitEuler : scheme;
     const length = to - from;
     stages.forEach((stage, s) => {
       const h = stage.implicit * length;

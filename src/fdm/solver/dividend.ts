@@ -16,15 +16,30 @@ const cubicThrough = fn({
     const t1 = target - x1;
     const t2 = target - x2;
     const t3 = target - x3;
+    const d01 = x0 - x1;
+    const d02 = x0 - x2;
+    const d03 = x0 - x3;
+    const d12 = x1 - x2;
+    const d13 = x1 - x3;
+    const d23 = x2 - x3;
+    const u0 = u[m];
+    const u1 = u[m + 1];
+    const u2 = u[m + 2];
+    const u3 = u[m + 3];
+    // Four divisions: they cost more than all else here.
     const cubic =
-      u[m] * ((t1 / (x0 - x1)) * (t2 / (x0 - x2)) * (t3 / (x0 - x3))) +
-      u[m + 1] * ((t0 / (x1 - x0)) * (t2 / (x1 - x2)) * (t3 / (x1 - x3))) +
-      u[m + 2] * ((t0 / (x2 - x0)) * (t1 / (x2 - x1)) * (t3 / (x2 - x3))) +
-      u[m + 3] * ((t0 / (x3 - x0)) * (t1 / (x3 - x1)) * (t2 / (x3 - x2)));
-    const left = x[j];
-    const share = (target - left) / (x[j + 1] - left);
-    const linear = u[j] + (u[j + 1] - u[j]) * share;
-    const held = Math.min(Math.max(cubic, Math.min(u[j], u[j + 1])), Math.max(u[j], u[j + 1]));
+      (u0 * (t1 * t2 * t3)) / (d01 * d02 * d03) -
+      (u1 * (t0 * t2 * t3)) / (d01 * d12 * d13) +
+      (u2 * (t0 * t1 * t3)) / (d02 * d12 * d23) -
+      (u3 * (t0 * t1 * t2)) / (d03 * d13 * d23);
+    const at = j - m;
+    const left = at === 0 ? x0 : at === 1 ? x1 : x2;
+    const right = at === 0 ? x1 : at === 1 ? x2 : x3;
+    const uLeft = at === 0 ? u0 : at === 1 ? u1 : u2;
+    const uRight = at === 0 ? u1 : at === 1 ? u2 : u3;
+    const share = (target - left) / (right - left);
+    const linear = uLeft + (uRight - uLeft) * share;
+    const held = Math.min(Math.max(cubic, Math.min(uLeft, uRight)), Math.max(uLeft, uRight));
     return share >= 0 && share <= 1 ? held : linear;
   },
 });

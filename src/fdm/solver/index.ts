@@ -3,6 +3,8 @@ export { barrierWords } from "./barrier.ts";
 export { knockInWords, WAITING_END } from "./knock-in.ts";
 export { CLOSED_WORDS, coefficientWords } from "./rows.ts";
 export {
+  ALEXANDER,
+  ALEXANDER_GAMMA,
   BARRIERS,
   CRANK_NICOLSON,
   type DiffusionShape,

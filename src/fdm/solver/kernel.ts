@@ -6,7 +6,8 @@ import { knockInWords, rowsStep, settleWaiting, waitingDividend, waitingStep } f
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { pointValue, pointWords } from "./point.ts";
 import { policyStep } from "./policy.ts";
-import { CLOSED_WORDS, closedNode, coefficientWords, readClosed, readCoefficients } from "./rows.ts";
+import { factorRows } from "./factor.ts";
+import { CLOSED_WORDS, coefficientWords, grownNode, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
 import { PIECE_WORDS, readSurface, surfaceSigma } from "./surface.ts";
 
@@ -30,6 +31,8 @@ export interface SolverVariant {
   readonly knockIns?: number;
   /** Whether lanes bring a mesh and a vanilla payoff in closed form, in place of a table. */
   readonly closed: boolean;
+  /** Whether no coefficient depends on time: rows are made once, and scaled when the step changes. */
+  readonly steady?: boolean;
   /** Whether values at points are read beside windows; not unless said. */
   readonly points?: boolean;
   /** Most nodes a lane may have. */
@@ -44,6 +47,11 @@ export const CRANK_NICOLSON = 2;
 export const DIVIDEND = 4;
 export const EXERCISE = 8;
 export const BARRIERS = 16;
+/** Of grids with exercise on dates only. */
+export const ALEXANDER = 32;
+
+/** h of Alexander's stages, as a part of their step. */
+export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 
 /**
  * The whole backward time loop of a batch of one-factor problems, one lane each:
@@ -51,7 +59,7 @@ export const BARRIERS = 16;
  *   ∂V/∂t + ½σ(S,t)²S² ∂²V/∂S² + (r−q)S ∂V/∂S − rV = 0,   V(S, T) = payoff,   V ≥ obstacle if exercise is early.
  *
  * A step solves (I − hL)·y = u and sets u ← y (implicit Euler, h = Δt) or u ← 2y − u (Crank–Nicolson, h = Δt/2), so that L is
- * never applied (`step.ts`). L is the three-point operator on a nonuniform mesh (`matrix.ts`). V = obstacle at the first node where
+ * never applied (`step.ts`). Of Alexander's two stages (1977), h = (1 − 1/√2)·Δt, the second sets u ← (1 + √2)·y − √2·u. L is the three-point operator on a nonuniform mesh (`matrix.ts`). V = obstacle at the first node where
  * it is `fixed`, being certain to be exercised.
  *
  * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are good to a few
@@ -66,7 +74,7 @@ export const BARRIERS = 16;
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table"); `closed`: six
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
  *                 after all that the surface (shape "surface"), see `readSurface`
- *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; with barriers, at expiry and
+ *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`: after the first one h alone; with barriers, at expiry and
  *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash; in the end per point: `pointWords`
  *   flags         one word a step, the same for all lanes
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a knock-in
@@ -83,10 +91,20 @@ export function solverKernel(variant: SolverVariant): Kernel {
 
 /** Two variants without a formula are the same if their names are. */
 export function variantName(variant: SolverVariant): string {
-  const { exercise, shape, dividends, barriers = 0, knockIns = 0, closed, points = false, capacity } = variant;
+  const {
+    exercise,
+    shape,
+    dividends,
+    barriers = 0,
+    knockIns = 0,
+    closed,
+    points = false,
+    steady = false,
+    capacity,
+  } = variant;
   const levels = `${barriers > 0 ? `-barriers${barriers}` : ""}${knockIns > 0 ? `-ins${knockIns}` : ""}`;
   const events = `${dividends ? "-dividends" : ""}${levels}`;
-  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}-${capacity}`;
+  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}${steady ? "-steady" : ""}-${capacity}`;
 }
 
 /** One kernel a variant, few in all, so that devices know them by identity. A pure function's memory. */
@@ -119,6 +137,7 @@ function makeKernel(variant: SolverVariant): Kernel {
     knockIns = 0,
     closed,
     capacity,
+    steady = false,
     points = false,
     volatility,
   } = variant;
@@ -136,7 +155,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       waits: knockIns > 0,
       closed,
       capacity,
-      closedNode,
+      grownNode,
       readClosed,
       closedWords: CLOSED_WORDS,
       readSurface: readSurface(shape),
@@ -145,6 +164,9 @@ function makeKernel(variant: SolverVariant): Kernel {
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       policy: exercise === "policy",
+      steady,
+      rowCapacity: steady ? capacity : 1,
+      factorRows: factorRows(barriers > 0),
       earlyCapacity: early ? capacity : 1,
       policyCapacity: exercise === "policy" ? capacity : 1,
       factorCapacity: exercise === "policy" || knockIns > 0 ? capacity : 1,
@@ -154,7 +176,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       matrixRow,
       rowWeight,
       policyStep,
-      projectedStep: projectedStep(early && !dates),
+      projectedStep: projectedStep(early && !dates, dates),
       exerciseOnDate,
       exerciseByHalves,
       barrierWords: barrierWords(barriers),
@@ -206,13 +228,27 @@ function makeKernel(variant: SolverVariant): Kernel {
       const active = gpu.privateReal(env.policyCapacity); // 1 where exercised
       const factor = gpu.privateReal(env.factorCapacity); // a / pivot of the current policy, or value
       const waiting = gpu.privateReal(env.waitingCapacity); // the solution before a knock-in
+      const rowLower = gpu.privateReal(env.rowCapacity); // a of the first factorisation's rows
+      const rowUpper = gpu.privateReal(env.rowCapacity); // c
       const last = nodes - 1;
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
+        const factor = Math.exp(meshStep);
+        const inverseFactor = 1 / factor;
+        let growth = 1.0; // e^{(i − at)·step}, anew at every eighth node, lest rounding add up
+        let decay = 1.0;
         for (let i = 0; i < nodes; i++) {
-          x[i] = env.closedNode(i, kink, width, meshStep, at, zeroAt);
-          u[i] = Math.max(sign * (x[i] - kink), 0);
-          if (env.early) obstacle[i] = u[i];
+          if ((i & 7) === 0) {
+            growth = Math.exp((gpu.real(i) - at) * meshStep);
+            decay = 1 / growth;
+          }
+          const node = env.grownNode(i, kink, width, growth - decay, at, zeroAt);
+          const payoff = Math.max(sign * (node - kink), 0);
+          x[i] = node;
+          u[i] = payoff;
+          if (env.early) obstacle[i] = payoff;
+          growth = growth * factor;
+          decay = decay * inverseFactor;
         }
       } else {
         for (let i = 0; i < nodes; i++) {
@@ -227,6 +263,8 @@ function makeKernel(variant: SolverVariant): Kernel {
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let row = 0;
       let hRate = 0.0;
+      let hFirst = 1.0; // h of `rowLower` and `rowUpper`, and h·r
+      let firstRate = 0.0;
       let waitingRow = row; // the last event's words
       if (env.waits) {
         env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, true);
@@ -254,7 +292,8 @@ function makeKernel(variant: SolverVariant): Kernel {
       }
       for (let step = 0; step < steps; step++) {
         const flag = flags[step];
-        if ((flag & 1) !== 0) {
+        // Steady: rows once, at the first step.
+        if ((flag & 1) !== 0 && (!env.steady || step === 0)) {
           const {
             h,
             hVariance,
@@ -288,11 +327,14 @@ function makeKernel(variant: SolverVariant): Kernel {
             const entries = env.matrixRow(drift, variance, hDown, hUp, weight, i === 0, i === last, fixed);
             let a = entries.a;
             let c = entries.c;
-            if (env.barred && (i <= low || i >= high)) {
+            if (env.barred && !env.steady && (i <= low || i >= high)) {
               a = 0.0;
               c = 0.0;
             }
-            if (env.policy || env.waits) {
+            if (env.steady) {
+              rowLower[i] = a;
+              rowUpper[i] = c;
+            } else if (env.policy || env.waits) {
               lower[i] = a;
               upper[i] = c;
             } else {
@@ -308,6 +350,19 @@ function makeKernel(variant: SolverVariant): Kernel {
             below = x[Math.max(i - 2, 0)];
           }
           if (env.shape === "surface") pieceRow += pieces * env.sliceWords;
+          if (env.steady) {
+            hFirst = h;
+            firstRate = rate;
+          }
+        }
+        if (env.steady && (flag & 1) !== 0) {
+          let ratio = 1.0;
+          if (step > 0) {
+            ratio = coefficients[row * pitch + lane] / hFirst;
+            row += 1;
+          }
+          hRate = firstRate * ratio;
+          env.factorRows(rowLower, rowUpper, ratio, hRate, low, high, nodes, inverse, lower, upper);
         }
 
         const crankNicolson = (flag & 2) !== 0;
@@ -320,7 +375,18 @@ function makeKernel(variant: SolverVariant): Kernel {
         } else if (env.waits) {
           env.rowsStep(u, z, lower, upper, factor, nodes, -1, nodes, hRate, crankNicolson);
         } else {
-          env.projectedStep(u, z, inverse, lower, upper, obstacle, nodes, crankNicolson);
+          const alexander = env.dates && (flag & 32) !== 0;
+          env.projectedStep(
+            u,
+            z,
+            inverse,
+            lower,
+            upper,
+            obstacle,
+            nodes,
+            crankNicolson || alexander,
+            alexander ? Math.SQRT2 : 1.0,
+          );
         }
 
         if (env.barred) {
@@ -345,7 +411,7 @@ function makeKernel(variant: SolverVariant): Kernel {
             crankNicolson,
           );
         if (env.dates && (flag & 8) !== 0) {
-          if (obstacleColumn === 1) env.exerciseOnDate(u, obstacle, nodes);
+          if (obstacleColumn === 1) env.exerciseOnDate(u, obstacle, z, nodes);
           else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes, pitch, lane);
         }
         if (env.waits && (flag & 16) !== 0) {

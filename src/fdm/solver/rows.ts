@@ -47,13 +47,23 @@ export const readClosed = fn({
   },
 });
 
-/** Node i of a mesh in closed form, kink·exp(width·sinh((i − at)·step)), and 0 at i = zeroAt. */
+/** Node i of a mesh in closed form, kink·exp(½·width·growth), growth = 2·sinh((i − at)·step), and 0 at i = zeroAt. */
+export const grownNode = fn({
+  name: "grownNode",
+  params: [i32, real, real, real, real, real],
+  body([i, kink, width, growth, at, zeroAt], gpu) {
+    const node = gpu.real(i) === at ? kink : kink * Math.exp(width * 0.5 * growth);
+    return gpu.real(i) === zeroAt ? 0.0 : node;
+  },
+});
+
+/** The same by itself. */
 export const closedNode = fn({
   name: "closedNode",
   params: [i32, real, real, real, real, real],
-  body([i, kink, width, step, at, zeroAt], gpu) {
+  env: { grownNode },
+  body([i, kink, width, step, at, zeroAt], gpu, { grownNode }) {
     const growth = Math.exp((gpu.real(i) - at) * step);
-    const node = kink * Math.exp(width * 0.5 * (growth - 1 / growth));
-    return gpu.real(i) === zeroAt ? 0.0 : node;
+    return grownNode(i, kink, width, growth - 1 / growth, at, zeroAt);
   },
 });
