@@ -36,11 +36,16 @@ interface Goal {
   readonly name: string;
   readonly problems: readonly Problem[];
 }
+const sixOf = (problem: Problem): Problem[] => [90, 95, 100, 105, 110, 120].map((spot) => ({ ...problem, spot }));
 const goals: readonly Goal[] = [
   { name: "American put at the money", problems: [put] },
+  { name: "American put, two cash dividends", problems: [{ ...put, dividends }] },
   { name: "Bermudan put", problems: [bermudan] },
   { name: "double knock-out call", problems: [knockOut] },
-  { name: "the worst of six American puts", problems: [90, 95, 100, 105, 110, 120].map((spot) => ({ ...put, spot })) },
+  { name: "American put, local volatility", problems: [{ ...put, beta: 0.5 }] },
+  { name: "the worst of six American puts", problems: sixOf(put) },
+  { name: "the worst of six American puts, two cash dividends", problems: sixOf({ ...put, dividends }) },
+  { name: "the worst of six Bermudan puts", problems: sixOf(bermudan) },
 ];
 const targetError = 1e-3;
 

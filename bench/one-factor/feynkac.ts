@@ -1,6 +1,7 @@
 import { openDevice, type Device } from "../../src/device/index.ts";
 import {
   Arena,
+  fineGrid,
   grids,
   type KnockOut,
   lane,
@@ -28,6 +29,7 @@ export class OurEngine implements Disposable {
   readonly batch: number;
   private readonly device: Device;
   private readonly solver: LaneSolver;
+  private readonly arenas = [new Arena(), new Arena()];
 
   private constructor(device: Device, threads: number) {
     this.device = device;
@@ -49,7 +51,11 @@ export class OurEngine implements Disposable {
   async price(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
     const parts: Promise<Float64Array>[] = [];
     for (let first = 0; first < problems.length; first += PART) {
-      const lanes = this.prepare(problems.slice(first, first + PART), mesh);
+      // Memory in turns, as books have it: that of the part before the last one, once it has been solved.
+      await parts.at(-2);
+      const arena = this.arenas[parts.length % 2];
+      arena.clear();
+      const lanes = this.prepare(problems.slice(first, first + PART), mesh, arena);
       const read = (values: LaneValues[]): Float64Array =>
         Float64Array.from(lanes, (_, i) => valueOf(lanes, values, i));
       parts.push(this.solve(lanes).then(read));
@@ -80,11 +86,10 @@ export class OurEngine implements Disposable {
   }
 
   /** Meshes, payoffs on the nodes, coefficients. */
-  prepare(problems: readonly Problem[], mesh: Mesh): Lane[] {
-    const arena = new Arena();
+  prepare(problems: readonly Problem[], mesh: Mesh, arena = new Arena()): Lane[] {
     return problems.map((problem) => {
-      const [fine] = grids(oneFactor(problem), mesh, arena);
-      return lane(fine, fine.problem, arena);
+      const grid = fineGrid(oneFactor(problem), mesh, arena);
+      return lane(grid, grid.problem, arena);
     });
   }
 
@@ -95,7 +100,7 @@ export class OurEngine implements Disposable {
 
   /** Time steps that a mesh really takes, Rannacher's half steps included. */
   stepsOf(problem: Problem, mesh: Mesh): number {
-    return grids(oneFactor(problem), mesh)[0].time.steps.length;
+    return fineGrid(oneFactor(problem), mesh).time.steps.length;
   }
 }
 

@@ -25,16 +25,24 @@ export interface Ladder {
 const geometric = (from: number, to: number, ratio: number): number[] =>
   Array.from({ length: Math.floor(Math.log(to / from) / Math.log(ratio)) + 1 }, (_, i) => from * ratio ** i);
 
-const quantLibLadder: Ladder = {
-  nodes: geometric(50, 800, Math.SQRT2).map(Math.round),
-  steps: geometric(10, 2600, 2 ** (1 / 8)).map(Math.round),
-};
+/** Steps from one number to the next, of nodes and of time steps: as fine for either side. */
+const RATIOS = { nodes: 2 ** (1 / 4), steps: 2 ** (1 / 8) };
+
+const ladder = (nodes: [number, number], steps: [number, number], nodesOf: Rounding, stepsOf: Rounding): Ladder => ({
+  nodes: [...new Set(geometric(...nodes, RATIOS.nodes).map(nodesOf))],
+  steps: [...new Set(geometric(...steps, RATIOS.steps).map(stepsOf))],
+});
+type Rounding = (wanted: number) => number;
+
+const quantLibLadder = ladder([50, 800], [10, 2600], Math.round, Math.round);
 
 /** Ours are restricted: nodes 4k + 1, steps even. */
-export const ourLadder: Ladder = {
-  nodes: [25, 33, 41, 49, 57, 65, 81, 97, 129, 161, 193, 257, 385, 513],
-  steps: [...new Set(geometric(8, 800, 2 ** (1 / 4)).map((steps) => 2 * Math.round(steps / 2)))],
-};
+export const ourLadder = ladder(
+  [25, 513],
+  [8, 800],
+  (nodes) => 4 * Math.round((nodes - 1) / 4) + 1,
+  (steps) => 2 * Math.round(steps / 2),
+);
 
 /**
  * The fastest mesh on which every option is within `target` of `expected`: for each number of nodes the fewest time steps
