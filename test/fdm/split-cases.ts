@@ -3,6 +3,8 @@ import type { Device } from "../../src/device/index.ts";
 import {
   type Grid,
   grids,
+  inwardFirst,
+  type KnockOut,
   lane,
   LaneSolver,
   type LaneValues,
@@ -15,7 +17,7 @@ import { nodeAt } from "../../src/fdm/mesh.ts";
 import type { Split, TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
 import { constant, localSurface } from "../../src/market/index.ts";
-import { vanillaPayoff } from "../../src/products/index.ts";
+import { digitalPayoff, vanillaPayoff } from "../../src/products/index.ts";
 
 export const european: OneFactorProblem = {
   spots: [100, 93, 120],
@@ -51,6 +53,89 @@ const surface = {
   shift: 0.01,
 } as const;
 
+const bermudan: OneFactorProblem = { ...european, exerciseTimes: [0, 0.2, 0.4, 0.77, 1.1] };
+const negative = { rates: constant(-0.01), dividendYield: -0.03 };
+const out = (side: "up" | "down", level: number, parts: Partial<KnockOut> = {}): KnockOut => ({
+  side,
+  level,
+  from: 0,
+  to: 1.3,
+  times: undefined,
+  rebate: 0,
+  rebateAt: "hit",
+  open: false,
+  ...parts,
+});
+/** Spots between them, on one of them, and beyond. */
+const double = [out("down", 82, { rebate: 1 }), out("up", 120, { rebate: 2, rebateAt: "expiry" })];
+/** Windows that begin and end among the other events, dates, two at one level, and one that no mesh reaches. */
+const many = inwardFirst([
+  out("down", 85, { from: 0.3, to: 0.9, rebate: 2 }),
+  out("down", 70, { times: [0.4, 0.65, 1.3], rebate: 3 }),
+  out("down", 70, { from: 0.7, rebate: 1, rebateAt: "expiry" }),
+  out("up", 130, { times: [0.1, 0.2, 1.1], rebate: 1 }),
+  out("up", 9000),
+]);
+
+/** Events that change the solution, and which nodes are alive, inside its life. */
+const eventful: Readonly<Record<string, OneFactorProblem>> = {
+  "dates: put": bermudan,
+  "dates: call, dividends, descending mesh": {
+    ...bermudan,
+    payoff: vanillaPayoff("call", 95),
+    dividendYield: 0.06,
+    dividends,
+  },
+  "dates: digital, two columns": { ...bermudan, payoff: digitalPayoff("put", 105, 20) },
+  "dates: stepped rates": { ...bermudan, rates: stepped },
+  "dates: stepped rates, dividends, σ(S)": { ...bermudan, rates: stepped, dividends, diffusion: local },
+  "dates: σ(S, t)": { ...bermudan, diffusion: { kind: "formula", sigma, shift: 0 } },
+  "dates: surface": { ...bermudan, diffusion: surface },
+  "barriers: one": { ...european, barriers: [out("up", 125)] },
+  "barriers: two": { ...european, payoff: vanillaPayoff("call", 95), barriers: double },
+  "barriers: two, stepped rates": { ...european, barriers: double, rates: stepped },
+  "barriers: two, dividends": { ...european, barriers: double, dividends },
+  "barriers: two, dividends, σ(S), stepped rates": {
+    ...european,
+    barriers: double,
+    dividends,
+    diffusion: local,
+    rates: stepped,
+  },
+  "barriers: windows and dates": { ...european, barriers: many },
+  "barriers: windows, dates, surface": { ...european, barriers: many, diffusion: surface },
+  "barriers: windows, dates, σ(S, t)": {
+    ...european,
+    barriers: many,
+    diffusion: { kind: "formula", sigma, shift: 0 },
+  },
+  "barriers: digital that jumps on one": {
+    ...european,
+    payoff: digitalPayoff("put", 110, 20),
+    barriers: [out("up", 110, { times: [0.4, 1.3] })],
+  },
+  "barriers: Bermudan, windows, dates, dividends": { ...bermudan, barriers: many, dividends },
+  "barriers: Bermudan digital, two, stepped rates": {
+    ...bermudan,
+    payoff: digitalPayoff("put", 105, 20),
+    barriers: double,
+    rates: stepped,
+  },
+  "barriers: American, two": { ...american, barriers: double },
+  "barriers: American, windows, dates, dividends, negative rates": {
+    ...american,
+    ...negative,
+    barriers: many,
+    dividends,
+  },
+  "barriers: American, two, stepped rates, surface": {
+    ...american,
+    barriers: double,
+    rates: stepped,
+    diffusion: surface,
+  },
+};
+
 export const problems: Readonly<Record<string, OneFactorProblem>> = {
   European: european,
   "European call, stepped rates": { ...european, payoff: vanillaPayoff("call", 95), rates: stepped },
@@ -64,7 +149,7 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
     dividends,
     diffusion: surface,
   },
-  "policy: surface": { ...american, rates: constant(-0.01), dividendYield: -0.03, diffusion: surface },
+  "policy: surface": { ...american, ...negative, diffusion: surface },
   "American put": american,
   "American call, descending mesh": { ...american, payoff: vanillaPayoff("call", 95), dividendYield: 0.06 },
   "American, dividends, stepped volatility": {
@@ -74,12 +159,13 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
   },
   "American, dividends, σ(S)": { ...american, dividends, diffusion: local },
   "American, σ(S, t)": { ...american, diffusion: { kind: "formula", sigma, shift: 0 } },
-  "policy: negative rates": { ...american, rates: constant(-0.01), dividendYield: -0.03 },
+  "policy: negative rates": { ...american, ...negative },
   "policy: exercise region unknown, dividends": {
     ...american,
     dividends,
     payoff: { ...vanillaPayoff("put", 105), exerciseSide: "unknown" },
   },
+  ...eventful,
 };
 
 /** The six values of a lane's window and those at the other spots, −1 where exercise is optimal at once; in the currency. */

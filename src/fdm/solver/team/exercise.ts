@@ -1,0 +1,106 @@
+import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bendBetween, exercisedByHalf } from "../exercise.ts";
+import { closedNode, readClosed } from "../rows.ts";
+import type { Team } from "./team.ts";
+
+/** What exercise brings on the nodes of an item's run, from the table or in closed form; 0 beyond the last. */
+function obstacleRuns(rows: number, closed: boolean): KernelFunction<any, void> {
+  return fn({
+    name: "obstacleRuns",
+    params: [read(real), i32, i32, i32, i32, write(real)],
+    env: { rows, closed, closedNode, readClosed },
+    body([table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
+      const first = gpu.localId() * env.rows;
+      if (env.closed) {
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
+        for (let k = 0; k < env.rows; k++) {
+          const node = env.closedNode(Math.min(first + k, nodes - 1), kink, width, meshStep, at, zeroAt);
+          obstacle[k] = first + k < nodes ? Math.max(sign * (node - kink), 0) : 0.0;
+        }
+      } else {
+        for (let k = 0; k < env.rows; k++) {
+          const i = Math.min(first + k, nodes - 1);
+          obstacle[k] = first + k < nodes ? table[(column * nodes + i) * pitch + lane] : 0.0;
+        }
+      }
+    },
+  });
+}
+
+/**
+ * The premiums V − obstacle beside an item's run: of the last node of the item before, of the first one of the item after. In workgroup memory they pass through
+ * the part of `scratch` that only factorisations use, and those after a barrier.
+ */
+function premiumsBeside({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
+  return fn({
+    name: "premiumsBeside",
+    params: [read(real), read(real), write(real)],
+    env: { items, shuffles, last: rows - 1 },
+    *body([u, obstacle, scratch], gpu, { items, shuffles, last }) {
+      const item = gpu.localId();
+      let before = 0.0;
+      let after = 0.0;
+      if (shuffles) {
+        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1);
+        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1);
+      } else {
+        scratch[2 * items + item] = u[last] - obstacle[last];
+        scratch[3 * items + item] = u[0] - obstacle[0];
+        yield;
+        before = scratch[2 * items + Math.max(item - 1, 0)];
+        after = scratch[3 * items + Math.min(item + 1, items - 1)];
+        yield;
+      }
+      return { before, after };
+    },
+  });
+}
+
+/**
+ * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of one with two as `exerciseByHalves`.
+ * `obstacle` is overwritten. It is read anew on each date, for registers that hold it for the whole time loop are missing elsewhere.
+ * Cost: a date 2 shuffles, or 2 barriers, and about 12 flops a node.
+ */
+export function exerciseRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, any> {
+  return fn({
+    name: "exerciseRuns",
+    params: [write(real), write(real), read(real), write(real), i32, i32, i32, i32],
+    env: {
+      rows,
+      closed,
+      bendBetween,
+      exercisedByHalf,
+      obstacleRuns: obstacleRuns(rows, closed),
+      premiumsBeside: premiumsBeside(team, rows),
+    },
+    *body([u, obstacle, table, scratch, column, nodes, pitch, lane], gpu, env: any) {
+      const first = gpu.localId() * env.rows;
+      const last = nodes - 1;
+      env.obstacleRuns(table, column, nodes, pitch, lane, obstacle);
+      if (env.closed || column === 1) {
+        const beside = yield* env.premiumsBeside(u, obstacle, scratch);
+        let below = beside.before;
+        for (let k = 0; k < env.rows; k++) {
+          const i = first + k;
+          const premium = u[k] - obstacle[k];
+          const above =
+            k === env.rows - 1
+              ? beside.after
+              : u[Math.min(k + 1, env.rows - 1)] - obstacle[Math.min(k + 1, env.rows - 1)];
+          let value = Math.max(u[k], obstacle[k]);
+          if (i > 0 && i <= last && premium * below < 0 && Math.abs(premium) < Math.abs(below))
+            value = value + env.bendBetween(premium, below);
+          if (i < last && above * premium < 0 && !(Math.abs(above) < Math.abs(premium)))
+            value = value + env.bendBetween(above, premium);
+          u[k] = value;
+          below = premium;
+        }
+      } else {
+        for (let k = 0; k < env.rows; k++) {
+          const mean = table[(nodes + Math.min(first + k, last)) * pitch + lane];
+          u[k] = env.exercisedByHalf(u[k], mean, obstacle[k]);
+        }
+      }
+    },
+  });
+}
