@@ -3,18 +3,25 @@ import { bendBetween, exercisedByHalf } from "../exercise.ts";
 import { closedNode, readClosed } from "../rows.ts";
 import type { Team } from "./team.ts";
 
-/** What exercise brings on the nodes of an item's run, from the table or in closed form; 0 beyond the last. */
-function obstacleRuns(rows: number, closed: boolean): KernelFunction<any, void> {
+/** Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be made again. */
+interface Obstacle {
+  readonly closed: boolean;
+  readonly laid: boolean;
+}
+
+/** What exercise brings on the nodes of an item's run; 0 beyond the last. */
+function obstacleRuns(rows: number, { closed, laid }: Obstacle): KernelFunction<any, void> {
   return fn({
     name: "obstacleRuns",
-    params: [read(real), i32, i32, i32, i32, write(real)],
-    env: { rows, closed, closedNode, readClosed },
-    body([table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
+    params: [read(real), read(real), i32, i32, i32, i32, write(real)],
+    env: { rows, closed, laid, closedNode, readClosed },
+    body([x, table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
       const first = gpu.localId() * env.rows;
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
         for (let k = 0; k < env.rows; k++) {
-          const node = env.closedNode(Math.min(first + k, nodes - 1), kink, width, meshStep, at, zeroAt);
+          const i = Math.min(first + k, nodes - 1);
+          const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);
           obstacle[k] = first + k < nodes ? Math.max(sign * (node - kink), 0) : 0.0;
         }
       } else {
@@ -61,22 +68,22 @@ function premiumsBeside({ items, shuffles }: Team, rows: number): KernelFunction
  * `obstacle` is overwritten. It is read anew on each date, for registers that hold it for the whole time loop are missing elsewhere.
  * Cost: a date 2 shuffles, or 2 barriers, and about 12 flops a node.
  */
-export function exerciseRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, any> {
+export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): KernelFunction<any, any> {
   return fn({
     name: "exerciseRuns",
-    params: [write(real), write(real), read(real), write(real), i32, i32, i32, i32],
+    params: [write(real), write(real), read(real), read(real), write(real), i32, i32, i32, i32],
     env: {
       rows,
-      closed,
+      closed: obstacle.closed,
       bendBetween,
       exercisedByHalf,
-      obstacleRuns: obstacleRuns(rows, closed),
+      obstacleRuns: obstacleRuns(rows, obstacle),
       premiumsBeside: premiumsBeside(team, rows),
     },
-    *body([u, obstacle, table, scratch, column, nodes, pitch, lane], gpu, env: any) {
+    *body([u, obstacle, x, table, scratch, column, nodes, pitch, lane], gpu, env: any) {
       const first = gpu.localId() * env.rows;
       const last = nodes - 1;
-      env.obstacleRuns(table, column, nodes, pitch, lane, obstacle);
+      env.obstacleRuns(x, table, column, nodes, pitch, lane, obstacle);
       if (env.closed || column === 1) {
         const beside = yield* env.premiumsBeside(u, obstacle, scratch);
         let below = beside.before;

@@ -106,7 +106,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       payRuns: payRuns(rows, barred),
-      exerciseRuns: exerciseRuns(team, rows, closed),
+      exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
       barrierWords: barrierWords(barriers),
       knockOutRuns: knockOutRuns(barriers, rows),
       readRunEnds: readRunEnds(barriers),
@@ -407,7 +407,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         if (env.eventful && (flag & 28) !== 0) {
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           if (env.dates && (flag & 8) !== 0)
-            yield* env.exerciseRuns(u, z, table, scratch, obstacleColumn, nodes, pitch, lane);
+            yield* env.exerciseRuns(u, z, x, table, scratch, obstacleColumn, nodes, pitch, lane);
         }
         if (env.barred && (flag & 16) !== 0) {
           env.knockOutRuns(coefficients, endsRow, pitch, lane, first, u);
