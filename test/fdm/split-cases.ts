@@ -1,11 +1,13 @@
 /** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
 import type { Device } from "../../src/device/index.ts";
+import { eventWords } from "../../src/fdm/coefficients.ts";
 import {
   type Grid,
   grids,
   inwardFirst,
   type KnockOut,
   lane,
+  type Lane,
   LaneSolver,
   type LaneValues,
   type OneFactorProblem,
@@ -14,6 +16,7 @@ import {
 } from "../../src/fdm/index.ts";
 import { windowOf } from "../../src/fdm/lane.ts";
 import { nodeAt } from "../../src/fdm/mesh.ts";
+import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/solver/index.ts";
 import type { Split, TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
 import { constant, localSurface } from "../../src/market/index.ts";
@@ -221,6 +224,83 @@ export function largestDifference(problem: OneFactorProblem, one: readonly numbe
     throw new Error(`${one.length} and ${other.length} values, expected ${expected}`);
   if (!one.every(Number.isFinite)) throw new Error("there are values that are not finite");
   return Math.max(...one.map((value, i) => Math.abs(value - other[i])));
+}
+
+/** Nodes at and beyond which a lane is knocked out, in the second half of its life and in the first. */
+export type Ends = readonly [low: number, high: number, lowBefore: number, highBefore: number];
+
+/** Every pair of ends in turn, those of the first half of the life in another order; at most `most` of them, evenly. */
+export function everyEnds(nodes: number, most = 2048): Ends[] {
+  const some = Array.from({ length: nodes + 2 }, (_, k) => k - 1);
+  const pairs = some.flatMap((low) => some.map((high) => [low, high] as const));
+  const all = pairs.map((pair, k): Ends => [...pair, ...pairs[(7 * k + 3) % pairs.length]]);
+  const every = Math.ceil(all.length / most);
+  return all.filter((_, k) => k % every === 0);
+}
+
+/** Two barriers whose windows begin and end at half of the life. */
+const halves = [out("down", 82, { to: 0.6 }), out("up", 120, { from: 0.6 })];
+export const movable: Readonly<Record<string, OneFactorProblem>> = {
+  European: { ...european, barriers: halves },
+  "European, stepped rates": { ...european, barriers: halves, rates: stepped },
+  "Bermudan, dividends": { ...bermudan, barriers: halves, dividends },
+  American: { ...american, barriers: halves },
+};
+
+/**
+ * Largest difference between two splits of a problem with two barriers, over spot, on all nodes of its fine and its coarse mesh, when its ends are moved to where
+ * no mesh has them: to any node of an item's run, both into one run, past each other, off the mesh.
+ */
+export async function differenceOfEnds(
+  device: Device,
+  precision: Precision,
+  problem: OneFactorProblem,
+  size: Resolution,
+  ends: readonly Ends[],
+  split: TeamSplit,
+): Promise<number> {
+  const lanes = grids(problem, size).flatMap((grid) => ends.map((moved, k) => withEnds(onAllNodes(grid), moved, k)));
+  using items = new LaneSolver(device, precision, "item");
+  using teams = new LaneSolver(device, precision, split);
+  const [one, other] = [await items.solve(lanes), await teams.solve(lanes)];
+  const all = one.flatMap((values, l) => values.map((value, k) => Math.abs(value - other[l][k]) / problem.spots[0]));
+  if (!all.every(Number.isFinite)) throw new Error("there are values that are not finite");
+  return all.reduce((a, b) => Math.max(a, b), 0);
+}
+
+/** The grid, read on all of its nodes. */
+function onAllNodes(grid: Grid): Grid {
+  const { count } = grid.mesh;
+  const windows = Array.from({ length: Math.ceil(count / 6) }, (_, w) => Math.min(6 * w, count - 6));
+  return { ...grid, windows, problem: { ...grid.problem, spots: windows.map(() => grid.problem.spots[0]) } };
+}
+
+/** Words of events as `barrierRow` writes them: what each barrier knocks out, then the ends. */
+function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Lane {
+  const made = lane(grid);
+  const coefficients = made.coefficients.slice();
+  eventRows(grid).forEach((row, event) => {
+    const [down, up] = event === 0 ? [low, high] : [lowBefore, highBefore];
+    // There is nothing to hold where there is no end.
+    const lowHeld = down >= 0 ? k & 1 : 0;
+    const highHeld = up < grid.mesh.count ? (k >> 1) & 1 : 0;
+    coefficients.set([down, -1, 0.01, 0.3, 0.02, up, 1, 0.03, 0.6, 0.05], row);
+    coefficients.set([down, lowHeld, 0.04 * lowHeld, up, highHeld, 0.06 * highHeld], row + 10);
+  });
+  return { ...made, coefficients };
+}
+
+/** First rows of the coefficients of events, that at expiry first. */
+function eventRows({ problem, time }: Grid): number[] {
+  const words = eventWords(problem);
+  const rows = [0];
+  let row = words;
+  for (const flag of time.flags) {
+    if ((flag & REFACTOR) !== 0) row += 4;
+    if ((flag & BARRIERS) !== 0) rows.push((row += words) - words);
+    if ((flag & DIVIDEND) !== 0) row += 2;
+  }
+  return rows;
 }
 
 /** Rounding, accumulated over some 60 steps, over spot: 3e-15, 8e-7 and 3e-14 are the most observed. */

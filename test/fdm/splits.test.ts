@@ -8,7 +8,16 @@ import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
-import { american, difference, european, problems, TOLERANCE } from "./split-cases.ts";
+import {
+  american,
+  difference,
+  differenceOfEnds,
+  european,
+  everyEnds,
+  movable,
+  problems,
+  TOLERANCE,
+} from "./split-cases.ts";
 
 const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
@@ -35,6 +44,40 @@ describe("two splits on every size of mesh", () => {
     const [{ device }] = devices;
     for (const problem of [european, american, problems["American, dividends, σ(S)"]])
       expect(await difference(device as Device, "f64", problem, { nodes, steps: 24 })).toBeLessThan(TOLERANCE.f64);
+  });
+});
+
+describe("barriers on any nodes", () => {
+  const small = { nodes: 33, steps: 8 };
+
+  it.each(Object.entries(movable))("%s, every pair", async (_, problem) => {
+    const device = devices[0].device as Device;
+    for (const precision of ["f64", "f32"] as const) {
+      const worst = await differenceOfEnds(device, precision, problem, small, everyEnds(33), "workgroup");
+      expect(worst).toBeLessThan(TOLERANCE[precision]);
+    }
+  });
+
+  it.each(Object.entries(movable))("%s, in the interpreter", async (_, problem) => {
+    const device = new InterpreterDevice({ subgroupSize: 32 });
+    for (const split of ["subgroup", "workgroup"] as const)
+      expect(await differenceOfEnds(device, "f64", problem, small, everyEnds(33, 8), split)).toBeLessThan(
+        TOLERANCE.f64,
+      );
+  });
+
+  describe.each(devices)("on $label", ({ device, missing }) => {
+    it.each(["f64", "f32"] as const)("in %s", async (precision) => {
+      if (device === undefined) return console.log(`skipped: ${missing}`);
+      if (!device.precisions.includes(precision)) return;
+      for (const [name, problem] of Object.entries(movable))
+        for (const split of ["subgroup", "workgroup"] as const) {
+          if (teamCapacity(device, precision, 33, split) === undefined) continue;
+          const worst = await differenceOfEnds(device, precision, problem, small, everyEnds(33, 300), split);
+          console.log(`${device.name} ${precision} ${split} ${name}, any ends: ${worst.toExponential(1)}`);
+          expect(worst).toBeLessThan(TOLERANCE[precision]);
+        }
+    });
   });
 });
 
