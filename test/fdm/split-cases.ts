@@ -229,13 +229,12 @@ export function largestDifference(problem: OneFactorProblem, one: readonly numbe
 /** Nodes at and beyond which a lane is knocked out, in the second half of its life and in the first. */
 export type Ends = readonly [low: number, high: number, lowBefore: number, highBefore: number];
 
-/** Every pair of ends in turn, those of the first half of the life in another order; at most `most` of them, evenly. */
-export function everyEnds(nodes: number, most = 2048): Ends[] {
+/** Every pair of ends, those of the first half of the life in another order; at most `most` of them, all over the square. */
+export function everyEnds(nodes: number, most = Infinity): Ends[] {
   const some = Array.from({ length: nodes + 2 }, (_, k) => k - 1);
   const pairs = some.flatMap((low) => some.map((high) => [low, high] as const));
   const all = pairs.map((pair, k): Ends => [...pair, ...pairs[(7 * k + 3) % pairs.length]]);
-  const every = Math.ceil(all.length / most);
-  return all.filter((_, k) => k % every === 0);
+  return all.filter((_, k) => (1009 * k) % pairs.length < most);
 }
 
 /** Two barriers whose windows begin and end at half of the life. */

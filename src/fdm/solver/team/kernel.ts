@@ -114,7 +114,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
       liveObstacleRuns: liveObstacleRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew }),
+      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew, cut: barred }),
       stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady }),
       policyRuns: policyRuns(team, rows, barred),
       reads: points,

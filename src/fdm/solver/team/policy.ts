@@ -84,7 +84,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
       far: FAR,
       few: fewRounds(team),
       levels: team.levels,
-      factorRuns: factorRuns(team, rows, { policy: true, unit: false, lasting: false }),
+      factorRuns: factorRuns(team, rows, { policy: true, unit: false, lasting: false, cut: barred }),
       eliminateRuns: eliminateRuns(team, rows, false, false),
       substituteRuns: substituteRuns(team, rows, false),
       improveRuns: improveRuns(team, rows),
