@@ -302,5 +302,5 @@ function eventRows({ problem, time }: Grid): number[] {
   return rows;
 }
 
-/** Rounding, accumulated over some 60 steps, over spot: 3e-15, 8e-7 and 3e-14 are the most observed. */
+/** Rounding, accumulated over some 60 steps, over spot: 3e-15, 2e-6 and 3e-14 are the most observed. */
 export const TOLERANCE = { f64: 1e-12, f32: 4e-6, f32x2: 1e-11 } as const;
