@@ -8,6 +8,7 @@ import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
+import { problems as knockIns } from "./knock-in-cases.ts";
 import {
   american,
   difference,
@@ -159,6 +160,23 @@ describe("which split", () => {
       await solver.solve([lane(grid), lane(grid)]);
       expect(launch.mock.calls.map((call) => call[2])).toEqual([size]);
     }
+  });
+
+  it.each([
+    ["dates: put", { groups: 1 }],
+    ["barriers: two", { groups: 1 }],
+    ["barriers: American, two", { groups: 1 }],
+    ["a knock-in", { items: 1 }],
+  ] as const)("is a team's on a GPU with events, but not for the value before a knock-in: %s", async (name, size) => {
+    const gpu = device({ backend: "webgpu", parallelism: 131_072 });
+    const launch = vi.spyOn(gpu, "launch");
+    const problem = name === "a knock-in" ? knockIns["American, one level"] : problems[name];
+    const [grid] = grids(problem, { nodes: 17, steps: 4 });
+    for (const split of ["auto", "workgroup"] as const) {
+      using solver = new LaneSolver(gpu, "f32", split);
+      await solver.solve([lane(grid)]);
+    }
+    expect(launch.mock.calls.map((call) => call[2])).toEqual([size, size]);
   });
 
   it("is for teams only where their size, subgroups and workgroup memory suffice", () => {
