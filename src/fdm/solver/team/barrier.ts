@@ -1,7 +1,10 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { NEVER, readEnds, SETTING_WORDS } from "../barrier.ts";
 
-/** What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. */
+/**
+ * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers: compilers take a row's number as a real out of
+ * the time loop, which costs a register a row.
+ */
 export function knockOutRuns(barriers: number, rows: number): KernelFunction<any, void> {
   return fn({
     name: "knockOutRuns",
@@ -10,15 +13,15 @@ export function knockOutRuns(barriers: number, rows: number): KernelFunction<any
     body([coefficients, row, pitch, lane, first, u], gpu, env) {
       for (let j = 0; j < env.barriers; j++) {
         const at = (row + j * env.words) * pitch + lane;
-        const node = coefficients[at];
-        const side = coefficients[at + pitch];
+        const node = gpu.i32(coefficients[at]) - first;
+        const up = coefficients[at + pitch] > 0;
         const value = coefficients[at + 2 * pitch];
         const keep = coefficients[at + 3 * pitch];
         const paid = coefficients[at + 4 * pitch];
         for (let k = 0; k < env.rows; k++) {
-          const beyond = side * (gpu.real(first + k) - node);
-          const here = beyond > -0.5 ? keep * u[k] + paid : u[k];
-          u[k] = beyond > 0.5 ? value : here;
+          const beyond = up ? k > node : k < node;
+          const here = k === node ? keep * u[k] + paid : u[k];
+          u[k] = beyond ? value : here;
         }
       }
     },

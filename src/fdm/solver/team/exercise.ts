@@ -25,9 +25,10 @@ function obstacleRuns(rows: number, { closed, laid }: Obstacle): KernelFunction<
           obstacle[k] = first + k < nodes ? Math.max(sign * (node - kink), 0) : 0.0;
         }
       } else {
+        const from = (column * nodes + first) * pitch + lane;
         for (let k = 0; k < env.rows; k++) {
-          const i = Math.min(first + k, nodes - 1);
-          obstacle[k] = first + k < nodes ? table[(column * nodes + i) * pitch + lane] : 0.0;
+          obstacle[k] = 0.0;
+          if (first + k < nodes) obstacle[k] = table[from + k * pitch];
         }
       }
     },
@@ -103,10 +104,9 @@ export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): Kern
           below = premium;
         }
       } else {
-        for (let k = 0; k < env.rows; k++) {
-          const mean = table[(nodes + Math.min(first + k, last)) * pitch + lane];
-          u[k] = env.exercisedByHalf(u[k], mean, obstacle[k]);
-        }
+        const means = (nodes + first) * pitch + lane;
+        for (let k = 0; k < env.rows; k++)
+          if (first + k < nodes) u[k] = env.exercisedByHalf(u[k], table[means + k * pitch], obstacle[k]);
       }
     },
   });
