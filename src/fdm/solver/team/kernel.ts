@@ -28,7 +28,7 @@ const MOST_RESIDENT_ROWS = 9;
  *
  * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
- * algorithm, and its results differ by rounding only.
+ * algorithm, and its results differ by rounding only. Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
  * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops beside, and either 12 (17)
  * shuffles, or 28 (40) words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
