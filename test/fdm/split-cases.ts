@@ -258,20 +258,27 @@ export async function differenceOfEnds(
   ends: readonly Ends[],
   split: TeamSplit,
 ): Promise<number> {
-  const lanes = grids(problem, size).flatMap((grid) => ends.map((moved, k) => withEnds(onAllNodes(grid), moved, k)));
+  const lanes = grids(problem, size).flatMap((grid) => {
+    const read = onAllNodes(grid);
+    return ends.map((moved, k) => ({ ...withEnds(grid, moved, k), grid: read }));
+  });
   using items = new LaneSolver(device, precision, "item");
   using teams = new LaneSolver(device, precision, split);
   const [one, other] = [await items.solve(lanes), await teams.solve(lanes)];
-  const all = one.flatMap((values, l) => values.map((value, k) => Math.abs(value - other[l][k]) / problem.spots[0]));
-  if (!all.every(Number.isFinite)) throw new Error("there are values that are not finite");
-  return all.reduce((a, b) => Math.max(a, b), 0);
+  const valuesOf = (all: readonly LaneValues[]): number[] =>
+    all.flatMap((values, l) => valuesAt(lanes[l].grid, values));
+  const [a, b] = [valuesOf(one), valuesOf(other)];
+  if (a.length === 0 || !a.every(Number.isFinite)) throw new Error("there are values that are not finite");
+  return a.reduce((most, value, k) => Math.max(most, Math.abs(value - b[k])), 0) / problem.spots[0];
 }
 
-/** The grid, read on all of its nodes. */
+/** The grid, read in the middle of every cell that has two on either side, by six nodes wherever the barriers are: at the ends weights of ten would magnify rounding. */
 function onAllNodes(grid: Grid): Grid {
-  const { count } = grid.mesh;
-  const windows = Array.from({ length: Math.ceil(count / 6) }, (_, w) => Math.min(6 * w, count - 6));
-  return { ...grid, windows, problem: { ...grid.problem, spots: windows.map(() => grid.problem.spots[0]) } };
+  const { mesh, problem } = grid;
+  const node = (i: number): number => nodeAt(mesh, i);
+  const middles = Array.from({ length: mesh.count - 5 }, (_, i) => 0.5 * (node(i + 2) + node(i + 3)));
+  const barriers = problem.barriers?.map((barrier) => ({ ...barrier, times: [] }));
+  return { ...grid, problem: { ...problem, spots: [problem.spots[0], ...middles], ...(barriers && { barriers }) } };
 }
 
 /** Words of events as `barrierRow` writes them: what each barrier knocks out, then the ends. */
