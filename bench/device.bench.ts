@@ -16,10 +16,15 @@ async function opened(backend: "cuda" | "webgpu", context: Context): Promise<Dev
   }
 }
 
+/** What has events inside its life in each split by itself: what teams gain there. */
+const SPLITS = ["item", "subgroup", "workgroup"] as const;
+
 async function run(context: Context): Promise<void> {
   using cpu = await openDevice({ backend: "cpu" });
   const peers: Peers = new Map();
   await options(cpu, "f64", context.quick ? [64] : [8192], context, cpu, peers);
+  const eventful = [KINDS.bermudan, KINDS.knockOut];
+  await options(cpu, "f64", context.quick ? [64] : [8192], context, cpu, peers, eventful);
   for (const backend of ["cuda", "webgpu"] as const) {
     using device = await opened(backend, context);
     if (device === undefined) continue;
@@ -33,6 +38,7 @@ async function run(context: Context): Promise<void> {
         europeanTimes,
       ]);
       await options(device, precision, context.quick ? [64] : [8192, 32_768], context, cpu, peers, [american512]);
+      await options(device, precision, context.quick ? [64] : [8192], context, cpu, peers, eventful, SPLITS);
     }
     if (backend === "cuda") starts(device.name, context);
   }

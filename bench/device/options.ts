@@ -3,6 +3,7 @@ import type { CompiledKernel, Device, LaunchArguments, LaunchSize } from "../../
 import {
   Arena,
   grids,
+  type KnockOut,
   lane,
   type Lane,
   LaneSolver,
@@ -11,32 +12,59 @@ import {
   pointValue,
   type Resolution,
 } from "../../src/fdm/index.ts";
+import { type Split, teamCapacity } from "../../src/fdm/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../../src/market/index.ts";
-import { vanillaPayoff } from "../../src/products/index.ts";
+import { type Right, vanillaPayoff } from "../../src/products/index.ts";
 import { type Context, medianSeconds, type Report } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";
 
 /** What the options of a book are, and how they are solved. */
 interface Kind {
+  readonly name: string;
   readonly american: boolean;
   /** Whether rates and volatility are the same at all times, so that the matrix is eliminated once; else it is in every step. */
   readonly steady: boolean;
   readonly mesh: Resolution;
+  /** Other changes to the put. */
+  readonly terms?: Pick<OneFactorProblem, "exerciseTimes" | "barriers">;
+  readonly right?: Right;
 }
 
 const standard: Resolution = { nodes: 257, steps: 500 };
 
-export const KINDS: Readonly<
-  Record<"american" | "european" | "americanTimes" | "europeanTimes" | "american512", Kind>
-> = {
-  american: { american: true, steady: true, mesh: standard },
-  european: { american: false, steady: true, mesh: standard },
-  americanTimes: { american: true, steady: false, mesh: standard },
-  europeanTimes: { american: false, steady: false, mesh: standard },
-  american512: { american: true, steady: true, mesh: { nodes: 513, steps: 512 } },
-};
+const knockOut = (side: "down" | "up", level: number): KnockOut => ({
+  side,
+  level,
+  from: 0,
+  to: 1,
+  times: undefined,
+  rebate: 0,
+  rebateAt: "hit",
+  open: false,
+});
+const americanPut = { name: "American puts", american: true, steady: true, mesh: standard };
+const europeanPut = { name: "European puts", american: false, steady: true, mesh: standard };
+
+export const KINDS = {
+  american: americanPut,
+  european: europeanPut,
+  americanTimes: { ...americanPut, steady: false },
+  europeanTimes: { ...europeanPut, steady: false },
+  american512: { ...americanPut, mesh: { nodes: 513, steps: 512 } },
+  bermudan: {
+    ...europeanPut,
+    name: "Bermudan puts, nine dates",
+    terms: { exerciseTimes: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9] },
+  },
+  knockOut: {
+    ...europeanPut,
+    name: "double knock-out calls",
+    right: "call",
+    terms: { barriers: [knockOut("down", 80), knockOut("up", 130)] },
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
 
 /** A function that differs from step to step of any grid. */
 function wave(middle: number): PiecewiseConstant {
@@ -47,12 +75,12 @@ function wave(middle: number): PiecewiseConstant {
 const waves = { rate: wave(0.05), volatility: wave(0.2) };
 
 /** The textbook put, its neighbours in strike and volatility, so that a batch is not one option many times. */
-function problem(i: number, { american, steady }: Kind): OneFactorProblem {
+function problem(i: number, { american, steady, terms, right = "put" }: Kind): OneFactorProblem {
   const volatility = 1 + (i % 7) / 20;
   return {
     spots: [100],
     expiry: 1,
-    payoff: vanillaPayoff("put", 100 * (1 + (i % 41) / 400)),
+    payoff: vanillaPayoff(right, 100 * (1 + (i % 41) / 400)),
     american,
     rates: steady ? constant(0.05) : waves.rate,
     dividendYield: 0,
@@ -61,6 +89,7 @@ function problem(i: number, { american, steady }: Kind): OneFactorProblem {
       kind: "deterministic",
       sigma: steady ? constant(0.2 * volatility) : scaled(waves.volatility, volatility),
     },
+    ...terms,
   };
 }
 
@@ -111,9 +140,18 @@ export async function options(
   cpu: Device,
   peers: Peers = new Map(),
   kinds: readonly Kind[] = [KINDS.american, KINDS.european],
+  splits: readonly (Split | "auto")[] = ["auto"],
 ): Promise<void> {
-  for (const kind of kinds) for (const count of counts) await book(device, precision, context, cpu, peers, kind, count);
+  for (const kind of kinds)
+    for (const count of counts)
+      for (const split of splits)
+        if (hasRoom(device, precision, kind, split))
+          await book(device, precision, context, cpu, peers, kind, count, split);
 }
+
+/** Another split than the one that was asked for would go by its name. */
+const hasRoom = (device: Device, precision: Precision, { mesh }: Kind, split: Split | "auto"): boolean =>
+  split === "auto" || split === "item" || teamCapacity(device, precision, mesh.nodes, split) !== undefined;
 
 async function book(
   device: Device,
@@ -123,13 +161,14 @@ async function book(
   peers: Peers,
   kind: Kind,
   count: number,
+  split: Split | "auto",
 ): Promise<void> {
   const { mesh } = kind;
   // Seven volatilities, forty-one strikes: so many problems there are.
   const different = Array.from({ length: 287 }, (_, i) => problem(i, kind));
   const repeated = <T>(some: readonly T[]): T[] => Array.from({ length: count }, (_, i) => some[i % some.length]);
   const heard = listening(device);
-  using solver = new LaneSolver(heard.device, precision);
+  using solver = new LaneSolver(heard.device, precision, split);
   const lanes = repeated(lanesOf(different, mesh));
   const values = await solver.solve(lanes);
   const launches = heard.launches.splice(0);
@@ -139,8 +178,8 @@ async function book(
   }, repetitions);
   const nodeSteps = mesh.nodes * lanes[0].grid.time.steps.length;
   const error = await worstError(cpu, lanes.slice(0, 287), values);
-  const title = `${kind.american ? "American" : "European"} puts${kind.steady ? "" : ", rates and volatility by time"}, ${mesh.nodes} nodes × ${mesh.steps} steps`;
-  const name = `${count.toLocaleString("en-US")} ${title}`;
+  const title = `${kind.name}${kind.steady ? "" : ", rates and volatility by time"}, ${mesh.nodes} nodes × ${mesh.steps} steps`;
+  const name = `${count.toLocaleString("en-US")} ${title}${split === "auto" ? "" : `, split: ${split}`}`;
   const common = { device: device === cpu ? context.cpu : device.name, precision, error };
   const floor = floorOn(device, (kind.steady ? H200.nodeSteps : H200.eliminatedNodeSteps)[precision]);
   const launched = `${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`;

@@ -97,10 +97,11 @@ export class LaneSolver implements Disposable {
 
   /** The best split that has room for the lane; one item an option always has. */
   private splitOf({ grid }: Lane): Split {
-    const wanted = this.split === "auto" ? splitsFor(this.device, grid) : [this.split];
+    const wanted = this.split === "auto" ? preferredSplits(this.device) : [this.split];
     const fits = (split: Split): boolean =>
       split === "item" || teamCapacity(this.device, this.precision, grid.mesh.count, split) !== undefined;
-    return wanted.find(fits) ?? "item";
+    // Teams have one value a lane: none that waits for a knock-in.
+    return grid.problem.knockIns !== undefined ? "item" : (wanted.find(fits) ?? "item");
   }
 
   private compiled(variant: SolverVariant, split: Split, steady: boolean): Promise<CompiledKernel> {
@@ -168,12 +169,6 @@ export class LaneSolver implements Disposable {
     const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
     return Math.max(1, Math.min(Math.max(lanes, 2 * this.device.parallelism), most));
   }
-}
-
-/** Teams know neither barriers nor exercise on dates. */
-function splitsFor(device: Device, { problem, scheme }: Lane["grid"]): readonly Split[] {
-  const { barriers, knockIns } = problem;
-  return (barriers ?? knockIns) !== undefined || scheme === "dates" ? ["item"] : preferredSplits(device);
 }
 
 /** With fewer factorisations rows that are made once do not pay for the longer kernel. */

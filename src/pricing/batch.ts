@@ -125,15 +125,13 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
   return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
 
-/** Whether barriers or dates of exercise stand in the time grid: those are for one item a lane, see `LaneSolver`. */
-function isEventful({ problem, notYet }: TradeProblems): boolean {
-  return (notYet ?? problem.barriers ?? problem.exerciseTimes ?? problem.knockIns) !== undefined;
-}
+/** Whether lanes have a second value, that before a knock-in: those are for one item a lane, see `LaneSolver`. */
+const isWaiting = (one: TradeProblems | undefined): boolean => one?.problem.knockIns !== undefined;
 
 function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {
   const { device, precision } = setting.engine;
-  const eventful = cases.some((one) => one !== undefined && isEventful(one));
-  const mostNodes = largestNodes(device, precision, schemeOf(cases[0].problem), eventful ? ["item"] : undefined);
+  const splits = cases.some(isWaiting) ? (["item"] as const) : undefined;
+  const mostNodes = largestNodes(device, precision, schemeOf(cases[0].problem), splits);
   return new FdmTrade(cases, { scenarios: setting.scenarios, settings: setting, precision, mostNodes }, arena);
 }
 

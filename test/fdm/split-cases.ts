@@ -1,9 +1,13 @@
 /** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
 import type { Device } from "../../src/device/index.ts";
+import { eventWords } from "../../src/fdm/coefficients.ts";
 import {
   type Grid,
   grids,
+  inwardFirst,
+  type KnockOut,
   lane,
+  type Lane,
   LaneSolver,
   type LaneValues,
   type OneFactorProblem,
@@ -12,10 +16,11 @@ import {
 } from "../../src/fdm/index.ts";
 import { windowOf } from "../../src/fdm/lane.ts";
 import { nodeAt } from "../../src/fdm/mesh.ts";
+import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/solver/index.ts";
 import type { Split, TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
 import { constant, localSurface } from "../../src/market/index.ts";
-import { vanillaPayoff } from "../../src/products/index.ts";
+import { digitalPayoff, vanillaPayoff } from "../../src/products/index.ts";
 
 export const european: OneFactorProblem = {
   spots: [100, 93, 120],
@@ -51,6 +56,89 @@ const surface = {
   shift: 0.01,
 } as const;
 
+const bermudan: OneFactorProblem = { ...european, exerciseTimes: [0, 0.2, 0.4, 0.77, 1.1] };
+const negative = { rates: constant(-0.01), dividendYield: -0.03 };
+const out = (side: "up" | "down", level: number, parts: Partial<KnockOut> = {}): KnockOut => ({
+  side,
+  level,
+  from: 0,
+  to: 1.3,
+  times: undefined,
+  rebate: 0,
+  rebateAt: "hit",
+  open: false,
+  ...parts,
+});
+/** Spots between them, on one of them, and beyond. */
+const double = [out("down", 82, { rebate: 1 }), out("up", 120, { rebate: 2, rebateAt: "expiry" })];
+/** Windows that begin and end among the other events, dates, two at one level, and one that no mesh reaches. */
+const many = inwardFirst([
+  out("down", 85, { from: 0.3, to: 0.9, rebate: 2 }),
+  out("down", 70, { times: [0.4, 0.65, 1.3], rebate: 3 }),
+  out("down", 70, { from: 0.7, rebate: 1, rebateAt: "expiry" }),
+  out("up", 130, { times: [0.1, 0.2, 1.1], rebate: 1 }),
+  out("up", 9000),
+]);
+
+/** Events that change the solution, and which nodes are alive, inside its life. */
+const eventful: Readonly<Record<string, OneFactorProblem>> = {
+  "dates: put": bermudan,
+  "dates: call, dividends, descending mesh": {
+    ...bermudan,
+    payoff: vanillaPayoff("call", 95),
+    dividendYield: 0.06,
+    dividends,
+  },
+  "dates: digital, two columns": { ...bermudan, payoff: digitalPayoff("put", 105, 20) },
+  "dates: stepped rates": { ...bermudan, rates: stepped },
+  "dates: stepped rates, dividends, σ(S)": { ...bermudan, rates: stepped, dividends, diffusion: local },
+  "dates: σ(S, t)": { ...bermudan, diffusion: { kind: "formula", sigma, shift: 0 } },
+  "dates: surface": { ...bermudan, diffusion: surface },
+  "barriers: one": { ...european, barriers: [out("up", 125)] },
+  "barriers: two": { ...european, payoff: vanillaPayoff("call", 95), barriers: double },
+  "barriers: two, stepped rates": { ...european, barriers: double, rates: stepped },
+  "barriers: two, dividends": { ...european, barriers: double, dividends },
+  "barriers: two, dividends, σ(S), stepped rates": {
+    ...european,
+    barriers: double,
+    dividends,
+    diffusion: local,
+    rates: stepped,
+  },
+  "barriers: windows and dates": { ...european, barriers: many },
+  "barriers: windows, dates, surface": { ...european, barriers: many, diffusion: surface },
+  "barriers: windows, dates, σ(S, t)": {
+    ...european,
+    barriers: many,
+    diffusion: { kind: "formula", sigma, shift: 0 },
+  },
+  "barriers: digital that jumps on one": {
+    ...european,
+    payoff: digitalPayoff("put", 110, 20),
+    barriers: [out("up", 110, { times: [0.4, 1.3] })],
+  },
+  "barriers: Bermudan, windows, dates, dividends": { ...bermudan, barriers: many, dividends },
+  "barriers: Bermudan digital, two, stepped rates": {
+    ...bermudan,
+    payoff: digitalPayoff("put", 105, 20),
+    barriers: double,
+    rates: stepped,
+  },
+  "barriers: American, two": { ...american, barriers: double },
+  "barriers: American, windows, dates, dividends, negative rates": {
+    ...american,
+    ...negative,
+    barriers: many,
+    dividends,
+  },
+  "barriers: American, two, stepped rates, surface": {
+    ...american,
+    barriers: double,
+    rates: stepped,
+    diffusion: surface,
+  },
+};
+
 export const problems: Readonly<Record<string, OneFactorProblem>> = {
   European: european,
   "European call, stepped rates": { ...european, payoff: vanillaPayoff("call", 95), rates: stepped },
@@ -64,7 +152,7 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
     dividends,
     diffusion: surface,
   },
-  "policy: surface": { ...american, rates: constant(-0.01), dividendYield: -0.03, diffusion: surface },
+  "policy: surface": { ...american, ...negative, diffusion: surface },
   "American put": american,
   "American call, descending mesh": { ...american, payoff: vanillaPayoff("call", 95), dividendYield: 0.06 },
   "American, dividends, stepped volatility": {
@@ -74,12 +162,13 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
   },
   "American, dividends, σ(S)": { ...american, dividends, diffusion: local },
   "American, σ(S, t)": { ...american, diffusion: { kind: "formula", sigma, shift: 0 } },
-  "policy: negative rates": { ...american, rates: constant(-0.01), dividendYield: -0.03 },
+  "policy: negative rates": { ...american, ...negative },
   "policy: exercise region unknown, dividends": {
     ...american,
     dividends,
     payoff: { ...vanillaPayoff("put", 105), exerciseSide: "unknown" },
   },
+  ...eventful,
 };
 
 /** The six values of a lane's window and those at the other spots, −1 where exercise is optimal at once; in the currency. */
@@ -137,5 +226,88 @@ export function largestDifference(problem: OneFactorProblem, one: readonly numbe
   return Math.max(...one.map((value, i) => Math.abs(value - other[i])));
 }
 
-/** Rounding, accumulated over some 60 steps, over spot: 3e-15, 8e-7 and 3e-14 are the most observed. */
+/** Nodes at and beyond which a lane is knocked out, in the second half of its life and in the first. */
+export type Ends = readonly [low: number, high: number, lowBefore: number, highBefore: number];
+
+/** Every pair of ends, those of the first half of the life in another order; at most `most` of them, all over the square. */
+export function everyEnds(nodes: number, most = Infinity): Ends[] {
+  const some = Array.from({ length: nodes + 2 }, (_, k) => k - 1);
+  const pairs = some.flatMap((low) => some.map((high) => [low, high] as const));
+  const all = pairs.map((pair, k): Ends => [...pair, ...pairs[(7 * k + 3) % pairs.length]]);
+  return all.filter((_, k) => (1009 * k) % pairs.length < most);
+}
+
+/** Two barriers whose windows begin and end at half of the life. */
+const halves = [out("down", 82, { to: 0.6 }), out("up", 120, { from: 0.6 })];
+export const movable: Readonly<Record<string, OneFactorProblem>> = {
+  European: { ...european, barriers: halves },
+  "European, stepped rates": { ...european, barriers: halves, rates: stepped },
+  "Bermudan, dividends": { ...bermudan, barriers: halves, dividends },
+  American: { ...american, barriers: halves },
+};
+
+/**
+ * Largest difference between two splits of a problem with two barriers, over spot, on all nodes of its fine and its coarse mesh, when its ends are moved to where
+ * no mesh has them: to any node of an item's run, both into one run, past each other, off the mesh.
+ */
+export async function differenceOfEnds(
+  device: Device,
+  precision: Precision,
+  problem: OneFactorProblem,
+  size: Resolution,
+  ends: readonly Ends[],
+  split: TeamSplit,
+): Promise<number> {
+  const lanes = grids(problem, size).flatMap((grid) => {
+    const read = onAllNodes(grid);
+    return ends.map((moved, k) => ({ ...withEnds(grid, moved, k), grid: read }));
+  });
+  using items = new LaneSolver(device, precision, "item");
+  using teams = new LaneSolver(device, precision, split);
+  const [one, other] = [await items.solve(lanes), await teams.solve(lanes)];
+  const valuesOf = (all: readonly LaneValues[]): number[] =>
+    all.flatMap((values, l) => valuesAt(lanes[l].grid, values));
+  const [a, b] = [valuesOf(one), valuesOf(other)];
+  if (a.length === 0 || !a.every(Number.isFinite)) throw new Error("there are values that are not finite");
+  return a.reduce((most, value, k) => Math.max(most, Math.abs(value - b[k])), 0) / problem.spots[0];
+}
+
+/** The grid, read in the middle of every cell that has two on either side, by six nodes wherever the barriers are: at the ends weights of ten would magnify rounding. */
+function onAllNodes(grid: Grid): Grid {
+  const { mesh, problem } = grid;
+  const node = (i: number): number => nodeAt(mesh, i);
+  const middles = Array.from({ length: mesh.count - 5 }, (_, i) => 0.5 * (node(i + 2) + node(i + 3)));
+  const barriers = problem.barriers?.map((barrier) => ({ ...barrier, times: [] }));
+  return { ...grid, problem: { ...problem, spots: [problem.spots[0], ...middles], ...(barriers && { barriers }) } };
+}
+
+/** Words of events as `barrierRow` writes them: what each barrier knocks out, then the ends. */
+function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Lane {
+  const made = lane(grid);
+  const coefficients = made.coefficients.slice();
+  eventRows(grid).forEach((row, event) => {
+    const [down, up] = event === 0 ? [low, high] : [lowBefore, highBefore];
+    // There is nothing to hold where there is no end.
+    const lowHeld = down >= 0 ? k & 1 : 0;
+    const highHeld = up < grid.mesh.count ? (k >> 1) & 1 : 0;
+    coefficients.set([down, -1, 0.01, 0.3, 0.02, up, 1, 0.03, 0.6, 0.05], row);
+    coefficients.set([down, lowHeld, 0.04 * lowHeld, up, highHeld, 0.06 * highHeld], row + 10);
+  });
+  return { ...made, coefficients };
+}
+
+/** First rows of the coefficients of events, that at expiry first. */
+function eventRows({ problem, time }: Grid): number[] {
+  const words = eventWords(problem);
+  const rows = [0];
+  let row = words;
+  for (const flag of time.flags) {
+    if ((flag & REFACTOR) !== 0) row += 4;
+    if ((flag & BARRIERS) !== 0) rows.push((row += words) - words);
+    if ((flag & DIVIDEND) !== 0) row += 2;
+  }
+  return rows;
+}
+
+/** Rounding, accumulated over some 60 steps, over spot: 3e-15, 2e-6 and 3e-14 are the most observed. */
 export const TOLERANCE = { f64: 1e-12, f32: 4e-6, f32x2: 1e-11 } as const;

@@ -8,7 +8,17 @@ import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
-import { american, difference, european, problems, TOLERANCE } from "./split-cases.ts";
+import { problems as knockIns } from "./knock-in-cases.ts";
+import {
+  american,
+  difference,
+  differenceOfEnds,
+  european,
+  everyEnds,
+  movable,
+  problems,
+  TOLERANCE,
+} from "./split-cases.ts";
 
 const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
@@ -35,6 +45,40 @@ describe("two splits on every size of mesh", () => {
     const [{ device }] = devices;
     for (const problem of [european, american, problems["American, dividends, σ(S)"]])
       expect(await difference(device as Device, "f64", problem, { nodes, steps: 24 })).toBeLessThan(TOLERANCE.f64);
+  });
+});
+
+describe("barriers on any nodes", () => {
+  const small = { nodes: 33, steps: 8 };
+
+  it.each(Object.entries(movable))("%s, every pair", async (_, problem) => {
+    const device = devices[0].device as Device;
+    for (const precision of ["f64", "f32"] as const) {
+      const worst = await differenceOfEnds(device, precision, problem, small, everyEnds(33), "workgroup");
+      expect(worst).toBeLessThan(TOLERANCE[precision]);
+    }
+  });
+
+  it.each(Object.entries(movable))("%s, in the interpreter", async (_, problem) => {
+    const device = new InterpreterDevice({ subgroupSize: 32 });
+    for (const split of ["subgroup", "workgroup"] as const)
+      expect(await differenceOfEnds(device, "f64", problem, small, everyEnds(33, 8), split)).toBeLessThan(
+        TOLERANCE.f64,
+      );
+  });
+
+  describe.each(devices)("on $label", ({ device, missing }) => {
+    it.each(Object.entries(movable))("%s", async (name, problem) => {
+      if (device === undefined) return console.log(`skipped: ${missing}`);
+      for (const precision of ["f64", "f32"] as const)
+        for (const split of ["subgroup", "workgroup"] as const) {
+          if (!device.precisions.includes(precision)) continue;
+          if (teamCapacity(device, precision, small.nodes, split) === undefined) continue;
+          const worst = await differenceOfEnds(device, precision, problem, small, everyEnds(33, 150), split);
+          console.log(`${device.name} ${precision} ${split} ${name}, any ends: ${worst.toExponential(1)}`);
+          expect(worst).toBeLessThan(TOLERANCE[precision]);
+        }
+    });
   });
 });
 
@@ -116,6 +160,23 @@ describe("which split", () => {
       await solver.solve([lane(grid), lane(grid)]);
       expect(launch.mock.calls.map((call) => call[2])).toEqual([size]);
     }
+  });
+
+  it.each([
+    ["dates: put", { groups: 1 }],
+    ["barriers: two", { groups: 1 }],
+    ["barriers: American, two", { groups: 1 }],
+    ["a knock-in", { items: 1 }],
+  ] as const)("is a team's on a GPU with events, but not for the value before a knock-in: %s", async (name, size) => {
+    const gpu = device({ backend: "webgpu", parallelism: 131_072 });
+    const launch = vi.spyOn(gpu, "launch");
+    const problem = name === "a knock-in" ? knockIns["American, one level"] : problems[name];
+    const [grid] = grids(problem, { nodes: 17, steps: 4 });
+    for (const split of ["auto", "workgroup"] as const) {
+      using solver = new LaneSolver(gpu, "f32", split);
+      await solver.solve([lane(grid)]);
+    }
+    expect(launch.mock.calls.map((call) => call[2])).toEqual([size, size]);
   });
 
   it("is for teams only where their size, subgroups and workgroup memory suffice", () => {

@@ -77,6 +77,8 @@ const pricingKernels: readonly Kernel[] = [
   teamKernel({ ...variant, closed: false }, WORKGROUP, false),
   teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
   teamKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP, false),
+  teamKernel({ ...variant, exercise: "dates" }, SUBGROUP, true),
+  teamKernel({ ...variant, closed: false, barriers: 2 }, WORKGROUP, true),
   solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
   solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }),
   // A volatility of constant elasticity of variance, as a formula.

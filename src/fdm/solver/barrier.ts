@@ -9,7 +9,7 @@ export const barrierWords = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
 
 /** Lower than any bound: a node that cannot be exercised. */
-const NEVER = -1e30;
+export const NEVER = -1e30;
 
 /**
  * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier that is not observed

@@ -73,25 +73,38 @@ export const payDividend = fn({
 });
 
 /**
+ * V after a jump to `target`, in the cell from node j on, where the trade is knocked out at nodes up to `low` and from `high` on; see `payDividendBetween`.
+ */
+export const valueAfterJumpBetween = fn({
+  name: "valueAfterJumpBetween",
+  params: [read(real), read(real), i32, i32, real, i32, i32],
+  env: { cubicThrough },
+  body([x, u, nodes, j, target, low, high], _gpu, { cubicThrough }) {
+    const first = Math.max(low, 0);
+    const end = Math.min(high, nodes - 1);
+    const m = Math.max(Math.min(Math.max(j - 1, first), end - 3), 0);
+    let value = cubicThrough(x, u, m, j, target);
+    if (j < low) value = u[j];
+    if (j >= high) value = u[j + 1];
+    return value;
+  },
+});
+
+/**
  * The same where the trade is knocked out at nodes up to `low` and from `high` on: it stays so whatever is paid, a spot that jumps there is knocked
  * out, and values between are read from live nodes only, for V bends at a barrier. Nodes ascend.
  */
 export const payDividendBetween = fn({
   name: "payDividendBetween",
   params: [read(real), read(real), write(real), i32, real, real, i32, i32],
-  env: { cubicThrough },
-  body([x, u, z, nodes, keep, cash, low, high], _gpu, { cubicThrough }) {
+  env: { valueAfterJumpBetween },
+  body([x, u, z, nodes, keep, cash, low, high], _gpu, { valueAfterJumpBetween }) {
     const last = nodes - 1;
-    const first = Math.max(low, 0);
-    const end = Math.min(high, last);
     let j = 0;
     for (let i = 0; i < nodes; i++) {
       const target = Math.max(x[i] * keep - cash, 0);
       while (j < last - 1 && x[j + 1] < target) j++;
-      const m = Math.max(Math.min(Math.max(j - 1, first), end - 3), 0);
-      let value = cubicThrough(x, u, m, j, target);
-      if (j < low) value = u[j];
-      if (j >= high) value = u[j + 1];
+      const value = valueAfterJumpBetween(x, u, nodes, j, target, low, high);
       z[i] = i <= low || i >= high ? u[i] : value;
     }
   },

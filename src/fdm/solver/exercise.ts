@@ -53,6 +53,17 @@ export const exerciseOnDate = fn({
   },
 });
 
+/** V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is exercised; see `exerciseByHalves`. */
+export const exercisedByHalf = fn({
+  name: "exercisedByHalf",
+  params: [real, real, real],
+  body([value, mean, paid]) {
+    const part = Math.min(Math.max(mean / Math.max(paid, 1e-30), 0), 1);
+    const share = paid > 0 ? part : 1.0;
+    return value + share * Math.max(paid - value, 0);
+  },
+});
+
 /**
  * The same of a payoff with columns of its own for V(S, T), its means over cells (`mean`), and for what exercise brings. Where it jumps the node stands
  * for its half cells on both sides, of which exercise on a date, like expiry, changes one.
@@ -60,12 +71,11 @@ export const exerciseOnDate = fn({
 export const exerciseByHalves = fn({
   name: "exerciseByHalves",
   params: [write(real), read(real), i32, i32, i32, i32, i32],
-  body([u, table, mean, obstacle, nodes, pitch, lane]) {
+  env: { exercisedByHalf },
+  body([u, table, mean, obstacle, nodes, pitch, lane], _gpu, env) {
     for (let i = 0; i < nodes; i++) {
       const paid = table[(obstacle * nodes + i) * pitch + lane];
-      const part = Math.min(Math.max(table[(mean * nodes + i) * pitch + lane] / Math.max(paid, 1e-30), 0), 1);
-      const share = paid > 0 ? part : 1.0;
-      u[i] = u[i] + share * Math.max(paid - u[i], 0);
+      u[i] = env.exercisedByHalf(u[i], table[(mean * nodes + i) * pitch + lane], paid);
     }
   },
 });

@@ -1,7 +1,17 @@
 /** The solver's splits, one item, one subgroup or one workgroup an option, agree with each other; those of items, with the CPU's. */
 import { largestNodes, type OneFactorProblem, type Resolution } from "../../../src/fdm/index.ts";
 import { teamCapacity, type TeamSplit } from "../../../src/fdm/split.ts";
-import { american, difference, largestDifference, problems, solved, TOLERANCE } from "../../fdm/split-cases.ts";
+import {
+  american,
+  difference,
+  differenceOfEnds,
+  everyEnds,
+  largestDifference,
+  movable,
+  problems,
+  solved,
+  TOLERANCE,
+} from "../../fdm/split-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import {
   type Check,
@@ -58,7 +68,7 @@ function groupOf(target: Target, context: Context, size: Resolution, split: Team
   return {
     family: `splits, ${split} and item`,
     unit: "of spot",
-    checks: [...checks, ...everySize(target, context, split)],
+    checks: [...checks, ...everySize(target, context, split), ...ends(target, context, split)],
   };
 }
 
@@ -67,13 +77,41 @@ function everySize(target: Target, { quick }: Context, split: TeamSplit): Check[
   if (quick || isSlow(target)) return [];
   return [17, 33, 129, 193, 257, 321, 513]
     .map((nodes) => ({ nodes, steps: 24 }))
-    .filter((size) => fits(target, size, split) && size.nodes <= mostOfAnItem(target))
+    .filter((size) => fits(target, size, split) && size.nodes <= mostOfAnItem(target, "brennan-schwartz"))
     .map((size) => agreement(target, `American put, ${size.nodes} nodes`, american, size, split));
 }
 
+/** Barriers on any nodes of an item's run, and on both sides of one. */
+function ends(target: Target, context: Context, split: TeamSplit): Check[] {
+  const { precision } = target;
+  const sizes = (context.quick || isSlow(target) ? [33] : [33, 129, 257]).filter(
+    (nodes) => fits(target, { nodes, steps: 8 }, split) && nodes <= mostOfAnItem(target, "policy"),
+  );
+  return some(Object.entries(movable), context, 2).flatMap(([problemName, problem]) =>
+    sizes.map((nodes): Check => {
+      const name = `${problemName}, barriers on any nodes of ${nodes}`;
+      return {
+        name,
+        async run() {
+          const size = { nodes, steps: 8 };
+          const error = await differenceOfEnds(
+            compiledAs(target),
+            precision,
+            problem,
+            size,
+            everyEnds(nodes, 500),
+            split,
+          );
+          return verdict(name, error, TOLERANCE[precision]);
+        },
+      };
+    }),
+  );
+}
+
 /** WebGPU gives an item little private memory. */
-const mostOfAnItem = ({ device, precision }: Target): number =>
-  largestNodes(device, precision, "brennan-schwartz", ["item"]);
+const mostOfAnItem = ({ device, precision }: Target, scheme: "brennan-schwartz" | "policy"): number =>
+  largestNodes(device, precision, scheme, ["item"]);
 
 function agreement(target: Target, name: string, problem: OneFactorProblem, size: Resolution, split: TeamSplit): Check {
   return {

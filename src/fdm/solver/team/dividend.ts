@@ -1,16 +1,16 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { valueAfterJump } from "../dividend.ts";
+import { valueAfterJump, valueAfterJumpBetween } from "../dividend.ts";
 
 /**
  * The jump over a dividend date for an item's run, see `payDividend`: from `values`, the solution on all nodes x, into u. An item
- * searches for its first target by bisection, then goes on from there.
+ * searches for its first target by bisection, then goes on from there. `barred`: see `payDividendBetween`; rows up to `low` and from `high` on stay.
  */
-export function payRuns(rows: number): KernelFunction<any, any> {
+export function payRuns(rows: number, barred: boolean): KernelFunction<any, any> {
   return fn({
     name: "payRuns",
-    params: [read(real), read(real), write(real), i32, real, real],
-    env: { rows, valueAfterJump },
-    body([x, values, u, nodes, keep, cash], gpu, env: any) {
+    params: [read(real), read(real), write(real), i32, real, real, i32, i32],
+    env: { rows, barred, valueAfterJump, valueAfterJumpBetween },
+    body([x, values, u, nodes, keep, cash, low, high], gpu, env: any) {
       const last = nodes - 1;
       const sign = x[last] > x[0] ? 1.0 : -1.0;
       const first = gpu.localId() * env.rows;
@@ -25,7 +25,10 @@ export function payRuns(rows: number): KernelFunction<any, any> {
       for (let k = 0; k < env.rows; k++) {
         const target = Math.max(x[Math.min(first + k, last)] * keep - cash, 0);
         while (j < last - 1 && sign * (x[j + 1] - target) < 0) j++;
-        if (first + k <= last) u[k] = env.valueAfterJump(x, values, nodes, j, target);
+        if (env.barred) {
+          if (first + k <= last && k > low && k < high)
+            u[k] = env.valueAfterJumpBetween(x, values, nodes, j, target, first + low, first + high);
+        } else if (first + k <= last) u[k] = env.valueAfterJump(x, values, nodes, j, target);
       }
     },
   });

@@ -1,11 +1,14 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
+import { barrierWords } from "../barrier.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { rowWeight } from "../matrix.ts";
 import { pointValue, pointWords } from "../point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { assembleRuns } from "./assemble.ts";
+import { cutRuns, holdRuns, knockOutRuns, liveObstacleRuns, pinRuns, readRunEnds } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
+import { exerciseRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
 import { layNodes } from "./nodes.ts";
@@ -25,7 +28,7 @@ const MOST_RESIDENT_ROWS = 9;
  *
  * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
- * algorithm, and its results differ by rounding only.
+ * algorithm, and its results differ by rounding only. Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
  * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops beside, and either 12 (17)
  * shuffles, or 28 (40) words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
@@ -50,9 +53,11 @@ export function teamWords(team: Team, capacity: number): number {
 }
 
 function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
-  const { exercise, shape, dividends, closed, points = false, capacity, volatility } = variant;
+  const { exercise, shape, dividends, barriers = 0, closed, points = false, capacity, volatility } = variant;
   const rows = Math.ceil(capacity / team.items);
-  const early = exercise !== "none";
+  const early = exercise !== "none" && exercise !== "dates";
+  const dates = exercise === "dates";
+  const barred = barriers > 0;
   const policy = exercise === "policy";
   const scaled = steady && !early;
   // Factors that do not last. Local variances that a mesh and a table give once are weighed once.
@@ -67,6 +72,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       early,
       shape,
       dividends,
+      dates,
+      barred,
+      eventful: dates || barred,
       policy,
       closed,
       capacity,
@@ -97,13 +105,21 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
-      payRuns: payRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew }),
-      stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady }),
-      policyRuns: policyRuns(team, rows),
+      payRuns: payRuns(rows, barred),
+      exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
+      barrierWords: barrierWords(barriers),
+      knockOutRuns: knockOutRuns(barriers, rows),
+      readRunEnds: readRunEnds(barriers),
+      holdRuns: holdRuns(barriers, rows),
+      cutRuns: cutRuns(rows),
+      pinRuns: pinRuns(rows),
+      liveObstacleRuns: liveObstacleRuns(rows),
+      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew, cut: barred }),
+      stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady, weighted: dates }),
+      policyRuns: policyRuns(team, rows, barred),
       reads: points,
       pointWords: pointWords(closed),
-      pointValue: pointValue({ closed, american: early && exercise !== "dates", waits: false }),
+      pointValue: pointValue({ closed, american: early, waits: false }),
     },
     *body(
       {
@@ -189,13 +205,41 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const { slice, move, pieces } = env.readSurface(table, tail, pitch, lane);
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let piece = 0;
-      let row = 0;
+      let row = env.barrierWords;
+      // Of the run's rows those up to `low` and from `high` on are knocked out.
+      let low = -1;
+      let high = env.rows;
+      let lowHeld = -1;
+      let highHeld = -1;
+      if (env.barred) {
+        env.knockOutRuns(coefficients, 0, pitch, lane, first, u);
+        const ends = env.readRunEnds(coefficients, 0, pitch, lane, first, nodes);
+        low = ends.low;
+        high = ends.high;
+        lowHeld = ends.lowHeld;
+        highHeld = ends.highHeld;
+        env.holdRuns(coefficients, 0, pitch, lane, lowHeld, highHeld, u);
+        if (env.policy)
+          env.liveObstacleRuns(
+            table,
+            obstacleColumn,
+            nodes,
+            pitch,
+            lane,
+            first,
+            low,
+            high,
+            lowHeld,
+            highHeld,
+            obstacle,
+          );
+      }
       let hRate = 0.0;
       let reach = 0;
       let needed = env.far;
       let flag = 0;
       let nextFlag = flags[0];
-      const firstRow = env.readCoefficients(coefficients, 0, pitch, lane);
+      const firstRow = env.readCoefficients(coefficients, env.barrierWords, pitch, lane);
       let nextH = firstRow.h;
       let nextVariance = firstRow.hVariance;
       let nextDrift = firstRow.hDrift;
@@ -223,7 +267,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         const shift = nextShift;
         if ((flag & 1) !== 0) row += env.coefficientWords;
         if (env.anew && (nextFlag & 1) !== 0) {
-          const next = env.readCoefficients(coefficients, row + ((flag & 4) === 0 ? 0 : 2), pitch, lane);
+          const paid = (flag & 4) === 0 ? 0 : 2;
+          const settled = env.barred && (flag & 16) !== 0 ? env.barrierWords : 0;
+          const next = env.readCoefficients(coefficients, row + paid + settled, pitch, lane);
           nextH = next.h;
           nextVariance = next.hVariance;
           nextDrift = next.hDrift;
@@ -235,7 +281,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           hRate = rate;
           // Rows divided by 1 + hr spare pivots a product each; policy iteration wants them as they are.
           const rowScale = env.anew && !env.policy ? gpu.reciprocal(1 + hRate) : 1.0;
-          if (env.scaled && step > 0) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          // After an event the solution is as it is.
+          const asItIs = env.eventful && (flags[Math.max(step - 1, 0)] & 28) !== 0;
+          if (env.scaled && step > 0 && !asItIs) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           let found = piece;
           let again = false;
           do {
@@ -279,6 +327,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               );
               found = assembled.piece;
             }
+            if (env.barred) env.cutRuns(a, c, low, high);
             if (!env.policy) {
               // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only where that proves too little.
               const near = env.anew && needed === 0;
@@ -308,6 +357,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             piece = found;
             pieceRow += pieces * env.sliceWords;
           }
+          if (env.barred && !env.policy) env.pinRuns(inverse, lowHeld, highHeld, 2.0);
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
         }
 
@@ -331,8 +381,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             sum,
             hRate,
             crankNicolson,
+            lowHeld,
+            highHeld,
           );
         } else {
+          const alexander = env.dates && (flag & 32) !== 0;
           yield* env.stepRuns(
             u,
             z,
@@ -346,23 +399,56 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             below,
             scratch,
             reach,
-            crankNicolson,
+            crankNicolson || alexander,
+            alexander ? Math.SQRT2 : 1.0,
           );
         }
 
+        // An event ends a segment of the time grid, so the next step factors anew.
+        const endsRow = row;
+        if (env.eventful && (flag & 28) !== 0) {
+          if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          if (env.dates && (flag & 8) !== 0)
+            yield* env.exerciseRuns(u, z, x, table, scratch, obstacleColumn, nodes, pitch, lane);
+        }
+        if (env.barred && (flag & 16) !== 0) {
+          env.knockOutRuns(coefficients, endsRow, pitch, lane, first, u);
+          const ends = env.readRunEnds(coefficients, endsRow, pitch, lane, first, nodes);
+          low = ends.low;
+          high = ends.high;
+          lowHeld = ends.lowHeld;
+          highHeld = ends.highHeld;
+          row += env.barrierWords;
+          if (env.policy) {
+            env.liveObstacleRuns(
+              table,
+              obstacleColumn,
+              nodes,
+              pitch,
+              lane,
+              first,
+              low,
+              high,
+              lowHeld,
+              highHeld,
+              obstacle,
+            );
+            for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
+          }
+        }
         if (env.dividends && (flag & 4) !== 0) {
           const keep = coefficients[row * pitch + lane];
           const cash = coefficients[(row + 1) * pitch + lane];
           row += 2;
-          if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           if (env.metrics) {
             yield;
             env.layNodes(x, table, pitch, lane, nodes);
           }
           for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
           yield;
-          env.payRuns(x, values, u, nodes, keep, cash);
-          if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
+          env.payRuns(x, values, u, nodes, keep, cash, low, high);
+          if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
           if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
           yield;
           if (env.metrics)
@@ -381,6 +467,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               fixed,
             );
         }
+        if (env.barred && (flag & 16) !== 0) env.holdRuns(coefficients, endsRow, pitch, lane, lowHeld, highHeld, u);
       }
       if (env.metrics) {
         yield;

@@ -1,4 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
 import { FAR, fewRounds } from "./scan.ts";
@@ -47,9 +48,10 @@ function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<an
 
 /**
  * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors anew, solves,
- * and improves the policy. Cost of a round: a factorisation, about 20 flops a node, 32 words and 18 barriers an item.
+ * and improves the policy. `barred`: rows `lowHeld` and `highHeld` keep their values (`pinRuns`). Cost of a round: a factorisation, about 20 flops a node, 32 words
+ * and 18 barriers an item.
  */
-export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
+export function policyRuns(team: Team, rows: number, barred: boolean): KernelFunction<any, any> {
   return fn({
     name: "policyRuns",
     params: [
@@ -70,15 +72,19 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
       write(i32),
       real,
       bool,
+      i32,
+      i32,
     ],
     env: {
       rows,
+      barred,
+      pinRuns: pinRuns(rows),
       total,
       parts: partsOf(rows).count,
       far: FAR,
       few: fewRounds(team),
       levels: team.levels,
-      factorRuns: factorRuns(team, rows, { policy: true, unit: false, lasting: false }),
+      factorRuns: factorRuns(team, rows, { policy: true, unit: false, lasting: false, cut: barred }),
       eliminateRuns: eliminateRuns(team, rows, false, false),
       substituteRuns: substituteRuns(team, rows, false),
       improveRuns: improveRuns(team, rows),
@@ -102,6 +108,8 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
         sum,
         hRate,
         crankNicolson,
+        lowHeld,
+        highHeld,
       ],
       gpu,
       env: any,
@@ -128,6 +136,7 @@ export function policyRuns(team: Team, rows: number): KernelFunction<any, any> {
           count,
           sum,
         );
+        if (env.barred) env.pinRuns(inverse, lowHeld, highHeld, 1.0);
         const reach = needed === env.far ? env.levels : env.few;
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];

@@ -186,9 +186,9 @@ const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
  * The multipliers of both scans, from the products of p over an item's own run: `above` for `scanDown`, `below` for `scanUp`; 0 where
  * 2ᵏ items on there is none; then, with shuffles and for factors that last for some steps, those of `fiveTerms`. Once a factorisation. Returns how far scans need to
  * reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, or `NEAR` if products over five runs are
- * nothing; for others, which have fewer multipliers then, 0, 1 or `FAR`.
+ * nothing; for others, which have fewer multipliers then, 0, 1 or `FAR`. `cut`: nodes may be cut off, so that products are 0 in some runs and are not in others.
  */
-export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, any> {
+export function scanProducts(team: Team, lasting: boolean, cut: boolean): KernelFunction<any, any> {
   const { items, levels, shuffles } = team;
   const doubling = fn({
     name: "doubling",
@@ -227,6 +227,7 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
       levels,
       shuffles,
       lasting,
+      cut,
       doubling,
       far: FAR,
       few: fewRounds(team),
@@ -267,6 +268,8 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
             }
           }
           if (!(Math.max(downwards, upwards) > nothing)) reach = env.near;
+          // What enters an item is no business of its own run's products, which are 0 if that is cut.
+          else if (env.cut) reach = Math.max(reach, 1);
         }
         // Its barriers stand before the next scan, which starts in the half that was just read.
         const most: number = yield* env.largest(reach, counter, result);

@@ -57,7 +57,8 @@ export function substituteRuns(team: Team, rows: number, lasting: boolean): Kern
 
 /**
  * One time step, as `projectedStep` does it: solves (I − hL)·y = u, with `early` exercise held above the obstacle during substitution
- * (Brennan & Schwartz 1977), then u ← y or, for Crank–Nicolson, u ← 2y − u. What elimination gives is Z = 2z, from `gain` = 2/pivot.
+ * (Brennan & Schwartz 1977), then u ← y or, `extrapolated`, u ← 2y − u (Crank–Nicolson), `weighted` u ← y + over·(y − u). What elimination gives is Z = 2z, from
+ * `gain` = 2/pivot.
  *
  * Without exercise, `scaled`, the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. With it, substitution is for the new u
  * itself: uₖ ← max(qₖ + lowerₖ·uₖ₋₁, obstacleₖ), where q has the old values, q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2), so that nothing but a product, a sum and a
@@ -68,7 +69,7 @@ export function substituteRuns(team: Team, rows: number, lasting: boolean): Kern
 export function stepRuns(
   team: Team,
   rows: number,
-  { early, scaled, lasting }: { readonly early: boolean; readonly scaled: boolean; readonly lasting: boolean },
+  { early, scaled, lasting, weighted }: Record<"early" | "scaled" | "lasting" | "weighted", boolean>,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
   return fn({
@@ -87,6 +88,7 @@ export function stepRuns(
       write(real),
       i32,
       bool,
+      real,
     ],
     env: {
       rows,
@@ -94,17 +96,18 @@ export function stepRuns(
       size,
       early,
       scaled,
+      weighted,
       eliminateRuns: eliminateRuns(team, rows, scaled, lasting),
       oldValues: oldValues(team, rows),
       scanUp: scanUp(team, early, lasting),
     },
     *body(
-      [u, z, gain, lower, upper, obstacle, downProduct, upProduct, above, below, scratch, reach, crankNicolson],
+      [u, z, gain, lower, upper, obstacle, downProduct, upProduct, above, below, scratch, reach, extrapolated, over],
       gpu,
       env: any,
     ) {
       yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, reach);
-      if (env.early) yield* env.oldValues(u, z, lower, scratch, crankNicolson);
+      if (env.early) yield* env.oldValues(u, z, lower, scratch, extrapolated);
       const sums = gpu.privateReal(env.parts);
       const floors = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
@@ -138,8 +141,13 @@ export function stepRuns(
         if (env.early) entering = Math.max(entering, floors[p]);
       }
       if (!env.early) {
-        if (crankNicolson) for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? gain[k] * z[k] - u[k] : z[k] - u[k];
-        else for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? 0.5 * gain[k] * z[k] : 0.5 * z[k];
+        if (extrapolated) {
+          const part = 0.5 + 0.5 * over; // of Y = 2y
+          for (let k = 0; k < env.rows; k++) {
+            const y = env.scaled ? gain[k] * z[k] : z[k];
+            u[k] = env.weighted ? part * y - over * u[k] : y - u[k];
+          }
+        } else for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? 0.5 * gain[k] * z[k] : 0.5 * z[k];
       }
     },
   });
