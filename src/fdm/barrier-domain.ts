@@ -1,6 +1,14 @@
-import { aliveBetween, knockedOutBy, type KnockOut, SAME_DATE, type WatchedLevel, watchedLevels } from "./barriers.ts";
+import {
+  aliveBetween,
+  isWatched,
+  knockedOutBy,
+  type KnockOut,
+  SAME_DATE,
+  type WatchedLevel,
+  watchedLevels,
+} from "./barriers.ts";
 import { bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
-import { keptOf, LEAST_PART, REACH, reached, weighedSpot } from "./domain.ts";
+import { keptOf, LEAST_PART, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -44,14 +52,17 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
     const at = spots[0] ?? Math.sqrt(Math.max(lowest, 1e-3 * highest) * highest);
     centres.push({ at, width: linear ? base * at : base });
   }
+  const crossed = crossings(problem).filter(within);
+  const pins = pinnedPrices(problem, levels.filter(within), kinks, crossed, count);
   return {
     count,
     coordinate: linear ? "linear" : "log",
     lowest,
     highest,
     centres,
-    pins: [...new Set(levels.filter(within))].sort((a, b) => a - b),
-    wishes: [...new Set([...kinks, ...sharp])].filter((price) => within(price) && !levels.includes(price)),
+    pins,
+    bends: pins.filter((price) => !levels.includes(price)),
+    wishes: [...new Set([...kinks, ...sharp, ...crossed])].filter((price) => within(price) && !pins.includes(price)),
     zero: !linear && cash > 0 && !cutBelow,
   };
 }
@@ -91,6 +102,15 @@ function ends(
     highest: above !== undefined && above < high ? above : high,
     cutBelow: below !== undefined && below > low,
   };
+}
+
+/** The prices from which a dividend takes the spot to a barrier that is watched then: V bends there just before it, or jumps. */
+function crossings(problem: OneFactorProblem): readonly number[] {
+  const { dividends, expiry } = problem;
+  return dividends.flatMap(({ time, cash, proportional }) => {
+    const watched = watchedLevels(problem).filter((level) => isWatched(level, time, expiry));
+    return proportional < 1 ? watched.map(({ level }) => (level + cash) / (1 - proportional)) : [];
+  });
 }
 
 /** The value at a barrier that is watched on dates changes over the distance that the spot moves between two of them. */

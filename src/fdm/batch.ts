@@ -7,7 +7,7 @@ import { Launch, type LaneValues } from "./launch.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
 import { sliceWords } from "./surface.ts";
-import { preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
+import { needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
@@ -100,8 +100,7 @@ export class LaneSolver implements Disposable {
     const wanted = this.split === "auto" ? preferredSplits(this.device) : [this.split];
     const fits = (split: Split): boolean =>
       split === "item" || teamCapacity(this.device, this.precision, grid.mesh.count, split) !== undefined;
-    // Teams have one value a lane: none that waits for a knock-in.
-    return grid.problem.knockIns !== undefined ? "item" : (wanted.find(fits) ?? "item");
+    return needsItems(grid.problem) ? "item" : (wanted.find(fits) ?? "item");
   }
 
   private compiled(variant: SolverVariant, split: Split, steady: boolean): Promise<CompiledKernel> {

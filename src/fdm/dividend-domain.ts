@@ -1,5 +1,5 @@
 import type { DiscreteDividend } from "../market/index.ts";
-import { LEAST_PART, REACH, reached, weighedSpot } from "./domain.ts";
+import { LEAST_PART, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -57,14 +57,16 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
     least = Math.min(least, weighedSpot(problem, deviation, -1));
     most = Math.max(most, weighedSpot(problem, deviation, 1));
   }
+  const pins = pinnedPrices(problem, [], payoff.kinks, [], count);
   return {
     count,
     coordinate: linear ? "linear" : "log",
     lowest: linear ? 0 : least / (margin * reach),
     highest: reached(problem, most, reach),
     centres: linear ? centres : centres.map(({ at, width }) => ({ at, width: width / at })),
-    pins: [],
-    wishes: sharp,
+    pins,
+    bends: pins,
+    wishes: sharp.filter((price) => !pins.includes(price)),
     zero: !linear,
   };
 }

@@ -1,3 +1,4 @@
+import { integrate } from "../market/index.ts";
 import type { OneFactorProblem } from "./problem.ts";
 import { totalDrift, totalVariance, volatilityOver } from "./problem.ts";
 import { cellOf, type Mesh, type MeshSpec, nodeAt } from "./mesh.ts";
@@ -18,6 +19,11 @@ const reachOf = (count: number): number => Math.max(REACH - Math.max(FULL_REACH_
  * the kink, and by a drift that does.
  */
 const DENSITY = 0.6;
+/**
+ * Standard deviations beyond the spot's forward at which the mesh may end where drift brings values in from outside: against strong drift its end row cannot know them
+ * (`matrixRow`), and what it makes of them is carried as far inwards.
+ */
+const INFLOW_REACH = 6;
 /** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
 const LEAST_DEVIATION = 1e-4;
 
@@ -81,8 +87,14 @@ function ends(
   const { american, exerciseTimes = [], payoff } = problem;
   const isEarly = american || exerciseTimes.length > 0;
   const early = Math.max(margin, reach);
-  const marginBelow = isEarly && payoff.exerciseSide !== "high" ? early : margin;
-  const marginAbove = isEarly && payoff.exerciseSide !== "low" ? early : margin;
+  const marginBelow = Math.max(
+    isEarly && payoff.exerciseSide !== "high" ? early : margin,
+    inflowMargin(problem, deviation, -1),
+  );
+  const marginAbove = Math.max(
+    isEarly && payoff.exerciseSide !== "low" ? early : margin,
+    inflowMargin(problem, deviation, 1),
+  );
   lowest = Math.min(lowest, (lowestOf(problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
   highest = Math.max(highest, highestOf(problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
   if (cash > 0 && !linear) {
@@ -114,6 +126,42 @@ function highestOf(spots: readonly number[]): number {
   let highest = spots[0];
   for (const spot of spots) if (spot > highest) highest = spot;
   return highest;
+}
+
+/** Intervals a pin; where there are fewer, kinks are left to chance. */
+const ROOM = 10;
+/** Prices nearer to each other than this part of them are one. */
+const SAME_PRICE = 1e-7;
+
+/**
+ * The prices that have to be nodes: levels of barriers, and where early exercise ends at a kink of the payoff (a cap, a jump) or at one that a dividend takes to a
+ * barrier (`crossed`): between nodes its best value would be cut off, which costs an order. Increasing.
+ */
+export function pinnedPrices(
+  { american, exerciseTimes, payoff }: OneFactorProblem,
+  levels: readonly number[],
+  kinks: readonly number[],
+  crossed: readonly number[],
+  count: number,
+): readonly number[] {
+  const pins = [...new Set(levels)];
+  const isEarly = american || exerciseTimes !== undefined;
+  const endsThere = isEarly && (payoff.jumps || payoff.exerciseSide === "unknown");
+  for (const price of [...(endsThere ? kinks : []), ...(american ? crossed : [])])
+    if (!pins.some((pin) => Math.abs(pin - price) < SAME_PRICE * price) && (pins.length + 2) * ROOM < count)
+      pins.push(price);
+  return pins.sort((a, b) => a - b);
+}
+
+/**
+ * How much further the mesh has to go where drift, upwards (1) or downwards, is strong against diffusion; 1 if it is not. In ln S the end row is right for drift of up to two standard deviations,
+ * in S, where nodes far out are nearer to each other and a volatility may fall, for some six times less.
+ */
+function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
+  const { rates, dividendYield, expiry, diffusion } = problem;
+  const inflow = integrate(rates, expiry, (rate) => Math.max(0, sign * (rate - dividendYield)));
+  const weak = diffusion.kind === "deterministic" ? 1 : Math.min(1 / 3, 1.5 * deviation);
+  return inflow > deviation * weak ? Math.exp(INFLOW_REACH * deviation) : 1;
 }
 
 /** What proportional dividends leave of the spot. */
@@ -197,18 +245,20 @@ function inLife(
 }
 
 /**
- * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S²: where that is
+ * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S², at its strongest: where that is
  * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order.
  */
 export function driftExcess({ mesh, problem }: { readonly mesh: Mesh; readonly problem: OneFactorProblem }): number {
-  const drift = Math.abs(totalDrift(problem));
+  const { rates, dividendYield, expiry, spots, payoff } = problem;
+  const strongest = Math.max(...inLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
+  const drift = strongest * expiry;
   if (drift === 0) return 0;
   const variance = totalVariance(problem);
   const excessAt = (price: number): number => {
     const i = cellOf(mesh, price);
     return (2 * drift * Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i))) / (variance * price);
   };
-  let excess = excessAt(problem.spots[0]);
-  for (const kink of problem.payoff.kinks) excess = Math.max(excess, excessAt(kink));
+  let excess = excessAt(spots[0]);
+  for (const kink of payoff.kinks) excess = Math.max(excess, excessAt(kink));
   return excess;
 }

@@ -8,6 +8,7 @@ export {
 } from "./affine.ts";
 export { Arena } from "./arena.ts";
 export { LaneSolver, largestNodes } from "./batch.ts";
+export { needsItems } from "./split.ts";
 export type { LaneValues } from "./launch.ts";
 export {
   inwardFirst,

@@ -205,8 +205,8 @@ function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   const initial = averagedPayoff(payoff, nodes, arena);
   if (payoff.jumps) takeLiveSides(initial, mesh, problem);
   if (!american && exerciseTimes.length === 0) return { nodes, initial, obstacle: undefined };
-  // A continuous payoff with its kinks on nodes is its own average.
-  if (payoff.exercised === payoff.value) return { nodes, initial, obstacle: initial };
+  // A continuous payoff with its kinks on nodes is its own average; on dates it is exercised as it is at expiry, by its average.
+  if (payoff.exercised === payoff.value || !(american || payoff.jumps)) return { nodes, initial, obstacle: initial };
   const obstacle = nodes.map((spot) => payoff.exercised(spot));
   if (american) for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
   return { nodes, initial, obstacle };
@@ -268,6 +268,8 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
     for (let k = 0; k < kinks.length; k++)
       if (node > 0 && (kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
     values[i] = averaged ? payoff.average(Math.min(left, right), Math.max(left, right)) : payoff.value(node);
+    if (averaged && !jumps && kinks.includes(node))
+      values[i] -= bendOf(payoff, node, Math.min(left, right), Math.max(left, right));
     left = right;
     if (!Number.isFinite(values[i]))
       throw new SpecError(
@@ -275,6 +277,17 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
       );
   }
   return values;
+}
+
+/**
+ * What a kink on the node itself adds to the mean of its cell, which another kink is in, too. Where each is alone in its cell it is left out, so it is here: the meshes
+ * that extrapolation compares have to treat a kink alike.
+ */
+function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, right: number): number {
+  const nearest = Math.min(...kinks.filter((other) => other !== kink).map((other) => Math.abs(other - kink)));
+  const bump = Math.min(1e-4 * kink, 0.5 * nearest);
+  const bend = (value(kink + bump) - 2 * value(kink) + value(kink - bump)) / bump;
+  return (0.25 * bend * ((right - kink) ** 2 + (kink - left) ** 2)) / (right - left);
 }
 
 /**

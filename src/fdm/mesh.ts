@@ -180,7 +180,9 @@ function manyKinks({ kinks, width, ...spec }: MeshSpec, arena: Arena): Float64Ar
   const inside = kinks.filter((kink) => kink > lowest && kink < highest);
   const isRoomy = (inside.length + 1) * ROOM < count;
   const [pins, wishes] = isRoomy ? [inside, []] : [[], inside];
-  return nodesOf(pinnedMesh({ ...spec, centres: kinks.map((at) => ({ at, width })), pins, wishes }, arena));
+  return nodesOf(
+    pinnedMesh({ ...spec, centres: kinks.map((at) => ({ at, width })), pins, bends: pins, wishes }, arena),
+  );
 }
 
 /** Solves f(x) = target for increasing f on [low, high]; Newton's steps that leave the bracket become bisections. */

@@ -19,6 +19,8 @@ export interface PinnedMeshSpec {
   readonly centres: readonly { readonly at: number; readonly width: number }[];
   /** Prices with a node, increasing, between the ends. */
   readonly pins: readonly number[];
+  /** Those pins at which the solution does but bend: none of them is the end of what a reading may use. */
+  readonly bends?: readonly number[];
   /** Prices with a node unless a pin is too near. */
   readonly wishes: readonly number[];
   /** Adds S = 0 below `lowest`. */
@@ -27,6 +29,8 @@ export interface PinnedMeshSpec {
 
 /** Intervals between pins, if there is room: six nodes of the coarser mesh, which is what reading between them takes. */
 const APART = 10;
+/** And beside one where the solution bends: two of the coarser mesh. More would take the nodes from where the payoff's kinks are near to each other, and all else is far. */
+const APART_FROM_BENDS = 4;
 
 /** The mesh of a specification, ascending. Cost: about 60 ns a node. @throws SpecError more pins than nodes */
 export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)): NodeMesh {
@@ -180,9 +184,14 @@ function places(spec: PinnedMeshSpec, idealIndex: (price: number) => number): Pl
   const indices = new Set(pins.map(({ index }) => index));
   const added: Placed[] = [];
   for (const price of wished) {
-    const index = 2 * Math.round(idealIndex(price) / 2);
-    const between = (a: Placed): boolean => (a.price - price) * (a.index - index) > 0;
-    if (indices.has(index) || !pins.every(between) || !added.every(between)) continue;
+    const ideal = idealIndex(price);
+    const nearest = 2 * Math.round(ideal / 2);
+    const isFree = (index: number): boolean =>
+      !indices.has(index) && [...pins, ...added].every((a) => (a.price - price) * (a.index - index) > 0);
+    // Its second choice only where that does not crowd nodes together.
+    const isApart = added.every((a) => Math.abs(idealIndex(a.price) - ideal) >= 1);
+    const index = [nearest, nearest + (ideal > nearest ? 2 : -2)].slice(0, isApart ? 2 : 1).find(isFree);
+    if (index === undefined) continue;
     indices.add(index);
     added.push({ price, index });
   }
@@ -193,15 +202,24 @@ const roomInside = (ideal: number, { count, zero }: PinnedMeshSpec): boolean =>
   ideal > (zero ? 1 : 0) + 3 && ideal < count - 4;
 
 /** The even indices nearest to the ideal ones that are far enough from each other and from the ends. */
-function spread(prices: readonly number[], { count }: PinnedMeshSpec, idealIndex: (price: number) => number): Placed[] {
+function spread(
+  prices: readonly number[],
+  { count, bends = [] }: PinnedMeshSpec,
+  idealIndex: (price: number) => number,
+): Placed[] {
   const room = 2 * Math.floor((count - 1) / (2 * (prices.length + 1)));
-  const apart = Math.min(APART, room);
-  if (apart < 2)
+  if (room < 2)
     throw new SpecError(`barriers: ${prices.length} levels, more than a mesh of ${count} nodes has room for`);
+  /** From the k-th pin to the one before, or from an end of the mesh. */
+  const apart = (k: number): number => {
+    const bent = [prices[k - 1], prices[k]].some((price) => bends.includes(price));
+    return Math.min(bent ? APART_FROM_BENDS : APART, room);
+  };
   const indices = prices.map((price) => 2 * Math.round(idealIndex(price) / 2));
-  for (let k = 0; k < indices.length; k++) indices[k] = Math.max(indices[k], k === 0 ? apart : indices[k - 1] + apart);
-  for (let k = indices.length - 1; k >= 0; k--)
-    indices[k] = Math.min(indices[k], (k === indices.length - 1 ? count - 1 : indices[k + 1]) - apart);
+  const last = indices.length - 1;
+  for (let k = 0; k <= last; k++) indices[k] = Math.max(indices[k], (k === 0 ? 0 : indices[k - 1]) + apart(k));
+  for (let k = last; k >= 0; k--)
+    indices[k] = Math.min(indices[k], (k === last ? count - 1 : indices[k + 1]) - apart(k + 1));
   return prices.map((price, k) => ({ price, index: indices[k] }));
 }
 

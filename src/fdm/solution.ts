@@ -63,10 +63,10 @@ function nodeOf({ mesh }: Grid, window: LaneValues["window"], first: number, k: 
 
 /** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
 function onObstacle(grid: Grid, window: LaneValues["window"], first: number, tolerance: number): boolean {
-  const { barriers, knockIns, spots } = grid.problem;
+  const { spots } = grid.problem;
   if (!isKnockedIn(grid.problem, spots[0])) return false;
-  // At the end of live nodes the spot need not be in the middle of its window.
-  const below = barriers === undefined && knockIns === undefined ? 2 : cellOf(grid.mesh, spots[0]) - first;
+  // At the end of live nodes, and beside a kink, the spot need not be in the middle of its window.
+  const below = cellOf(grid.mesh, spots[0]) - first;
   for (let k = below; k <= below + 1; k++) {
     const payoff = grid.problem.payoff.exercised(nodeOf(grid, window, first, k));
     if (!(payoff > 0 && window[k] <= payoff + tolerance)) return false;

@@ -1,5 +1,6 @@
 import { type Device, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
+import type { OneFactorProblem } from "./problem.ts";
 import { SUBGROUP, type Team, teamWords, WORKGROUP } from "./solver/index.ts";
 
 /** How a launch is shared out: one work item an option, one subgroup an option, or one workgroup an option. */
@@ -39,4 +40,12 @@ export function teamCapacity(
  */
 export function preferredSplits(device: Device): readonly Split[] {
   return isGpu(device) ? ["subgroup", "workgroup", "item"] : ["item"];
+}
+
+/**
+ * Whether a problem is for one item an option: teams have one value a lane, none that waits for a knock-in, and no half cells where a dividend takes early
+ * exercise to a barrier (`averageAtCrossing`).
+ */
+export function needsItems({ knockIns, american, barriers, dividends }: OneFactorProblem): boolean {
+  return knockIns !== undefined || (american && barriers !== undefined && dividends.length > 0);
 }

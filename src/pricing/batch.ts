@@ -7,7 +7,7 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { SpecError } from "../errors.ts";
-import { type Arena, largestNodes, type OneFactorProblem } from "../fdm/index.ts";
+import { type Arena, largestNodes, needsItems, type OneFactorProblem } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
@@ -15,7 +15,6 @@ import { FdmTrade, fdmValuations } from "./fdm.ts";
 import { pause } from "./look-ahead.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
-import type { TradeProblems } from "./trade-barriers.ts";
 
 /** What a batch is priced with. */
 export interface BatchSetting extends Settings {
@@ -125,12 +124,9 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
   return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
 
-/** Whether lanes have a second value, that before a knock-in: those are for one item a lane, see `LaneSolver`. */
-const isWaiting = (one: TradeProblems | undefined): boolean => one?.problem.knockIns !== undefined;
-
 function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {
   const { device, precision } = setting.engine;
-  const splits = cases.some(isWaiting) ? (["item"] as const) : undefined;
+  const splits = cases.some((one) => one !== undefined && needsItems(one.problem)) ? (["item"] as const) : undefined;
   const mostNodes = largestNodes(device, precision, schemeOf(cases[0].problem), splits);
   return new FdmTrade(cases, { scenarios: setting.scenarios, settings: setting, precision, mostNodes }, arena);
 }

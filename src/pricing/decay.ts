@@ -70,12 +70,12 @@ const BERMUDAN: Decay = {
 /** Barriers stand on nodes, and dense meshes about them. */
 const BARRIERS: Decay = {
   first: { value: { nodes: 57, steps: 24 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
-  space: { part: 0.03, order: 3, sure: 0.015 },
+  space: { part: 0.03, order: 3, sure: 0.04 },
   time: { part: 0.1, order: 4, sure: 0.1 },
   beyond: 4e-3,
   least: 0.05,
 };
-/** V jumps at those that are watched on dates, and where watching begins. */
+/** V jumps at those that are watched on dates, where watching begins, and where a payoff that jumps is exercised on dates. */
 const WATCHED: Decay = {
   first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
   space: { part: 0.05, order: 3, sure: 0.1 },
@@ -84,17 +84,25 @@ const WATCHED: Decay = {
   least: 0.2,
 };
 
+/** Kinks near to each other share the nodes, and their leading errors cancel. */
+const SEVERAL_KINKS: Decay = {
+  ...SMOOTH,
+  space: { part: 0.1, order: 3, sure: 0.25 },
+  least: 0.2,
+};
+
 /** Of a trade's problems: the worst of what they have. */
 export function decayOf({ problem, notYet }: TradeProblems): Decay {
-  const { american, exerciseTimes, dividends, expiry } = problem;
+  const { american, exerciseTimes, dividends, expiry, payoff } = problem;
   const { barriers = [], knockIns } = notYet ?? problem;
   const levels = [...barriers, ...(knockIns?.levels ?? [])];
   const kinds: Decay[] = [];
   if (american) kinds.push(AMERICAN);
-  if (exerciseTimes !== undefined) kinds.push(BERMUDAN);
+  if (exerciseTimes !== undefined) kinds.push(payoff.jumps ? worse(BERMUDAN, WATCHED) : BERMUDAN);
   if (dividends.some(({ cash }) => cash > 0)) kinds.push(CASH);
   if (hasLargeDividends(notYet ?? problem)) kinds.push(LARGE_DIVIDENDS);
   if (levels.length > 0) kinds.push(levels.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : WATCHED);
+  if (payoff.kinks.length > 1) kinds.push(SEVERAL_KINKS);
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
 }
 

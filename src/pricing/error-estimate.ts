@@ -46,10 +46,9 @@ export function errorEstimate(now: Judged, before: Judged | undefined, decay: De
   const coarse = Math.max(1, 113 / now.size.nodes) ** 2;
   // Finer in time than the first, less of the leading error is left than the part that holds there.
   const finer = before === undefined ? 1 : (before.size.steps / now.size.steps) ** (decay.time.order - 2);
-  const left =
-    decay.space.sure * coarse * inSpace +
-    decay.time.sure * finer * inTime +
-    Math.min(total, (total * total) / decay.beyond);
+  // Where drift dominates on the coarse mesh there is no expansion in h² to judge by.
+  const sure = now.observed.drift > 1 ? 1 : decay.space.sure * coarse;
+  const left = sure * inSpace + decay.time.sure * finer * inTime + Math.min(total, (total * total) / decay.beyond);
   if (before === undefined || before.driftDominated) return (left + FIRST_FLOOR) * spot + boundary;
   if (refinement(now, before) < LEAST_REFINEMENT) return (left + FLOOR) * spot + boundary;
   // Two solutions may agree by chance, all the more where their errors are not smooth.

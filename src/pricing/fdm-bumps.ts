@@ -29,7 +29,9 @@ export class Bumps {
     // A short life is hardly moved by the rates: a wider shift stands out of the noise.
     const root = Math.sqrt(Math.min(problem.expiry, 1));
     const wide = precision === "f32" ? 2.5 : 1;
-    const sizes = bump === smoothBump ? [1e-4 * sigma, 1e-6] : [0.02 * wide * sigma, (0.002 * wide) / root];
+    // And where volatility is little, no further than a tenth of a standard deviation, of the forward.
+    const ofRates = Math.min((0.002 * wide) / root, (0.1 * sigma) / Math.sqrt(problem.expiry));
+    const sizes = bump === smoothBump ? [1e-4 * sigma, 1e-6] : [0.02 * wide * sigma, ofRates];
     this.vega = bump(
       base,
       (sign) => shiftedProblems(problems, { volatility: sign * sizes[0], rate: 0 }),

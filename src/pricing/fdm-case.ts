@@ -110,7 +110,7 @@ export class JudgedCase {
       ...readCase(this.pairs, rounding),
       premium: premiumOf(fine, rounding),
       size: this.size,
-      observed: { ...this.observed(fine.lane.grid.problem.spots[0], rounding), drift },
+      observed: { ...this.observed(fine.lane.grid.problem.spots[0], rounding), drift: 2 * drift },
       driftDominated: drift > 1,
     };
   }

@@ -11,7 +11,7 @@ export interface Observed {
   readonly inTime: number;
   /** Both together, were they to have one sign. */
   readonly total: number;
-  /** How many times finer the mesh has to be for diffusion to outweigh drift; at most 1 where it does. */
+  /** How many times finer the mesh has to be for diffusion to outweigh drift on the coarse mesh, too; at most 1 where it does. */
   readonly drift: number;
 }
 

@@ -1,5 +1,5 @@
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
-import { type Diffusion, type OneFactorProblem, SAME_DATE } from "../fdm/index.ts";
+import { type Diffusion, type OneFactorProblem, SAME_DATE, totalVariance } from "../fdm/index.ts";
 import { formula, formulaVariables } from "../kernel/index.ts";
 import type { DiscreteDividend, PiecewiseConstant, Volatility } from "../market/index.ts";
 import { type TradeProblems, withBarriers } from "./trade-barriers.ts";
@@ -22,7 +22,7 @@ export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): On
   const dividends = underlying.dividends.discrete
     .filter(({ time }) => time <= expiry)
     .map((dividend) => ({ ...dividend, time: Math.min(dividend.time, expiry * (1 - 1e-7)) }));
-  return {
+  const problem = {
     spots: [underlying.spot, ...(scenarios?.spot ?? []).map((shift) => underlying.spot * (1 + shift))],
     expiry,
     payoff: payoffProfile(trade.payoff),
@@ -30,9 +30,21 @@ export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): On
     ...(early.length > 0 ? { exerciseTimes: early } : {}),
     rates: underlying.rates,
     dividendYield: underlying.dividends.yield,
-    dividends: american ? withRegimeChanges(dividends, trade) : dividends,
+    dividends,
     diffusion: diffusionOf(trade.volatility),
   };
+  const isJump = american ? movesBoundary : turnsDrift(problem);
+  return { ...problem, dividends: withRegimeChanges(dividends, trade, isJump) };
+}
+
+type IsJump = (before: number, after: number) => boolean;
+
+/** Whether a jump of the short rate moves an exercise boundary. */
+const movesBoundary: IsJump = (before, after) => Math.abs(after - before) >= RATE_JUMP;
+
+/** Whether it changes where drift takes the spot by more than diffusion blurs. */
+function turnsDrift(problem: OneFactorProblem): IsJump {
+  return (before, after) => Math.abs(after - before) * problem.expiry > Math.sqrt(totalVariance(problem));
 }
 
 /** A jump of the short rate by a percentage point, or of volatility by a seventh, moves an exercise boundary all at once. */
@@ -41,14 +53,15 @@ const VOLATILITY_JUMP = 0.15;
 
 /**
  * Dividends, and dividends of nothing where rates or volatility jump by much: the time grid then starts anew there, with the damped,
- * short steps that the sudden move of an exercise boundary needs.
+ * short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little else.
  */
 function withRegimeChanges(
   dividends: readonly DiscreteDividend[],
-  { underlying, volatility, expiry }: Trade,
+  { underlying, volatility, expiry, exercise }: Trade,
+  isRateJump: IsJump,
 ): readonly DiscreteDividend[] {
-  const dates = jumps(underlying.rates, (before, after) => Math.abs(after - before) >= RATE_JUMP);
-  if (volatility.kind === "deterministic")
+  const dates = jumps(underlying.rates, isRateJump);
+  if (volatility.kind === "deterministic" && exercise.kind === "american")
     dates.push(
       ...jumps(
         volatility.sigma,
@@ -63,7 +76,7 @@ function withRegimeChanges(
   return added.length === 0 ? dividends : [...dividends, ...added].sort((a, b) => a.time - b.time);
 }
 
-function jumps({ times, values }: PiecewiseConstant, isJump: (before: number, after: number) => boolean): number[] {
+function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
   return times.filter((_, i) => isJump(values[i], values[i + 1]));
 }
 

@@ -77,7 +77,7 @@ export function functionPayoff(f: (spot: number) => number, kinks: readonly numb
     kinks,
     exerciseSide: "unknown",
     jumps,
-    straight: false,
+    straight: isStraightOutside(f, kinks),
     value: f,
     exercised,
     average: (a, b) => integral(f, a, b, kinks) / (b - a),
@@ -95,9 +95,30 @@ export function lessCash(payoff: PayoffProfile, cash: number): PayoffProfile {
   };
 }
 
+/** Prices as parts of the outermost kinks, at which a formula shows whether it goes on as a straight line. */
+const FURTHER = [1.05, 1.2, 1.5, 2, 3, 6, 20];
+const CLOSER = [0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97];
+
+/** Whether f is a straight line below its first kink and above its last, as far as a few prices tell. */
+function isStraightOutside(f: (spot: number) => number, kinks: readonly number[]): boolean {
+  if (kinks.length === 0) return false;
+  const isLine = (prices: readonly number[]): boolean => {
+    const [a, b] = [prices[0], prices[prices.length - 1]];
+    const [before, after] = [f(a), f(b)];
+    const scale = 1e-10 * (Math.abs(before) + Math.abs(after));
+    return prices.every((x) => Math.abs(f(x) - before - ((after - before) * (x - a)) / (b - a)) <= scale);
+  };
+  const [first, last] = [kinks[0], kinks[kinks.length - 1]];
+  return isLine(CLOSER.map((part) => part * first)) && isLine(FURTHER.map((part) => part * last));
+}
+
+/** Whether f jumps at a kink: what lies between its two sides is not nothing, and does not grow with their distance as what a slope makes of it. */
 function jumpAt(f: (spot: number) => number, kink: number): boolean {
-  const [below, above] = [f(kink * (1 - 1e-9)), f(kink * (1 + 1e-9))];
-  return Math.abs(above - below) > 1e-6 * (Math.abs(above) + Math.abs(below) + 1e-300);
+  const sides = (part: number): readonly [number, number] => [f(kink * (1 - part)), f(kink * (1 + part))];
+  const [below, above] = sides(1e-9);
+  const [further, beyond] = sides(1e-6);
+  const jump = Math.abs(above - below);
+  return jump > 1e-6 * (Math.abs(above) + Math.abs(below) + 1e-300) && jump > 0.5 * Math.abs(beyond - further);
 }
 
 const GAUSS_NODES = [0.3399810435848563, 0.8611363115940526];

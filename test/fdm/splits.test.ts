@@ -40,6 +40,20 @@ describe.each(devices)("the splits on $label", ({ device, missing }) => {
   });
 });
 
+describe("a step between two dates of exercise", () => {
+  // So few take Alexander's two stages.
+  it.each(["dates: put", "dates: stepped rates", "dates: call, dividends, descending mesh"])("%s", async (name) => {
+    for (const { device } of devices) {
+      if (device === undefined || device.backend === "webgpu") continue;
+      for (const split of ["workgroup", "subgroup"] as const) {
+        if (teamCapacity(device, "f64", 57, split) === undefined) continue;
+        const worst = await difference(device, "f64", problems[name], { nodes: 57, steps: 8 }, split);
+        expect(worst).toBeLessThan(TOLERANCE.f64);
+      }
+    }
+  });
+});
+
 describe("two splits on every size of mesh", () => {
   it.each([17, 33, 129, 193, 257, 321, 513])("%i nodes", async (nodes) => {
     const [{ device }] = devices;

@@ -109,3 +109,24 @@ export const payDividendBetween = fn({
     }
   },
 });
+
+/**
+ * After `payDividendBetween`, of early exercise: at a node which the dividend takes to the very level of a barrier below, V jumps from what exercise before the dividend pays
+ * to what is held at the barrier. The node stands for its half cells on both sides, as at a date of watching (`barrier-rows.ts`).
+ */
+export const averageAtCrossing = fn({
+  name: "averageAtCrossing",
+  params: [read(real), write(real), read(real), i32, real, real, i32, i32],
+  body([x, u, obstacle, nodes, keep, cash, low, high]) {
+    const level = x[Math.max(low, 0)];
+    const knockedOut = u[Math.max(low - 1, 0)];
+    const end = Math.min(high, nodes - 1);
+    for (let i = Math.max(low + 1, 1); i < end; i++) {
+      const distance = Math.abs(x[i] * keep - cash - level);
+      if (low > 0 && distance < 1e-6 * (x[i + 1] - x[i])) {
+        const alive = (x[i + 1] - x[i]) / (x[i + 1] - x[i - 1]);
+        u[i] = alive * Math.max(u[low], obstacle[i]) + (1 - alive) * Math.max(knockedOut, obstacle[i]);
+      }
+    }
+  },
+});

@@ -1,6 +1,6 @@
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
-import { payDividend, payDividendBetween } from "./dividend.ts";
+import { averageAtCrossing, payDividend, payDividendBetween } from "./dividend.ts";
 import { exerciseByHalves, exerciseOnDate } from "./exercise.ts";
 import { knockInWords, rowsStep, settleWaiting, waitingDividend, waitingStep } from "./knock-in.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
@@ -186,6 +186,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       liveObstacle,
       payDividend,
       payDividendBetween,
+      averageAtCrossing,
       knockInWords: knockInWords(barriers, knockIns),
       settleWaiting: settleWaiting(barriers, knockIns),
       waitingStep: waitingStep(barriers, knockIns),
@@ -446,6 +447,7 @@ function makeKernel(variant: SolverVariant): Kernel {
             u[i] = z[i];
             if (env.early && !env.dates) u[i] = Math.max(u[i], obstacle[i]);
           }
+          if (env.barred && env.policy) env.averageAtCrossing(x, u, obstacle, nodes, keep, cash, low, high);
         }
       }
       for (let window = 0; window < windows; window++) {
