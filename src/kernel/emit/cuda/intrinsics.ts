@@ -13,7 +13,6 @@ export const cudaIntrinsics = {
     "__launch_bounds__",
     "__restrict__",
     "__builtin_assume_aligned",
-    "__builtin_memcpy",
     "asm",
     "__CUDA_ARCH__",
   ],

@@ -25,9 +25,11 @@ export const memoryHelpers = {
       "template <int n>",
       definition(
         "void await_fetches()",
-        "#if !defined(FK_EXACT) && __CUDA_ARCH__ >= 800",
-        'asm volatile("cp.async.commit_group;" ::: "memory");',
-        'asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory");',
+        "#ifndef FK_EXACT",
+        "#if __CUDA_ARCH__ >= 800",
+        'asm("cp.async.commit_group;" ::: "memory");',
+        'asm("cp.async.wait_group %0;" :: "n"(n) : "memory");',
+        "#endif",
         "#endif",
       ).replaceAll("  #", "#"),
     ].join("\n"),
@@ -42,11 +44,13 @@ function fetch(bytes: 4 | 8 | 16): HelperText {
   const copy = `cp.async.${bytes === 16 ? "cg" : "ca"}.shared.global [%0], [%1], ${bytes};`;
   const text = definition(
     `void fetch_${bytes}(T* array, int index, const T* from)`,
-    "#if !defined(FK_EXACT) && __CUDA_ARCH__ >= 800",
-    `asm volatile("${copy}" :: "r"((unsigned)__cvta_generic_to_shared(array) + unsigned(index) * unsigned(sizeof(T))), "l"(from) : "memory");`,
-    "#else",
-    `__builtin_memcpy(__builtin_assume_aligned(array + index, ${bytes}), __builtin_assume_aligned(from, ${bytes}), ${bytes});`,
+    "#ifndef FK_EXACT",
+    "#if __CUDA_ARCH__ >= 800",
+    `asm("${copy}" :: "r"((unsigned)__cvta_generic_to_shared(array) + unsigned(index) * unsigned(sizeof(T))), "l"(from) : "memory");`,
+    "return;",
     "#endif",
+    "#endif",
+    `for (int k = 0; k < ${bytes} / int(sizeof(T)); k++) array[index + k] = from[k];`,
   );
   return { needs: [], text: generic + text.replaceAll("  #", "#") };
 }
