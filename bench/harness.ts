@@ -77,7 +77,8 @@ export function commitName(): string {
   if (told !== undefined) return told;
   try {
     const git = (...args: string[]): string => execFileSync("git", args, { encoding: "utf8" }).trim();
-    const changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench") !== "";
+    const changed =
+      git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench", ":!bench/results") !== "";
     return `${git("rev-parse", "--short=10", "HEAD")}${changed ? "+changes" : ""}`;
   } catch {
     return "unknown";
