@@ -21,7 +21,8 @@ const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8"
 function commitName() {
   if (process.env.FEYNKAC_COMMIT) return process.env.FEYNKAC_COMMIT;
   try {
-    const changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench", "test", ":!bench/results") !== "";
+    const changed =
+      git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench", "test", ":!bench/results") !== "";
     return `${git("rev-parse", "--short=10", "HEAD")}${changed ? "+changes" : ""}`;
   } catch {
     return "unknown";
