@@ -5,7 +5,7 @@ import { NEVER, readEnds, SETTING_WORDS } from "../barrier.ts";
  * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers: compilers take a row's number as a real out of
  * the time loop, which costs a register a row.
  */
-export function knockOutRuns(barriers: number, rows: number): KernelFunction<any, void> {
+function knockOutRuns(barriers: number, rows: number): KernelFunction<any, void> {
   return fn({
     name: "knockOutRuns",
     params: [read(real), i32, i32, i32, i32, write(real)],
@@ -32,7 +32,7 @@ export function knockOutRuns(barriers: number, rows: number): KernelFunction<any
  * The ends of the live nodes (`readEnds`) as rows of an item's run, which may be far outside it: knocked out up to `low` and from `high` on; `lowHeld` and
  * `highHeld` are the rows whose value is held, −1 where none of the run's is.
  */
-export const readRunEnds = (barriers: number): KernelFunction<any, any> =>
+const readRunEnds = (barriers: number): KernelFunction<any, any> =>
   fn({
     name: "readRunEnds",
     params: [read(real), i32, i32, i32, i32, i32],
@@ -95,7 +95,7 @@ export const pinRuns = (rows: number): KernelFunction<any, void> =>
   });
 
 /** Where an item's run can be exercised, see `liveObstacle`. */
-export const liveObstacleRuns = (rows: number): KernelFunction<any, void> =>
+const liveObstacleRuns = (rows: number): KernelFunction<any, void> =>
   fn({
     name: "liveObstacleRuns",
     params: [read(real), i32, i32, i32, i32, i32, i32, i32, i32, i32, write(real)],
@@ -106,5 +106,28 @@ export const liveObstacleRuns = (rows: number): KernelFunction<any, void> =>
         const payoff = table[(column * nodes + Math.min(first + k, nodes - 1)) * pitch + lane];
         obstacle[k] = dead || first + k >= nodes ? never : payoff;
       }
+    },
+  });
+
+/**
+ * An event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from then on. Returns the ends, see `readRunEnds`; what is held
+ * there is set by `holdRuns`, after the date's other events.
+ */
+export const settleRuns = (barriers: number, rows: number, policy: boolean): KernelFunction<any, any> =>
+  fn({
+    name: "settleRuns",
+    params: [read(real), i32, i32, i32, i32, i32, write(real), read(real), i32, write(real)],
+    env: {
+      policy,
+      knockOutRuns: knockOutRuns(barriers, rows),
+      readRunEnds: readRunEnds(barriers),
+      liveObstacleRuns: liveObstacleRuns(rows),
+    },
+    body([coefficients, row, pitch, lane, first, nodes, u, table, column, obstacle], _gpu, env: any) {
+      env.knockOutRuns(coefficients, row, pitch, lane, first, u);
+      const { low, high, lowHeld, highHeld } = env.readRunEnds(coefficients, row, pitch, lane, first, nodes);
+      if (env.policy)
+        env.liveObstacleRuns(table, column, nodes, pitch, lane, first, low, high, lowHeld, highHeld, obstacle);
+      return { low, high, lowHeld, highHeld };
     },
   });

@@ -6,7 +6,7 @@ import { pointValue, pointWords } from "../point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { assembleRuns } from "./assemble.ts";
-import { cutRuns, holdRuns, knockOutRuns, liveObstacleRuns, pinRuns, readRunEnds } from "./barrier.ts";
+import { cutRuns, holdRuns, pinRuns, settleRuns } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
 import { exerciseRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
@@ -108,12 +108,10 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       payRuns: payRuns(rows, barred),
       exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
       barrierWords: barrierWords(barriers),
-      knockOutRuns: knockOutRuns(barriers, rows),
-      readRunEnds: readRunEnds(barriers),
+      settleRuns: settleRuns(barriers, rows, policy),
       holdRuns: holdRuns(barriers, rows),
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
-      liveObstacleRuns: liveObstacleRuns(rows),
       factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew, cut: barred }),
       stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady, weighted: dates }),
       policyRuns: policyRuns(team, rows, barred),
@@ -212,27 +210,12 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let lowHeld = -1;
       let highHeld = -1;
       if (env.barred) {
-        env.knockOutRuns(coefficients, 0, pitch, lane, first, u);
-        const ends = env.readRunEnds(coefficients, 0, pitch, lane, first, nodes);
+        const ends = env.settleRuns(coefficients, 0, pitch, lane, first, nodes, u, table, obstacleColumn, obstacle);
         low = ends.low;
         high = ends.high;
         lowHeld = ends.lowHeld;
         highHeld = ends.highHeld;
         env.holdRuns(coefficients, 0, pitch, lane, lowHeld, highHeld, u);
-        if (env.policy)
-          env.liveObstacleRuns(
-            table,
-            obstacleColumn,
-            nodes,
-            pitch,
-            lane,
-            first,
-            low,
-            high,
-            lowHeld,
-            highHeld,
-            obstacle,
-          );
       }
       let hRate = 0.0;
       let reach = 0;
@@ -412,29 +395,24 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             yield* env.exerciseRuns(u, z, x, table, scratch, obstacleColumn, nodes, pitch, lane);
         }
         if (env.barred && (flag & 16) !== 0) {
-          env.knockOutRuns(coefficients, endsRow, pitch, lane, first, u);
-          const ends = env.readRunEnds(coefficients, endsRow, pitch, lane, first, nodes);
+          const ends = env.settleRuns(
+            coefficients,
+            endsRow,
+            pitch,
+            lane,
+            first,
+            nodes,
+            u,
+            table,
+            obstacleColumn,
+            obstacle,
+          );
           low = ends.low;
           high = ends.high;
           lowHeld = ends.lowHeld;
           highHeld = ends.highHeld;
           row += env.barrierWords;
-          if (env.policy) {
-            env.liveObstacleRuns(
-              table,
-              obstacleColumn,
-              nodes,
-              pitch,
-              lane,
-              first,
-              low,
-              high,
-              lowHeld,
-              highHeld,
-              obstacle,
-            );
-            for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
-          }
+          if (env.policy) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
         }
         if (env.dividends && (flag & 4) !== 0) {
           const keep = coefficients[row * pitch + lane];
