@@ -79,6 +79,16 @@ export interface DeviceLimits {
   readonly maxPrivateBytes: number;
 }
 
+/** A device that several threads of the host may use side by side, each through a part of its own. */
+export interface DeviceParts {
+  /** How many fill the device. */
+  readonly count: number;
+  /** What `openDevice` is given on each of those threads. */
+  readonly options: { readonly backend: BackendName; readonly threads?: number };
+  /** `resource` is disposed with the device. */
+  readonly keep: (resource: Disposable) => void;
+}
+
 export interface Device extends Disposable {
   readonly backend: BackendName;
   /** What a person calls it: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
@@ -95,6 +105,8 @@ export interface Device extends Disposable {
   readonly liveBuffers: number;
   /** Settles when the device is lost, with the reason; never settles otherwise. */
   readonly lost: Promise<string>;
+  /** Absent where one thread of the host is all that there is to share the work, or all that can use the device. */
+  readonly parts?: DeviceParts;
 
   /**
    * Where f64 can only be emulated (f32x2): measures each operation against f64, once, and has `precisions` offer it.

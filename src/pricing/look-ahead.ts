@@ -1,12 +1,12 @@
 /**
- * `work` on the items of a source, at most `most` of them at a time, its results in the items' order. What comes first is taken first:
+ * `work` on the items of a source, at most `most()` of them at a time, its results in the items' order. What comes first is taken first:
  * a result is not held back until the source has another item.
  *
  * @throws what the source throws, once everything before is yielded; what `work` throws. Work under way is waited for before that.
  */
 export async function* lookAhead<T, R>(
   source: AsyncIterable<T>,
-  most: number,
+  most: () => number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
@@ -16,7 +16,7 @@ export async function* lookAhead<T, R>(
   let failure: { readonly error: unknown } | undefined;
   try {
     for (;;) {
-      if (open && running.length < most) next ??= iterator.next();
+      if (open && running.length < most()) next ??= iterator.next();
       if (next === undefined && running.length === 0) break;
       if (await comesFirst(next, running[0])) {
         try {

@@ -63,11 +63,10 @@ export type ReadCase = (index: number, column: Float64Array) => void;
 export function scenarioValues(scenarios: Scenarios, cases: readonly unknown[], read: ReadCase): ScenarioValues {
   const { time: times, spot, volatility: volatilities, rate: rates } = scenarios;
   const column = new Float64Array(spot.length);
-  // Of numbers that are not whole, and without a gap: a copy holds numbers in place, and is quick to write as text.
-  const row: (number | null)[] = [...rates].fill(0.5);
+  const values = emptyScenarioValues(scenarios);
   let others = 1;
-  return times.map((time) => {
-    const cube = spot.map(() => volatilities.map(() => row.slice()));
+  for (const [t, time] of times.entries()) {
+    const cube = values[t];
     for (const [i, volatility] of volatilities.entries())
       for (const [j, rate] of rates.entries()) {
         const index = isBase(time, { volatility, rate }) ? 0 : others++;
@@ -75,8 +74,15 @@ export function scenarioValues(scenarios: Scenarios, cases: readonly unknown[], 
         else read(index, column);
         for (let s = 0; s < column.length; s++) cube[s][i][j] = Number.isFinite(column[s]) ? column[s] : null;
       }
-    return cube;
-  });
+  }
+  return values;
+}
+
+/** Scenario values to be filled in. */
+export function emptyScenarioValues({ time, spot, volatility, rate }: Scenarios): (number | null)[][][][] {
+  // Of numbers that are not whole, and without a gap: a copy holds numbers in place, and is quick to write as text.
+  const row: (number | null)[] = [...rate].fill(0.5);
+  return time.map(() => spot.map(() => volatility.map(() => row.slice())));
 }
 
 /** Whether nothing moves at random, so that the price is a deterministic path's. */

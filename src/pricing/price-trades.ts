@@ -4,6 +4,7 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
+import { crewOf, startCrew } from "./crew/index.ts";
 import { lookAhead } from "./look-ahead.ts";
 import type { PricingOptions, Settings } from "./options.ts";
 
@@ -21,9 +22,13 @@ function batchSizeFor({ device, batchSize }: PricingOptions, scenarios: Scenario
 /** Batches under way at once: one is prepared while the device works on the one before. */
 const BATCHES_UNDER_WAY = 2;
 
+/** With as many batches taken, a run is taken to be long: threads that share the host's work start within a fifth of a second, and pay within another. */
+const LONG_RUN = 2;
+
 /**
  * Prices a stream of trades, and yields results in their order, a batch at a time; memory depends on the batch, not on the
- * stream. Trades are taken a batch or two ahead of the results. A trade that cannot be priced yields a failed result and the run goes on.
+ * stream. Trades are taken a batch or two ahead of the results; two for each of its threads where a long run has them share the host's work, which the first run on
+ * a device that is long starts, and which end with the device. A trade that cannot be priced yields a failed result and the run goes on.
  *
  * @throws SpecError | PrecisionError options that cannot be met; the signal's reason when it is aborted; what `trades` throws
  */
@@ -33,17 +38,26 @@ export async function* priceTrades(
   options: PricingOptions,
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
   const settings = settingsOf(options);
-  const backend = new Backend(options.device, await precisionOf(options), options.openFallback);
+  const precision = await precisionOf(options);
+  const { device } = options;
+  const backend = new Backend(device, precision, options.openFallback);
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
-  let taken = 0;
-  const price = (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
-    const first = taken;
+  let crew = crewOf(device);
+  let [taken, batchesTaken] = [0, 0];
+  const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
+    const firstIndex = taken;
     taken += batch.length;
-    return backend.run((engine) => priceBatch(batch, first, { ...settings, engine, scenarios, signal }));
+    if (++batchesTaken > LONG_RUN) crew ??= startCrew(device);
+    const shared = await crew?.price({ ...settings, trades: batch, firstIndex, scenarios, precision }, signal);
+    return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };
-  const all = lookAhead(batches(trades, batchSizeFor(options, scenarios)), BATCHES_UNDER_WAY, price);
+  const underWay = (): number => Math.max(crew?.room ?? 0, BATCHES_UNDER_WAY);
+  const most = batchSizeFor(options, scenarios);
+  // The end of a run waits for the last of many threads: less of it with smaller batches, each of which costs a little more.
+  const size = (): number => (options.batchSize === undefined && (crew?.room ?? 0) > 0 ? Math.ceil(most / 2) : most);
+  const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;
   try {
     for (;;) {
@@ -63,12 +77,12 @@ export async function* priceTrades(
 
 async function* batches(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
-  size: number,
+  size: () => number,
 ): AsyncGenerator<ParsedTrade[]> {
   let batch: ParsedTrade[] = [];
   for await (const trade of trades) {
     batch.push(trade);
-    if (batch.length >= size) {
+    if (batch.length >= size()) {
       yield batch;
       batch = [];
     }

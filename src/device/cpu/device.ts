@@ -8,6 +8,7 @@ import type {
   Device,
   DeviceBuffer,
   DeviceLimits,
+  DeviceParts,
   HostArray,
   HostArrays,
 } from "../device.ts";
@@ -45,6 +46,9 @@ export class CpuDevice implements Device {
   readonly parallelism: number;
   readonly lost: Promise<string>;
   readonly threads: number;
+  readonly parts?: DeviceParts;
+  /** Disposed with this. */
+  readonly #kept: Disposable[] = [];
   readonly #memory: CpuMemory;
   readonly #stream: Stream;
   readonly #vectors: number | undefined;
@@ -70,6 +74,10 @@ export class CpuDevice implements Device {
     this.limits = limitsOf(this.#memory.capacity);
     this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
     this.parallelism = threads * 16;
+    if (threads > 1) {
+      const keep = (resource: Disposable): void => void this.#kept.push(resource);
+      this.parts = { count: threads, options: { backend: "cpu", threads: 1 }, keep };
+    }
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#stream = new Stream(this.#memory, settings, {
       trap: (kernel, text) =>
@@ -157,6 +165,7 @@ export class CpuDevice implements Device {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#stream.terminate();
+    for (const resource of this.#kept) resource[Symbol.dispose]();
     this.#rejectAll(new DisposedError(`${this.name}: disposed while work was under way`));
   }
 
