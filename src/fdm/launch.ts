@@ -5,7 +5,16 @@ import { type Grid, hasObstacle, type Lane, readableFrom, type Table, windowOf }
 import type { KinkedMesh } from "./mesh.ts";
 import { isKnockedIn } from "./barriers.ts";
 import { eventWords } from "./coefficients.ts";
-import { BARRIERS, CLOSED_WORDS, coefficientWords, DIVIDEND, EXERCISED, pointWords, REFACTOR } from "./solver/index.ts";
+import {
+  BARRIERS,
+  CLOSED_WORDS,
+  coefficientWords,
+  DIVIDEND,
+  EXERCISED,
+  pointWords,
+  REFACTOR,
+  runsOfSteps,
+} from "./solver/index.ts";
 import type { Split } from "./split.ts";
 import { SurfaceTable } from "./surface-table.ts";
 
@@ -98,13 +107,14 @@ export class Launch {
     const { table, coefficients, starts } = this.packed;
     const { device, element } = this.memory;
     this.out = this.buffer(element, this.outputs * this.pitch);
+    const runs = runsOfSteps(this.flags, grid.time.homogeneous);
     device.launch(
       this.kernel,
       {
         lanes: this.lanes.length,
         pitch: this.pitch,
         nodes: grid.mesh.count,
-        steps: grid.time.steps.length,
+        runs: runs.length,
         windows: this.windows,
         points: this.points,
         obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
@@ -112,7 +122,7 @@ export class Launch {
         scale: formula === undefined ? 1 : grid.problem.spots[0],
         table: this.filled(element, table.used()),
         coefficients: this.filled(element, coefficients.used()),
-        flags: this.filled("i32", this.flags),
+        flags: this.filled("i32", runs),
         start: this.filled("i32", starts.used()),
         out: this.out,
       },

@@ -7,15 +7,12 @@ export {
   ALEXANDER_GAMMA,
   BARRIERS,
   CRANK_NICOLSON,
-  type DiffusionShape,
   DIVIDEND,
   EXERCISE,
-  type ExerciseScheme,
   REFACTOR,
-  solverKernel,
-  type SolverVariant,
-  variantName,
-} from "./kernel.ts";
+  runsOfSteps,
+} from "./flags.ts";
+export { type DiffusionShape, type ExerciseScheme, solverKernel, type SolverVariant, variantName } from "./kernel.ts";
 export { valueAfterJump } from "./dividend.ts";
 export { matrixRow, rowWeight } from "./matrix.ts";
 export { EXERCISED, pointWords } from "./point.ts";

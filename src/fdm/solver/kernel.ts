@@ -7,6 +7,7 @@ import { matrixRow, rowWeight } from "./matrix.ts";
 import { pointValue, pointWords } from "./point.ts";
 import { policyStep } from "./policy.ts";
 import { factorRows } from "./factor.ts";
+import { STEPS_SHIFT } from "./flags.ts";
 import { CLOSED_WORDS, coefficientWords, grownNode, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
 import { PIECE_WORDS, readSurface, surfaceSigma } from "./surface.ts";
@@ -41,18 +42,6 @@ export interface SolverVariant {
   readonly volatility?: KernelFunction<any, number>;
 }
 
-/** Bits of `flags`, one word a time step. */
-export const REFACTOR = 1;
-export const CRANK_NICOLSON = 2;
-export const DIVIDEND = 4;
-export const EXERCISE = 8;
-export const BARRIERS = 16;
-/** Of grids with exercise on dates only. */
-export const ALEXANDER = 32;
-
-/** h of Alexander's stages, as a part of their step. */
-export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
-
 /**
  * The whole backward time loop of a batch of one-factor problems, one lane each:
  *
@@ -76,7 +65,7 @@ export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
  *                 after all that the surface (shape "surface"), see `readSurface`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`: after the first one h alone; with barriers, at expiry and
  *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash; in the end per point: `pointWords`
- *   flags         one word a step, the same for all lanes
+ *   flags         one word a run of steps that are alike, the same for all lanes (`runsOfSteps`)
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a knock-in
  *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here; then the points' values (`point.ts`)
  * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
@@ -115,7 +104,7 @@ export const solverParams = {
   lanes: i32,
   pitch: i32,
   nodes: i32,
-  steps: i32,
+  runs: i32,
   windows: i32,
   points: i32,
   obstacleColumn: i32,
@@ -151,6 +140,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       shape,
       dividends,
       dates,
+      stepsShift: STEPS_SHIFT,
       barred: barriers > 0,
       waits: knockIns > 0,
       closed,
@@ -202,7 +192,7 @@ function makeKernel(variant: SolverVariant): Kernel {
         lanes,
         pitch,
         nodes,
-        steps,
+        runs,
         windows,
         points,
         obstacleColumn,
@@ -291,10 +281,10 @@ function makeKernel(variant: SolverVariant): Kernel {
         if (env.policy)
           env.liveObstacle(table, obstacleColumn, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld);
       }
-      for (let step = 0; step < steps; step++) {
-        const flag = flags[step];
+      for (let run = 0; run < runs; run++) {
+        const flag = flags[run];
         // Steady: rows once, at the first step.
-        if ((flag & 1) !== 0 && (!env.steady || step === 0)) {
+        if ((flag & 1) !== 0 && (!env.steady || run === 0)) {
           const {
             h,
             hVariance,
@@ -358,7 +348,7 @@ function makeKernel(variant: SolverVariant): Kernel {
         }
         if (env.steady && (flag & 1) !== 0) {
           let ratio = 1.0;
-          if (step > 0) {
+          if (run > 0) {
             ratio = coefficients[row * pitch + lane] / hFirst;
             row += 1;
           }
@@ -367,50 +357,53 @@ function makeKernel(variant: SolverVariant): Kernel {
         }
 
         const crankNicolson = (flag & 2) !== 0;
-        if (env.barred) {
-          env.holdEnd(u, nodes, low, lowHeld, lowValue, hRate);
-          env.holdEnd(u, nodes, high, highHeld, highValue, hRate);
-        }
-        if (env.policy) {
-          env.policyStep(u, z, lower, upper, obstacle, active, factor, nodes, hRate, crankNicolson);
-        } else if (env.waits) {
-          env.rowsStep(u, z, lower, upper, factor, nodes, -1, nodes, hRate, crankNicolson);
-        } else {
-          const alexander = env.dates && (flag & 32) !== 0;
-          env.projectedStep(
-            u,
-            z,
-            inverse,
-            lower,
-            upper,
-            obstacle,
-            nodes,
-            crankNicolson || alexander,
-            alexander ? Math.SQRT2 : 1.0,
-          );
-        }
+        const alike = flag >> env.stepsShift;
+        for (let step = 0; step < alike; step++) {
+          if (env.barred) {
+            env.holdEnd(u, nodes, low, lowHeld, lowValue, hRate);
+            env.holdEnd(u, nodes, high, highHeld, highValue, hRate);
+          }
+          if (env.policy) {
+            env.policyStep(u, z, lower, upper, obstacle, active, factor, nodes, hRate, crankNicolson);
+          } else if (env.waits) {
+            env.rowsStep(u, z, lower, upper, factor, nodes, -1, nodes, hRate, crankNicolson);
+          } else {
+            const alexander = env.dates && (flag & 32) !== 0;
+            env.projectedStep(
+              u,
+              z,
+              inverse,
+              lower,
+              upper,
+              obstacle,
+              nodes,
+              crankNicolson || alexander,
+              alexander ? Math.SQRT2 : 1.0,
+            );
+          }
 
-        if (env.barred) {
-          env.holdEnd(u, nodes, low, lowHeld, lowValue, 0.0);
-          env.holdEnd(u, nodes, high, highHeld, highValue, 0.0);
-        }
+          if (env.barred) {
+            env.holdEnd(u, nodes, low, lowHeld, lowValue, 0.0);
+            env.holdEnd(u, nodes, high, highHeld, highValue, 0.0);
+          }
 
-        if (env.waits)
-          env.waitingStep(
-            coefficients,
-            waitingRow,
-            pitch,
-            lane,
-            waiting,
-            u,
-            z,
-            lower,
-            upper,
-            factor,
-            nodes,
-            hRate,
-            crankNicolson,
-          );
+          if (env.waits)
+            env.waitingStep(
+              coefficients,
+              waitingRow,
+              pitch,
+              lane,
+              waiting,
+              u,
+              z,
+              lower,
+              upper,
+              factor,
+              nodes,
+              hRate,
+              crankNicolson,
+            );
+        }
         if (env.dates && (flag & 8) !== 0) {
           if (obstacleColumn === 1) env.exerciseOnDate(u, obstacle, z, nodes);
           else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes, pitch, lane);

@@ -1,5 +1,6 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
 import { barrierWords } from "../barrier.ts";
+import { STEPS_SHIFT } from "../flags.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { rowWeight } from "../matrix.ts";
 import { pointValue, pointWords } from "../point.ts";
@@ -73,6 +74,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       shape,
       dividends,
       dates,
+      stepsShift: STEPS_SHIFT,
       barred,
       eventful: dates || barred,
       policy,
@@ -124,7 +126,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         lanes,
         pitch,
         nodes,
-        steps,
+        runs,
         windows,
         points,
         obstacleColumn,
@@ -229,10 +231,10 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let nextRate = firstRow.hRate;
       let nextTime = firstRow.time;
       let nextShift = firstRow.shift;
-      for (let step = 0; step < steps; step++) {
-        // Read a step ahead, as nothing can go on without it.
+      for (let run = 0; run < runs; run++) {
+        // Read a run ahead, as nothing can go on without it.
         flag = nextFlag;
-        nextFlag = step + 1 < steps ? flags[step + 1] : 0;
+        nextFlag = run + 1 < runs ? flags[run + 1] : 0;
         if (!env.anew && (flag & 1) !== 0) {
           const now = env.readCoefficients(coefficients, row, pitch, lane);
           nextH = now.h;
@@ -265,8 +267,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           // Rows divided by 1 + hr spare pivots a product each; policy iteration wants them as they are.
           const rowScale = env.anew && !env.policy ? gpu.reciprocal(1 + hRate) : 1.0;
           // After an event the solution is as it is.
-          const asItIs = env.eventful && (flags[Math.max(step - 1, 0)] & 28) !== 0;
-          if (env.scaled && step > 0 && !asItIs) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          const asItIs = env.eventful && (flags[Math.max(run - 1, 0)] & 28) !== 0;
+          if (env.scaled && run > 0 && !asItIs) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           let found = piece;
           let again = false;
           do {
@@ -345,46 +347,49 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         }
 
         const crankNicolson = (flag & 2) !== 0;
-        if (env.policy) {
-          yield* env.policyRuns(
-            u,
-            z,
-            a,
-            c,
-            obstacle,
-            active,
-            rhs,
-            inverse,
-            lower,
-            upper,
-            above,
-            below,
-            scratch,
-            count,
-            sum,
-            hRate,
-            crankNicolson,
-            lowHeld,
-            highHeld,
-          );
-        } else {
-          const alexander = env.dates && (flag & 32) !== 0;
-          yield* env.stepRuns(
-            u,
-            z,
-            inverse,
-            lower,
-            upper,
-            obstacle,
-            downProduct,
-            upProduct,
-            above,
-            below,
-            scratch,
-            reach,
-            crankNicolson || alexander,
-            alexander ? Math.SQRT2 : 1.0,
-          );
+        const alike = env.anew ? 1 : flag >> env.stepsShift;
+        for (let step = 0; step < alike; step++) {
+          if (env.policy) {
+            yield* env.policyRuns(
+              u,
+              z,
+              a,
+              c,
+              obstacle,
+              active,
+              rhs,
+              inverse,
+              lower,
+              upper,
+              above,
+              below,
+              scratch,
+              count,
+              sum,
+              hRate,
+              crankNicolson,
+              lowHeld,
+              highHeld,
+            );
+          } else {
+            const alexander = env.dates && (flag & 32) !== 0;
+            yield* env.stepRuns(
+              u,
+              z,
+              inverse,
+              lower,
+              upper,
+              obstacle,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              reach,
+              crankNicolson || alexander,
+              alexander ? Math.SQRT2 : 1.0,
+            );
+          }
         }
 
         // An event ends a segment of the time grid, so the next step factors anew.
@@ -452,7 +457,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         env.layNodes(x, table, pitch, lane, nodes);
       }
       for (let k = 0; k < env.rows; k++)
-        if (first + k < nodes) values[first + k] = env.scaled && steps > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];
+        if (first + k < nodes) values[first + k] = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];
       yield;
       for (let k = item; k < windows * 6; k += env.items) {
         const window = (k / 6) | 0;
