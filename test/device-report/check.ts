@@ -41,7 +41,7 @@ export type Family = (target: Target, context: Context) => readonly Group[];
 export const compileOptions = ({ precision, fma }: Target): CompileOptions => ({ precision, fma });
 
 /** Whether a device is emulated on the CPU, where a case takes seconds. */
-export const isSlow = ({ device }: Target): boolean =>
+export const isSlow = ({ device }: Pick<Target, "device">): boolean =>
   device.backend !== "cpu" && (device.parallelism < 8192 || device.name.startsWith("Emulated"));
 
 /** The same once, however many checks look at it. */

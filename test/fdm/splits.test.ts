@@ -8,6 +8,7 @@ import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
+import { isSlow } from "../device-report/check.ts";
 import { problems as knockIns } from "./knock-in-cases.ts";
 import {
   american,
@@ -19,24 +20,46 @@ import {
   problems,
   TOLERANCE,
 } from "./split-cases.ts";
+import { covering, everyRun, featuresOf, type Run, shownBy, variantOf, variants } from "./split-covering.ts";
 
 const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
 
+/** All of them; where a kernel takes a second to compile those that show as much. */
+function runsOn(device: Device): readonly Run[] {
+  const all = everyRun(problems, device.precisions);
+  return isSlow({ device }) ? covering(all) : all;
+}
+
 describe.each(devices)("the splits on $label", ({ device, missing }) => {
-  describe.each(["f64", "f32"] as const)("in %s", (precision) => {
-    it.each(Object.entries(problems))("%s", async (name, problem) => {
-      if (device === undefined) return console.log(`skipped: ${missing}`);
-      if (!device.precisions.includes(precision)) return;
-      // A software adapter takes a second to compile a kernel, so one capacity there.
-      const size = device.backend === "cpu" ? { nodes: 161, steps: 48 } : { nodes: 105, steps: 24 };
-      for (const split of ["workgroup", "subgroup"] as const) {
-        if (teamCapacity(device, precision, size.nodes, split) === undefined) continue;
-        const worst = await difference(device, precision, problem, size, split);
-        console.log(`${device.name} ${precision} ${split} ${name}: ${worst.toExponential(1)}`);
-        expect(worst).toBeLessThan(TOLERANCE[precision]);
-      }
-    });
+  if (device === undefined) return it.skip(missing);
+  // One capacity a split there, for the fine mesh and the coarse one.
+  const size = isSlow({ device }) ? { nodes: 93, steps: 24 } : { nodes: 161, steps: 48 };
+  it.each(runsOn(device))("$precision, $name", async ({ name, problem, precision }) => {
+    for (const split of ["workgroup", "subgroup"] as const) {
+      if (teamCapacity(device, precision, size.nodes, split) === undefined) continue;
+      const worst = await difference(device, precision, problem, size, split);
+      console.log(`${device.name} ${precision} ${split} ${name}: ${worst.toExponential(1)}`);
+      expect(worst).toBeLessThan(TOLERANCE[precision]);
+    }
+  });
+});
+
+describe("what the problems show", () => {
+  const shown = (runs: readonly Run[]): string[] => [...new Set(runs.flatMap(shownBy))].sort();
+
+  it("is every variant of the solver", () => {
+    const all = Object.values(problems).map((problem) => variantOf(featuresOf(problem)));
+    expect(new Set(all)).toEqual(new Set(variants));
+    expect(variants).toHaveLength(28);
+  });
+
+  it.each([[["f32"]], [["f64", "f32"]]] as const)("is shown by those that stand for all, in %s", (precisions) => {
+    const all = everyRun(problems, precisions);
+    const chosen = covering(all);
+    expect(shown(chosen)).toEqual(shown(all));
+    expect(shown(chosen)).toEqual(expect.arrayContaining([...variants]));
+    expect(chosen.length).toBeLessThan(0.8 * Object.keys(problems).length);
   });
 });
 
