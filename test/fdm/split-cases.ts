@@ -197,18 +197,29 @@ export function valuesAt({ problem }: Grid, values: LaneValues): number[] {
   return [...values.window.slice(0, 6), ...others.map((value) => (value === Infinity ? -1 : value))];
 }
 
-/** Values in the windows of the fine and coarse grids of a problem and two shifts of it, the nodes there, and the values at the other spots, over spot. */
+/** Lanes of a problem: shifts of volatility, and a tenth of them of the rates, which share a launch; on the fine grid, and on the coarse one. */
+interface Lanes {
+  readonly shifts: readonly number[];
+  readonly grids: number;
+}
+
+const ALL: Lanes = { shifts: [0, 0.02, -0.03], grids: 2 };
+/** For the interpreter: as many as may meet. */
+export const TWO_LANES: Lanes = { shifts: [0, 0.02], grids: 1 };
+
+/** Values in the windows of the fine and coarse grids of a problem and shifts of it, the nodes there, and the values at the other spots, over spot. */
 export async function solved(
   device: Device,
   precision: Precision,
   problem: OneFactorProblem,
   size: Resolution,
   split: Split,
+  { shifts, grids: count } = ALL,
 ): Promise<number[]> {
   using solver = new LaneSolver(device, precision, split);
-  const shifts = [0, 0.02, -0.03].map((volatility) => shiftedProblem(problem, { volatility, rate: volatility / 10 }));
-  const made = grids(problem, size);
-  const lanes = made.flatMap((grid) => shifts.map((shifted) => lane(grid, shifted)));
+  const problems = shifts.map((volatility) => shiftedProblem(problem, { volatility, rate: volatility / 10 }));
+  const made = grids(problem, size).slice(0, count);
+  const lanes = made.flatMap((grid) => problems.map((shifted) => lane(grid, shifted)));
   const values = await solver.solve(lanes);
   return values.flatMap((all, l) => {
     const { grid } = lanes[l];
@@ -230,18 +241,24 @@ export async function difference(
   problem: OneFactorProblem,
   size: Resolution,
   split: TeamSplit = "workgroup",
+  lanes = ALL,
 ): Promise<number> {
   // Side by side: where kernels take a second to compile, one does for another.
   const [one, other] = await Promise.all([
-    solved(device, precision, problem, size, "item"),
-    solved(device, precision, problem, size, split),
+    solved(device, precision, problem, size, "item", lanes),
+    solved(device, precision, problem, size, split, lanes),
   ]);
-  return largestDifference(problem, one, other);
+  return largestDifference(problem, one, other, lanes);
 }
 
 /** @throws as `difference` */
-export function largestDifference(problem: OneFactorProblem, one: readonly number[], other: readonly number[]): number {
-  const expected = 6 * (12 + problem.spots.length - 1);
+export function largestDifference(
+  problem: OneFactorProblem,
+  one: readonly number[],
+  other: readonly number[],
+  { shifts, grids: count } = ALL,
+): number {
+  const expected = count * shifts.length * (12 + problem.spots.length - 1);
   if (one.length !== expected || other.length !== expected)
     throw new Error(`${one.length} and ${other.length} values, expected ${expected}`);
   if (!one.every(Number.isFinite)) throw new Error("there are values that are not finite");

@@ -62,10 +62,13 @@ export const everyRun = (
     precisions.map((_, i): Run => ({ name, problem, precision: precisions[(i + k) % precisions.length] })),
   );
 
-/** Of `runs` a few that show all that they show together: each time the first of those that show most that is new. */
-export function covering(runs: readonly Run[]): Run[] {
+/**
+ * Of `runs` a few that show all that they show together, but for what `others` show anyway: each time the first of those that show most that is new.
+ */
+export function covering(runs: readonly Run[], others: readonly Run[]): Run[] {
   const shown = runs.map(shownBy);
   const missing = new Set(shown.flat());
+  for (const one of others.flatMap(shownBy)) missing.delete(one);
   const chosen: Run[] = [];
   while (missing.size > 0) {
     const news = shown.map((all) => all.filter((one) => missing.has(one)).length);
