@@ -40,7 +40,7 @@ describe.each(devices)("the splits on $label", ({ device, missing }) => {
   if (device === undefined) return it.skip(missing);
   // One capacity a split, for the fine mesh and the coarse one: half of the kernels. The others' turn comes below.
   const size = { nodes: 93, steps: 24 };
-  it.concurrent.each(runsOn(device))("$precision, $name", async ({ name, problem, precision }) => {
+  it.each(runsOn(device))("$precision, $name", async ({ name, problem, precision }) => {
     for (const split of ["workgroup", "subgroup"] as const) {
       if (teamCapacity(device, precision, size.nodes, split) === undefined) continue;
       const worst = await difference(device, precision, problem, size, split);
