@@ -12,18 +12,21 @@ import type { PricingOptions, Settings } from "./options.ts";
 const LANES_A_TRADE = 5;
 
 /** Trades priced together: enough to fill the device twice over, few enough to keep memory flat; with scenarios, which are two lanes more each but for the spots, fewer. */
-function batchSizeFor({ device, batchSize }: PricingOptions, scenarios: Scenarios | undefined): number {
+function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const lanes = LANES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
   const wanted = Math.min(Math.max(512, Math.ceil(device.parallelism * 0.4)), 16_384);
-  return batchSize ?? Math.ceil((wanted * LANES_A_TRADE) / lanes);
+  return Math.ceil((wanted * LANES_A_TRADE) / lanes);
 }
 
 /** Batches under way at once: one is prepared while the device works on the one before. */
 const BATCHES_UNDER_WAY = 2;
 
-/** With as many batches taken, a run is taken to be long: threads that share the host's work start within a fifth of a second, and pay within another. */
-const LONG_RUN = 2;
+/**
+ * With as many usual batches taken, a run is taken to be long: some 4,000 trades, which cost one core as much as starting two threads does that share the host's
+ * work (0.35 s each, most of it kernels and cold JavaScript). Started sooner, they make books of a few thousand trades dearer, and slower where no core is idle.
+ */
+const LONG_RUN = 8;
 
 /**
  * Prices a stream of trades, and yields results in their order, a batch at a time; memory depends on the batch, not on the
@@ -45,18 +48,18 @@ export async function* priceTrades(
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
   let crew = crewOf(device);
-  let [taken, batchesTaken] = [0, 0];
+  const usual = usualBatch(options, scenarios);
+  let taken = 0;
   const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
     const firstIndex = taken;
     taken += batch.length;
-    if (++batchesTaken > LONG_RUN) crew ??= startCrew(device);
+    if (firstIndex >= LONG_RUN * usual) crew ??= startCrew(device);
     const shared = await crew?.price({ ...settings, trades: batch, firstIndex, scenarios, precision }, signal);
     return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };
   const underWay = (): number => Math.max(crew?.room ?? 0, BATCHES_UNDER_WAY);
-  const most = batchSizeFor(options, scenarios);
   // The end of a run waits for the last of many threads: less of it with smaller batches, each of which costs a little more.
-  const size = (): number => (options.batchSize === undefined && (crew?.room ?? 0) > 0 ? Math.ceil(most / 2) : most);
+  const size = (): number => options.batchSize ?? ((crew?.room ?? 0) > 0 ? Math.ceil(usual / 2) : usual);
   const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;
   try {

@@ -278,6 +278,17 @@ describe("CPU device: arguments", () => {
     }
   });
 
+  it("disposes of what it keeps with itself, and at once if it is gone", () => {
+    const device = createCpuDevice({ threads: 2 });
+    const gone: string[] = [];
+    const resource = (name: string): Disposable => ({ [Symbol.dispose]: () => void gone.push(name) });
+    device.parts?.keep(resource("kept"));
+    expect(gone).toEqual([]);
+    device[Symbol.dispose]();
+    device.parts?.keep(resource("late"));
+    expect(gone).toEqual(["kept", "late"]);
+  });
+
   it("refuses what was disposed, and ranges outside", async () => {
     const device = createCpuDevice({ threads: 1 });
     const u = device.createBuffer("f64", 4);

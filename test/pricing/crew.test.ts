@@ -126,6 +126,21 @@ describe("a member that is lost", () => {
   });
 });
 
+describe("threads that are refused", () => {
+  it("are members less, none if all are", async () => {
+    let asked = 0;
+    const startSome = (data: unknown): Worker => {
+      if (++asked > 1) throw new Error("no more threads");
+      return startMember(data);
+    };
+    using crew = new Crew({ count: 3, options: { backend: "cpu", threads: 1 } }, startSome);
+    await until(() => crew.room === 2);
+    expect(await crew.price(batchOf(ok(trade())), never)).toHaveLength(1);
+    using nobody = new Crew({ count: 3, options: { backend: "cpu" } }, startSome);
+    expect(await nobody.price(batchOf(ok(trade())), never)).toBeUndefined();
+  });
+});
+
 describe("scenario values on their way", () => {
   it("keep what could not be priced, and trades that have none", () => {
     const scenarios = { time: [0], spot: [0, 1], volatility: [0], rate: [0, 0.5] };
@@ -145,15 +160,23 @@ describe("scenario values on their way", () => {
 // What `npm ci` builds: the thread's file stands beside what starts it there, and nowhere else.
 const built = existsSync(`${root}dist/pricing/crew/crew-worker.js`);
 
+interface Case {
+  readonly batchSize?: number;
+  /** Threads for batches cannot be had. */
+  readonly refused?: boolean;
+}
+
 describe.skipIf(!built)("the package as built", () => {
-  const program = (trades: number): string => `
+  const program = (trades: number, { batchSize, refused }: Case): string => `
     import { openDevice, parseBook, priceBook } from ${JSON.stringify(`file://${root}dist/index.js`)};
     let started = 0;
     const threads = process.getBuiltinModule("node:worker_threads");
     threads.Worker = class extends threads.Worker {
       constructor(file, options) {
+        const ofCrew = String(file).endsWith("/crew-worker.js");
+        if (ofCrew && ${refused === true}) throw new Error("refused");
         super(file, options);
-        if (String(file).endsWith("/crew-worker.js")) started++;
+        if (ofCrew) started++;
       }
     };
     const book = parseBook(JSON.stringify({
@@ -166,8 +189,9 @@ describe.skipIf(!built)("the package as built", () => {
     const values = async (threads) => {
       const device = await openDevice({ backend: "cpu", threads });
       const before = started;
-      const first = await priceBook(book, { device, accuracy: 1e-3 });
-      const second = await priceBook(book, { device, accuracy: 1e-3 });
+      const options = { device, accuracy: 1e-3, batchSize: ${batchSize} };
+      const first = await priceBook(book, options);
+      const second = await priceBook(book, options);
       device[Symbol.dispose]();
       const said = [first, second].map(({ results }) => results.map(({ value }) => value));
       return { said, started: started - before };
@@ -175,8 +199,8 @@ describe.skipIf(!built)("the package as built", () => {
     const [one, three] = [await values(1), await values(3)];
     console.log(JSON.stringify({ one: one.started, three: three.started, same: JSON.stringify(one.said) === JSON.stringify(three.said), last: one.said[0].at(-1) }));`;
 
-  const run = (trades: number) => {
-    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program(trades)], {
+  const run = (trades: number, how: Case = {}) => {
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program(trades, how)], {
       encoding: "utf8",
     });
     if (stdout === "") throw new Error(stderr);
@@ -184,13 +208,18 @@ describe.skipIf(!built)("the package as built", () => {
   };
 
   it("shares a long book among as many threads as its device has, once for all runs, and ends by itself", () => {
-    const { one, three, same, last } = run(4000);
+    const { one, three, same, last } = run(6000);
     expect(last).toBeGreaterThan(0);
     expect({ one, same }).toEqual({ one: 0, same: true });
     expect(three).toBe(3);
   });
 
   it("starts no threads for a short one", () => {
-    expect(run(600)).toMatchObject({ one: 0, three: 0, same: true });
+    expect(run(3000)).toMatchObject({ one: 0, three: 0, same: true });
+    expect(run(600, { batchSize: 16 })).toMatchObject({ one: 0, three: 0, same: true });
+  });
+
+  it("prices a long book all the same where threads are refused", () => {
+    expect(run(6000, { refused: true })).toMatchObject({ one: 0, three: 0, same: true });
   });
 });

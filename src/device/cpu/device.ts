@@ -75,7 +75,7 @@ export class CpuDevice implements Device {
     this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
     this.parallelism = threads * 16;
     if (threads > 1) {
-      const keep = (resource: Disposable): void => void this.#kept.push(resource);
+      const keep = (resource: Disposable): void => this.#keep(resource);
       this.parts = { count: threads, options: { backend: "cpu", threads: 1 }, keep };
     }
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
@@ -167,6 +167,12 @@ export class CpuDevice implements Device {
     this.#stream.terminate();
     for (const resource of this.#kept) resource[Symbol.dispose]();
     this.#rejectAll(new DisposedError(`${this.name}: disposed while work was under way`));
+  }
+
+  /** A run may find out only later that the device is gone. */
+  #keep(resource: Disposable): void {
+    if (this.#disposed) resource[Symbol.dispose]();
+    else this.#kept.push(resource);
   }
 
   /** Checks now, runs what the check returns after everything recorded so far that touches its buffers. */

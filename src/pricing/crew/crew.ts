@@ -106,8 +106,15 @@ export class Crew implements Disposable {
     return least;
   }
 
+  /** No member where threads are forbidden (Node's permissions), or the machine has no more of them: who is there does the work. */
   #start(start: StartMember, data: MemberData): void {
-    const member: Member = { worker: start(data), pending: new Map(), ready: false };
+    let worker: WorkerThreads.Worker;
+    try {
+      worker = start(data);
+    } catch {
+      return;
+    }
+    const member: Member = { worker, pending: new Map(), ready: false };
     this.#members.push(member);
     const lost = (): void => this.#lose(member);
     member.worker.on("message", (message: FromMember) => this.#hear(member, message));
