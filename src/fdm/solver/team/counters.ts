@@ -38,6 +38,6 @@ const largestOfSubgroup = fn({
   },
 });
 
-/** Of numbers that are not negative. */
-export const largest = ({ shuffles }: Team): KernelFunction<any, any> =>
-  shuffles ? largestOfSubgroup : largestByAtomics;
+/** Of numbers that are not negative. `seldom`: through memory, which does not ask which items are together. */
+export const largest = ({ shuffles }: Team, seldom: boolean): KernelFunction<any, any> =>
+  shuffles && !seldom ? largestOfSubgroup : largestByAtomics;

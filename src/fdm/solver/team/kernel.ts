@@ -2,7 +2,6 @@ import { type Kernel, kernel } from "../../../kernel/index.ts";
 import { barrierWords } from "../barrier.ts";
 import { STEPS_SHIFT } from "../flags.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
-import { rowWeight } from "../matrix.ts";
 import { pointValue, pointWords } from "../point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
@@ -12,7 +11,7 @@ import { payRuns } from "./dividend.ts";
 import { exerciseRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
-import { layNodes } from "./nodes.ts";
+import { layNodes, layWeights } from "./nodes.ts";
 import { policyRuns } from "./policy.ts";
 import { FAR, fewRounds } from "./scan.ts";
 import { stepRuns } from "./step.ts";
@@ -46,9 +45,9 @@ export function teamKernel(variant: SolverVariant, team: Team, steady: boolean):
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
 
-/** Words of workgroup memory, at most: nodes, weights and values, or four metrics; what scans pass on, two counters. */
+/** Words of workgroup memory, at most: nodes and values, or four metrics; what scans pass on, two counters. */
 export function teamWords(team: Team, capacity: number): number {
-  const lasting = 3 * capacity + 2 * multiplierWords(team, true);
+  const lasting = 2 * capacity + 2 * multiplierWords(team, true);
   const anew = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
   return Math.max(lasting, anew) + scratchWords(team) + 2;
 }
@@ -99,7 +98,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       layMetrics: layMetrics(rows, shape),
       assembleByMetrics: assembleByMetrics(rows),
       layNodes: layNodes(team, closed),
-      rowWeight,
+      layWeights: layWeights(team),
       readClosed,
       closedWords: CLOSED_WORDS,
       readSurface: readSurface(shape),
@@ -144,11 +143,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const lane = gpu.groupId();
       if (lane >= lanes) return;
       const item = gpu.localId();
-      // The nodes, the weights of rows (`rowWeight`), and the solution where items need more than their own; or four metrics (`layMetrics`), the
-      // first two making place for nodes and solution where those are needed.
+      // The nodes; the weights of rows (`rowWeight`), which make place for the solution where items need more than their own; or four metrics (`layMetrics`), the
+      // first two making place for nodes and solution where those are needed. Memory decides how many subgroups WebGPU has on a multiprocessor.
       const x = gpu.sharedReal(env.capacity);
       const values = gpu.sharedReal(env.capacity);
-      const weights = gpu.sharedReal(env.capacity);
+      const third = gpu.sharedReal(env.metricWords);
       const fourth = gpu.sharedReal(env.metricWords);
       const bounds = gpu.sharedReal(env.boundWords);
       const ends = gpu.sharedReal(env.endWords);
@@ -191,14 +190,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const varianceRow = (obstacleColumn + 1) * nodes;
       if (env.metrics) {
         yield;
-        yield* env.layMetrics(x, values, weights, fourth, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed);
-      } else {
-        for (let i = item; i < nodes; i += env.items) {
-          const hDown = x[i] - x[Math.max(i - 1, 0)];
-          const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
-          weights[i] = env.rowWeight(hDown, hUp, i === 0, i === nodes - 1);
-        }
-      }
+        yield* env.layMetrics(x, values, third, fourth, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed);
+      } else env.layWeights(x, values, nodes);
       if (item === 0) gpu.atomicStore(count, 0, 0);
       yield;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
@@ -276,7 +269,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               env.assembleByMetrics(
                 x,
                 values,
-                weights,
+                third,
                 fourth,
                 bounds,
                 ends,
@@ -290,7 +283,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             } else {
               const assembled = env.assembleRuns(
                 x,
-                weights,
+                values,
                 table,
                 a,
                 c,
@@ -424,10 +417,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           const cash = coefficients[(row + 1) * pitch + lane];
           row += 2;
           if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
-          if (env.metrics) {
-            yield;
-            env.layNodes(x, table, pitch, lane, nodes);
-          }
+          yield; // the last metrics or weights have been read
+          if (env.metrics) env.layNodes(x, table, pitch, lane, nodes);
           for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
           yield;
           env.payRuns(x, values, u, nodes, keep, cash, low, high);
@@ -438,7 +429,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             yield* env.layMetrics(
               x,
               values,
-              weights,
+              third,
               fourth,
               bounds,
               ends,
@@ -449,13 +440,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               lane,
               fixed,
             );
+          else {
+            env.layWeights(x, values, nodes);
+            yield;
+          }
         }
         if (env.barred && (flag & 16) !== 0) env.holdRuns(coefficients, endsRow, pitch, lane, lowHeld, highHeld, u);
       }
-      if (env.metrics) {
-        yield;
-        env.layNodes(x, table, pitch, lane, nodes);
-      }
+      yield; // the last metrics or weights have been read
+      if (env.metrics) env.layNodes(x, table, pitch, lane, nodes);
       for (let k = 0; k < env.rows; k++)
         if (first + k < nodes) values[first + k] = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];
       yield;

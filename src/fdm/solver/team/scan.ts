@@ -187,6 +187,9 @@ const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
  * 2ᵏ items on there is none; then, with shuffles and for factors that last for some steps, those of `fiveTerms`. Once a factorisation. Returns how far scans need to
  * reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, or `NEAR` if products over five runs are
  * nothing; for others, which have fewer multipliers then, 0, 1 or `FAR`. `cut`: nodes may be cut off, so that products are 0 in some runs and are not in others.
+ *
+ * What decides by item is a choice of values, not an `if`: from a branch that sets a constant NVIDIA's compiler for Vulkan (driver 580) went on to a reduction of its own,
+ * over the items of that branch alone.
  */
 export function scanProducts(team: Team, lasting: boolean, cut: boolean): KernelFunction<any, any> {
   const { items, levels, shuffles } = team;
@@ -232,7 +235,7 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       far: FAR,
       few: fewRounds(team),
       near: NEAR,
-      largest: largest(team),
+      largest: largest(team, lasting),
       nothing64: NOTHING.f64,
       nothing32: NOTHING.f32,
       nothingPairs: NOTHING.f32x2,
@@ -247,7 +250,7 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       if (env.lasting) {
         for (let level = 0; level < env.levels; level++) {
           const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
-          if (Math.max(round.p, round.q) > nothing) reach = level + 1;
+          reach = Math.max(round.p, round.q) > nothing ? level + 1 : reach;
           downwards = round.downwards;
           upwards = round.upwards;
         }
@@ -267,9 +270,9 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
               below[(env.levels + j - 1) * pitch + place] = upwards;
             }
           }
-          if (!(Math.max(downwards, upwards) > nothing)) reach = env.near;
           // What enters an item is no business of its own run's products, which are 0 if that is cut.
-          else if (env.cut) reach = Math.max(reach, 1);
+          const least = env.cut ? 1 : env.near;
+          reach = Math.max(downwards, upwards) > nothing ? Math.max(reach, least) : env.near;
         }
         // Its barriers stand before the next scan, which starts in the half that was just read.
         const most: number = yield* env.largest(reach, counter, result);
@@ -279,13 +282,14 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
         const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
         // The pivots' products are those of both: four items are far enough for them where either's are less than the root.
         const square = Math.max(round.p, round.q) * Math.max(round.p, round.q);
-        if (level === 2 && square > nothing) reach = 1;
+        if (level === 2) reach = square > nothing ? 1 : reach;
         downwards = round.downwards;
         upwards = round.upwards;
       }
       const distance = 1 << env.few;
-      if ((item + distance < env.items && downwards > nothing) || (item >= distance && upwards > nothing))
-        reach = env.far;
+      const next = item + distance < env.items ? downwards : 0.0;
+      const before = item >= distance ? upwards : 0.0;
+      reach = Math.max(next, before) > nothing ? env.far : reach;
       const most: number = yield* env.largest(reach, counter, result);
       if (most === env.far) {
         for (let level = env.few; level < env.levels; level++) {
