@@ -40,14 +40,16 @@ export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)):
   const [from, to] = [map.at(lowest).image, map.at(highest).image];
   const first = spec.zero ? 1 : 0;
   const last = spec.count - 1;
-  const idealIndex = (price: number): number =>
-    first + ((map.at(map.coordinate(price)).image - from) / (to - from)) * (last - first);
-  const placed = places(spec, idealIndex);
+  const wanted = (price: number): Wanted => {
+    const { image } = map.at(map.coordinate(price));
+    return { price, image, ideal: first + ((image - from) / (to - from)) * (last - first) };
+  };
+  const placed = places(spec, spec.pins.map(wanted), spec.wishes.map(wanted));
   const indices = [first];
   const images = [from];
-  for (const { price, index } of placed) {
+  for (const { image, index } of placed) {
     indices.push(index);
-    images.push(map.at(map.coordinate(price)).image);
+    images.push(image);
   }
   indices.push(last);
   images.push(to);
@@ -104,15 +106,16 @@ class DenseMap {
   at(x: number): this {
     const { centres, widths } = this;
     let product = 1;
-    this.slope = 0;
+    let slope = 0;
     for (let k = 0; k < centres.length; k++) {
       const distance = x - centres[k];
       const width = widths[k];
       // Not Math.hypot, which takes five times as long and guards against what cannot be.
       const root = Math.sqrt(distance * distance + width * width);
       product *= distance > 0 ? (root + distance) / width : width / (root - distance);
-      this.slope += 1 / root;
+      slope += 1 / root;
     }
+    this.slope = slope;
     this.image = Math.log(product);
     return this;
   }
@@ -169,58 +172,55 @@ function fill(nodes: Float64Array, left: Anchor, right: Anchor): void {
   }
 }
 
-interface Placed {
+/** A price that is to have a node, with ξ and the index that it would have. */
+interface Wanted {
   readonly price: number;
+  readonly image: number;
+  readonly ideal: number;
+}
+
+interface Placed extends Wanted {
   readonly index: number;
 }
 
 /** Even indices for the pins, and for those wishes that are not in their way. */
-function places(spec: PinnedMeshSpec, idealIndex: (price: number) => number): Placed[] {
-  const pins = spread(spec.pins, spec, idealIndex);
-  const wished = spec.wishes.filter(
-    (price) => !pins.some((pin) => Math.abs(pin.index - idealIndex(price)) < 3) && roomInside(idealIndex(price), spec),
-  );
-  if (wished.length === 0) return pins;
-  const indices = new Set(pins.map(({ index }) => index));
+function places(spec: PinnedMeshSpec, wantedPins: readonly Wanted[], wishes: readonly Wanted[]): readonly Placed[] {
+  const pins = spread(wantedPins, spec);
   const added: Placed[] = [];
-  for (const price of wished) {
-    const ideal = idealIndex(price);
+  for (const wish of wishes) {
+    const { price, ideal, image } = wish;
+    if (!roomInside(ideal, spec) || pins.some((pin) => Math.abs(pin.index - ideal) < 3)) continue;
+    const keepsOrder =
+      (index: number) =>
+      (other: Placed): boolean =>
+        (other.price - price) * (other.index - index) > 0;
+    const isFree = (index: number): boolean => pins.every(keepsOrder(index)) && added.every(keepsOrder(index));
     const nearest = 2 * Math.round(ideal / 2);
-    const isFree = (index: number): boolean =>
-      !indices.has(index) && [...pins, ...added].every((a) => (a.price - price) * (a.index - index) > 0);
+    const second = nearest + (ideal > nearest ? 2 : -2);
     // Its second choice only where that does not crowd nodes together.
-    const isApart = added.every((a) => Math.abs(idealIndex(a.price) - ideal) >= 1);
-    const index = [nearest, nearest + (ideal > nearest ? 2 : -2)].slice(0, isApart ? 2 : 1).find(isFree);
-    if (index === undefined) continue;
-    indices.add(index);
-    added.push({ price, index });
+    const isApart = added.every((other) => Math.abs(other.ideal - ideal) >= 1);
+    if (isFree(nearest)) added.push({ price, ideal, image, index: nearest });
+    else if (isApart && isFree(second)) added.push({ price, ideal, image, index: second });
   }
-  return [...pins, ...added].sort((a, b) => a.index - b.index);
+  return added.length === 0 ? pins : [...pins, ...added].sort((a, b) => a.index - b.index);
 }
 
 const roomInside = (ideal: number, { count, zero }: PinnedMeshSpec): boolean =>
   ideal > (zero ? 1 : 0) + 3 && ideal < count - 4;
 
 /** The even indices nearest to the ideal ones that are far enough from each other and from the ends. */
-function spread(
-  prices: readonly number[],
-  { count, bends = [] }: PinnedMeshSpec,
-  idealIndex: (price: number) => number,
-): Placed[] {
-  const room = 2 * Math.floor((count - 1) / (2 * (prices.length + 1)));
-  if (room < 2)
-    throw new SpecError(`barriers: ${prices.length} levels, more than a mesh of ${count} nodes has room for`);
+function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec): readonly Placed[] {
+  const room = 2 * Math.floor((count - 1) / (2 * (pins.length + 1)));
+  if (room < 2) throw new SpecError(`barriers: ${pins.length} levels, more than a mesh of ${count} nodes has room for`);
+  const isBend = (k: number): boolean => k >= 0 && k < pins.length && bends.includes(pins[k].price);
   /** From the k-th pin to the one before, or from an end of the mesh. */
-  const apart = (k: number): number => {
-    const bent = [prices[k - 1], prices[k]].some((price) => bends.includes(price));
-    return Math.min(bent ? APART_FROM_BENDS : APART, room);
-  };
-  const indices = prices.map((price) => 2 * Math.round(idealIndex(price) / 2));
+  const apart = (k: number): number => Math.min(isBend(k - 1) || isBend(k) ? APART_FROM_BENDS : APART, room);
+  const indices = pins.map(({ ideal }) => 2 * Math.round(ideal / 2));
   const last = indices.length - 1;
   for (let k = 0; k <= last; k++) indices[k] = Math.max(indices[k], (k === 0 ? 0 : indices[k - 1]) + apart(k));
   for (let k = last; k >= 0; k--)
     indices[k] = Math.min(indices[k], (k === last ? count - 1 : indices[k + 1]) - apart(k + 1));
-  return prices.map((price, k) => ({ price, index: indices[k] }));
+  return pins.map(({ price, ideal, image }, k) => ({ price, ideal, image, index: indices[k] }));
 }
 
 /** The monotone piecewise cubic through increasing points, with harmonic means as slopes: told where, it has its value and slope. Asked in increasing order. */

@@ -169,14 +169,15 @@ describe("time grids", () => {
       problem({ barriers: barriers(0.5) }),
       problem({ rates: { times: [0.5], values: [0.03, 0.04] } }),
     ];
-    const grids = different.map((one) => timesOf(one, 12, 2));
-    expect(new Set([...grids, timesOf(problem(), 12, 1), timesOf(problem(), 24, 2)]).size).toBe(different.length + 2);
+    const grids = different.map((one) => timesOf(one, 12).fine);
+    expect(new Set([...grids, timesOf(problem(), 12).coarse, timesOf(problem(), 24).fine]).size).toBe(
+      different.length + 2,
+    );
     const again = { spots: [90], payoff: vanillaPayoff("call", 80), rates: constant(0.05) };
     different.slice(0, -1).forEach(({ dividends, exerciseTimes, ...one }, i) => {
       const dates = exerciseTimes && { exerciseTimes: [...exerciseTimes] };
-      expect(timesOf({ ...one, ...again, dividends: dividends.map((each) => ({ ...each })), ...dates }, 12, 2)).toBe(
-        grids[i],
-      );
+      const same = { ...one, ...again, dividends: dividends.map((each) => ({ ...each })), ...dates };
+      expect(timesOf(same, 12).fine).toBe(grids[i]);
     });
   });
 
