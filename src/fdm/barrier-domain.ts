@@ -46,8 +46,9 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
     width: barrier.level * Math.min(DENSITY * deviation, layer, widthOfDates(barrier, problem, deviation)),
   }));
   const inside = ({ at }: Bend): boolean => within(at);
-  const about = [...bends.filter(inside), ...aboutLevels];
-  const all = isLarge ? distinct([...about, ...readings(problem).filter(inside)]) : about;
+  const all = isLarge
+    ? distinct([...bends.filter(inside), ...aboutLevels, ...readings(problem).filter(inside)])
+    : [...bends, ...aboutLevels];
   const centres = linear ? [...all] : all.map(({ at, width }) => ({ at, width: width / at }));
   if (centres.length === 0) {
     const at = problem.spots.find(within) ?? Math.sqrt(Math.max(lowest, 1e-3 * highest) * highest);

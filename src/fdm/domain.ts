@@ -155,7 +155,8 @@ export function pinnedPrices(
 ): readonly number[] {
   const pins = levels.filter((level, i) => levels.indexOf(level) === i);
   const isEarly = american || exerciseTimes !== undefined;
-  const endsThere = isEarly && (payoff.jumps || payoff.exerciseSide === "unknown");
+  if (!isEarly) return pins.sort((a, b) => a - b);
+  const endsThere = payoff.jumps || payoff.exerciseSide === "unknown";
   for (const price of [...(endsThere ? kinks : []), ...(american ? crossed : [])])
     if (!pins.some((pin) => Math.abs(pin - price) < SAME_PRICE * price) && (pins.length + 2) * ROOM < count)
       pins.push(price);

@@ -55,7 +55,7 @@ export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)):
   images.push(to);
   const nodes = arena.take(spec.count);
   fillNodes(nodes, map, new MonotoneCubic(indices, images), lowest, highest);
-  if (log) for (let i = first; i <= last; i++) nodes[i] = Math.exp(nodes[i]);
+  if (log) for (let i = first; i < last; i++) nodes[i] = Math.exp(nodes[i]);
   if (spec.zero) nodes[0] = 0;
   nodes[first] = spec.lowest;
   nodes[last] = spec.highest;
@@ -63,7 +63,7 @@ export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)):
   return { count: spec.count, nodes };
 }
 
-/** x at all nodes between the first and the last of the cubic's indices. */
+/** x at all nodes from the first of the cubic's indices to the last, which is left out. */
 function fillNodes(nodes: Float64Array, map: DenseMap, index: MonotoneCubic, lowest: number, highest: number): void {
   const anchorAt = (at: number, guess: number, low: number): Anchor => {
     index.seek(at);
@@ -161,14 +161,17 @@ function isGentle(left: Anchor, right: Anchor): boolean {
   return Math.max(left.slope, right.slope) * (right.index - left.index) <= 3 * (right.x - left.x);
 }
 
-/** Hermite's cubic in the index from one anchor to the next, both included. */
+/** Hermite's cubic in the index from one anchor to the next, which the next fill begins with. */
 function fill(nodes: Float64Array, left: Anchor, right: Anchor): void {
   const width = right.index - left.index;
   const rise = right.x - left.x;
-  const [a, b] = [width * left.slope, width * right.slope];
-  for (let i = left.index; i <= right.index; i++) {
+  const a = width * left.slope;
+  const b = width * right.slope;
+  const square = 3 * rise - 2 * a - b;
+  const cube = a + b - 2 * rise;
+  for (let i = left.index; i < right.index; i++) {
     const t = (i - left.index) / width;
-    nodes[i] = left.x + t * (a + t * (3 * rise - 2 * a - b + t * (a + b - 2 * rise)));
+    nodes[i] = left.x + t * (a + t * (square + t * cube));
   }
 }
 
@@ -256,12 +259,20 @@ class MonotoneCubic {
 
 function harmonicSlopes(x: readonly number[], y: readonly number[]): number[] {
   const last = x.length - 1;
-  const secant = (k: number): number => (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
-  return x.map((_, k) => {
-    if (k === 0) return secant(0);
-    if (k === last) return secant(last - 1);
-    const [left, right] = [x[k] - x[k - 1], x[k + 1] - x[k]];
-    const [a, b] = [2 * right + left, right + 2 * left];
-    return (a + b) / (a / secant(k - 1) + b / secant(k));
-  });
+  const slopes: number[] = [];
+  let before = 0;
+  for (let k = 0; k < last; k++) {
+    const secant = (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
+    if (k === 0) slopes.push(secant);
+    else {
+      const left = x[k] - x[k - 1];
+      const right = x[k + 1] - x[k];
+      const a = 2 * right + left;
+      const b = right + 2 * left;
+      slopes.push((a + b) / (a / before + b / secant));
+    }
+    before = secant;
+  }
+  slopes.push(before);
+  return slopes;
 }
