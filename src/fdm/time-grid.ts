@@ -70,7 +70,7 @@ export interface TimeGrid extends Pattern {
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
   /** Of each factorisation, three numbers: h of I − hL, in years, and the calendar times of its step's ends. */
-  readonly factored: Float64Array;
+  readonly factored: readonly number[];
 }
 
 /** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
@@ -116,17 +116,15 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   };
 }
 
-function factoredSteps({ factoring }: Pattern, dates: readonly number[]): Float64Array {
-  const factored = new Float64Array(3 * factoring.length);
-  let [at, h] = [0, 0];
+function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readonly number[] {
+  const factored: number[] = [];
+  let h = 0;
   for (const { step, part } of factoring) {
     const { from, to } = stepTimes({ dates }, step);
     // Steps of one length get the very same h, so that a factorisation made again is the same bit for bit.
     const exact = part * (dates[step.segment + 1] - dates[step.segment]);
     if (Math.abs(exact - h) > 1e-9 * exact) h = exact;
-    factored[at++] = h;
-    factored[at++] = from;
-    factored[at++] = to;
+    factored.push(h, from, to);
   }
   return factored;
 }
