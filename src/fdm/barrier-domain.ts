@@ -85,11 +85,17 @@ function ends(
   const { barriers = [], expiry } = problem;
   const isOut = (spot: number): boolean =>
     barriers.some((barrier) => !barrier.open && isPast(barrier, spot) && isWatched(barrier, 0, expiry));
-  const points = [...problem.payoff.kinks, ...problem.spots.filter((spot) => !isOut(spot))];
+  let least = Infinity;
+  let most = -Infinity;
+  const reachTo = (price: number): void => {
+    least = Math.min(least, price);
+    most = Math.max(most, price);
+  };
+  problem.payoff.kinks.forEach(reachTo);
+  for (const spot of problem.spots) if (!isOut(spot)) reachTo(spot);
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(REACH * deviation);
-  const [least, most] = [Math.min(...points), Math.max(...points)];
   // Where dividends may take the spot there may be barriers, too.
   let low = linear ? 0 : Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / (margin * reach);
   let high = reached(problem, (most + cash) * margin, reach);
@@ -112,6 +118,7 @@ function ends(
 /** The prices from which a dividend takes the spot to a barrier that is watched then: V bends there just before it, or jumps. */
 function crossings(problem: OneFactorProblem): readonly number[] {
   const { dividends, expiry } = problem;
+  if (dividends.length === 0) return [];
   return dividends.flatMap(({ time, cash, proportional }) => {
     const watched = watchedLevels(problem).filter((level) => isWatched(level, time, expiry));
     return proportional < 1 ? watched.map(({ level }) => (level + cash) / (1 - proportional)) : [];

@@ -189,30 +189,29 @@ interface Placed extends Wanted {
 /** Even indices for the pins, and for those wishes that are not in their way. */
 function places(spec: PinnedMeshSpec, wantedPins: readonly Wanted[], wishes: readonly Wanted[]): readonly Placed[] {
   const pins = spread(wantedPins, spec);
-  const added: Placed[] = [];
-  for (const wish of wishes) {
-    const { price, ideal, image } = wish;
+  const placed = [...pins];
+  for (const { price, image, ideal } of wishes) {
     if (!roomInside(ideal, spec) || pins.some((pin) => Math.abs(pin.index - ideal) < 3)) continue;
-    const keepsOrder =
-      (index: number) =>
-      (other: Placed): boolean =>
-        (other.price - price) * (other.index - index) > 0;
-    const isFree = (index: number): boolean => pins.every(keepsOrder(index)) && added.every(keepsOrder(index));
     const nearest = 2 * Math.round(ideal / 2);
     const second = nearest + (ideal > nearest ? 2 : -2);
     // Its second choice only where that does not crowd nodes together.
-    const isApart = added.every((other) => Math.abs(other.ideal - ideal) >= 1);
-    if (isFree(nearest)) added.push({ price, ideal, image, index: nearest });
-    else if (isApart && isFree(second)) added.push({ price, ideal, image, index: second });
+    const isApart = placed.every((other, k) => k < pins.length || Math.abs(other.ideal - ideal) >= 1);
+    if (isFree(placed, price, nearest)) placed.push({ price, image, ideal, index: nearest });
+    else if (isApart && isFree(placed, price, second)) placed.push({ price, image, ideal, index: second });
   }
-  return added.length === 0 ? pins : [...pins, ...added].sort((a, b) => a.index - b.index);
+  return placed.length < 2 ? placed : placed.sort((a, b) => a.index - b.index);
 }
+
+/** Whether a price at an index is in order with those that have their places. */
+const isFree = (placed: readonly Placed[], price: number, index: number): boolean =>
+  placed.every((other) => (other.price - price) * (other.index - index) > 0);
 
 const roomInside = (ideal: number, { count, zero }: PinnedMeshSpec): boolean =>
   ideal > (zero ? 1 : 0) + 3 && ideal < count - 4;
 
 /** The even indices nearest to the ideal ones that are far enough from each other and from the ends. */
 function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec): readonly Placed[] {
+  if (pins.length === 0) return [];
   const room = 2 * Math.floor((count - 1) / (2 * (pins.length + 1)));
   if (room < 2) throw new SpecError(`barriers: ${pins.length} levels, more than a mesh of ${count} nodes has room for`);
   const isBend = (k: number): boolean => k >= 0 && k < pins.length && bends.includes(pins[k].price);
