@@ -321,7 +321,7 @@ function onAllNodes(grid: Grid): Grid {
   return { ...grid, problem: { ...problem, spots: [problem.spots[0], ...middles], ...(barriers && { barriers }) } };
 }
 
-/** Words of events as `barrierRow` writes them: what each barrier knocks out, then the ends. */
+/** Words of events as `putBarriers` writes them: what each barrier knocks out, then the ends. */
 function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Lane {
   const made = lane(grid);
   const coefficients = new Float64Array(coefficientCount(grid.time, grid.problem));
