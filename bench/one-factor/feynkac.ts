@@ -72,10 +72,11 @@ export class OurEngine implements Disposable {
     const { arena } = this.solver;
     for (let first = 0; first < problems.length; first += BATCH) {
       arena.clear();
-      const lanes = problems
-        .slice(first, first + BATCH)
-        .map((problem) => grids(oneFactor(problem), mesh, arena))
-        .flatMap(([fine, coarse]) => [lane(fine, fine.problem, arena), lane(coarse, coarse.problem, arena)]);
+      const lanes: Lane[] = [];
+      for (const problem of problems.slice(first, first + BATCH)) {
+        const one = oneFactor(problem);
+        for (const grid of grids(one, mesh, arena)) lanes.push(lane(grid, one, arena, "window"));
+      }
       const values = await this.solve(lanes);
       for (let i = 0; 2 * i < lanes.length; i++) {
         const [fine, coarse] = [valueOf(lanes, values, 2 * i), valueOf(lanes, values, 2 * i + 1)];

@@ -1,14 +1,14 @@
 import {
   aliveBetween,
+  isPast,
   isWatched,
-  knockedOutBy,
   type KnockOut,
   SAME_DATE,
   type WatchedLevel,
   watchedLevels,
 } from "./barriers.ts";
-import { bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
-import { keptOf, LEAST_PART, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
+import { type Bend, bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
+import { cashOf, keptOf, LEAST_PART, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -26,30 +26,32 @@ const LEAST_LAYER = 0.02;
  */
 export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+  const drift = Math.abs(totalDrift(problem));
   const linear = problem.diffusion.kind !== "deterministic";
-  const cash = problem.dividends.reduce((sum, dividend) => sum + dividend.cash, 0);
-  const { lowest, highest, cutBelow } = ends(problem, deviation, linear, cash);
+  const cash = cashOf(problem);
+  const { lowest, highest, cutBelow } = ends(problem, deviation, drift, linear, cash);
   const within = (price: number): boolean => price > lowest && price < highest;
   const barriers = watchedLevels(problem).filter(({ level }) => level >= lowest && level <= highest);
   const kinks = problem.payoff.kinks.filter(within);
-  const spots = problem.spots.filter(within);
-  const base = DENSITY * deviation + Math.max(0, Math.abs(totalDrift(problem)) - 2 * deviation);
+  const base = DENSITY * deviation + Math.max(0, drift - 2 * deviation);
   // Where drift runs into a barrier the value changes over σ²/2μ, however long it lives.
-  const layer = Math.max((deviation * deviation) / Math.abs(totalDrift(problem)), LEAST_LAYER * deviation);
+  const layer = Math.max((deviation * deviation) / drift, LEAST_LAYER * deviation);
   const levels = barriers.map(({ level }) => level);
-  const { bends, sharp } = hasLargeDividends(problem)
+  const isLarge = hasLargeDividends(problem);
+  const { bends, sharp } = isLarge
     ? bendsOf(problem, kinks, levels)
     : { bends: kinks.map((at) => ({ at, width: at * base + cash })), sharp: kinks };
   const aboutLevels = barriers.map((barrier) => ({
     at: barrier.level,
     width: barrier.level * Math.min(DENSITY * deviation, layer, widthOfDates(barrier, problem, deviation)),
   }));
-  const inside = bends.filter(({ at }) => within(at));
-  const read = readings(problem).filter(({ at }) => within(at));
-  const all = sharp === kinks ? [...inside, ...aboutLevels] : distinct([...inside, ...aboutLevels, ...read]);
-  const centres = all.map(({ at, width }) => ({ at, width: linear ? width : width / at }));
+  const inside = ({ at }: Bend): boolean => within(at);
+  const all = isLarge
+    ? distinct([...bends.filter(inside), ...aboutLevels, ...readings(problem).filter(inside)])
+    : [...bends, ...aboutLevels];
+  const centres = linear ? [...all] : all.map(({ at, width }) => ({ at, width: width / at }));
   if (centres.length === 0) {
-    const at = spots[0] ?? Math.sqrt(Math.max(lowest, 1e-3 * highest) * highest);
+    const at = problem.spots.find(within) ?? Math.sqrt(Math.max(lowest, 1e-3 * highest) * highest);
     centres.push({ at, width: linear ? base * at : base });
   }
   const crossed = crossings(problem).filter(within);
@@ -62,7 +64,9 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
     centres,
     pins,
     bends: pins.filter((price) => !levels.includes(price)),
-    wishes: [...new Set([...kinks, ...sharp, ...crossed])].filter((price) => within(price) && !pins.includes(price)),
+    wishes: [...kinks, ...sharp, ...crossed].filter(
+      (price, i, wished) => within(price) && !pins.includes(price) && wished.indexOf(price) === i,
+    ),
     zero: !linear && cash > 0 && !cutBelow,
   };
 }
@@ -74,17 +78,24 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
 function ends(
   problem: OneFactorProblem,
   deviation: number,
+  drift: number,
   linear: boolean,
   cash: number,
 ): { lowest: number; highest: number; cutBelow: boolean } {
-  const closed = { ...problem, barriers: (problem.barriers ?? []).filter(({ open }) => !open) };
-  const alive = problem.spots.filter((spot) => knockedOutBy(closed, spot) === undefined);
-  const points = [...problem.payoff.kinks, ...alive];
-  const drift = Math.abs(totalDrift(problem));
+  const { barriers = [], expiry } = problem;
+  const isOut = (spot: number): boolean =>
+    barriers.some((barrier) => !barrier.open && isPast(barrier, spot) && isWatched(barrier, 0, expiry));
+  let least = Infinity;
+  let most = -Infinity;
+  const reachTo = (price: number): void => {
+    least = Math.min(least, price);
+    most = Math.max(most, price);
+  };
+  problem.payoff.kinks.forEach(reachTo);
+  for (const spot of problem.spots) if (!isOut(spot)) reachTo(spot);
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(REACH * deviation);
-  const [least, most] = [Math.min(...points), Math.max(...points)];
   // Where dividends may take the spot there may be barriers, too.
   let low = linear ? 0 : Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / (margin * reach);
   let high = reached(problem, (most + cash) * margin, reach);
@@ -107,6 +118,7 @@ function ends(
 /** The prices from which a dividend takes the spot to a barrier that is watched then: V bends there just before it, or jumps. */
 function crossings(problem: OneFactorProblem): readonly number[] {
   const { dividends, expiry } = problem;
+  if (dividends.length === 0) return [];
   return dividends.flatMap(({ time, cash, proportional }) => {
     const watched = watchedLevels(problem).filter((level) => isWatched(level, time, expiry));
     return proportional < 1 ? watched.map(({ level }) => (level + cash) / (1 - proportional)) : [];

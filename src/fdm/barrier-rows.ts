@@ -1,66 +1,61 @@
 import { aliveBetween, isWatched, type KnockOut, liveSideOf, rebateValue, type WatchedLevel } from "./barriers.ts";
 import { cellOf, type Mesh, nodeAt } from "./mesh.ts";
 import type { OneFactorProblem } from "./problem.ts";
+import type { Rows } from "./rows.ts";
 
 /** A node that no mesh has. */
 export const NOWHERE = 1e6;
 
 /**
- * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the event at `before`. Returns the
- * next free row. In units of the spot.
+ * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the event at `before`. In units of the spot.
  */
-export function barrierRow(
-  rows: Float64Array,
-  row: number,
+export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+  putKnockOuts(rows, problem, mesh, time);
+  const { down, up } = aliveBetween(problem, before, time);
+  putEnd(rows, down, -1, problem, mesh, time);
+  putEnd(rows, up, mesh.count, problem, mesh, time);
+}
+
+/** An end of where the trade is alive: its node, `none` without a barrier there, and what it holds. */
+function putEnd(
+  rows: Rows,
+  barrier: KnockOut | undefined,
+  none: number,
   problem: OneFactorProblem,
   mesh: Mesh,
   time: number,
-  before: number,
-): number {
-  const scale = 1 / problem.spots[0];
-  row = knockOutRows(rows, row, problem, mesh, time);
-  const alive = aliveBetween(problem, before, time);
-  for (const [barrier, none] of [
-    [alive.down, -1],
-    [alive.up, mesh.count],
-  ] as const) {
-    const node = barrier === undefined ? undefined : nodeOfLevel(mesh, barrier);
-    const held = barrier !== undefined && node !== undefined ? heldValue(barrier, problem, time) : undefined;
-    rows[row++] = node ?? none;
-    rows[row++] = held === undefined ? 0 : 1;
-    rows[row++] = (held ?? 0) * scale;
-  }
-  return row;
+): void {
+  const node = barrier && nodeOfLevel(mesh, barrier);
+  const held = barrier !== undefined && node !== undefined ? heldValue(barrier, problem, time) : undefined;
+  rows.put(node ?? none);
+  rows.put(held === undefined ? 0 : 1);
+  rows.put((held ?? 0) * (1 / problem.spots[0]));
 }
 
 /** What knocks out at a time: five words a barrier. */
-export function knockOutRows(
-  rows: Float64Array,
-  row: number,
-  problem: OneFactorProblem,
-  mesh: Mesh,
-  time: number,
-): number {
+export function putKnockOuts(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number): void {
   const scale = 1 / problem.spots[0];
   for (const barrier of problem.barriers ?? []) {
     const { side, node } = watchedNode(barrier, problem, mesh, time);
     const value = rebateValue(barrier, time, problem);
     const isSet = node !== undefined && setsNode(barrier, problem, time);
     const { keep, paid } = isSet ? onTheNode(barrier, value, problem, mesh, node) : { keep: 1, paid: 0 };
-    rows[row++] = node ?? side * NOWHERE;
-    rows[row++] = side;
-    rows[row++] = value * scale;
-    rows[row++] = keep;
-    rows[row++] = paid * scale;
+    rows.put(node ?? side * NOWHERE);
+    rows.put(side);
+    rows.put(value * scale);
+    rows.put(keep);
+    rows.put(paid * scale);
   }
-  return row;
 }
 
 /** Of several barriers at one level the node is set by one: that which is watched continuously, else the last. */
 function setsNode(barrier: KnockOut, { barriers = [], expiry }: OneFactorProblem, time: number): boolean {
-  const isHere = ({ side, level }: KnockOut): boolean => side === barrier.side && level === barrier.level;
-  const here = barriers.filter((one) => isHere(one) && isWatched(one, time, expiry));
-  return barrier === (here.find(({ times }) => times === undefined) ?? here.at(-1));
+  let setter: KnockOut | undefined;
+  for (const one of barriers) {
+    if (one.side !== barrier.side || one.level !== barrier.level || !isWatched(one, time, expiry)) continue;
+    if (setter === undefined || setter.times !== undefined) setter = one;
+  }
+  return barrier === setter;
 }
 
 /** +1 or −1 for a level that is hit from below or from above, and the node that it has if it is watched then. */
@@ -80,9 +75,10 @@ export function watchedNode(
 export function nodeOfLevel(mesh: Mesh, { level, side }: WatchedLevel): number | undefined {
   const last = mesh.count - 1;
   if (side === "up" ? level < nodeAt(mesh, 0) : level > nodeAt(mesh, last)) return side === "up" ? -1 : mesh.count;
+  if (nodeAt(mesh, 0) === level) return 0;
+  if (nodeAt(mesh, last) === level) return last;
   const cell = cellOf(mesh, level);
-  for (const node of [cell, cell + 1]) if (nodeAt(mesh, node) === level) return node;
-  return undefined;
+  return nodeAt(mesh, cell) === level ? cell : nodeAt(mesh, cell + 1) === level ? cell + 1 : undefined;
 }
 
 /**

@@ -103,11 +103,14 @@ function innermost<Level extends WatchedLevel>(
   end: number,
   expiry: number,
 ): Ends<Level> {
-  const watched = levels.filter((level) => isWatchedBetween(level, start, end, expiry));
-  return {
-    down: watched.find(({ side }) => side === "down"),
-    up: watched.find(({ side }) => side === "up"),
-  };
+  let down: Level | undefined;
+  let up: Level | undefined;
+  for (const level of levels) {
+    if (!isWatchedBetween(level, start, end, expiry)) continue;
+    if (level.side === "down") down ??= level;
+    else up ??= level;
+  }
+  return { down, up };
 }
 
 /** A price just before a barrier, where the trade is alive. */

@@ -3,6 +3,7 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Arena } from "./arena.ts";
 import type { Lane, Reading } from "./lane.ts";
+import { coefficientCount } from "./coefficients.ts";
 import { Launch, type LaneValues } from "./launch.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
@@ -158,12 +159,12 @@ export class LaneSolver implements Disposable {
    * tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB miss each. 2,048 lanes
    * without tables took 4 % longer on one thread than 1,024.
    */
-  private launchLanes({ grid, coefficients, surface }: Lane): number {
+  private launchLanes({ grid, problem, surface }: Lane): number {
     const [lanes, own] = grid.table === undefined ? [1024, CLOSED_LANE_WORDS] : [512, grid.mesh.count * 4];
     const words =
       own +
       // Dates by the hundred make more of them than there are nodes.
-      (grid.time.events.length > 0 ? coefficients.length : 0) +
+      (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
       (surface === undefined ? 0 : grid.time.factorisations * sliceWords(surface.surface));
     const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
     return Math.max(1, Math.min(Math.max(lanes, 2 * this.device.parallelism), most));
@@ -173,12 +174,17 @@ export class LaneSolver implements Disposable {
 /** With fewer factorisations rows that are made once do not pay for the longer kernel. */
 const FEW_FACTORISATIONS = 3;
 
-/** Whether a lane's rows are made once: not those of policy iteration and of two values, which factor on the way. */
-function isSteady({ grid, formula, surface }: Lane): boolean {
+/** Whether a lane's rows are made once: not those of policy iteration and of two values, which factor on the way, nor where it brings all its coefficients. */
+function isSteady({ grid, coefficients, formula, surface }: Lane): boolean {
   const { homogeneous, factorisations } = grid.time;
   const factored = grid.scheme !== "policy" && grid.problem.knockIns === undefined;
   return (
-    homogeneous && factorisations > FEW_FACTORISATIONS && factored && formula === undefined && surface === undefined
+    homogeneous &&
+    coefficients === undefined &&
+    factorisations > FEW_FACTORISATIONS &&
+    factored &&
+    formula === undefined &&
+    surface === undefined
   );
 }
 

@@ -32,9 +32,13 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
   if (dividends.length === 0) return false;
   const least = Math.min(...spots, ...payoff.kinks);
-  const parts = dividends.map(({ cash, proportional }) => cash / least + proportional);
-  const part = Math.min(LARGE_PART, LARGE_DEVIATIONS * Math.sqrt(totalVariance(problem)));
-  return Math.max(...parts) > part || parts.reduce((sum, one) => sum + one, 0) > LARGE_TOTAL;
+  let [largest, total] = [0, 0];
+  for (const { cash, proportional } of dividends) {
+    const part = cash / least + proportional;
+    largest = Math.max(largest, part);
+    total += part;
+  }
+  return total > LARGE_TOTAL || largest > Math.min(LARGE_PART, LARGE_DEVIATIONS * Math.sqrt(totalVariance(problem)));
 }
 
 /** The mesh of a problem with large dividends: dense about every bend that the spot may come to, each as far as it needs. */

@@ -38,11 +38,12 @@ export interface Domain extends MeshSpec {
 /** Where the nodes of a problem go. */
 export function domain(problem: OneFactorProblem, count: number): Domain {
   const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
-  const cash = problem.dividends.reduce((sum, dividend) => sum + dividend.cash, 0);
+  const drift = totalDrift(problem);
+  const cash = cashOf(problem);
   // A surface is flat below its lowest spot: lognormal there, whatever it is above.
   const linear = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
   const kinks = denseAt(problem, deviation);
-  const { lowest, highest, fixed } = ends(problem, kinks, deviation, cash, linear, reachOf(count));
+  const { lowest, highest, fixed } = ends(problem, kinks, deviation, drift, cash, linear, reachOf(count));
   const centre = kinks[kinks.length >> 1];
   return {
     count,
@@ -51,12 +52,19 @@ export function domain(problem: OneFactorProblem, count: number): Domain {
     highest,
     kinks,
     width:
-      (DENSITY * deviation + Math.max(0, Math.abs(totalDrift(problem)) - 2 * deviation)) * (linear ? centre : 1) +
+      (DENSITY * deviation + Math.max(0, Math.abs(drift) - 2 * deviation)) * (linear ? centre : 1) +
       (linear ? cash : cash / centre),
     zero: !linear && cash > 0,
     descending: problem.payoff.exerciseSide === "high",
     fixed,
   };
+}
+
+/** What dividends pay together. */
+export function cashOf({ dividends }: OneFactorProblem): number {
+  let sum = 0;
+  for (const { cash } of dividends) sum += cash;
+  return sum;
 }
 
 /** The kinks; the spot as well, where a formula may bend as much and no kink is near. */
@@ -72,17 +80,18 @@ function ends(
   problem: OneFactorProblem,
   kinks: readonly number[],
   deviation: number,
+  drift: number,
   cash: number,
   linear: boolean,
   deviations: number,
 ): Pick<Domain, "lowest" | "highest" | "fixed"> {
-  const drift = totalDrift(problem);
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(0.5 * deviation + (Math.abs(drift) > 2 * deviation ? 0.5 * Math.abs(drift) : 0));
   const reach = Math.exp(deviations * deviation);
   // Backward in time a kink moves against the drift, and up by the cash dividends; the spot moves with the drift.
-  let lowest = linear ? 0 : reached(problem, kinks[0] * Math.exp(Math.min(0, -drift)), 1 / reach);
-  let highest = reached(problem, (kinks[kinks.length - 1] + cash) * Math.exp(Math.max(0, -drift)), reach);
+  const [forth, back] = [Math.exp(drift), Math.exp(-drift)];
+  let lowest = linear ? 0 : reached(problem, kinks[0] * Math.min(1, back), 1 / reach);
+  let highest = reached(problem, (kinks[kinks.length - 1] + cash) * Math.max(1, back), reach);
   // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the mesh.
   const { american, exerciseTimes = [], payoff } = problem;
   const isEarly = american || exerciseTimes.length > 0;
@@ -95,12 +104,12 @@ function ends(
     isEarly && payoff.exerciseSide !== "low" ? early : margin,
     inflowMargin(problem, deviation, 1),
   );
-  lowest = Math.min(lowest, (lowestOf(problem.spots) * Math.exp(Math.min(0, drift))) / marginBelow);
-  highest = Math.max(highest, highestOf(problem.spots) * Math.exp(Math.max(0, drift)) * marginAbove);
+  lowest = Math.min(lowest, (lowestOf(problem.spots) * Math.min(1, forth)) / marginBelow);
+  highest = Math.max(highest, highestOf(problem.spots) * Math.max(1, forth) * marginAbove);
   if (cash > 0 && !linear) {
     // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot comes.
     const spot = lowestOf(problem.spots);
-    const left = Math.max(keptOf(problem) * spot * Math.exp(Math.min(0, drift)) - cash, LEAST_PART * spot);
+    const left = Math.max(keptOf(problem) * spot * Math.min(1, forth) - cash, LEAST_PART * spot);
     lowest = Math.min(lowest, reached(problem, left, 1 / reach));
   }
   if (!payoff.straight) {
@@ -144,9 +153,10 @@ export function pinnedPrices(
   crossed: readonly number[],
   count: number,
 ): readonly number[] {
-  const pins = [...new Set(levels)];
+  const pins = levels.filter((level, i) => levels.indexOf(level) === i);
   const isEarly = american || exerciseTimes !== undefined;
-  const endsThere = isEarly && (payoff.jumps || payoff.exerciseSide === "unknown");
+  if (!isEarly) return pins.sort((a, b) => a - b);
+  const endsThere = payoff.jumps || payoff.exerciseSide === "unknown";
   for (const price of [...(endsThere ? kinks : []), ...(american ? crossed : [])])
     if (!pins.some((pin) => Math.abs(pin - price) < SAME_PRICE * price) && (pins.length + 2) * ROOM < count)
       pins.push(price);
@@ -159,6 +169,7 @@ export function pinnedPrices(
  */
 function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { rates, dividendYield, expiry, diffusion } = problem;
+  if (rates.times.length === 0 && sign * (rates.values[0] - dividendYield) <= 0) return 1;
   const inflow = integrate(rates, expiry, (rate) => Math.max(0, sign * (rate - dividendYield)));
   const weak = diffusion.kind === "deterministic" ? 1 : Math.min(1 / 3, 1.5 * deviation);
   return inflow > deviation * weak ? Math.exp(INFLOW_REACH * deviation) : 1;

@@ -41,7 +41,13 @@ export function stencil(nodes: ArrayLike<number>, first: number, spot: number): 
 }
 
 /** First of the six nodes with the spot in the middle gap, as far as the ends allow: of the mesh, or of its live nodes. */
-export function windowStart(mesh: Mesh, spot: number, lowest = 0, highest = mesh.count - 1): number {
-  const first = Math.min(Math.max(cellOf(mesh, spot) - 2, lowest), highest + 1 - WINDOW);
+export function windowStart(
+  mesh: Mesh,
+  spot: number,
+  lowest = 0,
+  highest = mesh.count - 1,
+  cell = cellOf(mesh, spot),
+): number {
+  const first = Math.min(Math.max(cell - 2, lowest), highest + 1 - WINDOW);
   return Math.min(Math.max(first, 0), mesh.count - WINDOW);
 }

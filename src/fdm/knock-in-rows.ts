@@ -1,31 +1,25 @@
-import { heldValue, knockOutRows, livePart, nodeOfLevel, NOWHERE, watchedNode } from "./barrier-rows.ts";
+import { heldValue, putKnockOuts, livePart, nodeOfLevel, NOWHERE, watchedNode } from "./barrier-rows.ts";
 import { isWatched, type KnockIns, type KnockOut, waitingBetween, type WatchedLevel } from "./barriers.ts";
 import type { Mesh } from "./mesh.ts";
 import type { OneFactorProblem } from "./problem.ts";
+import type { Rows } from "./rows.ts";
 import { WAITING_END } from "./solver/index.ts";
 
 /**
  * The solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time before it, back to the event at
- * `before`. Returns the next free row. In units of the spot.
+ * `before`. In units of the spot.
  */
-export function knockInRow(
-  rows: Float64Array,
-  row: number,
-  problem: OneFactorProblem,
-  mesh: Mesh,
-  time: number,
-  before: number,
-): number {
+export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   const { levels, rebate } = problem.knockIns as KnockIns;
   const scale = 1 / problem.spots[0];
   // Nobody exercises rather than be knocked out: there is nothing yet to exercise.
   const waiting = { ...problem, american: false };
-  row = knockOutRows(rows, row, waiting, mesh, time);
+  putKnockOuts(rows, waiting, mesh, time);
   for (const level of levels) {
     const { side, node } = watchedNode(level, problem, mesh, time);
-    rows[row++] = node ?? side * NOWHERE;
-    rows[row++] = side;
-    rows[row++] = node === undefined ? 1 : keptOnNode(level, problem, mesh, node, time);
+    rows.put(node ?? side * NOWHERE);
+    rows.put(side);
+    rows.put(node === undefined ? 1 : keptOnNode(level, problem, mesh, node, time));
   }
   const { down, up } = waitingBetween(problem, before, time);
   for (const [level, none] of [
@@ -34,17 +28,17 @@ export function knockInRow(
   ] as const) {
     const node = level && nodeOfLevel(mesh, level);
     const held = level !== undefined && isKnockOut(level) ? heldValue(level, waiting, time) : undefined;
-    rows[row++] = node ?? none;
-    rows[row++] =
+    rows.put(node ?? none);
+    rows.put(
       level !== undefined && !isKnockOut(level)
         ? WAITING_END.joined
         : held !== undefined
           ? WAITING_END.held
-          : WAITING_END.discounted;
-    rows[row++] = (held ?? 0) * scale;
+          : WAITING_END.discounted,
+    );
+    rows.put((held ?? 0) * scale);
   }
-  rows[row++] = rebate * scale;
-  return row;
+  rows.put(rebate * scale);
 }
 
 const isKnockOut = (level: KnockOut | WatchedLevel): level is KnockOut => "rebate" in level;

@@ -1,16 +1,17 @@
 import { SpecError } from "../errors.ts";
 import type { PayoffProfile } from "../products/index.ts";
 import { Arena } from "./arena.ts";
-import { coefficientRows } from "./coefficients.ts";
+import { coefficientCount, putCoefficients } from "./coefficients.ts";
 import { barrierDomain } from "./barrier-domain.ts";
 import { aliveBetween, isKnockedIn, isWatched, knockedOutBy, liveSideOf, waitingBetween } from "./barriers.ts";
 import { dividendDomain, hasLargeDividends } from "./dividend-domain.ts";
 import { domain } from "./domain.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
-import { cellOf, coarser, isBeyond, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
+import { cellOf, coarser, isBeyond, type Mesh, mesh, nodeAt, nodesOf, placeOf } from "./mesh.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 import { type Diffusion, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import { timesOf } from "./problem-times.ts";
+import { Rows } from "./rows.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
@@ -33,6 +34,8 @@ export interface Grid {
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
   readonly today: TodaysWindow;
+  /** The grid every second node of which these are. */
+  readonly finer: Grid | undefined;
   /** Lanes of one key and one time grid run in one launch. */
   readonly key: string;
 }
@@ -40,7 +43,9 @@ export interface Grid {
 /** How today's spot is read, filled in when it first is: the same for all lanes of a grid. */
 export interface TodaysWindow {
   isKnown: boolean;
-  /** Its first node; undefined where the spot is knocked out, or beyond the mesh, in the exercise region. */
+  /** The spot's cell; undefined where it is knocked out, or beyond the mesh, in the exercise region. */
+  cell: number | undefined;
+  /** The window's first node, if it has one. */
   first: number | undefined;
   stencil: Stencil | undefined;
 }
@@ -57,8 +62,10 @@ export interface Table {
 /** One work item: a grid, and the coefficients of its time steps. */
 export interface Lane {
   readonly grid: Grid;
-  /** Rows as the solver reads them. */
-  readonly coefficients: Float64Array;
+  /** What is solved: the grid's own problem, or a shift of it. */
+  readonly problem: OneFactorProblem;
+  /** Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is packed. */
+  readonly coefficients: Float64Array | undefined;
   /** σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
   readonly formula: SolverVariant["volatility"];
@@ -83,7 +90,7 @@ export function grids(
 /** The fine one alone, for a value without an error estimate. */
 export function fineGrid(problem: OneFactorProblem, { nodes, steps }: Resolution, arena = new Arena(4096)): Grid {
   const { fine, fixed } = fineMesh(problem, nodes, arena);
-  return grid(problem, fine, steps / 2, 2, fixed, arena);
+  return grid(problem, fine, undefined, timesOf(problem, steps / 2).fine, exerciseScheme(problem), fixed, arena);
 }
 
 function fineMesh(problem: OneFactorProblem, count: number, arena: Arena): { fine: Mesh; fixed: boolean } {
@@ -102,27 +109,27 @@ function fineMesh(problem: OneFactorProblem, count: number, arena: Arena): { fin
 /** The same on a mesh that was made for another problem. */
 export function gridsOn(
   problem: OneFactorProblem,
-  fine: Mesh,
+  mesh: Mesh,
   resolution: Resolution,
   arena = new Arena(4096),
   fixed = false,
 ): readonly [Grid, Grid] {
-  const steps = resolution.steps / 2;
-  return [grid(problem, fine, steps, 2, fixed, arena), grid(problem, coarser(fine, arena), steps, 1, fixed, arena)];
+  const times = timesOf(problem, resolution.steps / 2);
+  const scheme = exerciseScheme(problem);
+  const fine = grid(problem, mesh, undefined, times.fine, scheme, fixed, arena);
+  return [fine, grid(problem, coarser(mesh, arena), fine, times.coarse, scheme, fixed, arena)];
 }
 
 function grid(
   problem: OneFactorProblem,
   mesh: Mesh,
-  coarsestSteps: number,
-  refinement: number,
+  finer: Grid | undefined,
+  time: TimeGrid,
+  scheme: ExerciseScheme,
   fixed: boolean,
   arena: Arena,
 ): Grid {
-  const { payoff } = problem;
-  const time = timesOf(problem, coarsestSteps, refinement);
-  const scheme = exerciseScheme(problem);
-  const closed = !("nodes" in mesh) && payoff.vanillaSign !== undefined;
+  const closed = !("nodes" in mesh) && problem.payoff.vanillaSign !== undefined;
   const table = closed ? undefined : makeTable(mesh, problem, arena);
   return {
     problem,
@@ -131,14 +138,15 @@ function grid(
     fixed,
     scheme,
     time,
-    today: { isKnown: false, first: undefined, stencil: undefined },
+    today: { isKnown: false, cell: undefined, first: undefined, stencil: undefined },
+    finer,
     key: keyOf(problem, scheme, mesh.count, fixed, table),
   };
 }
 
 /** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
-  return { ...fine, time: timesOf(fine.problem, resolution.steps / 2, 1) };
+  return { ...fine, time: timesOf(fine.problem, resolution.steps / 2).coarse };
 }
 
 const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
@@ -147,12 +155,29 @@ const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
 /** The window of today's spot. */
 export function windowOf(grid: Grid): TodaysWindow {
   const { problem, mesh, today } = grid;
-  const [spot] = problem.spots;
   if (today.isKnown) return today;
-  const isRead = !isBeyond(mesh, spot) && !(hasLevels(problem) && knockedOutBy(problem, spot) !== undefined);
-  today.first = isRead ? windowStart(mesh, spot, ...readableFrom(grid)(spot)) : undefined;
   today.isKnown = true;
+  const cell = todaysCell(grid);
+  if (cell === undefined) return today;
+  today.cell = cell;
+  const spot = problem.spots[0];
+  if (hasLevels(problem) || bendsInside(problem)) {
+    const [lowest, highest] = readableFrom(grid)(spot);
+    today.first = windowStart(mesh, spot, lowest, highest, cell);
+  } else today.first = windowStart(mesh, spot, 0, mesh.count - 1, cell);
   return today;
+}
+
+/** Node i of a mesh of every second node is node 2i of the finer one, to the bit: where the spot is need be found but once. */
+function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
+  if (finer !== undefined) {
+    const { cell } = windowOf(finer);
+    return cell === undefined ? undefined : cell >> 1;
+  }
+  const spot = problem.spots[0];
+  const place = placeOf(mesh, spot);
+  if (isBeyond(mesh, spot, place) || knockedOutBy(problem, spot) !== undefined) return undefined;
+  return cellOf(mesh, spot, place);
 }
 
 /**
@@ -174,18 +199,18 @@ export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: n
  * The nodes that a spot may be read from. A formula that is exercised up to a kink bends the solution there (a cap, a jump): none beyond the kinks
  * beside the spot, if that leaves enough of them.
  */
-function betweenKinks(
-  { american, payoff }: OneFactorProblem,
-  mesh: Mesh,
-  spot: number,
-): readonly [number, number] | undefined {
-  if (!american || payoff.exerciseSide !== "unknown") return undefined;
+function betweenKinks(problem: OneFactorProblem, mesh: Mesh, spot: number): readonly [number, number] | undefined {
+  if (!bendsInside(problem)) return undefined;
+  const { payoff } = problem;
   const below = payoff.kinks.findLast((kink) => kink < spot);
   const above = payoff.kinks.find((kink) => kink > spot);
   const lowest = below === undefined ? 0 : firstFrom(mesh, below);
   const highest = above === undefined ? mesh.count - 1 : firstFrom(mesh, above);
   return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? undefined : [lowest, highest];
 }
+
+/** Whether early exercise ends at kinks of the payoff. */
+const bendsInside = ({ american, payoff }: OneFactorProblem): boolean => american && payoff.exerciseSide === "unknown";
 
 /** The first node at or above a price, of a mesh that ascends. */
 function firstFrom(mesh: Mesh, price: number): number {
@@ -255,28 +280,39 @@ function keyOf(
  * @throws SpecError a value that is not a number
  */
 function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena): Float64Array {
-  const { kinks, jumps } = payoff;
-  const last = nodes.length - 1;
+  const { kinks } = payoff;
   const values = arena.take(nodes.length);
-  let left = nodes[0];
-  for (let i = 0; i <= last; i++) {
-    const node = nodes[i];
-    const right = i === last ? node : 0.5 * (node + nodes[i + 1]);
-    // At an end there is half a cell only, and beside the node at zero one that is far from symmetric: their means are not the node's.
-    const symmetric = i > 0 && i < last && Math.abs(right - node) > 0.25 * Math.abs(node - left);
-    let averaged = kinks.length === 0 && symmetric && Math.abs(node - left) > 0.25 * Math.abs(right - node);
-    for (let k = 0; k < kinks.length; k++)
-      if (node > 0 && (kinks[k] - left) * (kinks[k] - right) < 0 && (jumps || kinks[k] !== node)) averaged = true;
-    values[i] = averaged ? payoff.average(Math.min(left, right), Math.max(left, right)) : payoff.value(node);
-    if (averaged && !jumps && kinks.includes(node))
-      values[i] -= bendOf(payoff, node, Math.min(left, right), Math.max(left, right));
-    left = right;
+  for (let i = 0; i < nodes.length; i++) values[i] = payoff.value(nodes[i]);
+  if (kinks.length === 0) for (let i = 1; i + 1 < nodes.length; i++) averageCell(values, nodes, i, payoff);
+  for (const kink of kinks) {
+    const cell = cellOf({ count: nodes.length, nodes }, kink);
+    averageCell(values, nodes, cell, payoff);
+    averageCell(values, nodes, cell + 1, payoff);
+  }
+  for (let i = 0; i < nodes.length; i++)
     if (!Number.isFinite(values[i]))
       throw new SpecError(
-        `payoff: ${values[i]} at S = ${node}; expected a finite number at every price the mesh reaches`,
+        `payoff: ${values[i]} at S = ${nodes[i]}; expected a finite number at every price the mesh reaches`,
       );
-  }
   return values;
+}
+
+/** The mean over a node's cell, which at the ends is half a one, for its value, if that is wanted there. */
+function averageCell(values: Float64Array, nodes: Float64Array, i: number, payoff: PayoffProfile): void {
+  const node = nodes[i];
+  const left = i === 0 ? node : 0.5 * (nodes[i - 1] + node);
+  const right = i === nodes.length - 1 ? node : 0.5 * (node + nodes[i + 1]);
+  if (!isAveraged(payoff, node, left, right)) return;
+  const [low, high] = [Math.min(left, right), Math.max(left, right)];
+  values[i] = payoff.average(low, high);
+  if (!payoff.jumps && payoff.kinks.includes(node)) values[i] -= bendOf(payoff, node, low, high);
+}
+
+function isAveraged({ kinks, jumps }: PayoffProfile, node: number, left: number, right: number): boolean {
+  for (const kink of kinks) if ((kink - left) * (kink - right) < 0 && node > 0 && (jumps || kink !== node)) return true;
+  // Beside the node at zero there is a cell that is far from symmetric, as the half cell at an end is: its mean is not the node's.
+  const [before, after] = [Math.abs(node - left), Math.abs(right - node)];
+  return kinks.length === 0 && after > 0.25 * before && before > 0.25 * after;
 }
 
 /**
@@ -299,7 +335,8 @@ function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
   if (!american) return exerciseTimes.length > 0 ? "dates" : "none";
   // A rebate may be worth more than exercise at one end of the mesh.
   if (hasLevels(problem) || payoff.exerciseSide === "unknown") return "policy";
-  const leastRate = Math.min(...rates.values);
+  const { values } = rates;
+  const leastRate = values.length === 1 ? values[0] : Math.min(...values);
   if (payoff.exerciseSide === "low" || payoff.jumps) return leastRate >= 0 ? "brennan-schwartz" : "policy";
   return dividendYield >= 0 ? "brennan-schwartz" : "policy";
 }
@@ -325,13 +362,20 @@ export function lane(
   const { diffusion } = problem;
   return {
     grid,
-    coefficients: coefficientRows(grid.time, grid.mesh, problem, arena),
+    problem,
+    coefficients: grid.time.homogeneous ? undefined : coefficientRows(grid, problem, arena),
     variance:
       diffusion.kind === "local" ? nodesOf(grid.mesh, arena).map((spot) => localVariance(problem, spot)) : undefined,
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
     surface: diffusion.kind === "surface" ? diffusion : undefined,
     reading,
   };
+}
+
+function coefficientRows({ time, mesh }: Grid, problem: OneFactorProblem, arena: Arena): Float64Array {
+  const rows = arena.take(coefficientCount(time, problem));
+  putCoefficients(new Rows(rows), time, mesh, problem);
+  return rows;
 }
 
 /** σ(S)²S²; none at S = 0, where the spot stays. */

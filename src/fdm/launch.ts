@@ -4,7 +4,7 @@ import { WINDOW } from "./interpolation.ts";
 import { type Grid, hasObstacle, type Lane, readableFrom, type Table, windowOf } from "./lane.ts";
 import type { KinkedMesh } from "./mesh.ts";
 import { isKnockedIn } from "./barriers.ts";
-import { eventWords } from "./coefficients.ts";
+import { coefficientCount, eventWords, putCoefficients } from "./coefficients.ts";
 import {
   BARRIERS,
   CLOSED_WORDS,
@@ -15,6 +15,7 @@ import {
   REFACTOR,
   runsOfSteps,
 } from "./solver/index.ts";
+import { Rows } from "./rows.ts";
 import type { Split } from "./split.ts";
 import { SurfaceTable } from "./surface-table.ts";
 
@@ -32,34 +33,45 @@ export interface LaneValues {
 /** In units of the spot no value comes near what stands for exercise. */
 const MOST = 0.5 * EXERCISED;
 
+/** What a launch gives, one column a lane. */
+interface Output {
+  readonly values: Float64Array | Float32Array;
+  readonly pitch: number;
+  readonly windowWords: number;
+}
+
 /** One lane's column of what a launch gives. */
 class Column implements LaneValues {
-  readonly window: readonly number[];
-  private readonly values: Float64Array | Float32Array;
-  private readonly first: number;
-  private readonly pitch: number;
+  private readonly output: Output;
+  private readonly lane: number;
   private readonly scale: number;
 
-  constructor(values: Float64Array | Float32Array, lane: number, pitch: number, windowWords: number, scale: number) {
-    const window = new Array<number>(windowWords);
-    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + lane] * scale;
-    this.window = window;
-    this.values = values;
-    this.first = windowWords * pitch + lane;
-    this.pitch = pitch;
+  constructor(output: Output, lane: number, scale: number) {
+    this.output = output;
+    this.lane = lane;
     this.scale = scale;
   }
 
+  /** Made anew at each reading: few are read twice, and all would be kept as long as the batch. */
+  get window(): readonly number[] {
+    const { values, pitch, windowWords } = this.output;
+    const window = new Array<number>(windowWords);
+    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + this.lane] * this.scale;
+    return window;
+  }
+
   spots(column: Float64Array): void {
-    const { values, first, pitch, scale } = this;
+    const { lane, scale } = this;
+    const { values, pitch, windowWords } = this.output;
     for (let k = 0; k < column.length; k++) {
-      const value = values[first + k * pitch];
+      const value = values[(windowWords + k) * pitch + lane];
       column[k] = value > MOST ? Number.POSITIVE_INFINITY : value * scale;
     }
   }
 }
 
 const LANES_AT_ONCE = 16;
+const ROWS_AT_ONCE = 32;
 
 /** One launch: packs when made, records in `start`, reads back and returns its buffers in `finish`. */
 export class Launch {
@@ -144,36 +156,29 @@ export class Launch {
     const { pitch, windowWords } = this;
     const values = await this.memory.device.read(this.out, 0, this.outputs * pitch);
     this.memory.give(this.buffers);
-    return this.lanes.map((lane, l) => new Column(values, l, pitch, windowWords, lane.grid.problem.spots[0]));
+    const output = { values, pitch, windowWords };
+    return this.lanes.map(({ grid }, l) => new Column(output, l, grid.problem.spots[0]));
   }
 
   /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
   private packTable(): void {
     const { grid, variance } = this.lanes[0];
     const { count } = grid.mesh;
-    const columns = 2 + (hasObstacle(grid.table) ? 1 : 0) + (variance === undefined ? 0 : 1);
+    const hasObstacles = hasObstacle(grid.table);
+    const columns = 2 + (hasObstacles ? 1 : 0) + (variance === undefined ? 0 : 1);
     const table = this.takeTable(columns * count * this.pitch);
-    for (let first = 0; first < this.lanes.length;) {
-      const { grid: shared } = this.lanes[first];
-      let end = first + 1;
-      while (end < this.lanes.length && this.lanes[end].grid === shared) end++;
-      this.packGrid(table, shared, first, end);
-      first = end;
-    }
+    const toSpot = (spot: number): number => 1 / spot;
+    this.column(table, 0, (lane) => tableOf(lane).nodes, toSpot);
+    this.column(table, count, (lane) => tableOf(lane).initial, toSpot);
+    if (hasObstacles) this.column(table, 2 * count, (lane) => tableOf(lane).obstacle as Float64Array, toSpot);
     if (variance === undefined) return;
     const row = (columns - 1) * count;
-    this.lanes.forEach((lane, l) =>
-      this.column(table, lane.variance as Float64Array, l, l + 1, row, lane.grid.problem.spots[0] ** -2),
+    this.column(
+      table,
+      row,
+      (lane) => lane.variance as Float64Array,
+      (spot) => spot ** -2,
     );
-  }
-
-  /** The columns that lanes `first` … `end` − 1 share: a trade's bumps stand side by side, on one grid. */
-  private packGrid(table: Float64Array | Float32Array, grid: Grid, first: number, end: number): void {
-    const scale = 1 / grid.problem.spots[0];
-    const { nodes, initial, obstacle } = grid.table as Table;
-    let row = this.column(table, nodes, first, end, 0, scale);
-    row = this.column(table, initial, first, end, row, scale);
-    if (hasObstacle(grid.table)) this.column(table, obstacle as Float64Array, first, end, row, scale);
   }
 
   /** The launch's table, `words` of it to be filled; the surface, where there is one, comes after. */
@@ -187,25 +192,43 @@ export class Launch {
   /** What the solver makes a mesh and a vanilla payoff of, in its order. */
   private packMeshes(): void {
     const packed = this.takeTable(CLOSED_WORDS * this.pitch);
-    this.lanes.forEach(({ grid: { mesh, problem } }, l) => {
+    const { lanes, pitch } = this;
+    for (let l = 0; l < lanes.length; l++) {
+      const { mesh, problem } = lanes[l].grid;
       const { kink, width, step, at, zeroAt } = mesh as KinkedMesh;
-      const words = [kink / problem.spots[0], width, step, at, zeroAt, problem.payoff.vanillaSign as number];
-      for (let k = 0; k < CLOSED_WORDS; k++) packed[k * this.pitch + l] = words[k];
-    });
+      packed[l] = kink / problem.spots[0];
+      packed[pitch + l] = width;
+      packed[2 * pitch + l] = step;
+      packed[3 * pitch + l] = at;
+      packed[4 * pitch + l] = zeroAt;
+      packed[5 * pitch + l] = problem.payoff.vanillaSign as number;
+    }
   }
 
   private packCoefficients(): void {
-    const rows = keptRows(this.lanes[0], this.flags, this.steady);
+    const { lanes, pitch, steady } = this;
+    const kept = keptRows(lanes[0], this.flags);
+    const count = kept?.length ?? coefficientCount(lanes[0].grid.time, lanes[0].problem, steady);
     const pointRows = this.points * pointWords(this.closed);
-    const packed = this.packed.coefficients.take((rows.length + pointRows) * this.pitch);
-    this.packPoints(packed.subarray(rows.length * this.pitch));
-    // A row of a few lanes at a time: rows are far apart, and each write to another one a new line of the cache.
-    for (let first = 0; first < this.lanes.length; first += LANES_AT_ONCE) {
-      const end = Math.min(first + LANES_AT_ONCE, this.lanes.length);
-      for (let i = 0; i < rows.length; i++) {
-        const row = rows[i];
-        for (let l = first, at = i * this.pitch; l < end; l++) packed[at + l] = this.lanes[l].coefficients[row];
+    const packed = this.packed.coefficients.take((count + pointRows) * pitch);
+    if (kept === undefined) {
+      const rows = new Rows(packed, pitch);
+      for (let l = 0; l < lanes.length; l++) {
+        const { grid, problem } = lanes[l];
+        putCoefficients(rows.from(l), grid.time, grid.mesh, problem, steady);
       }
+    } else this.copyRows(packed, kept);
+    if (pointRows > 0) this.packPoints(packed.subarray(count * pitch));
+  }
+
+  /** A row of a few lanes at a time: rows are far apart, and each write to another one a new line of the cache. */
+  private copyRows(packed: Float64Array | Float32Array, kept: readonly number[]): void {
+    const { lanes, pitch } = this;
+    for (let first = 0; first < lanes.length; first += LANES_AT_ONCE) {
+      const end = Math.min(first + LANES_AT_ONCE, lanes.length);
+      for (let i = 0; i < kept.length; i++)
+        for (let l = first, at = i * pitch; l < end; l++)
+          packed[at + l] = (lanes[l].coefficients as Float64Array)[kept[i]];
     }
   }
 
@@ -228,28 +251,38 @@ export class Launch {
   }
 
   private packStarts(): void {
+    const { lanes } = this;
     const packed = this.packed.starts.take(this.pitch);
-    if (this.windows > 0)
-      this.lanes.forEach(
-        ({ grid }, l) => (packed[l] = (windowOf(grid).first ?? 0) + numbering(grid, grid.problem.spots[0])),
-      );
+    if (this.windows === 0) return;
+    for (let l = 0; l < lanes.length; l++) {
+      const { grid } = lanes[l];
+      packed[l] = (windowOf(grid).first ?? 0) + numbering(grid, grid.problem.spots[0]);
+    }
   }
 
+  /** Values of all lanes, scaled, from a row on; in tiles, so that what is read and what is written stays in the nearest cache. */
   private column(
     into: Float64Array | Float32Array,
-    values: Float64Array,
-    first: number,
-    end: number,
     row: number,
-    scale: number,
-  ): number {
-    let at = row * this.pitch + first;
-    const count = end - first;
-    for (let i = 0; i < values.length; i++, at += this.pitch) {
-      const value = values[i] * scale;
-      for (let l = 0; l < count; l++) into[at + l] = value;
+    valuesOf: (lane: Lane) => Float64Array,
+    scaleOf: (spot: number) => number,
+  ): void {
+    const { lanes, pitch } = this;
+    const { count } = lanes[0].grid.mesh;
+    for (let first = 0; first < lanes.length; first += LANES_AT_ONCE) {
+      const few = lanes.slice(first, first + LANES_AT_ONCE);
+      const columns = few.map(valuesOf);
+      const scales = few.map(({ grid }) => scaleOf(grid.problem.spots[0]));
+      for (let top = 0; top < count; top += ROWS_AT_ONCE) {
+        const end = Math.min(top + ROWS_AT_ONCE, count);
+        for (let l = 0; l < columns.length; l++) {
+          const values = columns[l];
+          const scale = scales[l];
+          for (let i = top, at = (row + top) * pitch + first + l; i < end; i++, at += pitch)
+            into[at] = values[i] * scale;
+        }
+      }
     }
-    return row + values.length;
   }
 
   private filled(element: BufferElement, values: HostArray): DeviceBuffer {
@@ -264,6 +297,8 @@ export class Launch {
     return buffer;
   }
 }
+
+const tableOf = ({ grid }: Lane): Table => grid.table as Table;
 
 /** The value before a knock-in is numbered after that of the trade itself. */
 function numbering({ problem, mesh }: Grid, spot: number): number {
@@ -297,7 +332,8 @@ function neededFlags(lanes: readonly Lane[]): Int32Array {
   return time.flags.map((flag, step) => {
     // After a date of barriers other nodes are cut off.
     const cut = step > 0 && (time.flags[step - 1] & BARRIERS) !== 0;
-    const repeats = before >= 0 && !cut && lanes.every(({ coefficients }) => sameRows(coefficients, before, row));
+    const repeats =
+      before >= 0 && !cut && lanes.every(({ coefficients }) => sameRows(coefficients as Float64Array, before, row));
     before = row;
     row += rowsOf(flag, rows, barrierRows);
     return repeats ? flag & ~REFACTOR : flag;
@@ -309,16 +345,16 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
   return true;
 }
 
-/** Which of a lane's rows of coefficients a launch with these flags reads; of a `steady` one's factorisations after the first h alone. */
-function keptRows(lane: Lane, flags: Int32Array, steady: boolean): number[] {
-  const all = lane.grid.time.flags;
+/** Which of the rows of coefficients that lanes have a launch with these flags reads; undefined where lanes have none yet. */
+function keptRows(lane: Lane, flags: Int32Array): readonly number[] | undefined {
+  if (lane.coefficients === undefined) return undefined;
   const barrierRows = perBarrierDate(lane);
   const kept = Array.from({ length: barrierRows }, (_, k) => k);
   let row = barrierRows;
-  all.forEach((flag, step) => {
+  lane.grid.time.flags.forEach((flag, step) => {
     const own = (flag & REFACTOR) !== 0 ? perFactorisation(lane) : 0;
     const count = rowsOf(flag, own, barrierRows);
-    const read = (flags[step] & REFACTOR) === 0 ? 0 : steady && step > 0 ? 1 : own;
+    const read = (flags[step] & REFACTOR) === 0 ? 0 : own;
     for (let k = 0; k < count; k++) if (k < read || k >= own) kept.push(row + k);
     row += count;
   });

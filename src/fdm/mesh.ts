@@ -91,24 +91,41 @@ export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array
 /** Places nearer to a node than this are compared with the node itself, as it is rounded. */
 const NEAR_NODE = 1e-6;
 
-/** Where a price is between the nodes of a mesh in closed form, as an index; undefined where rounding says whether it is on a node, and at zero. */
-function placeOf(mesh: Mesh, price: number): number | undefined {
+/** Where a price is between the nodes of a mesh in closed form, as an index; undefined at zero. */
+export function placeOf(mesh: Mesh, price: number): number | undefined {
   if ("nodes" in mesh || !(price > 0)) return undefined;
-  const place = mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
-  return Math.abs(place - Math.round(place)) < NEAR_NODE ? undefined : place;
+  return mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
 }
 
+/** Whether rounding says on which side of a node a price is. */
+const isNearNode = (place: number): boolean => Math.abs(place - Math.round(place)) < NEAR_NODE;
+
 /** Whether a price is beyond the ends. */
-export function isBeyond(mesh: Mesh, price: number): boolean {
-  const place = "nodes" in mesh || mesh.zeroAt >= 0 ? undefined : placeOf(mesh, price);
-  if (place !== undefined) return place < 0 || place > mesh.count - 1;
-  return (price - nodeAt(mesh, 0)) * (price - nodeAt(mesh, mesh.count - 1)) > 0;
+export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)): boolean {
+  const last = mesh.count - 1;
+  if (place !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
+    if (!isNearNode(place)) return place < 0 || place > last;
+    if (place > 0.5 && place < last - 0.5) return false;
+  }
+  return (price - nodeAt(mesh, 0)) * (price - nodeAt(mesh, last)) > 0;
 }
 
 /** The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and count − 2. */
-export function cellOf(mesh: Mesh, price: number): number {
-  const place = placeOf(mesh, price);
-  if (place !== undefined) return Math.min(Math.max(Math.floor(place), 0), mesh.count - 2);
+export function cellOf(mesh: Mesh, price: number, place = placeOf(mesh, price)): number {
+  return place === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, place);
+}
+
+function placedCell(mesh: KinkedMesh, price: number, place: number): number {
+  let cell = Math.floor(place);
+  if (isNearNode(place)) {
+    const node = Math.round(place);
+    const isBefore = mesh.step > 0 ? nodeAt(mesh, node) <= price : nodeAt(mesh, node) > price;
+    cell = isBefore ? node : node - 1;
+  }
+  return Math.min(Math.max(cell, 0), mesh.count - 2);
+}
+
+function searchedCell(mesh: Mesh, price: number): number {
   const ascending = nodeAt(mesh, 1) > nodeAt(mesh, 0);
   let low = 0;
   let high = mesh.count - 1;
@@ -209,14 +226,10 @@ export function bracketedNewton(
 /** Every second node, ends included: the coarser mesh of an error estimate. */
 export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   const count = (mesh.count + 1) >> 1;
-  if (!("nodes" in mesh))
-    return {
-      ...mesh,
-      count,
-      step: 2 * mesh.step,
-      at: mesh.at / 2,
-      zeroAt: mesh.zeroAt > 0 ? mesh.zeroAt / 2 : mesh.zeroAt,
-    };
+  if (!("nodes" in mesh)) {
+    const { kink, width, step, at, zeroAt } = mesh;
+    return { count, kink, width, step: 2 * step, at: at / 2, zeroAt: zeroAt > 0 ? zeroAt / 2 : zeroAt };
+  }
   const nodes = arena.take(count);
   for (let i = 0; i < count; i++) nodes[i] = mesh.nodes[2 * i];
   return { count, nodes };

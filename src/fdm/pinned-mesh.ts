@@ -40,20 +40,22 @@ export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)):
   const [from, to] = [map.at(lowest).image, map.at(highest).image];
   const first = spec.zero ? 1 : 0;
   const last = spec.count - 1;
-  const idealIndex = (price: number): number =>
-    first + ((map.at(map.coordinate(price)).image - from) / (to - from)) * (last - first);
-  const placed = places(spec, idealIndex);
+  const wanted = (price: number): Wanted => {
+    const { image } = map.at(map.coordinate(price));
+    return { price, image, ideal: first + ((image - from) / (to - from)) * (last - first) };
+  };
+  const placed = places(spec, spec.pins.map(wanted), spec.wishes.map(wanted));
   const indices = [first];
   const images = [from];
-  for (const { price, index } of placed) {
+  for (const { image, index } of placed) {
     indices.push(index);
-    images.push(map.at(map.coordinate(price)).image);
+    images.push(image);
   }
   indices.push(last);
   images.push(to);
   const nodes = arena.take(spec.count);
   fillNodes(nodes, map, new MonotoneCubic(indices, images), lowest, highest);
-  if (log) for (let i = first; i <= last; i++) nodes[i] = Math.exp(nodes[i]);
+  if (log) for (let i = first; i < last; i++) nodes[i] = Math.exp(nodes[i]);
   if (spec.zero) nodes[0] = 0;
   nodes[first] = spec.lowest;
   nodes[last] = spec.highest;
@@ -61,7 +63,7 @@ export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)):
   return { count: spec.count, nodes };
 }
 
-/** x at all nodes between the first and the last of the cubic's indices. */
+/** x at all nodes from the first of the cubic's indices to the last, which is left out. */
 function fillNodes(nodes: Float64Array, map: DenseMap, index: MonotoneCubic, lowest: number, highest: number): void {
   const anchorAt = (at: number, guess: number, low: number): Anchor => {
     index.seek(at);
@@ -104,15 +106,16 @@ class DenseMap {
   at(x: number): this {
     const { centres, widths } = this;
     let product = 1;
-    this.slope = 0;
+    let slope = 0;
     for (let k = 0; k < centres.length; k++) {
       const distance = x - centres[k];
       const width = widths[k];
       // Not Math.hypot, which takes five times as long and guards against what cannot be.
       const root = Math.sqrt(distance * distance + width * width);
       product *= distance > 0 ? (root + distance) / width : width / (root - distance);
-      this.slope += 1 / root;
+      slope += 1 / root;
     }
+    this.slope = slope;
     this.image = Math.log(product);
     return this;
   }
@@ -158,69 +161,68 @@ function isGentle(left: Anchor, right: Anchor): boolean {
   return Math.max(left.slope, right.slope) * (right.index - left.index) <= 3 * (right.x - left.x);
 }
 
-/** Hermite's cubic in the index from one anchor to the next, both included. */
+/** Hermite's cubic in the index from one anchor to the next, which the next fill begins with. */
 function fill(nodes: Float64Array, left: Anchor, right: Anchor): void {
   const width = right.index - left.index;
   const rise = right.x - left.x;
-  const [a, b] = [width * left.slope, width * right.slope];
-  for (let i = left.index; i <= right.index; i++) {
+  const a = width * left.slope;
+  const b = width * right.slope;
+  const square = 3 * rise - 2 * a - b;
+  const cube = a + b - 2 * rise;
+  for (let i = left.index; i < right.index; i++) {
     const t = (i - left.index) / width;
-    nodes[i] = left.x + t * (a + t * (3 * rise - 2 * a - b + t * (a + b - 2 * rise)));
+    nodes[i] = left.x + t * (a + t * (square + t * cube));
   }
 }
 
-interface Placed {
+/** A price that is to have a node, with ξ and the index that it would have. */
+interface Wanted {
   readonly price: number;
+  readonly image: number;
+  readonly ideal: number;
+}
+
+interface Placed extends Wanted {
   readonly index: number;
 }
 
 /** Even indices for the pins, and for those wishes that are not in their way. */
-function places(spec: PinnedMeshSpec, idealIndex: (price: number) => number): Placed[] {
-  const pins = spread(spec.pins, spec, idealIndex);
-  const wished = spec.wishes.filter(
-    (price) => !pins.some((pin) => Math.abs(pin.index - idealIndex(price)) < 3) && roomInside(idealIndex(price), spec),
-  );
-  if (wished.length === 0) return pins;
-  const indices = new Set(pins.map(({ index }) => index));
-  const added: Placed[] = [];
-  for (const price of wished) {
-    const ideal = idealIndex(price);
+function places(spec: PinnedMeshSpec, wantedPins: readonly Wanted[], wishes: readonly Wanted[]): readonly Placed[] {
+  const pins = spread(wantedPins, spec);
+  const placed = [...pins];
+  for (const { price, image, ideal } of wishes) {
+    if (!roomInside(ideal, spec) || pins.some((pin) => Math.abs(pin.index - ideal) < 3)) continue;
     const nearest = 2 * Math.round(ideal / 2);
-    const isFree = (index: number): boolean =>
-      !indices.has(index) && [...pins, ...added].every((a) => (a.price - price) * (a.index - index) > 0);
+    const second = nearest + (ideal > nearest ? 2 : -2);
     // Its second choice only where that does not crowd nodes together.
-    const isApart = added.every((a) => Math.abs(idealIndex(a.price) - ideal) >= 1);
-    const index = [nearest, nearest + (ideal > nearest ? 2 : -2)].slice(0, isApart ? 2 : 1).find(isFree);
-    if (index === undefined) continue;
-    indices.add(index);
-    added.push({ price, index });
+    const isApart = placed.every((other, k) => k < pins.length || Math.abs(other.ideal - ideal) >= 1);
+    if (isFree(placed, price, nearest)) placed.push({ price, image, ideal, index: nearest });
+    else if (isApart && isFree(placed, price, second)) placed.push({ price, image, ideal, index: second });
   }
-  return [...pins, ...added].sort((a, b) => a.index - b.index);
+  return placed.length < 2 ? placed : placed.sort((a, b) => a.index - b.index);
 }
+
+/** Whether a price at an index is in order with those that have their places. */
+const isFree = (placed: readonly Placed[], price: number, index: number): boolean =>
+  placed.every((other) => (other.price - price) * (other.index - index) > 0);
 
 const roomInside = (ideal: number, { count, zero }: PinnedMeshSpec): boolean =>
   ideal > (zero ? 1 : 0) + 3 && ideal < count - 4;
 
 /** The even indices nearest to the ideal ones that are far enough from each other and from the ends. */
-function spread(
-  prices: readonly number[],
-  { count, bends = [] }: PinnedMeshSpec,
-  idealIndex: (price: number) => number,
-): Placed[] {
-  const room = 2 * Math.floor((count - 1) / (2 * (prices.length + 1)));
-  if (room < 2)
-    throw new SpecError(`barriers: ${prices.length} levels, more than a mesh of ${count} nodes has room for`);
+function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec): readonly Placed[] {
+  if (pins.length === 0) return [];
+  const room = 2 * Math.floor((count - 1) / (2 * (pins.length + 1)));
+  if (room < 2) throw new SpecError(`barriers: ${pins.length} levels, more than a mesh of ${count} nodes has room for`);
+  const isBend = (k: number): boolean => k >= 0 && k < pins.length && bends.includes(pins[k].price);
   /** From the k-th pin to the one before, or from an end of the mesh. */
-  const apart = (k: number): number => {
-    const bent = [prices[k - 1], prices[k]].some((price) => bends.includes(price));
-    return Math.min(bent ? APART_FROM_BENDS : APART, room);
-  };
-  const indices = prices.map((price) => 2 * Math.round(idealIndex(price) / 2));
+  const apart = (k: number): number => Math.min(isBend(k - 1) || isBend(k) ? APART_FROM_BENDS : APART, room);
+  const indices = pins.map(({ ideal }) => 2 * Math.round(ideal / 2));
   const last = indices.length - 1;
   for (let k = 0; k <= last; k++) indices[k] = Math.max(indices[k], (k === 0 ? 0 : indices[k - 1]) + apart(k));
   for (let k = last; k >= 0; k--)
     indices[k] = Math.min(indices[k], (k === last ? count - 1 : indices[k + 1]) - apart(k + 1));
-  return prices.map((price, k) => ({ price, index: indices[k] }));
+  return pins.map(({ price, ideal, image }, k) => ({ price, ideal, image, index: indices[k] }));
 }
 
 /** The monotone piecewise cubic through increasing points, with harmonic means as slopes: told where, it has its value and slope. Asked in increasing order. */
@@ -256,12 +258,20 @@ class MonotoneCubic {
 
 function harmonicSlopes(x: readonly number[], y: readonly number[]): number[] {
   const last = x.length - 1;
-  const secant = (k: number): number => (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
-  return x.map((_, k) => {
-    if (k === 0) return secant(0);
-    if (k === last) return secant(last - 1);
-    const [left, right] = [x[k] - x[k - 1], x[k + 1] - x[k]];
-    const [a, b] = [2 * right + left, right + 2 * left];
-    return (a + b) / (a / secant(k - 1) + b / secant(k));
-  });
+  const slopes: number[] = [];
+  let before = 0;
+  for (let k = 0; k < last; k++) {
+    const secant = (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
+    if (k === 0) slopes.push(secant);
+    else {
+      const left = x[k] - x[k - 1];
+      const right = x[k + 1] - x[k];
+      const a = 2 * right + left;
+      const b = right + 2 * left;
+      slopes.push((a + b) / (a / before + b / secant));
+    }
+    before = secant;
+  }
+  slopes.push(before);
+  return slopes;
 }

@@ -3,13 +3,19 @@ import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "./problem.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
-interface Known extends Pick<OneFactorProblem, "american" | "dividends" | "exerciseTimes"> {
+/** Two grids of one problem: the fine one has two steps for each of the coarse one's. */
+export interface NestedTimes {
+  readonly fine: TimeGrid;
+  readonly coarse: TimeGrid;
+}
+
+interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
+  readonly exerciseTimes: OneFactorProblem["exerciseTimes"];
   readonly levels: readonly WatchedLevel[];
   readonly steps: number;
-  readonly refinement: number;
   readonly homogeneous: boolean;
   readonly jumps: boolean;
-  readonly grid: TimeGrid;
+  readonly times: NestedTimes;
 }
 
 /** Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows beyond use. */
@@ -17,53 +23,45 @@ const grids = new Map<number, Known[]>();
 const MOST_EXPIRIES = 512;
 const MOST_OF_AN_EXPIRY = 32;
 
-/** The steps of a problem: `refinement` of them in each of the coarsest grid's. Problems of the same dates have the very same grid. */
-export function timesOf(problem: OneFactorProblem, coarsestSteps: number, refinement: number): TimeGrid {
+/** The grids of a problem, the coarse one of as many steps. Problems of the same dates have the very same grids. */
+export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const homogeneous = isTimeHomogeneous(problem);
   const levels = watchedLevels(problem);
-  const ofExpiry = grids.get(problem.expiry) ?? [];
+  const { american, dividends, exerciseTimes, expiry } = problem;
+  const { jumps } = problem.payoff;
+  let ofExpiry = grids.get(expiry);
+  if (ofExpiry === undefined) {
+    if (grids.size >= MOST_EXPIRIES) grids.clear();
+    grids.set(expiry, (ofExpiry = []));
+  }
   for (const known of ofExpiry)
     if (
-      known.steps === coarsestSteps &&
-      known.refinement === refinement &&
+      known.steps === steps &&
       known.homogeneous === homogeneous &&
-      known.jumps === problem.payoff.jumps &&
+      known.jumps === jumps &&
       sameDates(known, problem, levels)
     )
-      return known.grid;
-  const grid = makeTimes(problem, coarsestSteps, refinement, homogeneous);
-  if (grids.size >= MOST_EXPIRIES) grids.clear();
+      return known.times;
+  const times = makeTimes(problem, levels, steps, homogeneous);
   if (ofExpiry.length >= MOST_OF_AN_EXPIRY) ofExpiry.length = 0;
-  const { american, dividends, exerciseTimes } = problem;
-  ofExpiry.push({
-    american,
-    dividends,
-    ...(exerciseTimes && { exerciseTimes }),
-    levels,
-    steps: coarsestSteps,
-    refinement,
-    homogeneous,
-    jumps: problem.payoff.jumps,
-    grid,
-  });
-  grids.set(problem.expiry, ofExpiry);
-  return grid;
+  ofExpiry.push({ american, dividends, exerciseTimes, levels, steps, homogeneous, jumps, times });
+  return times;
 }
 
 function makeTimes(
   problem: OneFactorProblem,
-  coarsestSteps: number,
-  refinement: number,
+  levels: readonly WatchedLevel[],
+  steps: number,
   homogeneous: boolean,
-): TimeGrid {
+): NestedTimes {
   const { american } = problem;
-  const jumping = hasContinuousBarriers(problem);
+  const jumping = areContinuous(levels);
   const spec = {
     expiry: problem.expiry,
     events: eventsOf(problem),
-    steps: coarsestSteps,
-    refinement,
-    phases: american ? phasesOf(coarsestSteps) : jumping ? 2 : 1,
+    steps,
+    refinement: 1,
+    phases: american ? phasesOf(steps) : jumping ? 2 : 1,
     // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
     rannacherSteps: jumping ? 3 : 2,
     rannacherStepsOfShort: 2,
@@ -71,7 +69,7 @@ function makeTimes(
     damped: american,
     jumps: problem.payoff.jumps,
   };
-  return timeGrid(spec, homogeneous);
+  return { fine: timeGrid({ ...spec, refinement: 2 }, homogeneous), coarse: timeGrid(spec, homogeneous) };
 }
 
 /** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
@@ -80,10 +78,8 @@ function phasesOf(steps: number): number {
 }
 
 /** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
-function hasContinuousBarriers(problem: OneFactorProblem): boolean {
-  const levels = watchedLevels(problem);
-  return levels.length > 0 && levels.every(({ times }) => times === undefined);
-}
+const areContinuous = (levels: readonly WatchedLevel[]): boolean =>
+  levels.length > 0 && levels.every(({ times }) => times === undefined);
 
 function sameDates(known: Known, problem: OneFactorProblem, levels: readonly WatchedLevel[]): boolean {
   return (

@@ -2,6 +2,7 @@ import type { KernelFunction } from "../kernel/index.ts";
 import {
   type DiscreteDividend,
   integrate,
+  integratedVariance,
   type LocalSurface,
   type PiecewiseConstant,
   rowMean,
@@ -101,7 +102,7 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 /** ∫ σ² dt over the life; for σ that depends on S, of σ at today's spot and the kinks, the largest of them (a surface's σ is its mean). */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry } = problem;
-  if (diffusion.kind === "deterministic") return integrate(diffusion.sigma, expiry, (sigma) => sigma * sigma);
+  if (diffusion.kind === "deterministic") return integratedVariance(diffusion.sigma, expiry);
   let largest = 0;
   const prices = [problem.spots[0], ...problem.payoff.kinks];
   const sigmas =
@@ -120,8 +121,7 @@ export function deviationOver(problem: OneFactorProblem, from: number, to: numbe
     const sigma = volatilityOver(problem, from, to);
     return (price) => sigma(price) * Math.sqrt(to - from);
   }
-  const square = (sigma: number): number => sigma * sigma;
-  const variance = integrate(diffusion.sigma, to, square) - integrate(diffusion.sigma, from, square);
+  const variance = integratedVariance(diffusion.sigma, to) - integratedVariance(diffusion.sigma, from);
   return () => Math.sqrt(Math.max(variance, 0));
 }
 
@@ -137,8 +137,11 @@ export function totalDrift(problem: OneFactorProblem): number {
 
 /** Whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the time step. */
 export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
-  const constantRates = !rates.times.some((time) => time < expiry);
+  const constantRates = isConstantUntil(rates, expiry);
   if (diffusion.kind === "formula") return false;
   if (diffusion.kind === "surface") return constantRates && diffusion.surface.times.length === 1;
-  return constantRates && (diffusion.kind === "local" || !diffusion.sigma.times.some((time) => time < expiry));
+  return constantRates && (diffusion.kind === "local" || isConstantUntil(diffusion.sigma, expiry));
 }
+
+const isConstantUntil = ({ times }: PiecewiseConstant, expiry: number): boolean =>
+  times.length === 0 || times[0] >= expiry;

@@ -1,5 +1,5 @@
 import { isKnockedIn } from "./barriers.ts";
-import { stencil, WINDOW } from "./interpolation.ts";
+import { type Stencil, stencil, WINDOW } from "./interpolation.ts";
 import { type Grid, windowOf } from "./lane.ts";
 import { isExercisableNow } from "./problem.ts";
 import type { LaneValues } from "./launch.ts";
@@ -22,7 +22,7 @@ export function pointValue(grid: Grid, { window }: LaneValues, rounding: number)
   const { first } = today;
   if (first === undefined || (problem.american && onObstacle(grid, window, first, rounding * spot)))
     return exercisedNow(grid);
-  const weights = (today.stencil ??= stencil(nodesOf(grid, window, first), 0, spot));
+  const weights = (today.stencil ??= stencilOf(grid, window, first));
   let [value, delta, gamma] = [0, 0, 0];
   for (let k = 0; k < WINDOW; k++) {
     const v = window[k];
@@ -50,11 +50,16 @@ export function spotValues({ problem }: Grid, values: LaneValues, paid: Float64A
   }
 }
 
-/** A window's nodes: those that the device made, rounded as it did, else the mesh's. */
-function nodesOf(grid: Grid, window: LaneValues["window"], first: number): number[] {
-  const nodes = [0, 0, 0, 0, 0, 0];
-  for (let k = 0; k < WINDOW; k++) nodes[k] = nodeOf(grid, window, first, k);
-  return nodes;
+/** On a window's nodes: those that the device made, rounded as it did, else the mesh's. */
+function stencilOf({ problem, mesh }: Grid, window: LaneValues["window"], first: number): Stencil {
+  const spot = problem.spots[0];
+  if (window.length > WINDOW) return stencil(window, WINDOW, spot);
+  if ("nodes" in mesh) return stencil(mesh.nodes, first, spot);
+  return stencil(
+    [0, 1, 2, 3, 4, 5].map((k) => nodeAt(mesh, first + k)),
+    0,
+    spot,
+  );
 }
 
 function nodeOf({ mesh }: Grid, window: LaneValues["window"], first: number, k: number): number {

@@ -52,6 +52,8 @@ interface Pattern {
    * launch takes away the marks that none of its lanes needs.
    */
   readonly flags: Int32Array;
+  /** Of each factorisation the step, and h of I − hL as a part of its segment. */
+  readonly factoring: readonly { readonly step: TimeStep; readonly part: number }[];
   /** Steps with rows of coefficients, in order: those that factor, or end at an event that has some. */
   readonly eventful: readonly number[];
   /** Equal for grids with equal flags. */
@@ -68,7 +70,7 @@ export interface TimeGrid extends Pattern {
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
   /** Of each factorisation, three numbers: h of I − hL, in years, and the calendar times of its step's ends. */
-  readonly factored: Float64Array;
+  readonly factored: readonly number[];
 }
 
 /** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
@@ -77,7 +79,9 @@ const MOST_PATTERNS = 512;
 
 /** `homogeneous`: coefficients do not depend on time, so that a factorisation lasts as long as Δt does. */
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
-  const dates = [0, ...spec.events.map(({ time }) => time), spec.expiry];
+  const dates = [0];
+  for (const { time } of spec.events) dates.push(time);
+  dates.push(spec.expiry);
   const counts: number[] = [];
   for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, i, dates[i + 1] - dates[i]));
   // A number where there is one segment, which is nearly always and which a string would make slow.
@@ -94,22 +98,34 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
     if (patterns.size >= MOST_PATTERNS) patterns.clear();
     patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
   }
-  return { ...pattern, dates, events: spec.events, factored: factoredSteps(pattern, dates) };
+  const { steps, flags, factoring, eventful, key, factorisations, dividends, barrierDates } = pattern;
+  // Name by name: spread, they take longer than all that is new.
+  return {
+    steps,
+    flags,
+    factoring,
+    eventful,
+    key,
+    homogeneous,
+    factorisations,
+    dividends,
+    barrierDates,
+    dates,
+    events: spec.events,
+    factored: factoredSteps(pattern, dates),
+  };
 }
 
-function factoredSteps({ steps, flags, factorisations }: Pattern, dates: readonly number[]): Float64Array {
-  const factored = new Float64Array(3 * factorisations);
-  let [at, h] = [0, 0];
-  steps.forEach((step, i) => {
-    if ((flags[i] & REFACTOR) === 0) return;
-    const { segment } = step;
+function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readonly number[] {
+  const factored: number[] = [];
+  let h = 0;
+  for (const { step, part } of factoring) {
     const { from, to } = stepTimes({ dates }, step);
     // Steps of one length get the very same h, so that a factorisation made again is the same bit for bit.
-    const exact = implicitPart(step) * (dates[segment + 1] - dates[segment]);
+    const exact = part * (dates[step.segment + 1] - dates[step.segment]);
     if (Math.abs(exact - h) > 1e-9 * exact) h = exact;
-    factored.set([h, from, to], at);
-    at += 3;
-  });
+    factored.push(h, from, to);
+  }
   return factored;
 }
 
@@ -146,13 +162,15 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
     return (same ? 0 : REFACTOR) | SCHEME_FLAGS[step.scheme] | ends;
   });
   const marked = (bits: number): number[] => [...flags.keys()].filter((i) => (flags[i] & bits) !== 0);
+  const factoring = marked(REFACTOR).map((i) => ({ step: steps[i], part: implicitPart(steps[i]) }));
   return {
     steps,
     flags,
+    factoring,
     eventful: marked(REFACTOR | DIVIDEND | BARRIERS),
     homogeneous,
     key: flags.join(),
-    factorisations: marked(REFACTOR).length,
+    factorisations: factoring.length,
     dividends: marked(DIVIDEND).length,
     barrierDates: marked(BARRIERS).length,
   };

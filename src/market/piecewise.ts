@@ -45,8 +45,11 @@ export function valueAt(f: PiecewiseConstant, t: number): number {
   return i < 0 ? f.values[f.times.length] : f.values[i];
 }
 
+const identity = (value: number): number => value;
+
 /** ∫₀ᵗ g(f(s)) ds for t ≥ 0; `g` is the identity by default. */
-export function integrate(f: PiecewiseConstant, t: number, g: (value: number) => number = (value) => value): number {
+export function integrate(f: PiecewiseConstant, t: number, g: (value: number) => number = identity): number {
+  if (f.times.length === 0) return t > 0 ? g(f.values[0]) * t : 0;
   let sum = 0;
   let start = 0;
   for (let i = 0; start < t; i++) {

@@ -65,9 +65,11 @@ export function decreasingAt(totals: readonly number[]): number {
   return totals.findIndex((total, i) => i > 0 && total < totals[i - 1] * (1 - 1e-12));
 }
 
+const square = (value: number): number => value * value;
+
 /** ∫₀ᵗ σ(s)² ds, the total variance of ln S up to t (years), without unit. */
 export function integratedVariance(sigma: PiecewiseConstant, t: number): number {
-  return integrate(sigma, t, (value) => value * value);
+  return integrate(sigma, t, square);
 }
 
 /** The same σ at the same dates, seen t years later. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stencil, windowStart } from "../../src/fdm/interpolation.ts";
-import { cellOf, coarser, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh.ts";
+import { cellOf, coarser, isBeyond, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh.ts";
 import type { OneFactorProblem } from "../../src/fdm/index.ts";
 import { timesOf } from "../../src/fdm/problem-times.ts";
 import { DIVIDEND, EXERCISE } from "../../src/fdm/solver/index.ts";
@@ -33,6 +33,33 @@ describe("meshes", () => {
     zero: fc.boolean(),
     descending: fc.boolean(),
     second: fc.boolean(),
+  });
+
+  it("in closed form find a price on a node, beside one or beyond the ends as a look at every node does, and so do their coarser ones", () => {
+    fc.assert(
+      fc.property(specs, ({ count, low, high, width, zero, descending }) => {
+        const ends = { lowest: 100 * low, highest: 100 * high };
+        const fine = mesh({ ...spec, ...ends, count, width, zero, descending });
+        const coarse = coarser(fine);
+        const nodes = Array.from({ length: count }, (_, i) => nodeAt(fine, i));
+        // Node i of the coarser mesh is node 2i of the finer one, to the bit.
+        expect(Array.from({ length: coarse.count }, (_, i) => nodeAt(coarse, i))).toEqual(
+          nodes.filter((_, i) => i % 2 === 0),
+        );
+        const searched = (price: number): number =>
+          Math.max(
+            0,
+            nodes.slice(0, -1).findLastIndex((node) => (descending ? node > price : node <= price)),
+          );
+        const prices = [...nodes, 0.5 * ends.lowest, 2 * ends.highest].filter((price) => price > 0 && price < Infinity);
+        for (const price of prices.flatMap((one) => [one, one * (1 - 2 ** -52), one * (1 + 2 ** -52), one * 1.001])) {
+          const cell = cellOf(fine, price);
+          expect(cell).toBe(searched(price));
+          expect(cellOf(coarse, price)).toBe(cell >> 1);
+          expect(isBeyond(fine, price)).toBe((price - nodes[0]) * (price - nodes[count - 1]) > 0);
+        }
+      }),
+    );
   });
 
   it("are strictly monotone, cover their ends, and have a lone kink on an even node", () => {
@@ -169,14 +196,15 @@ describe("time grids", () => {
       problem({ barriers: barriers(0.5) }),
       problem({ rates: { times: [0.5], values: [0.03, 0.04] } }),
     ];
-    const grids = different.map((one) => timesOf(one, 12, 2));
-    expect(new Set([...grids, timesOf(problem(), 12, 1), timesOf(problem(), 24, 2)]).size).toBe(different.length + 2);
+    const grids = different.map((one) => timesOf(one, 12).fine);
+    expect(new Set([...grids, timesOf(problem(), 12).coarse, timesOf(problem(), 24).fine]).size).toBe(
+      different.length + 2,
+    );
     const again = { spots: [90], payoff: vanillaPayoff("call", 80), rates: constant(0.05) };
     different.slice(0, -1).forEach(({ dividends, exerciseTimes, ...one }, i) => {
       const dates = exerciseTimes && { exerciseTimes: [...exerciseTimes] };
-      expect(timesOf({ ...one, ...again, dividends: dividends.map((each) => ({ ...each })), ...dates }, 12, 2)).toBe(
-        grids[i],
-      );
+      const same = { ...one, ...again, dividends: dividends.map((each) => ({ ...each })), ...dates };
+      expect(timesOf(same, 12).fine).toBe(grids[i]);
     });
   });
 

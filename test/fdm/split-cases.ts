@@ -1,6 +1,6 @@
 /** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
 import type { Device } from "../../src/device/index.ts";
-import { eventWords } from "../../src/fdm/coefficients.ts";
+import { coefficientCount, eventWords, putCoefficients } from "../../src/fdm/coefficients.ts";
 import {
   type Grid,
   grids,
@@ -16,6 +16,7 @@ import {
 } from "../../src/fdm/index.ts";
 import { windowOf } from "../../src/fdm/lane.ts";
 import { nodeAt } from "../../src/fdm/mesh.ts";
+import { Rows } from "../../src/fdm/rows.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/solver/index.ts";
 import type { Split, TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
@@ -320,10 +321,11 @@ function onAllNodes(grid: Grid): Grid {
   return { ...grid, problem: { ...problem, spots: [problem.spots[0], ...middles], ...(barriers && { barriers }) } };
 }
 
-/** Words of events as `barrierRow` writes them: what each barrier knocks out, then the ends. */
+/** Words of events as `putBarriers` writes them: what each barrier knocks out, then the ends. */
 function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Lane {
   const made = lane(grid);
-  const coefficients = made.coefficients.slice();
+  const coefficients = new Float64Array(coefficientCount(grid.time, grid.problem));
+  putCoefficients(new Rows(coefficients), grid.time, grid.mesh, grid.problem);
   eventRows(grid).forEach((row, event) => {
     const [down, up] = event === 0 ? [low, high] : [lowBefore, highBefore];
     // There is nothing to hold where there is no end.
