@@ -232,6 +232,24 @@ export async function solved(
   });
 }
 
+/** Largest difference, over spot, between one lane and its copies, in two runs: more than 0 where what items exchange depends on when they do it. */
+export async function differenceOfCopies(
+  device: Device,
+  precision: Precision,
+  problem: OneFactorProblem,
+  size: Resolution,
+  split: Split,
+  copies = 1024,
+): Promise<number> {
+  using solver = new LaneSolver(device, precision, split);
+  const [fine] = grids(problem, size);
+  const lanes = Array.from({ length: copies }, () => lane(fine));
+  const runs = [await solver.solve(lanes), await solver.solve(lanes)].flat().map((all) => all.window.slice());
+  const apart = (window: readonly number[]): number =>
+    Math.max(...window.map((value, k) => (value === runs[0][k] ? 0 : Math.abs(value - runs[0][k]))));
+  return Math.max(...runs.map(apart)) / problem.spots[0];
+}
+
 /**
  * Largest difference between two splits of a problem, over spot.
  * @throws Error (a number of values that is not expected, or one that is not finite)

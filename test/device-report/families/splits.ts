@@ -4,6 +4,7 @@ import { teamCapacity, type TeamSplit } from "../../../src/fdm/split.ts";
 import {
   american,
   difference,
+  differenceOfCopies,
   differenceOfEnds,
   everyEnds,
   largestDifference,
@@ -68,8 +69,26 @@ function groupOf(target: Target, context: Context, size: Resolution, split: Team
   return {
     family: `splits, ${split} and item`,
     unit: "of spot",
-    checks: [...checks, ...everySize(target, context, split), ...ends(target, context, split)],
+    checks: [
+      ...checks,
+      ...copies(target, context, size, split),
+      ...everySize(target, context, split),
+      ...ends(target, context, split),
+    ],
   };
+}
+
+/** Copies of a lane side by side, and again: the same bits. */
+function copies(target: Target, context: Context, size: Resolution, split: TeamSplit): Check[] {
+  if (isSlow(target)) return [];
+  return some(Object.entries(problems), context, 8).map(([problem, terms]): Check => {
+    const name = `copies of ${problem}`;
+    return {
+      name,
+      run: async () =>
+        verdict(name, await differenceOfCopies(compiledAs(target), target.precision, terms, size, split), 0),
+    };
+  });
 }
 
 /** Around every capacity that there are kernels for. */
