@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { readNdjson } from "../src/book/index.ts";
-import { type Device, openDevice } from "../src/device/index.ts";
+import { type Device, type DeviceBuffer, type LaunchArguments, openDevice } from "../src/device/index.ts";
 import { DeviceUnavailableError } from "../src/errors.ts";
+import { stepsOfRun } from "../src/fdm/index.ts";
 import { priceTrades } from "../src/pricing/index.ts";
 import { H200 } from "./device/h200.ts";
 import { type Benchmark, clockGHz, type Context, median } from "./harness.ts";
@@ -68,10 +69,14 @@ const COUNTED = 400;
 /** Nodes times steps that an American trade of the book takes with all its scenarios, on every mesh on which it is solved. European ones have a closed form. */
 async function nodeStepsATrade(): Promise<number> {
   using device = await openDevice({ backend: "cpu", precision: "f64" });
-  let counted = 0;
+  const counts: Promise<number>[] = [];
   const launch: Device["launch"] = (kernel, args, size) => {
-    counted += Number(args["lanes"]) * Number(args["nodes"]) * Number(args["steps"]);
+    if (args["flags"] !== undefined) counts.push(nodeStepsOf(args));
     device.launch(kernel, args, size);
+  };
+  const nodeStepsOf = async ({ lanes, nodes, runs, flags }: LaunchArguments): Promise<number> => {
+    const words = await device.read(flags as DeviceBuffer<"i32">, 0, Number(runs));
+    return Number(lanes) * Number(nodes) * words.reduce((steps, run) => steps + stepsOfRun(run), 0);
   };
   const counting = new Proxy(device, {
     get: (target, name) => {
@@ -83,7 +88,7 @@ async function nodeStepsATrade(): Promise<number> {
   const book = await readNdjson(chunks(bookLines(COUNTED, "american")));
   for await (const results of priceTrades(book.trades, book, { device: counting, greeks: "none" }))
     if (results.some(({ status }) => status === "error")) throw new Error("a trade of the ladder has no price");
-  return counted / COUNTED;
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0) / COUNTED;
 }
 
 async function* chunks(lines: Iterable<string>): AsyncGenerator<string> {

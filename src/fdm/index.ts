@@ -48,5 +48,5 @@ export {
   volatilityAt,
 } from "./problem.ts";
 export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./solution.ts";
-export { solverKernel, type SolverVariant } from "./solver/index.ts";
+export { solverKernel, type SolverVariant, stepsOfRun } from "./solver/index.ts";
 export * from "./equation/index.ts";

@@ -32,3 +32,6 @@ export function runsOfSteps(flags: ArrayLike<number>, steady: boolean): Int32Arr
   }
   return Int32Array.from(runs);
 }
+
+/** How many steps a run's word stands for. */
+export const stepsOfRun = (run: number): number => run >> STEPS_SHIFT;

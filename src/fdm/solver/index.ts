@@ -11,6 +11,7 @@ export {
   EXERCISE,
   REFACTOR,
   runsOfSteps,
+  stepsOfRun,
 } from "./flags.ts";
 export { type DiffusionShape, type ExerciseScheme, solverKernel, type SolverVariant, variantName } from "./kernel.ts";
 export { valueAfterJump } from "./dividend.ts";
