@@ -17,7 +17,7 @@ const flagOf = fc
     fc.constantFrom(0, CRANK_NICOLSON),
     fc.constantFrom(0, 0, 0, DIVIDEND, EXERCISE, BARRIERS),
   )
-  .map((bits) => bits.reduce((flag, bit) => flag | bit));
+  .map((bits) => bits.reduce<number>((flag, bit) => flag | bit, 0));
 
 /** The steps that runs stand for: factored before the first, events after the last. */
 const expanded = (runs: Int32Array): number[] =>
