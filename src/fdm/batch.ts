@@ -5,6 +5,7 @@ import { Arena } from "./arena.ts";
 import type { Lane, Reading } from "./lane.ts";
 import { coefficientCount } from "./coefficients.ts";
 import { Launch, type LaneValues } from "./launch.ts";
+import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
 import { sliceWords } from "./surface.ts";
@@ -13,7 +14,7 @@ import { needsItems, preferredSplits, type Split, teamCapacity, teams } from "./
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
 /** Private arrays of the solver, by exercise scheme. */
-const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7 } as const;
+const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7, moving: 7 } as const;
 /** What private arrays that a variant does not use take, one element each. */
 const UNUSED_BYTES = 32;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
@@ -163,6 +164,7 @@ export class LaneSolver implements Disposable {
     const [lanes, own] = grid.table === undefined ? [1024, CLOSED_LANE_WORDS] : [512, grid.mesh.count * 4];
     const words =
       own +
+      (grid.scheme === "moving" ? movingWords(grid.time) : 0) +
       // Dates by the hundred make more of them than there are nodes.
       (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
       (surface === undefined ? 0 : grid.time.factorisations * sliceWords(surface.surface));

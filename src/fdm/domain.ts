@@ -1,7 +1,8 @@
 import { integrate } from "../market/index.ts";
+import type { Grid } from "./lane.ts";
 import type { OneFactorProblem } from "./problem.ts";
 import { totalDrift, totalVariance, volatilityOver } from "./problem.ts";
-import { cellOf, type Mesh, type MeshSpec, nodeAt } from "./mesh.ts";
+import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
 
 /** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
 export const REACH = 5;
@@ -35,15 +36,15 @@ export interface Domain extends MeshSpec {
   readonly fixed: boolean;
 }
 
-/** Where the nodes of a problem go. */
-export function domain(problem: OneFactorProblem, count: number): Domain {
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+/** Where the nodes of a problem go; `exercised`: see `certainExercise`. */
+export function domain(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
+  const deviation = deviationOf(problem);
   const drift = totalDrift(problem);
   const cash = cashOf(problem);
   // A surface is flat below its lowest spot: lognormal there, whatever it is above.
   const linear = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
   const kinks = denseAt(problem, deviation);
-  const { lowest, highest, fixed } = ends(problem, kinks, deviation, drift, cash, linear, reachOf(count));
+  const { lowest, highest, fixed } = ends(problem, kinks, deviation, drift, cash, linear, reachOf(count), exercised);
   const centre = kinks[kinks.length >> 1];
   return {
     count,
@@ -59,6 +60,8 @@ export function domain(problem: OneFactorProblem, count: number): Domain {
     fixed,
   };
 }
+
+const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
 
 /** What dividends pay together. */
 export function cashOf({ dividends }: OneFactorProblem): number {
@@ -84,6 +87,7 @@ function ends(
   cash: number,
   linear: boolean,
   deviations: number,
+  exercised: number | undefined,
 ): Pick<Domain, "lowest" | "highest" | "fixed"> {
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(0.5 * deviation + (Math.abs(drift) > 2 * deviation ? 0.5 * Math.abs(drift) : 0));
@@ -117,7 +121,6 @@ function ends(
     lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
     highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
   }
-  const exercised = certainExercise(problem, deviation);
   if (exercised === undefined) return { lowest, highest, fixed: false };
   if (problem.payoff.exerciseSide === "low")
     return { lowest: Math.max(lowest, exercised), highest, fixed: exercised >= lowest };
@@ -224,7 +227,7 @@ export function reached(problem: OneFactorProblem, start: number, lognormal: num
  * if there is none. A digital is exercised as soon as it is in the money. The solution there is the payoff, so the mesh
  * need not go on: half of its nodes would be spent on it.
  */
-export function certainExercise(problem: OneFactorProblem, deviation: number): number | undefined {
+export function certainExercise(problem: OneFactorProblem): number | undefined {
   const { american, payoff, diffusion, dividends, expiry } = problem;
   if (
     !american ||
@@ -244,7 +247,7 @@ export function certainExercise(problem: OneFactorProblem, deviation: number): n
   const r = put ? rate : Math.max(...rates);
   const m = (r - yieldRate) / (sigma * sigma) - 0.5;
   const beta = -m + (put ? -1 : 1) * Math.sqrt(m * m + (2 * r) / (sigma * sigma));
-  return payoff.kinks[0] * (beta / (beta - 1)) * Math.exp((put ? -0.1 : 0.1) * deviation);
+  return payoff.kinks[0] * (beta / (beta - 1)) * Math.exp((put ? -0.1 : 0.1) * deviationOf(problem));
 }
 
 function inLife(
@@ -259,8 +262,8 @@ function inLife(
  * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S², at its strongest: where that is
  * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order.
  */
-export function driftExcess({ mesh, problem }: { readonly mesh: Mesh; readonly problem: OneFactorProblem }): number {
-  const { rates, dividendYield, expiry, spots, payoff } = problem;
+export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
+  const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
   const strongest = Math.max(...inLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
   const drift = strongest * expiry;
   if (drift === 0) return 0;

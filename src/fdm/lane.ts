@@ -5,9 +5,10 @@ import { coefficientCount, putCoefficients } from "./coefficients.ts";
 import { barrierDomain } from "./barrier-domain.ts";
 import { aliveBetween, isKnockedIn, isWatched, knockedOutBy, liveSideOf, waitingBetween } from "./barriers.ts";
 import { dividendDomain, hasLargeDividends } from "./dividend-domain.ts";
-import { domain } from "./domain.ts";
+import { certainExercise, domain } from "./domain.ts";
+import { certainForward, type Forward, forwardOf, isForward } from "./forward.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
-import { cellOf, coarser, isBeyond, type Mesh, mesh, nodeAt, nodesOf, placeOf } from "./mesh.ts";
+import { cellOf, coarser, isBeyond, type KinkedMesh, type Mesh, mesh, nodeAt, nodesOf, placeOf } from "./mesh.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 import { type Diffusion, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import { timesOf } from "./problem-times.ts";
@@ -36,6 +37,8 @@ export interface Grid {
   readonly today: TodaysWindow;
   /** The grid every second node of which these are. */
   readonly finer: Grid | undefined;
+  /** The coordinate of the nodes, where they are not prices at all times. */
+  readonly forward: Forward | undefined;
   /** Lanes of one key and one time grid run in one launch. */
   readonly key: string;
 }
@@ -83,17 +86,32 @@ export function grids(
   resolution: Resolution,
   arena = new Arena(4096),
 ): readonly [Grid, Grid] {
-  const { fine, fixed } = fineMesh(problem, resolution.nodes, arena);
-  return gridsOn(problem, fine, resolution, arena, fixed);
+  const forward = forwardFor(problem);
+  const { fine, fixed } = fineMesh(problem, resolution.nodes, arena, forward);
+  return gridsOn(problem, fine, resolution, arena, fixed, forward);
 }
 
 /** The fine one alone, for a value without an error estimate. */
 export function fineGrid(problem: OneFactorProblem, { nodes, steps }: Resolution, arena = new Arena(4096)): Grid {
-  const { fine, fixed } = fineMesh(problem, nodes, arena);
-  return grid(problem, fine, undefined, timesOf(problem, steps / 2).fine, exerciseScheme(problem), fixed, arena);
+  const forward = forwardFor(problem);
+  const { fine, fixed } = fineMesh(problem, nodes, arena, forward);
+  const { fine: time } = timesOf(forward?.flat ?? problem, steps / 2);
+  return grid(problem, fine, undefined, time, schemeOf(problem, forward), fixed, forward, arena);
 }
 
-function fineMesh(problem: OneFactorProblem, count: number, arena: Arena): { fine: Mesh; fixed: boolean } {
+const forwardFor = (problem: OneFactorProblem): Forward | undefined =>
+  isForward(problem) && exerciseScheme(problem) !== "policy" ? forwardOf(problem) : undefined;
+
+function schemeOf(problem: OneFactorProblem, forward: Forward | undefined): ExerciseScheme {
+  return forward !== undefined && problem.american ? "moving" : exerciseScheme(problem);
+}
+
+function fineMesh(
+  problem: OneFactorProblem,
+  count: number,
+  arena: Arena,
+  forward: Forward | undefined,
+): { fine: Mesh; fixed: boolean } {
   if (hasLevels(problem)) return { fine: pinnedMesh(barrierDomain(problem, count), arena), fixed: false };
   if (hasLargeDividends(problem)) {
     const { nodes } = pinnedMesh(dividendDomain(problem, count), arena);
@@ -102,7 +120,10 @@ function fineMesh(problem: OneFactorProblem, count: number, arena: Arena): { fin
       fixed: false,
     };
   }
-  const spec = domain(problem, count);
+  const spec =
+    forward === undefined
+      ? domain(problem, count, certainExercise(problem))
+      : domain(forward.flat, count, certainForward(problem));
   return { fine: mesh(spec, arena), fixed: spec.fixed };
 }
 
@@ -113,11 +134,12 @@ export function gridsOn(
   resolution: Resolution,
   arena = new Arena(4096),
   fixed = false,
+  forward?: Forward,
 ): readonly [Grid, Grid] {
-  const times = timesOf(problem, resolution.steps / 2);
-  const scheme = exerciseScheme(problem);
-  const fine = grid(problem, mesh, undefined, times.fine, scheme, fixed, arena);
-  return [fine, grid(problem, coarser(mesh, arena), fine, times.coarse, scheme, fixed, arena)];
+  const times = timesOf(forward?.flat ?? problem, resolution.steps / 2);
+  const scheme = schemeOf(problem, forward);
+  const fine = grid(problem, mesh, undefined, times.fine, scheme, fixed, forward, arena);
+  return [fine, grid(problem, coarser(mesh, arena), fine, times.coarse, scheme, fixed, forward, arena)];
 }
 
 function grid(
@@ -127,6 +149,7 @@ function grid(
   time: TimeGrid,
   scheme: ExerciseScheme,
   fixed: boolean,
+  forward: Forward | undefined,
   arena: Arena,
 ): Grid {
   const closed = !("nodes" in mesh) && problem.payoff.vanillaSign !== undefined;
@@ -140,13 +163,14 @@ function grid(
     time,
     today: { isKnown: false, cell: undefined, first: undefined, stencil: undefined },
     finer,
+    forward,
     key: keyOf(problem, scheme, mesh.count, fixed, table),
   };
 }
 
 /** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
-  return { ...fine, time: timesOf(fine.problem, resolution.steps / 2).coarse };
+  return { ...fine, time: timesOf(fine.forward?.flat ?? fine.problem, resolution.steps / 2).coarse };
 }
 
 const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
@@ -246,11 +270,13 @@ function takeLiveSides(initial: Float64Array, mesh: Mesh, { payoff, barriers = [
   }
 }
 
-const SCHEMES = ["none", "brennan-schwartz", "policy", "dates"] as const satisfies readonly ExerciseScheme[];
+const SCHEMES = ["none", "brennan-schwartz", "policy", "dates", "moving"] as const satisfies readonly ExerciseScheme[];
 const SHAPES = ["lognormal", "table", "formula", "surface"] as const satisfies readonly SolverVariant["shape"][];
 /** Strings by number: made once for all grids alike, and then compared by address. A pure function's memory. */
 const keys = new Map<number, string>();
 const MOST_KEYS = 4096;
+/** Schemes, shapes, whether the first node is fixed, none to two columns. */
+const MOST_KINDS = SCHEMES.length * SHAPES.length * 2 * 3;
 
 function keyOf(
   problem: OneFactorProblem,
@@ -263,8 +289,8 @@ function keyOf(
   const spots = problem.spots.length;
   const barriers = problem.barriers?.length ?? 0;
   const columns = table === undefined ? 0 : hasObstacle(table) ? 2 : 1;
-  const kinds = ((SCHEMES.indexOf(scheme) * 4 + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
-  const code = ((barriers * 4096 + spots) * 65_536 + nodes) * 96 + kinds;
+  const kinds = ((SCHEMES.indexOf(scheme) * SHAPES.length + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
+  const code = ((barriers * 4096 + spots) * 65_536 + nodes) * MOST_KINDS + kinds;
   let key = keys.get(code);
   if (key === undefined) {
     if (keys.size >= MOST_KEYS) keys.clear();
@@ -359,6 +385,7 @@ export function lane(
   arena = new Arena(512),
   reading: Reading = "both",
 ): Lane {
+  if (grid.forward !== undefined) return forwardLane(grid, problem, reading);
   const { diffusion } = problem;
   return {
     grid,
@@ -369,6 +396,39 @@ export function lane(
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
     surface: diffusion.kind === "surface" ? diffusion : undefined,
     reading,
+  };
+}
+
+/** A shift of rates moves the kink of the first payoff, and its mesh. */
+function forwardLane(base: Grid, problem: OneFactorProblem, reading: Reading): Lane {
+  const grid = problem === base.problem ? base : movedGrid(base, problem);
+  return {
+    grid,
+    problem,
+    coefficients: undefined,
+    variance: undefined,
+    formula: undefined,
+    surface: undefined,
+    reading,
+  };
+}
+
+/** Read on the same nodes if the spot is between them still, for then the difference to the base is that of the solutions alone. */
+function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
+  const forward = forwardOf(problem);
+  const mesh = { ...(base.mesh as KinkedMesh), kink: forward.flat.payoff.kinks[0] };
+  const today = windowOf(base);
+  const spot = problem.spots[0];
+  const moved = Math.abs((placeOf(mesh, spot) ?? 0) - (placeOf(base.mesh, spot) ?? 0));
+  return {
+    ...base,
+    mesh,
+    forward,
+    today:
+      moved < 1
+        ? { ...today, stencil: undefined }
+        : { isKnown: false, cell: undefined, first: undefined, stencil: undefined },
+    finer: undefined,
   };
 }
 

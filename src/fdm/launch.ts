@@ -2,7 +2,9 @@ import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
 import { type Grid, hasObstacle, type Lane, readableFrom, type Table, windowOf } from "./lane.ts";
+import { movingExercise, movingWords } from "./forward.ts";
 import type { KinkedMesh } from "./mesh.ts";
+import type { OneFactorProblem } from "./problem.ts";
 import { isKnockedIn } from "./barriers.ts";
 import { coefficientCount, eventWords, putCoefficients } from "./coefficients.ts";
 import {
@@ -44,19 +46,23 @@ interface Output {
 class Column implements LaneValues {
   private readonly output: Output;
   private readonly lane: number;
+  /** What prices of the nodes are in units of, and values. */
+  private readonly spot: number;
   private readonly scale: number;
 
-  constructor(output: Output, lane: number, scale: number) {
+  constructor(output: Output, lane: number, { problem, forward }: Grid) {
     this.output = output;
     this.lane = lane;
-    this.scale = scale;
+    this.spot = problem.spots[0];
+    this.scale = this.spot * (forward?.weight ?? 1);
   }
 
   /** Made anew at each reading: few are read twice, and all would be kept as long as the batch. */
   get window(): readonly number[] {
     const { values, pitch, windowWords } = this.output;
     const window = new Array<number>(windowWords);
-    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + this.lane] * this.scale;
+    for (let k = 0; k < windowWords; k++)
+      window[k] = values[k * pitch + this.lane] * (k < WINDOW ? this.scale : this.spot);
     return window;
   }
 
@@ -157,7 +163,7 @@ export class Launch {
     const values = await this.memory.device.read(this.out, 0, this.outputs * pitch);
     this.memory.give(this.buffers);
     const output = { values, pitch, windowWords };
-    return this.lanes.map(({ grid }, l) => new Column(output, l, grid.problem.spots[0]));
+    return this.lanes.map(({ grid }, l) => new Column(output, l, grid));
   }
 
   /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
@@ -189,10 +195,13 @@ export class Launch {
     return table;
   }
 
-  /** What the solver makes a mesh and a vanilla payoff of, in its order. */
+  /** What the solver makes a mesh and a vanilla payoff of, in its order, and of an obstacle that moves. */
   private packMeshes(): void {
-    const packed = this.takeTable(CLOSED_WORDS * this.pitch);
     const { lanes, pitch } = this;
+    const isMoving = lanes[0].grid.scheme === "moving";
+    const moves = isMoving ? movingWords(lanes[0].grid.time) : 0;
+    const packed = this.takeTable((CLOSED_WORDS + moves) * pitch);
+    if (isMoving) this.packMoves(packed.subarray(CLOSED_WORDS * pitch));
     for (let l = 0; l < lanes.length; l++) {
       const { mesh, problem } = lanes[l].grid;
       const { kink, width, step, at, zeroAt } = mesh as KinkedMesh;
@@ -205,17 +214,32 @@ export class Launch {
     }
   }
 
+  /** Of each step what early exercise pays, φ·(slope·x − kink): slope, φ·kink. */
+  private packMoves(packed: Float64Array | Float32Array): void {
+    const { lanes, pitch } = this;
+    for (let first = 0; first < lanes.length; first += LANES_AT_ONCE) {
+      const few = lanes.slice(first, first + LANES_AT_ONCE);
+      const factors = few.map(({ problem, grid }) => movingExercise(problem, grid.time));
+      const kinks = few.map(signedKink);
+      for (let k = 0; k < factors[0].length; k += 2)
+        for (let l = 0, at = k * pitch + first; l < few.length; l++, at++) {
+          packed[at] = factors[l][k];
+          packed[at + pitch] = kinks[l] * factors[l][k + 1];
+        }
+    }
+  }
+
   private packCoefficients(): void {
     const { lanes, pitch, steady } = this;
     const kept = keptRows(lanes[0], this.flags);
-    const count = kept?.length ?? coefficientCount(lanes[0].grid.time, lanes[0].problem, steady);
+    const count = kept?.length ?? coefficientCount(lanes[0].grid.time, solvedBy(lanes[0]), steady);
     const pointRows = this.points * pointWords(this.closed);
     const packed = this.packed.coefficients.take((count + pointRows) * pitch);
     if (kept === undefined) {
       const rows = new Rows(packed, pitch);
       for (let l = 0; l < lanes.length; l++) {
-        const { grid, problem } = lanes[l];
-        putCoefficients(rows.from(l), grid.time, grid.mesh, problem, steady);
+        const { time, mesh } = lanes[l].grid;
+        putCoefficients(rows.from(l), time, mesh, solvedBy(lanes[l]), steady);
       }
     } else this.copyRows(packed, kept);
     if (pointRows > 0) this.packPoints(packed.subarray(count * pitch));
@@ -297,6 +321,12 @@ export class Launch {
     return buffer;
   }
 }
+
+/** What the equation on the nodes has its coefficients of. */
+const solvedBy = ({ grid, problem }: Lane): OneFactorProblem => grid.forward?.flat ?? problem;
+
+const signedKink = ({ grid: { mesh, problem } }: Lane): number =>
+  ((problem.payoff.vanillaSign as number) * (mesh as KinkedMesh).kink) / problem.spots[0];
 
 const tableOf = ({ grid }: Lane): Table => grid.table as Table;
 

@@ -57,8 +57,8 @@ function valuesOf(grid: Grid, read: LaneValues): Float64Array {
 }
 
 /** On the same mesh, of a problem that has this spot alone: its window, and the host's polynomial through it. */
-async function alone({ problem, mesh, fixed }: Grid, spot: number): Promise<number> {
-  const [grid] = gridsOn({ ...problem, spots: [spot] }, mesh, SIZE, undefined, fixed);
+async function alone({ problem, mesh, fixed, forward }: Grid, spot: number): Promise<number> {
+  const [grid] = gridsOn({ ...problem, spots: [spot] }, mesh, SIZE, undefined, fixed, forward);
   return pointValue(grid, await readAt(grid, "window"), ROUNDING).value;
 }
 

@@ -39,6 +39,7 @@ const dividends = [
   { time: 0.9, cash: 0, proportional: 0.02 },
 ];
 const stepped = { times: [0.5], values: [0.02, 0.07] };
+const steppedVolatility = { kind: "deterministic", sigma: { times: [0.7], values: [0.2, 0.35] } } as const;
 const local = { kind: "local", sigma: (spot: number) => 3 / Math.sqrt(spot), shift: 0 } as const;
 const sigma = formula("0.2 + 0.1*exp(-S/100) + 0.05*t", ["S", "t"]);
 
@@ -147,6 +148,7 @@ const eventful: Readonly<Record<string, OneFactorProblem>> = {
 const oneSpot: Readonly<Record<string, OneFactorProblem>> = {
   "one spot: European, dividends, stepped rates": { ...european, spots: [100], dividends, rates: stepped },
   "one spot: American, σ(S)": { ...american, spots: [100], diffusion: local },
+  "one spot: American, stepped rates": { ...american, spots: [100], rates: stepped },
   "one spot: dates": { ...bermudan, spots: [100] },
   "one spot: policy, exercise region unknown, dividends, stepped rates": {
     ...american,
@@ -174,10 +176,17 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
   "policy: surface": { ...american, ...negative, diffusion: surface },
   "American put": american,
   "American call, descending mesh": { ...american, payoff: vanillaPayoff("call", 95), dividendYield: 0.06 },
+  "American put, stepped rates and volatility": { ...american, rates: stepped, diffusion: steppedVolatility },
+  "American call, descending mesh, stepped volatility": {
+    ...american,
+    payoff: vanillaPayoff("call", 95),
+    dividendYield: 0.06,
+    diffusion: steppedVolatility,
+  },
   "American, dividends, stepped volatility": {
     ...american,
     dividends,
-    diffusion: { kind: "deterministic", sigma: { times: [0.7], values: [0.2, 0.35] } },
+    diffusion: steppedVolatility,
   },
   "American, dividends, σ(S)": { ...american, dividends, diffusion: local },
   "American, σ(S, t)": { ...american, diffusion: { kind: "formula", sigma, shift: 0 } },

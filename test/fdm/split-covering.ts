@@ -36,14 +36,17 @@ export function featuresOf(problem: OneFactorProblem): Features {
 export const variantOf = ({ exercise, dividends, barriers, rows }: Features): string =>
   [exercise, dividends, barriers, rows].join(", ");
 
-/** All there are: early exercise up to a barrier is policy iteration's. */
-export const variants: readonly string[] = ["none", "brennan-schwartz", "policy", "dates"].flatMap((exercise) =>
-  ["no dividends", "dividends"].flatMap((dividends) =>
-    (exercise === "brennan-schwartz" ? ["no barriers"] : ["no barriers", "barriers"]).flatMap((barriers) =>
-      ["steady", "anew"].map((rows) => [exercise, dividends, barriers, rows].join(", ")),
+/** All there are: early exercise up to a barrier is policy iteration's, and the obstacle moves where nothing else changes with time. */
+export const variants: readonly string[] = [
+  ...["none", "brennan-schwartz", "policy", "dates"].flatMap((exercise) =>
+    ["no dividends", "dividends"].flatMap((dividends) =>
+      (exercise === "brennan-schwartz" ? ["no barriers"] : ["no barriers", "barriers"]).flatMap((barriers) =>
+        ["steady", "anew"].map((rows) => [exercise, dividends, barriers, rows].join(", ")),
+      ),
     ),
   ),
-);
+  "moving, no dividends, no barriers, steady",
+];
 
 /** What a run shows: a variant, each feature in its precision, each pair of features. */
 export function shownBy({ problem, precision }: Run): string[] {

@@ -12,8 +12,8 @@ import { CLOSED_WORDS, coefficientWords, grownNode, readClosed, readCoefficients
 import { projectedStep } from "./step.ts";
 import { PIECE_WORDS, readSurface, surfaceSigma } from "./surface.ts";
 
-/** How early exercise is treated; "dates": at some ends of steps only. See `solverKernel`. */
-export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates";
+/** How early exercise is treated; "dates": at some ends of steps only; "moving": as Brennan and Schwartz do, for an obstacle that moves. See `solverKernel`. */
+export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "moving";
 
 /**
  * Where σ² comes from: flat in S, a column of the table, a formula in S and t evaluated in the kernel, or cubics in S, other ones each
@@ -53,7 +53,8 @@ export interface SolverVariant {
  *
  * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are good to a few
  * ulp even in f32. `brennan-schwartz` needs the exercise region at the first nodes; `policy` (`policy.ts`) makes no such assumption and
- * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so (`exercise.ts`).
+ * costs some six times as much. `dates` takes V ← max(V, obstacle) at the ends of steps that say so (`exercise.ts`). With `moving`
+ * the obstacle is φ·(slope·x − kink) with other numbers each step (`forward.ts`).
  *
  * Where a barrier is watched the nodes beyond it are cut off (a = c = 0) and its own node holds what is paid there, exactly; at dates on which one
  * is watched, or begins or ends to be, the nodes beyond it are set anew (`barrier.ts`). With knock-ins a second value, that before any of them has been
@@ -62,7 +63,7 @@ export interface SolverVariant {
  * Layout: value i of lane l stands at [i·pitch + l].
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table"); `closed`: six
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
- *                 after all that the surface (shape "surface"), see `readSurface`
+ *                 "moving": slope and φ·kink of each step, the last one's twice; after all that the surface (shape "surface"), see `readSurface`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`: after the first one h alone; with barriers, at expiry and
  *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash; in the end per point: `pointWords`
  *   flags         one word a run of steps that are alike, the same for all lanes (`runsOfSteps`)
@@ -132,6 +133,7 @@ function makeKernel(variant: SolverVariant): Kernel {
   } = variant;
   const early = exercise !== "none";
   const dates = exercise === "dates";
+  const moving = exercise === "moving";
   return kernel({
     name: `fdm-${variantName(variant)}`,
     params: solverParams,
@@ -140,6 +142,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       shape,
       dividends,
       dates,
+      moving,
       stepsShift: STEPS_SHIFT,
       barred: barriers > 0,
       waits: knockIns > 0,
@@ -166,7 +169,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       matrixRow,
       rowWeight,
       policyStep,
-      projectedStep: projectedStep(early && !dates, dates),
+      projectedStep: projectedStep(early && !dates, dates, moving),
       exerciseOnDate,
       exerciseByHalves,
       barrierWords: barrierWords(barriers),
@@ -184,7 +187,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       rowsStep,
       reads: points,
       pointWords: pointWords(closed),
-      pointValue: pointValue({ closed, american: early && !dates, waits: knockIns > 0 }),
+      pointValue: pointValue({ closed, american: early && !dates, moving, waits: knockIns > 0 }),
       ...(volatility === undefined ? {} : { volatility }),
     },
     body(
@@ -215,7 +218,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       const lower = gpu.privateReal(env.capacity); // a / pivot ("policy", knock-ins: a)
       const upper = gpu.privateReal(env.capacity); // c / pivot ("policy", knock-ins: c)
       const x = gpu.privateReal(env.capacity); // the nodes
-      const obstacle = gpu.privateReal(env.earlyCapacity);
+      const obstacle = gpu.privateReal(env.earlyCapacity); // "moving": φ·x
       const active = gpu.privateReal(env.policyCapacity); // 1 where exercised
       const factor = gpu.privateReal(env.factorCapacity); // a / pivot of the current policy, or value
       const waiting = gpu.privateReal(env.waitingCapacity); // the solution before a knock-in
@@ -237,7 +240,7 @@ function makeKernel(variant: SolverVariant): Kernel {
           const payoff = Math.max(sign * (node - kink), 0);
           x[i] = node;
           u[i] = payoff;
-          if (env.early) obstacle[i] = payoff;
+          if (env.early) obstacle[i] = env.moving ? sign * node : payoff;
           growth = growth * factor;
           decay = decay * inverseFactor;
         }
@@ -252,6 +255,10 @@ function makeKernel(variant: SolverVariant): Kernel {
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
       const { slice, move, pieces } = env.readSurface(table, tail, pitch, lane);
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
+      let moves = env.closedWords * pitch + lane;
+      // What exercise pays is φ·(slope·x) − kink where the obstacle moves.
+      let slope = 1.0;
+      let kink = 0.0;
       let row = 0;
       let hRate = 0.0;
       let hFirst = 1.0; // h of `rowLower` and `rowUpper`, and h·r
@@ -369,6 +376,11 @@ function makeKernel(variant: SolverVariant): Kernel {
             env.rowsStep(u, z, lower, upper, factor, nodes, -1, nodes, hRate, crankNicolson);
           } else {
             const alexander = env.dates && (flag & 32) !== 0;
+            if (env.moving) {
+              slope = table[moves];
+              kink = table[moves + pitch];
+              moves += 2 * pitch;
+            }
             env.projectedStep(
               u,
               z,
@@ -376,6 +388,8 @@ function makeKernel(variant: SolverVariant): Kernel {
               lower,
               upper,
               obstacle,
+              slope,
+              kink,
               nodes,
               crankNicolson || alexander,
               alexander ? Math.SQRT2 : 1.0,
@@ -465,6 +479,8 @@ function makeKernel(variant: SolverVariant): Kernel {
             waiting,
             nodes,
             obstacleColumn * nodes,
+            slope,
+            kink,
           );
           row += env.pointWords;
         }

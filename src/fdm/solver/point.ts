@@ -78,18 +78,18 @@ export const valueBetween = fn({
 });
 
 /** Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them. */
-const isExercised = (closed: boolean): KernelFunction<any, boolean> =>
+const isExercised = (closed: boolean, moving: boolean): KernelFunction<any, boolean> =>
   fn({
     name: "isExercised",
-    params: [read(real), i32, i32, i32, read(real), read(real), i32, real],
-    env: { closed, readClosed },
-    body([table, obstacleRow, pitch, lane, x, u, i, rounding], _gpu, { closed, readClosed }) {
+    params: [read(real), i32, i32, i32, read(real), read(real), i32, real, real, real],
+    env: { closed, moving, readClosed },
+    body([table, obstacleRow, pitch, lane, x, u, i, rounding, slope, held], _gpu, { closed, moving, readClosed }) {
       let below = 0.0;
       let above = 0.0;
       if (closed) {
         const { kink, sign } = readClosed(table, pitch, lane);
-        below = sign * (x[i] - kink);
-        above = sign * (x[i + 1] - kink);
+        below = moving ? sign * x[i] * slope - held : sign * (x[i] - kink);
+        above = moving ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
       } else {
         below = table[(obstacleRow + i) * pitch + lane];
         above = table[(obstacleRow + i + 1) * pitch + lane];
@@ -105,13 +105,14 @@ const isExercised = (closed: boolean): KernelFunction<any, boolean> =>
 export function pointValue({
   closed,
   american,
+  moving,
   waits,
-}: Readonly<Record<"closed" | "american" | "waits", boolean>>): KernelFunction<any, any> {
+}: Readonly<Record<"closed" | "american" | "moving" | "waits", boolean>>): KernelFunction<any, any> {
   return fn({
     name: "pointValue",
-    params: [read(real), read(real), i32, i32, i32, read(real), read(real), read(real), i32, i32],
-    env: { closed, american, waits, cellIn, valueBetween, isExercised: isExercised(closed), EXERCISED },
-    body([table, coefficients, row, pitch, lane, x, u, waiting, nodes, obstacleRow], gpu, env: any) {
+    params: [read(real), read(real), i32, i32, i32, read(real), read(real), read(real), i32, i32, real, real],
+    env: { closed, american, waits, cellIn, valueBetween, isExercised: isExercised(closed, moving), EXERCISED },
+    body([table, coefficients, row, pitch, lane, x, u, waiting, nodes, obstacleRow, slope, held], gpu, env: any) {
       const price = coefficients[row * pitch + lane];
       const cell = env.cellIn(x, nodes, price);
       let lowest = 0;
@@ -133,7 +134,7 @@ export function pointValue({
       if (isBeyond) value = env.EXERCISED;
       if (env.american && isIn) {
         const rounding = gpu.precision === "f32" ? 2e-6 : 1e-12;
-        if (env.isExercised(table, obstacleRow, pitch, lane, x, u, cell, rounding)) value = env.EXERCISED;
+        if (env.isExercised(table, obstacleRow, pitch, lane, x, u, cell, rounding, slope, held)) value = env.EXERCISED;
       }
       return value;
     },

@@ -57,6 +57,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
   const rows = Math.ceil(capacity / team.items);
   const early = exercise !== "none" && exercise !== "dates";
   const dates = exercise === "dates";
+  const moving = exercise === "moving";
   const barred = barriers > 0;
   const policy = exercise === "policy";
   const scaled = steady && !early;
@@ -73,6 +74,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       shape,
       dividends,
       dates,
+      moving,
       stepsShift: STEPS_SHIFT,
       barred,
       eventful: dates || barred,
@@ -114,11 +116,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
       factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew, cut: barred }),
-      stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady, weighted: dates }),
+      stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady, weighted: dates, moving }),
       policyRuns: policyRuns(team, rows, barred),
       reads: points,
       pointWords: pointWords(closed),
-      pointValue: pointValue({ closed, american: early, waits: false }),
+      pointValue: pointValue({ closed, american: early, moving, waits: false }),
     },
     *body(
       {
@@ -177,6 +179,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         for (let k = 0; k < env.rows; k++) {
           u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
           obstacle[k] = u[k];
+          // Nobody exercises beyond the last node.
+          if (env.moving) obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : -1e30;
         }
       } else {
         for (let k = 0; k < env.rows; k++) {
@@ -212,6 +216,12 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         highHeld = ends.highHeld;
         env.holdRuns(coefficients, 0, pitch, lane, lowHeld, highHeld, u);
       }
+      let moves = env.closedWords * pitch + lane;
+      // What exercise pays is φ·(slope·x) − kink where the obstacle moves; read a step ahead.
+      let slope = 1.0;
+      let kink = 0.0;
+      let nextSlope = env.moving ? table[moves] : 1.0;
+      let nextKink = env.moving ? table[moves + pitch] : 0.0;
       let hRate = 0.0;
       let reach = 0;
       let needed = env.far;
@@ -366,6 +376,13 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             );
           } else {
             const alexander = env.dates && (flag & 32) !== 0;
+            if (env.moving) {
+              slope = nextSlope;
+              kink = nextKink;
+              moves += 2 * pitch;
+              nextSlope = table[moves];
+              nextKink = table[moves + pitch];
+            }
             yield* env.stepRuns(
               u,
               z,
@@ -373,6 +390,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               lower,
               upper,
               obstacle,
+              slope,
+              kink,
               downProduct,
               upProduct,
               above,
@@ -472,6 +491,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             values,
             nodes,
             obstacleColumn * nodes,
+            slope,
+            kink,
           );
       }
     },

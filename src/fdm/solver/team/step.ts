@@ -64,12 +64,14 @@ export function substituteRuns(team: Team, rows: number, lasting: boolean): Kern
  * itself: uₖ ← max(qₖ + lowerₖ·uₖ₋₁, obstacleₖ), where q has the old values, q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2), so that nothing but a product, a sum and a
  * comparison stand between one node and the next. Its parts go side by side as those of elimination do; maps y ← max(sum + product·y, held) compose (`scanUp`).
  *
+ * `moving`: the obstacle is slope·obstacle − kink, two multiply-adds a node more, for registers have no room for it.
+ *
  * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 9 and 2 comparisons; and the scans.
  */
 export function stepRuns(
   team: Team,
   rows: number,
-  { early, scaled, lasting, weighted }: Record<"early" | "scaled" | "lasting" | "weighted", boolean>,
+  { early, scaled, lasting, weighted, moving }: Record<"early" | "scaled" | "lasting" | "weighted" | "moving", boolean>,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
   return fn({
@@ -81,6 +83,8 @@ export function stepRuns(
       read(real),
       read(real),
       read(real),
+      real,
+      real,
       read(real),
       read(real),
       read(real),
@@ -95,6 +99,7 @@ export function stepRuns(
       parts: count,
       size,
       early,
+      moving,
       scaled,
       weighted,
       eliminateRuns: eliminateRuns(team, rows, scaled, lasting),
@@ -102,7 +107,24 @@ export function stepRuns(
       scanUp: scanUp(team, early, lasting),
     },
     *body(
-      [u, z, gain, lower, upper, obstacle, downProduct, upProduct, above, below, scratch, reach, extrapolated, over],
+      [
+        u,
+        z,
+        gain,
+        lower,
+        upper,
+        obstacle,
+        slope,
+        kink,
+        downProduct,
+        upProduct,
+        above,
+        below,
+        scratch,
+        reach,
+        extrapolated,
+        over,
+      ],
       gpu,
       env: any,
     ) {
@@ -113,10 +135,10 @@ export function stepRuns(
       for (let p = 0; p < env.parts; p++) {
         const from = p * env.size;
         let sum = z[from];
-        let held = obstacle[from];
+        let held = env.moving ? slope * obstacle[from] - kink : obstacle[from];
         for (let k = from + 1; k < Math.min(from + env.size, env.rows); k++) {
           sum = z[k] + lower[k] * sum;
-          if (env.early) held = Math.max(z[k] + lower[k] * held, obstacle[k]);
+          if (env.early) held = Math.max(z[k] + lower[k] * held, env.moving ? slope * obstacle[k] - kink : obstacle[k]);
         }
         sums[p] = sum;
         floors[p] = held;
@@ -133,7 +155,7 @@ export function stepRuns(
         for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
           y = z[k] + lower[k] * y;
           if (env.early) {
-            y = Math.max(y, obstacle[k]);
+            y = Math.max(y, env.moving ? slope * obstacle[k] - kink : obstacle[k]);
             u[k] = y;
           } else z[k] = y;
         }
