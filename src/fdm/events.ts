@@ -9,7 +9,7 @@ import { BARRIERS, DIVIDEND, EXERCISE } from "./solver/index.ts";
  */
 export interface TimeEvent {
   readonly time: number;
-  /** Bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS. */
+  /** Bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS; none where the time grid starts anew without one. */
   readonly flags: number;
   readonly dividend: DiscreteDividend | undefined;
 }
@@ -18,12 +18,13 @@ const NONE: readonly TimeEvent[] = [];
 
 /** The events inside (0, expiry), in order; with barriers each of them sets what they knock out, or in. */
 export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
-  const { dividends, exerciseTimes = [], expiry } = problem;
+  const { dividends, exerciseTimes = [], restarts = [], expiry } = problem;
   const barriers = watchedLevels(problem);
-  if (dividends.length === 0 && exerciseTimes.length === 0 && barriers.length === 0) return NONE;
+  if (dividends.length + exerciseTimes.length + restarts.length + barriers.length === 0) return NONE;
   const all = [
     ...dividends.map((dividend): TimeEvent => ({ time: dividend.time, flags: DIVIDEND, dividend })),
     ...exerciseTimes.map((time): TimeEvent => ({ time, flags: EXERCISE, dividend: undefined })),
+    ...restarts.map((time): TimeEvent => ({ time, flags: 0, dividend: undefined })),
     ...barriers.flatMap(datesOf).map((time): TimeEvent => ({ time, flags: BARRIERS, dividend: undefined })),
   ].sort((a, b) => a.time - b.time);
   const merged: TimeEvent[] = [];

@@ -1,7 +1,7 @@
 import { constant, integrate, integratedVariance, type PiecewiseConstant } from "../market/index.ts";
 import { certainExercise } from "./domain.ts";
-import { type OneFactorProblem, isTimeHomogeneous, totalDrift, totalVariance } from "./problem.ts";
-import type { TimeGrid } from "./time-grid.ts";
+import { type Diffusion, type OneFactorProblem, isTimeHomogeneous, totalDrift, totalVariance } from "./problem.ts";
+import { stepTimes, type TimeGrid } from "./time-grid.ts";
 
 /**
  * Coefficients that depend on time alone, taken out of the equation: with G(t) = e^{∫₀ᵗ(r − q)}, x = S/G(t), and steps of equal variance ∫σ²,
@@ -45,22 +45,38 @@ export function isForward(problem: OneFactorProblem): boolean {
 
 /** The coordinate of a problem, or of a shift of one, for which `isForward`. */
 export function forwardOf(problem: OneFactorProblem): Forward {
-  const { payoff, expiry, dividendYield } = problem;
+  const { payoff, expiry, dividendYield, american, restarts, ...others } = problem;
   const kink = payoff.kinks[0] * Math.exp(-totalDrift(problem));
   const sigma = constant(Math.sqrt(totalVariance(problem) / expiry));
   return {
     flat: {
-      ...problem,
+      ...others,
+      expiry,
+      american,
       payoff: { ...payoff, kinks: [kink] },
       rates: NO_RATE,
       dividendYield: 0,
       diffusion: { kind: "deterministic", sigma },
+      // Without early exercise nothing is left that could jump.
+      ...(american && restarts !== undefined ? { restarts: restarts.map(clockOf(problem)) } : {}),
     },
     weight: Math.exp(-dividendYield * expiry),
   };
 }
 
 const NO_RATE = constant(0);
+
+/** The time at which σ of the mean square has the variance that the problem's has at t. */
+function clockOf({ diffusion, expiry }: OneFactorProblem): (t: number) => number {
+  const sigma = sigmaOf(diffusion);
+  const all = integratedVariance(sigma, expiry);
+  return (t) => (expiry * integratedVariance(sigma, t)) / all;
+}
+
+function sigmaOf(diffusion: Diffusion): PiecewiseConstant {
+  if (diffusion.kind !== "deterministic") throw new Error("only coefficients of time alone can be taken out");
+  return diffusion.sigma;
+}
 
 /** x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
 export function certainForward(problem: OneFactorProblem): number | undefined {
@@ -137,9 +153,8 @@ class Integral {
  * expiry have the same.
  */
 export function movingExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
-  const { rates, dividendYield, diffusion, expiry } = problem;
-  if (diffusion.kind !== "deterministic") throw new Error("only coefficients of time alone can be taken out");
-  const { sigma } = diffusion;
+  const { rates, dividendYield, expiry } = problem;
+  const sigma = sigmaOf(problem.diffusion);
   const known = lastMoving;
   if (known?.time === time && known.rates === rates && known.sigma === sigma && known.dividendYield === dividendYield)
     return known.factors;
@@ -151,7 +166,7 @@ export function movingExercise(problem: OneFactorProblem, time: TimeGrid): Float
   const factors = new Float64Array(movingWords(time));
   // From today on, backward through the solver's steps.
   for (let i = steps.length - 1; i >= 0; i--) {
-    const t = Math.min(variances.inverse(steps[i].from * all), expiry);
+    const t = Math.min(variances.inverse((all * stepTimes(time, steps[i]).from) / expiry), expiry);
     factors[2 * i] = Math.exp(dividendYield * (expiry - t));
     factors[2 * i + 1] = Math.exp(discount - discounts.at(t));
   }

@@ -11,6 +11,7 @@ export interface NestedTimes {
 
 interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
   readonly exerciseTimes: OneFactorProblem["exerciseTimes"];
+  readonly restarts: OneFactorProblem["restarts"];
   readonly levels: readonly WatchedLevel[];
   readonly steps: number;
   readonly homogeneous: boolean;
@@ -27,7 +28,7 @@ const MOST_OF_AN_EXPIRY = 32;
 export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const homogeneous = isTimeHomogeneous(problem);
   const levels = watchedLevels(problem);
-  const { american, dividends, exerciseTimes, expiry } = problem;
+  const { american, dividends, exerciseTimes, restarts, expiry } = problem;
   const { jumps } = problem.payoff;
   let ofExpiry = grids.get(expiry);
   if (ofExpiry === undefined) {
@@ -44,7 +45,7 @@ export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
       return known.times;
   const times = makeTimes(problem, levels, steps, homogeneous);
   if (ofExpiry.length >= MOST_OF_AN_EXPIRY) ofExpiry.length = 0;
-  ofExpiry.push({ american, dividends, exerciseTimes, levels, steps, homogeneous, jumps, times });
+  ofExpiry.push({ american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, times });
   return times;
 }
 
@@ -85,6 +86,7 @@ function sameDates(known: Known, problem: OneFactorProblem, levels: readonly Wat
   return (
     known.american === problem.american &&
     same(known.exerciseTimes, problem.exerciseTimes, sameNumber) &&
+    same(known.restarts, problem.restarts, sameNumber) &&
     same(known.dividends, problem.dividends, sameDividend) &&
     same(known.levels, levels, sameWatch)
   );

@@ -34,7 +34,8 @@ export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): On
     diffusion: diffusionOf(trade.volatility),
   };
   const isJump = american ? movesBoundary : turnsDrift(problem);
-  return { ...problem, dividends: withRegimeChanges(dividends, trade, isJump) };
+  const restarts = regimeChanges(dividends, trade, isJump);
+  return restarts.length === 0 ? problem : { ...problem, restarts };
 }
 
 type IsJump = (before: number, after: number) => boolean;
@@ -52,14 +53,14 @@ const RATE_JUMP = 0.01;
 const VOLATILITY_JUMP = 0.15;
 
 /**
- * Dividends, and dividends of nothing where rates or volatility jump by much: the time grid then starts anew there, with the damped,
+ * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts anew there, with the damped,
  * short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little else.
  */
-function withRegimeChanges(
+function regimeChanges(
   dividends: readonly DiscreteDividend[],
   { underlying, volatility, expiry, exercise }: Trade,
   isRateJump: IsJump,
-): readonly DiscreteDividend[] {
+): readonly number[] {
   const dates = jumps(underlying.rates, isRateJump);
   if (volatility.kind === "deterministic" && exercise.kind === "american")
     dates.push(
@@ -72,8 +73,7 @@ function withRegimeChanges(
     time < expiry &&
     dates.indexOf(time) === i &&
     !dividends.some((dividend) => Math.abs(dividend.time - time) < 1e-6 * expiry);
-  const added = dates.filter(isNew).map((time) => ({ time, cash: 0, proportional: 0 }));
-  return added.length === 0 ? dividends : [...dividends, ...added].sort((a, b) => a.time - b.time);
+  return dates.filter(isNew).sort((a, b) => a - b);
 }
 
 function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
