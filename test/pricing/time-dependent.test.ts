@@ -98,7 +98,7 @@ describe("coefficients of time alone", () => {
     const solved = await priced(trades, { device, method: "fdm" });
     trades.forEach((_, i) => {
       expect(exact[i].method).not.toEqual(solved[i].method);
-      expect(Math.abs((solved[i].value as number) - (exact[i].value as number))).toBeLessThan(1e-5 * 100);
+      expect(Math.abs(solved[i].value - exact[i].value)).toBeLessThan(1e-5 * 100);
       for (const name of ["delta", "gamma", "theta", "vega", "rho"] as const)
         // Largest difference seen: 3e-5.
         expect({
@@ -121,7 +121,7 @@ describe("coefficients of time alone", () => {
     const exact = await priced(calls.map(option), { device });
     const solved = await priced(early, { device });
     early.forEach((_, i) => {
-      expect(Math.abs((solved[i].value as number) - (exact[i].value as number))).toBeLessThan(1e-5 * 100);
+      expect(Math.abs(solved[i].value - exact[i].value)).toBeLessThan(1e-5 * 100);
       for (const name of ["delta", "gamma", "theta", "vega", "rho"] as const)
         expect({
           i,
@@ -145,7 +145,7 @@ describe("coefficients of time alone", () => {
     );
     const got = await priced(pairs.flat(), { device: new PlainDevice(), accuracy: 1e-6, greeks: "none" });
     pairs.forEach((_, i) => {
-      const [put, call] = [got[2 * i].value as number, got[2 * i + 1].value as number];
+      const [put, call] = [got[2 * i].value, got[2 * i + 1].value];
       expect(Math.abs(put - call)).toBeLessThan(2e-6 * 110);
     });
   });

@@ -72,7 +72,7 @@ export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {
     workgroupArrays(ir, names, quads, statements.broadcasts),
     lowHalves(ir, names),
     ...helpers.definitions(),
-    entryPoint(ir, body),
+    entryPoint(ir, body, statements.lanes),
   ];
   return {
     ir,
@@ -128,7 +128,7 @@ function printBody(ir: KernelIR, names: Names, dialect: Dialect): Lines {
   return out;
 }
 
-function entryPoint(ir: KernelIR, body: Lines): string {
+function entryPoint(ir: KernelIR, body: Lines, lanes: readonly string[]): string {
   const subgroups = usesSubgroups(ir);
   const out = new Lines();
   out.add(`@compute @workgroup_size(${ir.groupSize})`, "fn main(");
@@ -142,6 +142,7 @@ function entryPoint(ir: KernelIR, body: Lines): string {
     out.add(`  let fk_global = fk_group * ${ir.groupSize}u + fk_local;`);
   if (!ir.cooperative) out.add("  if (fk_global >= args.items) { return; }");
   if (subgroups) out.add("  let fk_lanes = subgroupAdd(1u);"); // the last subgroup may be a partial one
+  for (const lane of lanes) out.add(`  ${lane}`);
   out.append(body);
   out.add("}");
   return out.toString();

@@ -1,5 +1,6 @@
 import type { AtomicOp, Expr, KernelIR, ScalarType, SubgroupOp } from "../../ir.ts";
 import type { LoopParts, Operand, Operators, Statements, StmtOf } from "../c-like/dialect.ts";
+import { someLeave } from "../../visit.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
 import { type TypeNames, typeNamesIn } from "./literals.ts";
@@ -20,6 +21,8 @@ const reductions = { add: "subgroupAdd", min: "subgroupMin", max: "subgroupMax" 
   Record<SubgroupOp, string>
 >;
 
+type Shuffle = Exclude<SubgroupOp, keyof typeof reductions>;
+
 type Print = (expression: Expr) => Operand;
 
 export class WgslStatements implements Statements {
@@ -29,6 +32,8 @@ export class WgslStatements implements Statements {
   readonly #operators: Operators;
   readonly #toBroadcast: ReadonlySet<StmtOf<"if"> | StmtOf<"loop">>;
   readonly #writesBuffers: boolean;
+  /** Lanes that shuffles by constant distances read, and the names they go by. */
+  readonly #lanes = new Map<string, string>();
 
   constructor(ir: KernelIR, names: Names, memory: WgslMemory, operators: Operators) {
     this.#types = typeNamesIn(ir.precision);
@@ -44,6 +49,14 @@ export class WgslStatements implements Statements {
     return this.#toBroadcast.size > 0;
   }
 
+  /**
+   * What goes before everything else: the lanes that shuffles by constant distances read. Found at each shuffle they were found anew in each round of a time loop, three instructions beside the
+   * shuffle's own.
+   */
+  get lanes(): readonly string[] {
+    return [...this.#lanes].map(([lane, name]) => `let ${name} = ${lane};`);
+  }
+
   declare(type: ScalarType, name: string, value?: string): string {
     return `var ${name}: ${this.#types[type]}${value === undefined ? "" : ` = ${value}`};`;
   }
@@ -52,11 +65,18 @@ export class WgslStatements implements Statements {
     return `${name} = ${value};`;
   }
 
-  loop(out: Lines, { test, body, update }: LoopParts): void {
-    out.block("loop {", () => {
+  /**
+   * Dawn counts the rounds of any loop whose end it does not see, lest one go on for ever: five instructions a round. Of a `for` with a constant bound it does, and no loop comes to this one.
+   */
+  loop(out: Lines, { statement, test, body, update }: LoopParts): void {
+    const goesOn = someLeave(statement.body, ({ kind }) => kind === "continue");
+    const turn = this.#names.temporary();
+    out.block(goesOn ? "loop {" : `for (var ${turn} = 0u; ${turn} < 0xffffffffu; ${turn}++) {`, () => {
       if (test !== null) out.add(`if (!${test(out)}) { break; }`);
       body(out);
-      if (update !== null) out.block("continuing {", () => update(out));
+      if (update === null) return;
+      if (goesOn) out.block("continuing {", () => update(out));
+      else update(out);
     });
   }
 
@@ -104,10 +124,21 @@ export class WgslStatements implements Statements {
       if (operand.type === "real" && this.#types.real === "vec2f") return this.#reducePairs(s.op, value, result, out);
       return out.add(`${result} = ${reductions[s.op]}(${value});`);
     }
-    // Beyond the subgroup's last item each reads itself; a lane below 0 is a huge u32.
-    const source = this.#names.temporary();
-    out.add(`let ${source} = ${sourceLane(s.op, print(s.operand!).text)};`);
-    out.add(`${result} = subgroupShuffle(${value}, select(fk_lane, ${source}, ${source} < fk_lanes));`);
+    out.add(`${result} = subgroupShuffle(${value}, ${this.#source(s.op, print(s.operand!), out)});`);
+  }
+
+  /** The lane that is read. Beyond the subgroup's last item each reads itself; a lane below 0 is a huge u32. */
+  #source(op: Shuffle, operand: Operand, out: Lines): string {
+    const lane = sourceLane(op, operand.text);
+    if (operand.constant === undefined) {
+      const source = this.#names.temporary();
+      out.add(`let ${source} = ${lane};`);
+      return `select(fk_lane, ${source}, ${source} < fk_lanes)`;
+    }
+    const known = `select(fk_lane, ${lane}, ${lane} < fk_lanes)`;
+    const name = this.#lanes.get(known) ?? this.#names.temporary();
+    this.#lanes.set(known, name);
+    return name;
   }
 
   /** WGSL reduces no pairs: each lane takes up the lane 1, 2, 4 … above, if there is one, and the first then has them all. */
@@ -130,7 +161,7 @@ export class WgslStatements implements Statements {
   }
 }
 
-function sourceLane(op: Exclude<SubgroupOp, keyof typeof reductions>, operand: string): string {
+function sourceLane(op: Shuffle, operand: string): string {
   const lane = `bitcast<u32>(${operand})`;
   switch (op) {
     case "shuffle":
