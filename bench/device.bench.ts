@@ -32,10 +32,11 @@ async function run(context: Context): Promise<void> {
     for (const precision of ["f64", "f32"] as const) {
       if (!device.precisions.includes(precision)) continue;
       await options(device, precision, context.quick ? [64] : [2048, 8192, 131_072], context, cpu, peers);
-      const { americanTimes, europeanTimes, american512 } = KINDS;
+      const { americanTimes, europeanTimes, dividendsTimes, american512 } = KINDS;
       await options(device, precision, context.quick ? [64] : [2048, 8192], context, cpu, peers, [
         americanTimes,
         europeanTimes,
+        dividendsTimes,
       ]);
       await options(device, precision, context.quick ? [64] : [8192, 32_768], context, cpu, peers, [american512]);
       await options(device, precision, context.quick ? [64] : [8192], context, cpu, peers, eventful, SPLITS);

@@ -24,11 +24,11 @@ import { stopwatch } from "./stopwatch.ts";
 interface Kind {
   readonly name: string;
   readonly american: boolean;
-  /** Whether rates and volatility are the same at all times, so that the matrix is eliminated once; else it is in every step. */
-  readonly steady: boolean;
+  /** Whether rates and volatility change with time, in no two steps alike. */
+  readonly curves: boolean;
   readonly mesh: Resolution;
   /** Other changes to the put. */
-  readonly terms?: Pick<OneFactorProblem, "exerciseTimes" | "barriers">;
+  readonly terms?: Partial<Pick<OneFactorProblem, "exerciseTimes" | "barriers" | "dividends">>;
   readonly right?: Right;
 }
 
@@ -44,14 +44,26 @@ const knockOut = (side: "down" | "up", level: number): KnockOut => ({
   rebateAt: "hit",
   open: false,
 });
-const americanPut = { name: "American puts", american: true, steady: true, mesh: standard };
-const europeanPut = { name: "European puts", american: false, steady: true, mesh: standard };
+const americanPut = { name: "American puts", american: true, curves: false, mesh: standard };
+const europeanPut = { name: "European puts", american: false, curves: false, mesh: standard };
 
 export const KINDS = {
   american: americanPut,
   european: europeanPut,
-  americanTimes: { ...americanPut, steady: false },
-  europeanTimes: { ...europeanPut, steady: false },
+  americanTimes: { ...americanPut, curves: true },
+  europeanTimes: { ...europeanPut, curves: true },
+  // Of these the matrix is made and eliminated in every step.
+  dividendsTimes: {
+    ...americanPut,
+    name: "American puts, two dividends",
+    curves: true,
+    terms: {
+      dividends: [
+        { time: 0.3, cash: 1, proportional: 0 },
+        { time: 0.8, cash: 0, proportional: 0.01 },
+      ],
+    },
+  },
   american512: { ...americanPut, mesh: { nodes: 513, steps: 512 } },
   bermudan: {
     ...europeanPut,
@@ -75,19 +87,19 @@ function wave(middle: number): PiecewiseConstant {
 const waves = { rate: wave(0.05), volatility: wave(0.2) };
 
 /** The textbook put, its neighbours in strike and volatility, so that a batch is not one option many times. */
-function problem(i: number, { american, steady, terms, right = "put" }: Kind): OneFactorProblem {
+function problem(i: number, { american, curves, terms, right = "put" }: Kind): OneFactorProblem {
   const volatility = 1 + (i % 7) / 20;
   return {
     spots: [100],
     expiry: 1,
     payoff: vanillaPayoff(right, 100 * (1 + (i % 41) / 400)),
     american,
-    rates: steady ? constant(0.05) : waves.rate,
+    rates: curves ? waves.rate : constant(0.05),
     dividendYield: 0,
     dividends: [],
     diffusion: {
       kind: "deterministic",
-      sigma: steady ? constant(0.2 * volatility) : scaled(waves.volatility, volatility),
+      sigma: curves ? scaled(waves.volatility, volatility) : constant(0.2 * volatility),
     },
     ...terms,
   };
@@ -178,10 +190,11 @@ async function book(
   }, repetitions);
   const nodeSteps = mesh.nodes * lanes[0].grid.time.steps.length;
   const error = await worstError(cpu, lanes.slice(0, 287), values);
-  const title = `${kind.name}${kind.steady ? "" : ", rates and volatility by time"}, ${mesh.nodes} nodes × ${mesh.steps} steps`;
+  const title = `${kind.name}${kind.curves ? ", rates and volatility by time" : ""}, ${mesh.nodes} nodes × ${mesh.steps} steps`;
   const name = `${count.toLocaleString("en-US")} ${title}${split === "auto" ? "" : `, split: ${split}`}`;
   const common = { device: device === cpu ? context.cpu : device.name, precision, error };
-  const floor = floorOn(device, (kind.steady ? H200.nodeSteps : H200.eliminatedNodeSteps)[precision]);
+  const { homogeneous } = lanes[0].grid.time;
+  const floor = floorOn(device, (homogeneous ? H200.nodeSteps : H200.eliminatedNodeSteps)[precision]);
   const launched = `${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`;
   const report = (part: string, figure: number, unit: string, rest: Partial<Report>): void => {
     const peer = peers.get(`${title} ${part} ${unit}`);
@@ -191,7 +204,7 @@ async function book(
   };
   report("time loop", (nodeSteps * count) / (ms / 1e3), "node-steps/s", floor);
   report("time loop", count / (ms / 1e3), "options/s", {});
-  if (kind.steady) {
+  if (homogeneous) {
     const problems = repeated(different);
     const whole = await medianSeconds(context.quick ? 1 : 3, async () => {
       solver.arena.clear();
