@@ -8,6 +8,7 @@ import { Launch, type LaneValues } from "./launch.ts";
 import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
+import { mayShare } from "./pairs.ts";
 import { sliceWords } from "./surface.ts";
 import { needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
@@ -69,7 +70,7 @@ export class LaneSolver implements Disposable {
     const results = new Array<LaneValues>(lanes.length);
     const running: Promise<void>[] = [];
     for (const members of grouped(lanes)) {
-      const split = this.splitOf(lanes[members[0]]);
+      const split = this.splitOf(lanes, members);
       const variant = this.variant(lanes[members[0]], split);
       const kernel = await this.compiled(variant, split, lanes[members[0]].grid.time.homogeneous);
       for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
@@ -97,11 +98,14 @@ export class LaneSolver implements Disposable {
     this.memory[Symbol.dispose]();
   }
 
-  /** The best split that has room for the lane; one item an option always has. */
-  private splitOf({ grid }: Lane): Split {
-    const wanted = this.split === "auto" ? preferredSplits(this.device) : [this.split];
+  /** The best split that has room for the lanes of a launch, whose variants are one; one item an option always has. */
+  private splitOf(lanes: readonly Lane[], members: readonly number[]): Split {
+    const { grid } = lanes[members[0]];
+    const wanted = this.split === "auto" ? preferredSplits(this.device, members.length) : [this.split];
     const fits = (split: Split): boolean =>
-      split === "item" || teamCapacity(this.device, this.precision, grid.mesh.count, split) !== undefined;
+      split === "item" ||
+      (teamCapacity(this.device, this.precision, grid.mesh.count, split) !== undefined &&
+        (split !== "half-subgroup" || members.every((index) => mayShare(lanes[index], this.precision))));
     return needsItems(grid.problem) ? "item" : (wanted.find(fits) ?? "item");
   }
 

@@ -18,7 +18,7 @@ import {
   runsOfSteps,
 } from "./solver/index.ts";
 import { Rows } from "./rows.ts";
-import type { Split } from "./split.ts";
+import { type Split, teams } from "./split.ts";
 import { SurfaceTable } from "./surface-table.ts";
 
 /** What has been read of a lane's solution, in the currency. */
@@ -144,7 +144,9 @@ export class Launch {
         start: this.filled("i32", starts.used()),
         out: this.out,
       },
-      this.split === "item" ? { items: this.lanes.length } : { groups: this.lanes.length },
+      this.split === "item"
+        ? { items: this.lanes.length }
+        : { groups: Math.ceil(this.lanes.length / teams[this.split].options) },
     );
   }
 

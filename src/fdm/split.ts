@@ -1,17 +1,22 @@
 import { type Device, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { OneFactorProblem } from "./problem.ts";
-import { SUBGROUP, type Team, teamWords, WORKGROUP } from "./solver/index.ts";
+import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, teamWords, WORKGROUP } from "./solver/index.ts";
 
-/** How a launch is shared out: one work item an option, one subgroup an option, or one workgroup an option. */
-export type Split = "item" | "subgroup" | "workgroup";
+/** How a launch is shared out: one work item an option, half a subgroup, a subgroup, or a workgroup. */
+export type Split = "item" | "half-subgroup" | "subgroup" | "workgroup";
 
 export type TeamSplit = Exclude<Split, "item">;
 
-export const teams: Readonly<Record<TeamSplit, Team>> = { subgroup: SUBGROUP, workgroup: WORKGROUP };
+export const teams: Readonly<Record<TeamSplit, Team>> = {
+  "half-subgroup": HALF_SUBGROUP,
+  subgroup: SUBGROUP,
+  workgroup: WORKGROUP,
+};
 
-/** Node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup. */
+/** Node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and 17 of half of one. */
 const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
+  "half-subgroup": [96, 176, 272],
   subgroup: [96, 192, 288, 544],
   workgroup: [128, 192, 320, 576],
 };
@@ -25,21 +30,29 @@ export function teamCapacity(
 ): number | undefined {
   const bytes = precision === "f32" ? 4 : 8;
   const team = teams[split];
-  if (limits.maxGroupSize < team.items || (team.shuffles && limits.subgroupSize !== team.items)) return undefined;
+  const items = groupSize(team);
+  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
   return CAPACITIES[split].find((size) => size >= nodes && teamWords(team, size) * bytes <= limits.maxWorkgroupBytes);
 }
 
+/** Threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there are. */
+const THREADS = 2048;
+/** Lanes a multiprocessor from which on they fill a GPU two a subgroup; fewer are done sooner with a subgroup each. */
+const PAIRED_LANES = 8;
+
 /**
- * The splits of a device from best to worst.
+ * The splits of a device from best to worst for as many lanes.
  *
  * A CPU is full with a few hundred options, one a SIMD lane: one item an option, always. So is a software adapter, to which a barrier is
  * 64 changes of thread: SwiftShader takes 5 to 100 times as long for the workgroup split.
  *
  * On a GPU a team keeps its option in registers for the whole time loop, where an item's private arrays are in memory off the chip
- * (design/splits.md).
+ * (design/splits.md). Two options a subgroup share its shuffles, but are half as many subgroups.
  */
-export function preferredSplits(device: Device): readonly Split[] {
-  return isGpu(device) ? ["subgroup", "workgroup", "item"] : ["item"];
+export function preferredSplits(device: Device, lanes = 0): readonly Split[] {
+  if (!isGpu(device)) return ["item"];
+  const paired = lanes * THREADS >= PAIRED_LANES * device.parallelism;
+  return paired ? ["half-subgroup", "subgroup", "workgroup", "item"] : ["subgroup", "workgroup", "item"];
 }
 
 /**

@@ -136,6 +136,7 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   sharedReal: absent("sharedReal"),
   sharedI32: absent("sharedI32"),
   sharedU32: absent("sharedU32"),
+  part: absent("part"),
 
   nearest,
   reciprocal: (x) => 1 / x,

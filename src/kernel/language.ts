@@ -166,6 +166,8 @@ export interface Gpu {
   sharedReal(length: number): Numbers;
   sharedI32(length: number): Numbers;
   sharedU32(length: number): Numbers;
+  /** `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on several things side by side. */
+  part(shared: Numbers, from: number, length: number): Numbers;
 
   // Functions JavaScript lacks.
   /** Round to nearest, ties to even. */

@@ -19,4 +19,4 @@ export { matrixRow, rowWeight } from "./matrix.ts";
 export { EXERCISED, pointWords } from "./point.ts";
 export { PIECE_WORDS } from "./surface.ts";
 export { teamKernel, teamWords } from "./team/kernel.ts";
-export { SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
+export { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";

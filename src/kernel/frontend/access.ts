@@ -41,12 +41,25 @@ export function lowerMember(ctx: Context, node: MemberExpression, scope: Scope, 
 }
 
 export function loadOf(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
-  checkIndex(ctx, node, array, index);
+  return loadAt(ctx, node, array, indexIn(ctx, node, array, index));
+}
+
+/** The element at an index that `indexIn` has given. */
+export function loadAt(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   return ctx.draft(node, typeVariable(array.element), { kind: "load", array: array.ref, index });
 }
 
+/** An index as the array that is declared has it: counted from where the part begins, if this is one. Checked. */
+export function indexIn(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
+  checkIndex(ctx, node, array, index);
+  const { from } = array;
+  if (from === undefined || (from.kind === "const" && from.value === 0)) return index;
+  ctx.unify(node, from, index);
+  return ctx.draft(node, index.type, { kind: "binary", op: "add", a: from, b: index });
+}
+
 /** Indexes are integers; a constant one is checked against a fixed length at once. */
-export function checkIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): void {
+function checkIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): void {
   ctx.require(node, index, INTEGER, "index with an i32: gpu.i32(x)");
   if (index.kind !== "const") return;
   const value = index.value as number;

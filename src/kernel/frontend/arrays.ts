@@ -1,7 +1,7 @@
 /** Arrays that a kernel declares, and atomic operations on arrays that it shares. */
 import type { Expression, Node } from "acorn";
 import type { AtomicOp } from "../ir.ts";
-import { checkIndex } from "./access.ts";
+import { indexIn } from "./access.ts";
 import type { ArrayValue, Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
@@ -40,6 +40,38 @@ export function declareArray(
   operands: readonly Draft[],
 ): Value {
   const [size] = expectArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC]);
+  const length = lengthOf(ctx, node, size);
+  const list = space === "private" ? ctx.privates : ctx.workgroups;
+  if (space === "workgroup") ctx.cooperative = true;
+  list.push({ name: "array", element, length });
+  return {
+    kind: "array",
+    array: { ref: { space, id: list.length - 1 }, name: "array", element, length, writable: true },
+  };
+}
+
+/** `gpu.part`: elements of a shared array, from one that may be known only at run time on, as an array of their own. */
+export function lowerPart(
+  ctx: Context,
+  node: Node,
+  args: readonly Expression[],
+  scope: Scope,
+  out: DraftStatement[],
+): Value {
+  if (args.length !== 3) throw ctx.fail(node, `gpu.part takes 3 arguments, got ${args.length}`);
+  const object = lowerValue(ctx, args[0], scope, out);
+  if (object.kind !== "array" || object.array.ref.space !== "workgroup")
+    throw ctx.fail(args[0], "gpu.part takes a shared array first", "write gpu.part(shared, from, length)");
+  const { array } = object;
+  const [from, size] = lowerOperands(ctx, args.slice(1), scope, out);
+  const length = lengthOf(ctx, args[2], size);
+  if (length > (array.length as number))
+    throw ctx.fail(args[2], `a part of ${length} elements of ${array.name}, which has ${array.length}`);
+  const start = ctx.materialise(node, indexIn(ctx, args[1], array, from), out, "from");
+  return { kind: "array", array: { ...array, length, from: start } };
+}
+
+function lengthOf(ctx: Context, node: Node, size: Draft): number {
   if (size.kind !== "const")
     throw ctx.fail(
       node,
@@ -49,13 +81,7 @@ export function declareArray(
   const length = size.value as number;
   if (!Number.isInteger(length) || length < 1 || length > 2 ** 24)
     throw ctx.fail(node, `the length of an array is ${length}`, "use a whole number from 1 to 16,777,216");
-  const list = space === "private" ? ctx.privates : ctx.workgroups;
-  if (space === "workgroup") ctx.cooperative = true;
-  list.push({ name: "array", element, length });
-  return {
-    kind: "array",
-    array: { ref: { space, id: list.length - 1 }, name: "array", element, length, writable: true },
-  };
+  return length;
 }
 
 export function lowerAtomic(
@@ -74,14 +100,14 @@ export function lowerAtomic(
     throw ctx.fail(args[0], `gpu.${name} takes an array first`, `write gpu.${name}(counts, i, …)`);
   const { array } = object;
   checkAtomicArray(ctx, args[0], name, array);
-  const [index, ...operands] = lowerOperands(ctx, args.slice(1), scope, out);
-  checkIndex(ctx, args[1], array, index);
+  const [at, ...operands] = lowerOperands(ctx, args.slice(1), scope, out);
+  const index = indexIn(ctx, args[1], array, at);
   const element = typeVariable(array.element);
   operands.forEach((operand, k) => ctx.unifyTypes(args[k + 2], operand.type, element, operand));
   ctx.atomics.add(`${array.ref.space} ${array.ref.id}`);
   const result = op === "store" ? null : ctx.newLocal("old", typeVariable(array.element));
   const [expected, value] = op === "compareExchange" ? [operands[0], operands[1]] : [null, operands[0] ?? null];
-  out.push({ kind: "atomic", op, array: array.ref, index: index, value, expected, result, place: ctx.place(node) });
+  out.push({ kind: "atomic", op, array: array.ref, index, value, expected, result, place: ctx.place(node) });
   return result === null ? { kind: "nothing" } : { kind: "scalar", draft: ctx.local(node, result) };
 }
 

@@ -3,7 +3,7 @@ import type { AssignmentExpression, Expression, MemberExpression, Node, UpdateEx
 
 import type { ArrayValue, Context, Scope } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
-import { checkIndex, loadOf } from "./access.ts";
+import { indexIn, loadAt } from "./access.ts";
 import { lowerScalar, lowerValue } from "./expressions.ts";
 import { binaryOf } from "./operators.ts";
 import { typeVariable } from "./types.ts";
@@ -94,8 +94,7 @@ function lowerElementTarget(ctx: Context, node: MemberExpression, scope: Scope, 
       `${array.name} is declared with read(…), so it cannot be written`,
       `declare it with write(${array.element})`,
     );
-  const index = lowerScalar(ctx, node.property, scope, out);
-  checkIndex(ctx, node, array, index);
+  const index = indexIn(ctx, node, array, lowerScalar(ctx, node.property, scope, out));
   // Compound assignments use the index twice, and the right side may have effects: evaluate anything but a name first.
   const simple = index.kind === "const" || index.kind === "param" || index.kind === "local" || isCheap(index);
   return { kind: "element", array, index: simple ? index : ctx.materialise(node, index, out) };
@@ -108,7 +107,7 @@ function isCheap(draft: Draft): boolean {
 }
 
 function readTarget(ctx: Context, node: Node, target: Target): Draft {
-  return target.kind === "local" ? ctx.local(node, target.id) : loadOf(ctx, node, target.array, target.index);
+  return target.kind === "local" ? ctx.local(node, target.id) : loadAt(ctx, node, target.array, target.index);
 }
 
 function assign(ctx: Context, node: Node, target: Target, value: Draft, out: DraftStatement[], used: boolean): Draft {

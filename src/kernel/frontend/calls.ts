@@ -1,7 +1,7 @@
 /** Calls: which function is meant, and what it becomes. */
 import type { CallExpression, Expression, Node } from "acorn";
 import type { IndexOp } from "../ir.ts";
-import { ARRAYS, ATOMICS, declareArray, lowerAtomic } from "./arrays.ts";
+import { ARRAYS, ATOMICS, declareArray, lowerAtomic, lowerPart } from "./arrays.ts";
 import { isCollective } from "./collectives.ts";
 import { type Context, i32Type, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
@@ -58,6 +58,7 @@ function lowerGpuCall(
   if (isCollective(name))
     throw ctx.fail(node, `gpu.${name} is collective`, `yield it, in a generator body: const y = yield gpu.${name}(…)`);
   if (name === "fetch") return lowerFetch(ctx, node, args, scope, out);
+  if (name === "part") return lowerPart(ctx, node, args, scope, out);
   if (own(ATOMICS, name)) return lowerAtomic(ctx, node, name, args, scope, out);
   const operands = lowerOperands(ctx, args, scope, out);
   const array = own(ARRAYS, name);

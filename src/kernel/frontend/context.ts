@@ -33,6 +33,8 @@ export interface ArrayValue {
   /** null for buffers: known only at run time. */
   readonly length: number | null;
   readonly writable: boolean;
+  /** Of a part of an array (`gpu.part`) where it begins. */
+  readonly from?: Draft;
 }
 
 export class Scope {

@@ -1,6 +1,6 @@
 /** Copies from buffers to shared arrays that go on beside the arithmetic, and the barriers that await them. */
 import type { CallExpression, Expression, Node } from "acorn";
-import { checkIndex } from "./access.ts";
+import { indexIn } from "./access.ts";
 import type { ArrayValue, Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
@@ -22,12 +22,19 @@ export function lowerFetch(
   const from = arrayOf(ctx, source, "buffer", scope, out);
   if (array.element !== from.element)
     throw ctx.fail(source, `gpu.fetch copies ${from.element} to ${array.element}`, "take two arrays of one type");
-  const [index, fromIndex, words] = lowerOperands(ctx, [args[1], args[3], count], scope, out);
-  checkIndex(ctx, args[1], array, index);
-  checkIndex(ctx, args[3], from, fromIndex);
+  const [at, fromIndex, words] = lowerOperands(ctx, [args[1], args[3], count], scope, out);
+  const index = indexIn(ctx, args[1], array, at);
   const place = ctx.place(node);
   const several = constantOf(ctx, count, words, "1, 2 or 4 elements at once", (n) => WORDS.includes(n));
-  out.push({ kind: "fetch", array: array.ref, index, from: from.ref, fromIndex, words: several, place });
+  out.push({
+    kind: "fetch",
+    array: array.ref,
+    index,
+    from: from.ref,
+    fromIndex: indexIn(ctx, args[3], from, fromIndex),
+    words: several,
+    place,
+  });
   return { kind: "nothing" };
 }
 

@@ -1,9 +1,11 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { matrixRow } from "../matrix.ts";
 import { surfaceSigma } from "../surface.ts";
+import { placeIn, type Team } from "./team.ts";
 
 /** What the matrix depends on at compile time. */
 export interface Assembly {
+  readonly team: Team;
   readonly rows: number;
   readonly shape: string;
   readonly volatility?: KernelFunction<any, number>;
@@ -15,7 +17,7 @@ export interface Assembly {
  * the run's first node is in, which is where the search of the next step starts.
  */
 export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
-  const { rows, shape, volatility } = assembly;
+  const { team, rows, shape, volatility } = assembly;
   return fn({
     name: "assembleRuns",
     params: [
@@ -40,7 +42,14 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
       real,
       i32,
     ],
-    env: { rows, shape, matrixRow, surfaceSigma, ...(volatility === undefined ? {} : { volatility }) },
+    env: {
+      rows,
+      shape,
+      placeIn: placeIn(team),
+      matrixRow,
+      surfaceSigma,
+      ...(volatility === undefined ? {} : { volatility }),
+    },
     body(
       [
         x,
@@ -64,10 +73,10 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
         move,
         piece,
       ],
-      gpu,
+      _gpu,
       env: any,
     ) {
-      const first = gpu.localId() * env.rows;
+      const first = env.placeIn().item * env.rows;
       const last = nodes - 1;
       let at = piece;
       let next = piece;

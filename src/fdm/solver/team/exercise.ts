@@ -1,7 +1,7 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { bendBetween, exercisedByHalf } from "../exercise.ts";
 import { closedNode, readClosed } from "../rows.ts";
-import type { Team } from "./team.ts";
+import { placeIn, type Team } from "./team.ts";
 
 /** Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be made again. */
 interface Obstacle {
@@ -10,13 +10,13 @@ interface Obstacle {
 }
 
 /** What exercise brings on the nodes of an item's run; 0 beyond the last. */
-function obstacleRuns(rows: number, { closed, laid }: Obstacle): KernelFunction<any, void> {
+function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacle): KernelFunction<any, void> {
   return fn({
     name: "obstacleRuns",
     params: [read(real), read(real), i32, i32, i32, i32, write(real)],
-    env: { rows, closed, laid, closedNode, readClosed },
-    body([x, table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
-      const first = gpu.localId() * env.rows;
+    env: { rows, closed, laid, placeIn: placeIn(team), closedNode, readClosed },
+    body([x, table, column, nodes, pitch, lane, obstacle], _gpu, env: any) {
+      const first = env.placeIn().item * env.rows;
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
         for (let k = 0; k < env.rows; k++) {
@@ -39,13 +39,13 @@ function obstacleRuns(rows: number, { closed, laid }: Obstacle): KernelFunction<
  * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the item after. In workgroup memory they pass
  * through the parts of `scratch` that only factorisations use. Runs have two nodes at least.
  */
-function premiumsBeside({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
+function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "premiumsBeside",
     params: [read(real), read(real), write(real)],
-    env: { items, shuffles, last: rows - 1 },
-    *body([u, obstacle, scratch], gpu, { items, shuffles, last }) {
-      const item = gpu.localId();
+    env: { items: team.items, shuffles: team.shuffles, placeIn: placeIn(team), last: rows - 1 },
+    *body([u, obstacle, scratch], gpu, { items, shuffles, placeIn, last }: any) {
+      const { item } = placeIn();
       let before2 = 0.0;
       let before = 0.0;
       let after = 0.0;
@@ -87,11 +87,12 @@ export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): Kern
       closed: obstacle.closed,
       bendBetween,
       exercisedByHalf,
-      obstacleRuns: obstacleRuns(rows, obstacle),
+      placeIn: placeIn(team),
+      obstacleRuns: obstacleRuns(team, rows, obstacle),
       premiumsBeside: premiumsBeside(team, rows),
     },
-    *body([u, obstacle, x, table, scratch, column, nodes, pitch, lane], gpu, env: any) {
-      const first = gpu.localId() * env.rows;
+    *body([u, obstacle, x, table, scratch, column, nodes, pitch, lane], _gpu, env: any) {
+      const first = env.placeIn().item * env.rows;
       const last = nodes - 1;
       env.obstacleRuns(x, table, column, nodes, pitch, lane, obstacle);
       if (env.closed || column === 1) {

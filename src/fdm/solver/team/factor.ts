@@ -1,22 +1,20 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanProducts } from "./scan.ts";
-import { partsOf, type Team } from "./team.ts";
-
-/** Rounds that reach four items, past which pivots often know nothing of what entered. */
-const FEW = 2;
+import { partsOf, placeIn, type Team } from "./team.ts";
 
 /**
  * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such maps compose as
  * 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. They start with m₁₀ + m₁₁ = 1, and a round leaves at
- * least the smallest excess of its product: in f32 rounds past the second scale them again. `near`: what is further than four items above does not count.
+ * least the smallest excess of its product: in f32 rounds past `fewOfPivots` scale them again. `near`: what is further above than those reach does not count.
  */
-function scanExcess({ items, levels, shuffles }: Team): KernelFunction<any, any> {
+function scanExcess(team: Team): KernelFunction<any, any> {
+  const { items, levels, shuffles, fewOfPivots } = team;
   const round = fn({
     name: "excessRound",
     params: [real, real, real, real, i32, write(real)],
-    env: { items, shuffles, few: FEW },
-    *body([m00, m01, m10, m11, level, scratch], gpu, { items, shuffles, few }) {
-      const item = gpu.localId();
+    env: { items, shuffles, few: fewOfPivots, placeIn: placeIn(team) },
+    *body([m00, m01, m10, m11, level, scratch], gpu, { items, shuffles, few, placeIn }: any) {
+      const { item } = placeIn();
       const distance = 1 << level;
       let p0 = 0.0;
       let p1 = 0.0;
@@ -63,9 +61,13 @@ function scanExcess({ items, levels, shuffles }: Team): KernelFunction<any, any>
   return fn({
     name: "scanExcess",
     params: [real, real, real, real, write(real), bool],
-    env: { items, levels, shuffles, few: FEW, round },
-    *body([start00, start01, start10, start11, scratch, near], gpu, { items, levels, shuffles, few, round }: any) {
-      const item = gpu.localId();
+    env: { items, levels, shuffles, few: fewOfPivots, placeIn: placeIn(team), round },
+    *body(
+      [start00, start01, start10, start11, scratch, near],
+      gpu,
+      { items, levels, shuffles, few, placeIn, round }: any,
+    ) {
+      const { item } = placeIn();
       let m00 = start00;
       let m01 = start01;
       let m10 = start10;

@@ -13,9 +13,9 @@ import { factorRuns } from "./factor.ts";
 import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
 import { policyRuns } from "./policy.ts";
-import { FAR, fewRounds } from "./scan.ts";
+import { FAR } from "./scan.ts";
 import { stepRuns } from "./step.ts";
-import { multipliers, multiplierWords, partsOf, scratchWords, type Team } from "./team.ts";
+import { groupSize, multipliers, multiplierWords, partsOf, placeIn, scratchWords, type Team } from "./team.ts";
 
 /** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
 const RESIDENT = 16;
@@ -24,7 +24,7 @@ const MOST_RESIDENT_ROWS = 9;
 
 /**
  * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a workgroup each, launched
- * with as many groups as lanes. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
+ * with as many groups as lanes, or half as many where a group has two options side by side. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
  *
  * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
@@ -36,7 +36,7 @@ const MOST_RESIDENT_ROWS = 9;
  */
 export function teamKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
   if (variant.volatility !== undefined) return makeKernel(variant, team, steady);
-  const name = `${team.items} ${steady} ${variantName(variant)}`;
+  const name = `${team.name} ${steady} ${variantName(variant)}`;
   let made = kernels.get(name);
   if (made === undefined) kernels.set(name, (made = makeKernel(variant, team, steady)));
   return made;
@@ -45,11 +45,11 @@ export function teamKernel(variant: SolverVariant, team: Team, steady: boolean):
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
 
-/** Words of workgroup memory, at most: nodes and values, or four metrics; what scans pass on, two counters. */
+/** Words of workgroup memory, at most: nodes and values, or four metrics, of each option; what scans pass on, two counters. */
 export function teamWords(team: Team, capacity: number): number {
   const lasting = 2 * capacity + 2 * multiplierWords(team, true);
   const anew = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
-  return Math.max(lasting, anew) + scratchWords(team) + 2;
+  return team.options * Math.max(lasting, anew) + scratchWords(team) + 2;
 }
 
 function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
@@ -65,8 +65,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
   const anew = !steady;
   const metrics = anew && (shape === "lognormal" || shape === "table");
   return kernel({
-    name: `fdm-${team.shuffles ? "subgroup" : "workgroup"}-${variantName(variant)}${scaled ? "-scaled" : anew ? "-anew" : ""}`,
-    groupSize: team.items,
+    name: `fdm-${team.name}-${variantName(variant)}${scaled ? "-scaled" : anew ? "-anew" : ""}`,
+    groupSize: groupSize(team),
     ...(team.shuffles && rows <= MOST_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {}),
     params: solverParams,
     env: {
@@ -84,21 +84,23 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       rows,
       parts: partsOf(rows).count,
       items: team.items,
+      options: team.options,
+      placeIn: placeIn(team),
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
       scaled,
       anew,
       metrics,
       far: FAR,
-      few: fewRounds(team),
+      few: team.few,
       levels: team.levels,
       multipliers: multipliers(team, steady && !policy),
       multiplierWords: multiplierWords(team, steady && !policy),
       metricWords: metrics ? capacity : 1,
       boundWords: metrics ? team.items : 1,
       endWords: END_WORDS,
-      layMetrics: layMetrics(rows, shape),
-      assembleByMetrics: assembleByMetrics(rows),
+      layMetrics: layMetrics(team, rows, shape),
+      assembleByMetrics: assembleByMetrics(team, rows),
       layNodes: layNodes(team, closed),
       layWeights: layWeights(team),
       readClosed,
@@ -107,8 +109,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       sliceWords: PIECE_WORDS,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
-      assembleRuns: assembleRuns({ rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
-      payRuns: payRuns(rows, barred),
+      assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
+      payRuns: payRuns(team, rows, barred),
       exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
       barrierWords: barrierWords(barriers),
       settleRuns: settleRuns(barriers, rows, policy),
@@ -142,17 +144,19 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       gpu,
       env: any,
     ) {
-      const lane = gpu.groupId();
-      if (lane >= lanes) return;
-      const item = gpu.localId();
+      if (gpu.groupId() * env.options >= lanes) return;
+      const { item, option } = env.placeIn();
+      const ownLane = gpu.groupId() * env.options + option;
+      // Without a lane of its own a group's second option does again what the first does, for both take part in what is collective.
+      const lane = env.options === 1 ? ownLane : Math.min(ownLane, lanes - 1);
       // The nodes; the weights of rows (`rowWeight`), which make place for the solution where items need more than their own; or four metrics (`layMetrics`), the
       // first two making place for nodes and solution where those are needed. Memory decides how many subgroups WebGPU has on a multiprocessor.
-      const x = gpu.sharedReal(env.capacity);
-      const values = gpu.sharedReal(env.capacity);
-      const third = gpu.sharedReal(env.metricWords);
-      const fourth = gpu.sharedReal(env.metricWords);
-      const bounds = gpu.sharedReal(env.boundWords);
-      const ends = gpu.sharedReal(env.endWords);
+      const x = gpu.part(gpu.sharedReal(env.options * env.capacity), option * env.capacity, env.capacity);
+      const values = gpu.part(gpu.sharedReal(env.options * env.capacity), option * env.capacity, env.capacity);
+      const third = gpu.part(gpu.sharedReal(env.options * env.metricWords), option * env.metricWords, env.metricWords);
+      const fourth = gpu.part(gpu.sharedReal(env.options * env.metricWords), option * env.metricWords, env.metricWords);
+      const bounds = gpu.part(gpu.sharedReal(env.options * env.boundWords), option * env.boundWords, env.boundWords);
+      const ends = gpu.part(gpu.sharedReal(env.options * env.endWords), option * env.endWords, env.endWords);
       const scratch = gpu.sharedReal(env.scratchWords);
       const count = gpu.sharedI32(1);
       const sum = gpu.sharedI32(1);
@@ -169,8 +173,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const active = gpu.privateReal(env.policyRows); // 1 where exercised
       const rhs = gpu.privateReal(env.policyRows);
       // Multipliers of the scans.
-      const above = gpu.precision === "f32" ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords);
-      const below = gpu.precision === "f32" ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords);
+      const ofScan = option * env.multiplierWords;
+      const above =
+        gpu.precision === "f32"
+          ? gpu.privateReal(env.multipliers)
+          : gpu.part(gpu.sharedReal(env.options * env.multiplierWords), ofScan, env.multiplierWords);
+      const below =
+        gpu.precision === "f32"
+          ? gpu.privateReal(env.multipliers)
+          : gpu.part(gpu.sharedReal(env.options * env.multiplierWords), ofScan, env.multiplierWords);
       const first = item * env.rows;
       env.layNodes(x, table, pitch, lane, nodes);
       yield;
@@ -196,7 +207,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         yield;
         yield* env.layMetrics(x, values, third, fourth, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed);
       } else env.layWeights(x, values, nodes);
-      if (item === 0) gpu.atomicStore(count, 0, 0);
+      if (gpu.localId() === 0) gpu.atomicStore(count, 0, 0);
       yield;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
       const { slice, move, pieces } = env.readSurface(table, tail, pitch, lane);
@@ -471,7 +482,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       for (let k = 0; k < env.rows; k++)
         if (first + k < nodes) values[first + k] = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];
       yield;
-      for (let k = item; k < windows * 6; k += env.items) {
+      const own = ownLane < lanes;
+      for (let k = item; own && k < windows * 6; k += env.items) {
         const window = (k / 6) | 0;
         const i = start[window * pitch + lane] + k - window * 6;
         out[k * pitch + lane] = values[i];
@@ -479,7 +491,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       }
       if (env.reads) {
         const read = (env.closed ? 2 : 1) * windows * 6;
-        for (let point = item; point < points; point += env.items)
+        for (let point = item; own && point < points; point += env.items)
           out[(read + point) * pitch + lane] = env.pointValue(
             table,
             coefficients,

@@ -1,4 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { placeIn, type Team } from "./team.ts";
 
 /**
  * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
@@ -38,7 +39,7 @@ export const END_WORDS = 4;
  * The metrics of all rows from the nodes, which are in A: `rowMetrics`, at [i], 0 beyond the last node, over the nodes and whatever is in B. `bounds` becomes
  * an item's largest bound; `ends` those of the first and the last node, and D and B there without sign. Cost: once a launch and a dividend.
  */
-export function layMetrics(rows: number, shape: string): KernelFunction<any, any> {
+export function layMetrics(team: Team, rows: number, shape: string): KernelFunction<any, any> {
   return fn({
     name: "layMetrics",
     params: [
@@ -55,10 +56,10 @@ export function layMetrics(rows: number, shape: string): KernelFunction<any, any
       i32,
       bool,
     ],
-    env: { rows, shape, rowMetrics },
+    env: { rows, shape, placeIn: placeIn(team), rowMetrics },
     *body([A, B, C, D, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed], gpu, env: any) {
       const last = nodes - 1;
-      const item = gpu.localId();
+      const { item } = env.placeIn();
       const first = item * env.rows;
       const ownA = gpu.privateReal(env.rows);
       const ownB = gpu.privateReal(env.rows);
@@ -102,7 +103,7 @@ export function layMetrics(rows: number, shape: string): KernelFunction<any, any
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */
-export function assembleByMetrics(rows: number): KernelFunction<any, any> {
+export function assembleByMetrics(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "assembleByMetrics",
     params: [
@@ -119,10 +120,10 @@ export function assembleByMetrics(rows: number): KernelFunction<any, any> {
       real,
       real,
     ],
-    env: { rows },
-    body([A, B, C, D, bounds, ends, a, c, nodes, hVariance, hDrift, scale], gpu, { rows }) {
+    env: { rows, placeIn: placeIn(team) },
+    body([A, B, C, D, bounds, ends, a, c, nodes, hVariance, hDrift, scale], _gpu, { rows, placeIn }: any) {
       const last = nodes - 1;
-      const item = gpu.localId();
+      const { item } = placeIn();
       const first = item * rows;
       for (let k = 0; k < rows; k++) {
         a[k] = hVariance * A[first + k] - hDrift * B[first + k];

@@ -1,16 +1,16 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { closedNode, readClosed } from "../rows.ts";
 import { rowWeight } from "../matrix.ts";
-import type { Team } from "./team.ts";
+import { placeIn, type Team } from "./team.ts";
 
 /** A lane's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to follow. */
-export function layNodes({ items }: Team, closed: boolean): KernelFunction<any, any> {
+export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> {
   return fn({
     name: "layNodes",
     params: [write(real), read(real), i32, i32, i32],
-    env: { items, closed, closedNode, readClosed },
-    body([x, table, pitch, lane, nodes], gpu, { items, closed, closedNode, readClosed }: any) {
-      const item = gpu.localId();
+    env: { items: team.items, placeIn: placeIn(team), closed, closedNode, readClosed },
+    body([x, table, pitch, lane, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed }: any) {
+      const { item } = placeIn();
       if (closed) {
         const { kink, width, meshStep, at, zeroAt } = readClosed(table, pitch, lane);
         for (let i = item; i < nodes; i += items) x[i] = closedNode(i, kink, width, meshStep, at, zeroAt);
@@ -20,13 +20,14 @@ export function layNodes({ items }: Team, closed: boolean): KernelFunction<any, 
 }
 
 /** What the nodes give to each row (`rowWeight`). A barrier has to follow. */
-export function layWeights({ items }: Team): KernelFunction<any, any> {
+export function layWeights(team: Team): KernelFunction<any, any> {
   return fn({
     name: "layWeights",
     params: [read(real), write(real), i32],
-    env: { items, rowWeight },
-    body([x, weights, nodes], gpu, { items, rowWeight }: any) {
-      for (let i = gpu.localId(); i < nodes; i += items) {
+    env: { items: team.items, placeIn: placeIn(team), rowWeight },
+    body([x, weights, nodes], _gpu, { items, placeIn, rowWeight }: any) {
+      const { item } = placeIn();
+      for (let i = item; i < nodes; i += items) {
         const hDown = x[i] - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
         weights[i] = rowWeight(hDown, hUp, i === 0, i === nodes - 1);

@@ -2,7 +2,7 @@ import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../
 import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
-import { FAR, fewRounds } from "./scan.ts";
+import { FAR } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import { partsOf, type Team } from "./team.ts";
 
@@ -82,7 +82,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
       total,
       parts: partsOf(rows).count,
       far: FAR,
-      few: fewRounds(team),
+      few: team.few,
       levels: team.levels,
       factorRuns: factorRuns(team, rows, { policy: true, unit: false, lasting: false, cut: barred }),
       eliminateRuns: eliminateRuns(team, rows, false, false),

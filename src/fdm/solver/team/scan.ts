@@ -1,74 +1,49 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { largest } from "./counters.ts";
-import type { Team } from "./team.ts";
+import { placeIn, type Team } from "./team.ts";
 
-/** The `reach` of scans that need no more than five neighbours. */
+/** The `reach` of scans that need no more than the nearest neighbours (`Team.neighbours`). */
 const NEAR = 0;
-/** Rounds of doubling that are often enough: they reach eight neighbours. */
-const FEW = 3;
-/** What `scanProducts` returns of factors that do not last if all rounds are needed; 1 if few are, 0 if pivots need no more than four items either. */
+/** What `scanProducts` returns of factors that do not last if all rounds are needed; 1 if few are, 0 if few of the pivots' (`Team.fewOfPivots`) are enough for them. */
 export const FAR = 2;
 
-/** Rounds where products say that few are enough; in workgroup memory they come in twos, which keeps its halves in turn. */
-export const fewRounds = ({ shuffles }: Team): number => (shuffles ? FEW : (FEW + 1) & -2);
-
 /**
- * What reaches a lane from its next five neighbours: s₁ + q₁s₂ + q₂s₃ + q₃s₄ + q₄s₅, where sⱼ is what the j-th one's run leaves by itself
- * and qⱼ the product of p over the first j, at `from` and `pitch` on in the multipliers.
+ * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ + q₄s₅], where sⱼ is what the
+ * j-th one's run leaves by itself and qⱼ the product of p over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
-const fiveTerms = fn({
-  name: "fiveTerms",
-  params: [real, real, real, real, real, read(real), i32, i32],
-  body([s1, s2, s3, s4, s5, q, from, pitch]) {
-    const first = s1 + q[from] * s2;
-    return first + (q[from + pitch] * s3 + q[from + 2 * pitch] * s4 + q[from + 3 * pitch] * s5);
-  },
-});
-
-/** From the lanes above, by five shuffles that do not wait for each other. */
-const nearSumAbove = fn({
-  name: "nearSumAbove",
-  params: [real, read(real), i32, i32],
-  env: { fiveTerms },
-  *body([value, q, from, pitch], gpu, { fiveTerms }) {
-    const s1: number = yield gpu.shuffleDown(value, 1);
-    const s2: number = yield gpu.shuffleDown(value, 2);
-    const s3: number = yield gpu.shuffleDown(value, 3);
-    const s4: number = yield gpu.shuffleDown(value, 4);
-    const s5: number = yield gpu.shuffleDown(value, 5);
-    return fiveTerms(s1, s2, s3, s4, s5, q, from, pitch);
-  },
-});
-
-/** The same from the lanes below. */
-const nearSumBelow = fn({
-  name: "nearSumBelow",
-  params: [real, read(real), i32, i32],
-  env: { fiveTerms },
-  *body([value, q, from, pitch], gpu, { fiveTerms }) {
-    const s1: number = yield gpu.shuffleUp(value, 1);
-    const s2: number = yield gpu.shuffleUp(value, 2);
-    const s3: number = yield gpu.shuffleUp(value, 3);
-    const s4: number = yield gpu.shuffleUp(value, 4);
-    const s5: number = yield gpu.shuffleUp(value, 5);
-    return fiveTerms(s1, s2, s3, s4, s5, q, from, pitch);
-  },
-});
+function nearSum({ neighbours }: Team, direction: "above" | "below"): KernelFunction<any, any> {
+  return fn({
+    name: "nearSum",
+    params: [real, read(real), i32, i32],
+    env: { neighbours, above: direction === "above" },
+    *body([value, q, from, pitch], gpu, { neighbours, above }) {
+      const s = gpu.privateReal(neighbours);
+      for (let j = 0; j < neighbours; j++) {
+        if (above) s[j] = yield gpu.shuffleDown(value, j + 1);
+        else s[j] = yield gpu.shuffleUp(value, j + 1);
+      }
+      let far = q[from + pitch] * s[2];
+      for (let j = 3; j < neighbours; j++) far += q[from + (j - 1) * pitch] * s[j];
+      return s[0] + q[from] * s[1] + far;
+    },
+  });
+}
 
 /**
  * The recurrence y ← value + p·y from the last item down to the first, by recursive doubling (Kogge & Stone 1973): returns the y that
  * enters an item's run, that is, what left the run of the item above. `above` has the product of p over 2ᵏ items, from this one on, 0
  * where there is none. All p are in [0, 1], so nothing grows. It ends after `reach` rounds, past which all products are nothing beside a rounding
- * (`scanProducts`), or adds up the neighbours (`fiveTerms`). In workgroup memory it starts and ends in the first half of `scratch`.
- * Cost: 5 shuffles or rounds + 1, or words written and read, an item.
+ * (`scanProducts`), or adds up the neighbours (`nearSum`). In workgroup memory it starts and ends in the first half of `scratch`.
+ * Cost: as many shuffles as neighbours, or rounds + 1, or words written and read, an item.
  */
-export function scanDown({ items, levels, shuffles }: Team, lasting: boolean): KernelFunction<any, any> {
+export function scanDown(team: Team, lasting: boolean): KernelFunction<any, any> {
+  const { items, levels, shuffles, few } = team;
   return fn({
     name: "scanDown",
     params: [real, read(real), write(real), i32],
-    env: { items, levels, shuffles, lasting, near: NEAR, few: FEW, nearSum: nearSumAbove },
-    *body([value, above, scratch, reach], gpu, { items, levels, shuffles, lasting, near, few, nearSum }: any) {
-      const item = gpu.localId();
+    env: { items, levels, shuffles, lasting, near: NEAR, few, nearSum: nearSum(team, "above"), placeIn: placeIn(team) },
+    *body([value, above, scratch, reach], gpu, { items, levels, shuffles, lasting, near, few, nearSum, placeIn }: any) {
+      const { item } = placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const pitch = own ? 1 : items;
       const place = own ? 0 : item;
@@ -113,68 +88,114 @@ export function scanDown({ items, levels, shuffles }: Team, lasting: boolean): K
  *   max(v₂ + p₂·max(v₁ + p₁·y, f₁), f₂) = max(v₂ + p₂v₁ + p₂p₁·y, max(v₂ + p₂f₁, f₂)),
  *
  * so the projected substitution of Brennan & Schwartz is a scan like any other. Without `early` exercise there is no floor. In workgroup
- * memory it starts and ends in the second half of `scratch`. Cost: 5 or 6 (7 or 11) shuffles, or as many words written and read as rounds, an item.
+ * memory it starts and ends in the second half of `scratch`. Cost: 5 or 6 (6 or 10) shuffles, half-subgroups 3 or 5 (4 or 8), or as many words written and read as rounds, an item.
  */
-export function scanUp({ items, levels, shuffles }: Team, early: boolean, lasting: boolean): KernelFunction<any, any> {
+export function scanUp(team: Team, early: boolean, lasting: boolean): KernelFunction<any, any> {
+  const { items, levels, shuffles, few } = team;
   return fn({
     name: "scanUp",
     params: [real, real, read(real), write(real), i32],
-    env: { lasting: lasting && !early, early, items, levels, shuffles, near: NEAR, few: FEW, nearSum: nearSumBelow },
-    *body(
-      [value, floor, below, scratch, reach],
-      gpu,
-      { lasting, early, items, levels, shuffles, near, few, nearSum }: any,
-    ) {
-      const item = gpu.localId();
+    env: {
+      lasting: lasting && !early,
+      early,
+      items,
+      levels,
+      shuffles,
+      near: NEAR,
+      few,
+      nearSum: nearSum(team, "below"),
+      roundsUp: roundsUp(team, early),
+      placeIn: placeIn(team),
+    },
+    *body([value, floor, below, scratch, reach], gpu, env: any) {
+      const { item } = env.placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
-      const pitch = own ? 1 : items;
+      const pitch = own ? 1 : env.items;
       const place = own ? 0 : item;
-      let sum = value;
-      let held = floor;
       let before = 0.0;
-      if (shuffles) {
-        if (lasting && reach === near) before = yield* nearSum(value, below, levels * pitch + place, pitch);
-        else {
-          for (let level = 0; level < few; level++) {
-            const p = below[level * pitch + place];
-            if (early) {
-              const other: number = yield gpu.shuffleUp(held, 1 << level);
-              held = Math.max(sum + p * other, held);
-            }
-            const other: number = yield gpu.shuffleUp(sum, 1 << level);
-            sum += p * other;
-          }
-          if (reach > few) {
-            for (let level = few; level < levels; level++) {
-              const p = below[level * pitch + place];
-              if (early) {
-                const other: number = yield gpu.shuffleUp(held, 1 << level);
-                held = Math.max(sum + p * other, held);
-              }
-              const other: number = yield gpu.shuffleUp(sum, 1 << level);
-              sum += p * other;
-            }
-          }
-          before = yield gpu.shuffleUp(early ? Math.max(sum, held) : sum, 1);
-        }
+      if (env.shuffles) {
+        if (env.lasting && reach === env.near)
+          before = yield* env.nearSum(value, below, env.levels * pitch + place, pitch);
+        else before = yield* env.roundsUp(value, floor, below, reach);
       } else {
-        for (let level = 0; level < levels; level++) {
+        let sum = value;
+        let held = floor;
+        for (let level = 0; level < env.levels; level++) {
           if (level < reach) {
-            const half = (1 - (level & 1)) * 4 * items;
+            const half = (1 - (level & 1)) * 4 * env.items;
             scratch[half + item] = sum;
-            if (early) scratch[half + items + item] = held;
+            if (env.early) scratch[half + env.items + item] = held;
             yield;
             const from = half + Math.max(item - (1 << level), 0);
             const p = below[level * pitch + place];
-            if (early) held = Math.max(sum + p * scratch[items + from], held);
+            if (env.early) held = Math.max(sum + p * scratch[env.items + from], held);
             sum += p * scratch[from];
           }
         }
-        scratch[4 * items + item] = early ? Math.max(sum, held) : sum;
+        scratch[4 * env.items + item] = env.early ? Math.max(sum, held) : sum;
         yield;
-        before = scratch[4 * items + Math.max(item - 1, 0)];
+        before = scratch[4 * env.items + Math.max(item - 1, 0)];
       }
       return item === 0 ? 0.0 : before;
+    },
+  });
+}
+
+/**
+ * The rounds of `scanUp` by shuffles. The last one needs what leaves the other items only, not their maps: max(v₂ + p₂·max(v₁, f₁), f₂), one shuffle in place of two.
+ */
+function roundsUp(team: Team, early: boolean): KernelFunction<any, any> {
+  const { items, levels, few } = team;
+  const round = fn({
+    name: "roundUp",
+    params: [real, real, real, i32],
+    env: { early },
+    *body([sum, held, p, distance], gpu, { early }) {
+      let floor = held;
+      if (early) {
+        const other: number = yield gpu.shuffleUp(held, distance);
+        floor = Math.max(sum + p * other, held);
+      }
+      const other: number = yield gpu.shuffleUp(sum, distance);
+      return { sum: sum + p * other, held: floor };
+    },
+  });
+  const last = fn({
+    name: "lastRoundUp",
+    params: [real, real, real, i32],
+    env: { early },
+    *body([sum, held, p, distance], gpu, { early }) {
+      const other: number = yield gpu.shuffleUp(early ? Math.max(sum, held) : sum, distance);
+      const all = sum + p * other;
+      return early ? Math.max(all, held) : all;
+    },
+  });
+  return fn({
+    name: "roundsUp",
+    params: [real, real, read(real), i32],
+    env: { items, levels, few, round, last, placeIn: placeIn(team) },
+    *body([value, floor, below, reach], gpu, { items, levels, few, round, last, placeIn }: any) {
+      const own = gpu.precision === "f32";
+      const pitch = own ? 1 : items;
+      const place = own ? 0 : placeIn().item;
+      let sum = value;
+      let held = floor;
+      let leaving = 0.0;
+      for (let level = 0; level < few - 1; level++) {
+        const both = yield* round(sum, held, below[level * pitch + place], 1 << level);
+        sum = both.sum;
+        held = both.held;
+      }
+      if (reach > few) {
+        for (let level = few - 1; level < levels - 1; level++) {
+          const both = yield* round(sum, held, below[level * pitch + place], 1 << level);
+          sum = both.sum;
+          held = both.held;
+        }
+        leaving = yield* last(sum, held, below[(levels - 1) * pitch + place], 1 << (levels - 1));
+      } else leaving = yield* last(sum, held, below[(few - 1) * pitch + place], 1 << (few - 1));
+      const next: number = yield gpu.shuffleUp(leaving, 1);
+      return next;
     },
   });
 }
@@ -184,21 +205,21 @@ const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
  * The multipliers of both scans, from the products of p over an item's own run: `above` for `scanDown`, `below` for `scanUp`; 0 where
- * 2ᵏ items on there is none; then, with shuffles and for factors that last for some steps, those of `fiveTerms`. Once a factorisation. Returns how far scans need to
- * reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, or `NEAR` if products over five runs are
+ * 2ᵏ items on there is none; then, with shuffles and for factors that last for some steps, those of `nearSum`. Once a factorisation. Returns how far scans need to
+ * reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, or `NEAR` if products over as many runs as there are `neighbours` are
  * nothing; for others, which have fewer multipliers then, 0, 1 or `FAR`. `cut`: nodes may be cut off, so that products are 0 in some runs and are not in others.
  *
  * What decides by item is a choice of values, not an `if`: from a branch that sets a constant NVIDIA's compiler for Vulkan (driver 580) went on to a reduction of its own,
  * over the items of that branch alone.
  */
 export function scanProducts(team: Team, lasting: boolean, cut: boolean): KernelFunction<any, any> {
-  const { items, levels, shuffles } = team;
+  const { items, levels, shuffles, few, fewOfPivots, neighbours } = team;
   const doubling = fn({
     name: "doubling",
     params: [real, real, i32, write(real), write(real), write(real)],
-    env: { items, shuffles },
-    *body([down, up, level, above, below, scratch], gpu, { items, shuffles }) {
-      const item = gpu.localId();
+    env: { items, shuffles, placeIn: placeIn(team) },
+    *body([down, up, level, above, below, scratch], gpu, { items, shuffles, placeIn }: any) {
+      const { item } = placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const at = own ? level : level * items + item;
       const distance = 1 << level;
@@ -233,8 +254,11 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       cut,
       doubling,
       far: FAR,
-      few: fewRounds(team),
+      few,
+      fewOfPivots,
+      neighbours,
       near: NEAR,
+      placeIn: placeIn(team),
       largest: largest(team, lasting),
       nothing64: NOTHING.f64,
       nothing32: NOTHING.f32,
@@ -243,7 +267,7 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
     *body([down, up, above, below, scratch, counter, result], gpu, env: any) {
       const nothing =
         gpu.precision === "f64" ? env.nothing64 : gpu.precision === "f32" ? env.nothing32 : env.nothingPairs;
-      const item = gpu.localId();
+      const { item } = env.placeIn();
       let downwards = down;
       let upwards = up;
       let reach = 0;
@@ -260,12 +284,12 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
           const place = own ? 0 : item;
           downwards = 1.0;
           upwards = 1.0;
-          for (let j = 1; j <= 5; j++) {
+          for (let j = 1; j <= env.neighbours; j++) {
             const next: number = yield gpu.shuffleDown(down, j);
             const before: number = yield gpu.shuffleUp(up, j);
             downwards = item + j < env.items - 1 ? downwards * next : 0.0;
             upwards = item > j ? upwards * before : 0.0;
-            if (j < 5) {
+            if (j < env.neighbours) {
               above[(env.levels + j - 1) * pitch + place] = downwards;
               below[(env.levels + j - 1) * pitch + place] = upwards;
             }
@@ -280,9 +304,9 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       }
       for (let level = 0; level < env.few; level++) {
         const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
-        // The pivots' products are those of both: four items are far enough for them where either's are less than the root.
+        // The pivots' products are those of both: few of their rounds are enough where either's are less than the root.
         const square = Math.max(round.p, round.q) * Math.max(round.p, round.q);
-        if (level === 2) reach = square > nothing ? 1 : reach;
+        if (level === env.fewOfPivots) reach = square > nothing ? 1 : reach;
         downwards = round.downwards;
         upwards = round.upwards;
       }

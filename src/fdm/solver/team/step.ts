@@ -182,10 +182,10 @@ function oldValues({ items, shuffles }: Team, rows: number): KernelFunction<any,
     params: [read(real), write(real), read(real), write(real), bool],
     env: { rows, items, shuffles },
     *body([u, z, lower, scratch, crankNicolson], gpu, { rows, items, shuffles }) {
-      const item = gpu.localId();
       let before = 0.0;
       if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1);
       else {
+        const item = gpu.localId();
         // No scan uses this part.
         scratch[2 * items + item] = u[rows - 1];
         yield;

@@ -1,15 +1,73 @@
+import { fn, type KernelFunction } from "../../../kernel/index.ts";
+
 /** The items that solve one option together, each a run of consecutive nodes; and how they exchange values. */
 export interface Team {
+  readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
-  /** log₂ of it: rounds of a scan. */
+  /**
+   * How many options a workgroup has, one after another. Where they share a subgroup, a shuffle brings an item beside the border the other option's number, which is
+   * multiplied by 0 or not taken.
+   */
+  readonly options: 1 | 2;
+  /** log₂ of the items: rounds of a scan. */
   readonly levels: number;
   /** By shuffles within one subgroup, else through workgroup memory with a barrier a round. */
   readonly shuffles: boolean;
+  /** Rounds of a scan that are often enough: they reach some 70 nodes. In workgroup memory they come in twos, which keeps its halves in turn. */
+  readonly few: number;
+  /** The same of the pivots' scan: rounds that reach some 35 nodes, past which pivots often know nothing of what entered. */
+  readonly fewOfPivots: number;
+  /** With shuffles, how many neighbours a scan adds up where more are not needed: some 50 nodes. */
+  readonly neighbours: number;
 }
 
-export const WORKGROUP: Team = { items: 64, levels: 6, shuffles: false };
+export const WORKGROUP: Team = {
+  name: "workgroup",
+  items: 64,
+  options: 1,
+  levels: 6,
+  shuffles: false,
+  few: 4,
+  fewOfPivots: 2,
+  neighbours: 0,
+};
 /** For devices whose subgroups have 32 lanes, as NVIDIA's have. */
-export const SUBGROUP: Team = { items: 32, levels: 5, shuffles: true };
+export const SUBGROUP: Team = {
+  name: "subgroup",
+  items: 32,
+  options: 1,
+  levels: 5,
+  shuffles: true,
+  few: 3,
+  fewOfPivots: 2,
+  neighbours: 5,
+};
+/** The same devices, two options a subgroup: half the shuffles an option, and of its runs, twice as long, fewer matter to each other. */
+export const HALF_SUBGROUP: Team = {
+  name: "half-subgroup",
+  items: 16,
+  options: 2,
+  levels: 4,
+  shuffles: true,
+  few: 2,
+  fewOfPivots: 1,
+  neighbours: 3,
+};
+
+/** Items of a workgroup. */
+export const groupSize = ({ items, options }: Team): number => items * options;
+
+/** Which of its option's items an item is, and which of the group's options that is. */
+export const placeIn = ({ items, options, levels }: Team): KernelFunction<any, any> =>
+  fn({
+    name: "placeIn",
+    params: [],
+    env: { alone: options === 1, last: items - 1, levels },
+    body(_, gpu, { alone, last, levels }) {
+      const id = gpu.localId();
+      return { item: alone ? id : id & last, option: alone ? 0 : id >> levels };
+    },
+  });
 
 /** Words of workgroup memory that scans pass values through: two halves in turn, so that a round needs one barrier. */
 export function scratchWords({ items, shuffles }: Team): number {
@@ -25,9 +83,9 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
   return { count: Math.ceil(rows / size), size };
 }
 
-/** Multipliers of one scan, those of doubling and, where factors last, of `fiveTerms`, an item's. */
-export const multipliers = ({ levels, shuffles }: Team, lasting: boolean): number =>
-  levels + (shuffles && lasting ? 4 : 0);
+/** Multipliers of one scan, those of doubling and, where factors last, of neighbours' sums (`nearSum`), an item's. */
+export const multipliers = ({ levels, shuffles, neighbours }: Team, lasting: boolean): number =>
+  levels + (shuffles && lasting ? neighbours - 1 : 0);
 
-/** Words of workgroup memory for those of one scan, an item's k-th at [k·items + item]. In f32 they are in registers, which have no room for them in f64. */
+/** Words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32 they are in registers, which have no room for them in f64. */
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;
