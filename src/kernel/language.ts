@@ -106,6 +106,9 @@ export interface FunctionDefinition<P extends ParamTuple, E extends Environment,
   body(args: TupleValues<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
 }
 
+/** Workgroups that a multiprocessor shall have room for at once, in every precision or in some. */
+export type ResidentGroups = number | Readonly<Partial<Record<Precision, number>>>;
+
 /** A numerical kernel: the work of one item, for a launch over many. A specification: frozen, device-free, cacheable. */
 export interface Kernel<P extends Params = Params> {
   readonly kind: "kernel";
@@ -115,7 +118,7 @@ export interface Kernel<P extends Params = Params> {
   /** Items per workgroup. */
   readonly groupSize: number;
   /** See `KernelDefinition`. */
-  readonly residentGroups?: number;
+  readonly residentGroups?: ResidentGroups;
   readonly source: string;
   /** The body itself, for running it as plain JavaScript. */
   readonly body: (args: any, gpu: Gpu, env: any) => void | KernelBody;
@@ -128,7 +131,7 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
   /** Items per workgroup, 64 by default. */
   readonly groupSize?: number;
   /** On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler by default; other back ends do as they like. */
-  readonly residentGroups?: number;
+  readonly residentGroups?: ResidentGroups;
   // undefined, not void: only so does TypeScript know what `yield` gives in a generator.
   body(args: ParamValues<P>, gpu: Gpu, env: EnvironmentValues<E>): undefined | KernelBody;
 }

@@ -13,6 +13,7 @@ import type {
   KernelFunction,
   Params,
   ParamTuple,
+  ResidentGroups,
   ScalarDeclaration,
 } from "../language.ts";
 
@@ -64,7 +65,7 @@ function declareKernel<P extends Params>(
   name: string,
   params: P,
   env: Environment,
-  { groupSize, residentGroups }: { readonly groupSize: number; readonly residentGroups?: number | undefined },
+  { groupSize, residentGroups }: { readonly groupSize: number; readonly residentGroups?: ResidentGroups | undefined },
   body: Kernel["body"],
   source: string,
 ): Kernel<P> {
@@ -72,8 +73,9 @@ function declareKernel<P extends Params>(
     throw new SpecError(
       `kernel "${name}": groupSize: got ${groupSize}, expected a whole number from 1 to ${MAX_GROUP_SIZE}`,
     );
-  if (residentGroups !== undefined && !(Number.isInteger(residentGroups) && residentGroups >= 1))
-    throw new SpecError(`kernel "${name}": residentGroups: got ${residentGroups}, expected a whole number ≥ 1`);
+  for (const groups of typeof residentGroups === "object" ? Object.values(residentGroups) : [residentGroups ?? 1])
+    if (!(Number.isInteger(groups) && groups >= 1))
+      throw new SpecError(`kernel "${name}": residentGroups: got ${groups}, expected a whole number ≥ 1`);
   for (const key of [...Object.keys(params), ...Object.keys(env)])
     if (!/^[A-Za-z_$][\w$]*$/.test(key))
       throw new SpecError(`kernel "${name}": "${key}" is not an identifier; rename it`);

@@ -38,7 +38,8 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   bindArguments(ctx, unit, kernel, scope, out);
   lowerBody(ctx, unit.syntax, scope, out);
   const body = finalizeStatements(ctx, out);
-  const ir = assemble(ctx, body, kernel.residentGroups);
+  const { residentGroups: groups } = kernel;
+  const ir = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
   checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
   return ir;
 }

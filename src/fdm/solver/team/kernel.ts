@@ -22,6 +22,12 @@ const RESIDENT = 16;
 /** Of longer runs too much would be spilled. */
 const MOST_RESIDENT_ROWS = 9;
 
+/** Two options a subgroup have runs twice as long: in f32 they spill seven words, four of which a step reads again; in f64 there are eight subgroups, for nothing less than all registers will do. */
+const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "residentGroups"> => {
+  if (options === 2) return { residentGroups: { f32: RESIDENT } };
+  return shuffles && rows <= MOST_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {};
+};
+
 /**
  * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a workgroup each, launched
  * with as many groups as lanes, or half as many where a group has two options side by side. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
@@ -67,7 +73,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
   return kernel({
     name: `fdm-${team.name}-${variantName(variant)}${scaled ? "-scaled" : anew ? "-anew" : ""}`,
     groupSize: groupSize(team),
-    ...(team.shuffles && rows <= MOST_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {}),
+    ...residents(team, rows),
     params: solverParams,
     env: {
       early,
