@@ -136,7 +136,8 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   sharedReal: absent("sharedReal"),
   sharedI32: absent("sharedI32"),
   sharedU32: absent("sharedU32"),
-  part: absent("part"),
+  part: (array: Numbers, from: number, length: number): Numbers =>
+    (array as unknown as Float64Array).subarray(from, from + length),
 
   nearest,
   reciprocal: (x) => 1 / x,

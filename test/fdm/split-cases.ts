@@ -18,7 +18,8 @@ import { windowOf } from "../../src/fdm/lane.ts";
 import { nodeAt } from "../../src/fdm/mesh.ts";
 import { Rows } from "../../src/fdm/rows.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/solver/index.ts";
-import type { Split, TeamSplit } from "../../src/fdm/split.ts";
+import { mayShare } from "../../src/fdm/pairs.ts";
+import { type Split, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
 import { constant, localSurface } from "../../src/market/index.ts";
 import { digitalPayoff, vanillaPayoff } from "../../src/products/index.ts";
@@ -189,6 +190,7 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
     diffusion: steppedVolatility,
   },
   "American, dividends, σ(S)": { ...american, dividends, diffusion: local },
+  "American, σ(S), stepped rates": { ...american, diffusion: local, rates: stepped },
   "American, σ(S, t)": { ...american, diffusion: { kind: "formula", sigma, shift: 0 } },
   "policy: negative rates": { ...american, ...negative },
   "policy: exercise region unknown, dividends": {
@@ -199,6 +201,22 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
   ...eventful,
   ...oneSpot,
 };
+
+/** Whether two options of a problem may share a subgroup. */
+export const mayBePaired = (problem: OneFactorProblem, size: Resolution, precision: Precision): boolean =>
+  grids(problem, size).every((grid) => mayShare(lane(grid), precision));
+
+/** Whether a device solves a problem in a split: what is not for it would be solved one item an option, and agree. */
+export function isSolvedBy(
+  split: TeamSplit,
+  device: Device,
+  precision: Precision,
+  problem: OneFactorProblem,
+  size: Resolution,
+): boolean {
+  if (teamCapacity(device, precision, size.nodes, split) === undefined) return false;
+  return split !== "half-subgroup" || mayBePaired(problem, size, precision);
+}
 
 /** The six values of a lane's window and those at the other spots, −1 where exercise is optimal at once; in the currency. */
 export function valuesAt({ problem }: Grid, values: LaneValues): number[] {
@@ -216,6 +234,8 @@ interface Lanes {
 const ALL: Lanes = { shifts: [0, 0.02, -0.03], grids: 2 };
 /** For the interpreter: as many as may meet. */
 export const TWO_LANES: Lanes = { shifts: [0, 0.02], grids: 1 };
+/** Of which the last has no other beside it in its subgroup. */
+export const THREE_LANES: Lanes = { shifts: [0, 0.02, -0.03], grids: 1 };
 
 /** Values in the windows of the fine and coarse grids of a problem and shifts of it, the nodes there, and the values at the other spots, over spot. */
 export async function solved(
@@ -257,6 +277,28 @@ export async function differenceOfCopies(
   const apart = (window: readonly number[]): number =>
     Math.max(...window.map((value, k) => (value === runs[0][k] ? 0 : Math.abs(value - runs[0][k]))));
   return Math.max(...runs.map(apart)) / problem.spots[0];
+}
+
+/**
+ * Largest difference, over spot, between an option that has its subgroup to itself and the same option beside another one, as the first of the two and as the second. How far scans
+ * reach is the larger of what the two need, so that this is a rounding, not nothing.
+ * @throws Error (the two do not share a launch)
+ */
+export async function differenceBeside(
+  device: Device,
+  precision: Precision,
+  [problem, other]: readonly [OneFactorProblem, OneFactorProblem],
+  size: Resolution,
+): Promise<number> {
+  const [one, neighbour] = [problem, other].map((each) => grids(each, size)[0]);
+  if (one.key !== neighbour.key || one.time.key !== neighbour.time.key) throw new Error("no launch in common");
+  using solver = new LaneSolver(device, precision, "half-subgroup");
+  const [alone] = await solver.solve([lane(one)]);
+  const beside = await solver.solve([one, neighbour, neighbour, one, one].map((grid) => lane(grid)));
+  const expected = valuesAt(one, alone);
+  const apart = [0, 3, 4].flatMap((l) => valuesAt(one, beside[l]).map((value, k) => Math.abs(value - expected[k])));
+  if (!apart.every(Number.isFinite)) throw new Error("there are values that are not finite");
+  return Math.max(...apart) / problem.spots[0];
 }
 
 /**
@@ -376,6 +418,36 @@ function eventRows({ problem, time }: Grid): number[] {
   }
   return rows;
 }
+
+const wild = {
+  rates: constant(0.01),
+  dividendYield: 0,
+  diffusion: { kind: "deterministic", sigma: constant(1.1) },
+} as const;
+/** Options of one launch that have little in common: strikes, volatilities, calls and puts, where exercise begins. */
+export const strangers: Readonly<Record<string, readonly [OneFactorProblem, OneFactorProblem]>> = {
+  European: [european, { ...european, ...wild, payoff: vanillaPayoff("call", 900) }],
+  American: [american, { ...american, ...wild, payoff: vanillaPayoff("put", 900) }],
+  "American, dividends, σ(S)": [
+    { ...american, dividends, diffusion: local },
+    {
+      ...american,
+      dividends,
+      payoff: vanillaPayoff("put", 400),
+      diffusion: { ...local, sigma: (spot: number) => 9 / Math.sqrt(spot) },
+    },
+  ],
+  "American, σ(S), stepped rates": [
+    { ...american, diffusion: local, rates: stepped },
+    {
+      ...american,
+      rates: { ...stepped, values: [0.2, 0.1] },
+      payoff: vanillaPayoff("put", 400),
+      diffusion: { ...local, sigma: (spot: number) => 9 / Math.sqrt(spot) },
+    },
+  ],
+  dates: [bermudan, { ...bermudan, ...wild, payoff: vanillaPayoff("call", 900) }],
+};
 
 /** Rounding, accumulated over some 60 steps, over spot: 3e-15, 2e-6 and 3e-14 are the most observed. */
 export const TOLERANCE = { f64: 1e-12, f32: 4e-6, f32x2: 1e-11 } as const;

@@ -5,6 +5,9 @@ import { grids, type OneFactorProblem } from "../../src/fdm/index.ts";
 import { hasObstacle } from "../../src/fdm/lane.ts";
 import { nodeAt } from "../../src/fdm/mesh.ts";
 import type { Precision } from "../../src/kernel/index.ts";
+import { mayBePaired } from "./split-cases.ts";
+
+const SMALL = { nodes: 33, steps: 8 };
 
 /** A problem, and the precision in which it is solved. */
 export interface Run {
@@ -19,7 +22,7 @@ export type Features = Readonly<
 >;
 
 export function featuresOf(problem: OneFactorProblem): Features {
-  const [{ scheme, time, mesh, table }] = grids(problem, { nodes: 33, steps: 8 });
+  const [{ scheme, time, mesh, table }] = grids(problem, SMALL);
   return {
     exercise: scheme,
     dividends: time.dividends > 0 ? "dividends" : "no dividends",
@@ -48,12 +51,18 @@ export const variants: readonly string[] = [
   "moving, no dividends, no barriers, steady",
 ];
 
-/** What a run shows: a variant, each feature in its precision, each pair of features. */
+/** Those of which two options may share a subgroup. */
+export const pairedVariants = variants.filter((name) => !name.includes("policy") && !name.includes(", barriers"));
+export const paired = (variant: string): string => `${variant}, two a subgroup`;
+
+/** What a run shows: a variant, alone in a subgroup and beside another one, each feature in its precision, each pair of features. */
 export function shownBy({ problem, precision }: Run): string[] {
   const features = featuresOf(problem);
   const all = Object.values(features);
   const pairs = all.flatMap((one, i) => all.slice(i + 1).map((other) => `${one} × ${other}`));
-  return [variantOf(features), ...all.map((feature) => `${feature} in ${precision}`), ...pairs];
+  const variant = variantOf(features);
+  const both = mayBePaired(problem, SMALL, precision) ? [paired(variant)] : [];
+  return [variant, ...both, ...all.map((feature) => `${feature} in ${precision}`), ...pairs];
 }
 
 /** Every problem in every precision, those precisions in turn first. */

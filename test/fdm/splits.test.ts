@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Device } from "../../src/device/index.ts";
 import { grids, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
+import { mayShare } from "../../src/fdm/pairs.ts";
 import { preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
@@ -14,15 +15,32 @@ import { problems as knockIns } from "./knock-in-cases.ts";
 import {
   american,
   difference,
+  differenceBeside,
+  differenceOfCopies,
   differenceOfEnds,
   european,
   everyEnds,
+  isSolvedBy,
   movable,
   problems,
+  strangers,
+  THREE_LANES,
   TOLERANCE,
   TWO_LANES,
 } from "./split-cases.ts";
-import { covering, everyRun, featuresOf, type Run, shownBy, variantOf, variants } from "./split-covering.ts";
+import {
+  covering,
+  everyRun,
+  featuresOf,
+  paired,
+  pairedVariants,
+  type Run,
+  shownBy,
+  variantOf,
+  variants,
+} from "./split-covering.ts";
+
+const TEAMS = ["workgroup", "subgroup", "half-subgroup"] as const satisfies readonly TeamSplit[];
 
 const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
@@ -41,8 +59,8 @@ describe.each(devices)("the splits on $label", ({ device, missing }) => {
   // One capacity a split, for the fine mesh and the coarse one: half of the kernels. The others' turn comes below.
   const size = { nodes: 93, steps: 24 };
   it.each(runsOn(device))("$precision, $name", async ({ name, problem, precision }) => {
-    for (const split of ["workgroup", "subgroup"] as const) {
-      if (teamCapacity(device, precision, size.nodes, split) === undefined) continue;
+    for (const split of TEAMS) {
+      if (!isSolvedBy(split, device, precision, problem, size)) continue;
       const worst = await difference(device, precision, problem, size, split);
       console.log(`${device.name} ${precision} ${split} ${name}: ${worst.toExponential(1)}`);
       expect(worst).toBeLessThan(TOLERANCE[precision]);
@@ -57,6 +75,7 @@ describe("what the problems show", () => {
     const all = Object.values(problems).map((problem) => variantOf(featuresOf(problem)));
     expect(new Set(all)).toEqual(new Set(variants));
     expect(variants).toHaveLength(29);
+    expect(pairedVariants).toHaveLength(13);
   });
 
   it.each([[["f32"]], [["f64", "f32"]]] as const)("is shown by those that stand for all, in %s", (precisions) => {
@@ -65,6 +84,7 @@ describe("what the problems show", () => {
     const chosen = covering(all, others);
     expect(shown([...chosen, ...others])).toEqual(expect.arrayContaining(shown(all)));
     expect(shown([...chosen, ...others])).toEqual(expect.arrayContaining([...variants]));
+    expect(shown(chosen)).toEqual(expect.arrayContaining(pairedVariants.map(paired)));
     expect(chosen.length).toBeLessThan(0.8 * Object.keys(problems).length);
   });
 });
@@ -74,8 +94,8 @@ describe("a step between two dates of exercise", () => {
   it.each(["dates: put", "dates: stepped rates", "dates: call, dividends, descending mesh"])("%s", async (name) => {
     for (const { device } of devices) {
       if (device === undefined || device.backend === "webgpu") continue;
-      for (const split of ["workgroup", "subgroup"] as const) {
-        if (teamCapacity(device, "f64", 57, split) === undefined) continue;
+      for (const split of TEAMS) {
+        if (!isSolvedBy(split, device, "f64", problems[name], { nodes: 57, steps: 8 })) continue;
         const worst = await difference(device, "f64", problems[name], { nodes: 57, steps: 8 }, split);
         expect(worst).toBeLessThan(TOLERANCE.f64);
       }
@@ -88,6 +108,15 @@ describe("two splits on every size of mesh", () => {
     const [{ device }] = devices;
     for (const problem of [european, american, problems["American, dividends, σ(S)"]])
       expect(await difference(device as Device, "f64", problem, { nodes, steps: 24 })).toBeLessThan(TOLERANCE.f64);
+  });
+
+  // Six, eleven and seventeen rows an item, the last two in parts; as many nodes as there is room for, and as few.
+  it.each([17, 93, 161, 257, 269])("%i nodes, two a subgroup", async (nodes) => {
+    const device = new InterpreterDevice({ subgroupSize: 32 });
+    for (const problem of [european, american])
+      expect(await difference(device, "f64", problem, { nodes, steps: 8 }, "half-subgroup", THREE_LANES)).toBeLessThan(
+        TOLERANCE.f64,
+      );
   });
 
   // Six, nine and seventeen rows an item, the last in three parts.
@@ -178,13 +207,64 @@ describe("two splits of any problem", () => {
   });
 });
 
-describe.each(["workgroup", "subgroup"] as const)("the %s split in the interpreter", (split) => {
+describe.each(TEAMS)("the %s split in the interpreter", (split) => {
+  const device = new InterpreterDevice({ subgroupSize: 32 });
+  const size = { nodes: 33, steps: 8 };
   // It throws at a race, an access out of bounds or an uninitialised read.
-  it.each(Object.entries(problems))("%s", async (_, problem) => {
-    const device = new InterpreterDevice({ subgroupSize: 32 });
-    const worst = await difference(device, "f64", problem, { nodes: 33, steps: 8 }, split, TWO_LANES);
-    expect(worst).toBeLessThan(TOLERANCE.f64);
-    expect(device.liveBuffers).toBe(0);
+  it.each(Object.entries(problems).filter(([, problem]) => isSolvedBy(split, device, "f64", problem, size)))(
+    "%s",
+    async (_, problem) => {
+      const lanes = split === "half-subgroup" ? THREE_LANES : TWO_LANES;
+      const worst = await difference(device, "f64", problem, size, split, lanes);
+      expect(worst).toBeLessThan(TOLERANCE.f64);
+      expect(device.liveBuffers).toBe(0);
+    },
+  );
+});
+
+describe("two options in a subgroup", () => {
+  const size = { nodes: 57, steps: 12 };
+  const interpreter = new InterpreterDevice({ subgroupSize: 32 });
+
+  it.each(Object.entries(strangers))("know nothing of each other: %s", async (name, both) => {
+    for (const device of [interpreter, devices[3].device])
+      for (const precision of ["f64", "f32"] as const) {
+        if (device === undefined || !isSolvedBy("half-subgroup", device, precision, both[0], size)) continue;
+        const worst = await differenceBeside(device, precision, both, size);
+        console.log(`${device.name} ${precision} ${name}, beside another: ${worst.toExponential(1)}`);
+        expect(worst).toBeLessThan(TOLERANCE[precision]);
+      }
+  });
+
+  // The same lane needs the same reach: first, second or alone, it is to the bit what it is elsewhere.
+  it.each(["European", "American put", "European, dividends"])(
+    "are the same to the bit if they are one: %s",
+    async (name) => {
+      for (const precision of ["f64", "f32"] as const)
+        expect(await differenceOfCopies(interpreter, precision, problems[name], size, "half-subgroup", 3)).toBe(0);
+    },
+  );
+
+  it("are as good as one", async () => {
+    for (const shifts of [[0], [0, 0.02]])
+      expect(await difference(interpreter, "f64", american, size, "half-subgroup", { shifts, grids: 1 })).toBeLessThan(
+        TOLERANCE.f64,
+      );
+  });
+
+  it("are lanes that can harm nobody", () => {
+    const [grid] = grids(european, size);
+    expect(mayShare(lane(grid), "f32")).toBe(true);
+    expect(mayShare(lane(grid), "f32x2")).toBe(false);
+    const endless: OneFactorProblem = { ...european, diffusion: { kind: "deterministic", sigma: constant(8) } };
+    const [far] = grids(endless, size);
+    expect(mayShare(lane(far), "f32")).toBe(false);
+    expect(mayShare(lane(far), "f64")).toBe(true);
+    for (const name of ["European, σ(S, t)", "European, surface", "policy: negative rates", "barriers: one"])
+      expect(mayShare(lane(grids(problems[name], size)[0]), "f64")).toBe(false);
+    const huge = { ...vanillaPayoff("put", 105), vanillaSign: undefined, value: (spot: number) => spot ** 12 };
+    const [steep] = grids({ ...european, payoff: huge }, size);
+    expect(mayShare(lane(steep), "f32")).toBe(false);
   });
 });
 
@@ -198,6 +278,28 @@ describe("which split", () => {
 
   it("is items on a software adapter", () => {
     expect(preferredSplits(device({ backend: "webgpu", parallelism: 1024 }))).toEqual(["item"]);
+  });
+
+  it("is half a subgroup where there are lanes enough", () => {
+    const gpu = device({ backend: "cuda", parallelism: 100 * 2048 });
+    expect(preferredSplits(gpu, 799)[0]).toBe("subgroup");
+    expect(preferredSplits(gpu, 800)).toEqual(["half-subgroup", "subgroup", "workgroup", "item"]);
+    expect(preferredSplits(device({ backend: "cpu" }), 1e6)).toEqual(["item"]);
+  });
+
+  it("launches a group for two options, and one for a last one; none where one of them might harm the other", async () => {
+    const gpu = new InterpreterDevice({ subgroupSize: 32 });
+    const launch = vi.spyOn(gpu, "launch");
+    using solver = new LaneSolver(gpu, "f32", "half-subgroup");
+    const [grid] = grids(european, { nodes: 17, steps: 4 });
+    await solver.solve([lane(grid), lane(grid), lane(grid)]);
+    const [far] = grids(
+      { ...european, diffusion: { kind: "deterministic", sigma: constant(8) } },
+      { nodes: 17, steps: 4 },
+    );
+    expect(far.key).toBe(grid.key);
+    await solver.solve([lane(grid), lane({ ...far, time: grid.time })]);
+    expect(launch.mock.calls.map((call) => call[2])).toEqual([{ groups: 2 }, { items: 2 }]);
   });
 
   it("launches a group an option, or an item, as it chose", async () => {
@@ -242,6 +344,9 @@ describe("which split", () => {
     expect(capacity({}, 161, "subgroup")).toBeUndefined();
     expect(capacity({ subgroupSize: 16 }, 161, "subgroup")).toBeUndefined();
     expect(capacity({ subgroupSize: 32 }, 161, "subgroup")).toBe(192);
+    expect(capacity({ subgroupSize: 16 }, 161, "half-subgroup")).toBeUndefined();
+    expect(capacity({ subgroupSize: 32 }, 161, "half-subgroup")).toBe(176);
+    expect(capacity({ subgroupSize: 32 }, 273, "half-subgroup")).toBeUndefined();
     expect(capacity({ subgroupSize: 32, maxWorkgroupBytes: 4000 }, 513, "subgroup")).toBeUndefined();
   });
 });

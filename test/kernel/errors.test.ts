@@ -125,6 +125,16 @@ const wrong: readonly (readonly [string, string | RegExp, string | RegExp])[] = 
   ["const t = gpu.sharedReal(8); gpu.fetch(t, 0, «t», 0, 1); out[0] = 1;", "a buffer here", "gpu.fetch(shared"],
   ["const t = gpu.sharedI32(8); gpu.fetch(t, 0, «u», 0, 1); out[0] = 1;", "copies real to i32", "one type"],
   ["const t = gpu.sharedReal(8); «gpu.fetch(t, 0, u)»; out[0] = 1;", "takes 5 arguments", ""],
+  ["const t = gpu.sharedReal(8); const p = «gpu.part(t, 4)»; out[0] = p[0];", "takes 3 arguments", ""],
+  ["const p = gpu.part(«u», 0, 4); out[0] = p[0];", "a shared array first", "gpu.part(shared"],
+  ["const t = gpu.sharedReal(8); const p = gpu.part(t, 4, «n»); out[0] = p[0];", "known only at run time", "env"],
+  ["const t = gpu.sharedReal(8); const p = gpu.part(t, 4, «9»); out[0] = p[0];", "9 elements of t, which has 8", ""],
+  [
+    "const t = gpu.sharedReal(8); const p = gpu.part(t, n, 4); out[0] = «p[4]»;",
+    "index 4 is outside t, of length 4",
+    "",
+  ],
+  ["const t = gpu.sharedReal(8); const p = gpu.part(t, «x», 4); out[0] = p[0];", "i32", ""],
 ];
 
 describe("every error has a place, a caret and a remedy", () => {

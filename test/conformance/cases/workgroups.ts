@@ -39,6 +39,50 @@ const reverse: readonly ConformanceCase[] = [32, 64, 100].map((groupSize) => ({
   args: ({ real, zeros }) => ({ u: real(uniforms(3 * groupSize)), out: zeros(3 * groupSize) }),
 }));
 
+const addUp = fn({
+  name: "addUp",
+  params: [write(real), i32],
+  *body([tile, item], gpu) {
+    const upper = gpu.part(tile, 8, 8);
+    if (item < 8) tile[item] += upper[item];
+    yield;
+    for (let stride = 4; stride > 0; stride = stride >> 1) {
+      if (item < stride) tile[item] = tile[item] + tile[item + stride];
+      yield;
+    }
+    return tile[0] + gpu.real(tile.length);
+  },
+});
+
+/** Two sums a group, each in its part of two arrays; parts of parts, compound assignments, atomics. */
+const parts: ConformanceCase = {
+  name: "parts of shared arrays",
+  kernel: kernel({
+    name: "parts",
+    params: { u: read(real), out: write(real), counts: write(i32) },
+    env: { addUp },
+    groupSize: 32,
+    *body({ u, out, counts }, gpu, { addUp }) {
+      const side = gpu.localId() >> 4;
+      const item = gpu.localId() & 15;
+      const tile = gpu.part(gpu.sharedReal(32), side * 16, 16);
+      const all = gpu.sharedI32(5);
+      const count = gpu.part(all, 1 + side, 2);
+      tile[item] = u[gpu.globalId()];
+      if (gpu.localId() < 5) gpu.atomicStore(all, gpu.localId(), 0);
+      yield;
+      gpu.atomicAdd(count, 1, item);
+      const sum: number = yield* addUp(tile, item);
+      if (item === 0) {
+        out[2 * gpu.groupId() + side] = sum;
+        counts[2 * gpu.groupId() + side] = gpu.atomicLoad(count, 1);
+      }
+    },
+  }),
+  size: { groups: 3 },
+  args: ({ real, zeros }) => ({ u: real(uniforms(96)), out: zeros(6), counts: new Int32Array(6) }),
+};
+
 const treeSum: ConformanceCase = {
   name: "a tree reduction: barriers in a loop",
   kernel: kernel({
@@ -400,6 +444,7 @@ export const workgroupCases: readonly ConformanceCase[] = [
   ...places,
   ...reverse,
   ...fetches,
+  parts,
   treeSum,
   scan,
   uniformBarriers,
