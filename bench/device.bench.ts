@@ -17,7 +17,9 @@ async function opened(backend: "cuda" | "webgpu", context: Context): Promise<Dev
 }
 
 /** What has events inside its life in each split by itself: what teams gain there. */
-const SPLITS = ["item", "subgroup", "workgroup"] as const;
+const SPLITS = ["item", "half-subgroup", "subgroup", "workgroup"] as const;
+/** One option a subgroup or two: which of them is chosen depends on how many there are. */
+const PAIRS = ["half-subgroup", "subgroup"] as const;
 
 async function run(context: Context): Promise<void> {
   using cpu = await openDevice({ backend: "cpu" });
@@ -38,6 +40,16 @@ async function run(context: Context): Promise<void> {
         europeanTimes,
         dividendsTimes,
       ]);
+      await options(
+        device,
+        precision,
+        context.quick ? [64] : [512, 2048, 8192],
+        context,
+        cpu,
+        peers,
+        [KINDS.american, KINDS.european, americanTimes, europeanTimes],
+        PAIRS,
+      );
       await options(device, precision, context.quick ? [64] : [8192, 32_768], context, cpu, peers, [american512]);
       await options(device, precision, context.quick ? [64] : [8192], context, cpu, peers, eventful, SPLITS);
     }

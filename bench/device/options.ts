@@ -12,6 +12,7 @@ import {
   pointValue,
   type Resolution,
 } from "../../src/fdm/index.ts";
+import { mayShare } from "../../src/fdm/pairs.ts";
 import { type Split, teamCapacity } from "../../src/fdm/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../../src/market/index.ts";
@@ -162,8 +163,11 @@ export async function options(
 }
 
 /** Another split than the one that was asked for would go by its name. */
-const hasRoom = (device: Device, precision: Precision, { mesh }: Kind, split: Split | "auto"): boolean =>
-  split === "auto" || split === "item" || teamCapacity(device, precision, mesh.nodes, split) !== undefined;
+function hasRoom(device: Device, precision: Precision, kind: Kind, split: Split | "auto"): boolean {
+  if (split === "auto" || split === "item") return true;
+  if (teamCapacity(device, precision, kind.mesh.nodes, split) === undefined) return false;
+  return split !== "half-subgroup" || mayShare(lanesOf([problem(0, kind)], kind.mesh)[0], precision);
+}
 
 async function book(
   device: Device,

@@ -148,6 +148,8 @@ export class LaneSolver implements Disposable {
   /** @throws SpecError the mesh is larger than the device allows in this split */
   private capacity({ mesh, scheme, problem }: Lane["grid"], split: Split): number {
     const needed = mesh.count;
+    const team = split === "item" ? undefined : teamCapacity(this.device, this.precision, needed, split);
+    if (team !== undefined) return team;
     // With a knock-in exercise on dates has as many arrays as American exercise, whose number does not change.
     const arrays = problem.knockIns === undefined ? scheme : "policy";
     const most = largestNodes(this.device, this.precision, arrays, [split]);
@@ -155,8 +157,7 @@ export class LaneSolver implements Disposable {
       throw new SpecError(
         `mesh: ${needed} nodes, at most ${most} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
       );
-    const team = split === "item" ? undefined : teamCapacity(this.device, this.precision, needed, split);
-    return team ?? Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, most);
+    return Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, most);
   }
 
   /**

@@ -166,6 +166,7 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
   "European call, stepped rates": { ...european, payoff: vanillaPayoff("call", 95), rates: stepped },
   "European, dividends": { ...european, dividends },
   "European, σ(S)": { ...european, diffusion: local },
+  "European, σ(S), stepped rates": { ...european, diffusion: local, rates: stepped },
   "European, σ(S, t)": { ...european, diffusion: { kind: "formula", sigma, shift: 0.01 } },
   "European, surface": { ...european, diffusion: surface },
   "American call, dividends, surface": {
@@ -445,6 +446,10 @@ export const strangers: Readonly<Record<string, readonly [OneFactorProblem, OneF
       payoff: vanillaPayoff("put", 400),
       diffusion: { ...local, sigma: (spot: number) => 9 / Math.sqrt(spot) },
     },
+  ],
+  "moving obstacles": [
+    { ...american, rates: stepped },
+    { ...american, rates: stepped, payoff: vanillaPayoff("put", 900), diffusion: wild.diffusion },
   ],
   dates: [bermudan, { ...bermudan, ...wild, payoff: vanillaPayoff("call", 900) }],
 };

@@ -294,7 +294,7 @@ describe("which split", () => {
     const [grid] = grids(european, { nodes: 17, steps: 4 });
     await solver.solve([lane(grid), lane(grid), lane(grid)]);
     const [far] = grids(
-      { ...european, diffusion: { kind: "deterministic", sigma: constant(8) } },
+      { ...european, diffusion: { kind: "deterministic", sigma: constant(12) } },
       { nodes: 17, steps: 4 },
     );
     expect(far.key).toBe(grid.key);

@@ -25,7 +25,7 @@ import {
   type Verdict,
 } from "../check.ts";
 
-const TEAMS: readonly TeamSplit[] = ["subgroup", "workgroup"];
+const TEAMS: readonly TeamSplit[] = ["half-subgroup", "subgroup", "workgroup"];
 
 export const splits: Family = (target, context) => {
   const size = isSlow(target) || context.quick ? { nodes: 105, steps: 24 } : { nodes: 161, steps: 48 };
