@@ -8,9 +8,8 @@ import { Launch, type LaneValues } from "./launch.ts";
 import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
-import { mayShare } from "./pairs.ts";
 import { sliceWords } from "./surface.ts";
-import { needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
+import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
@@ -70,7 +69,7 @@ export class LaneSolver implements Disposable {
     const results = new Array<LaneValues>(lanes.length);
     const running: Promise<void>[] = [];
     for (const members of grouped(lanes)) {
-      const split = this.splitOf(lanes, members);
+      const split = this.splitOf(lanes[members[0]], members.length);
       const variant = this.variant(lanes[members[0]], split);
       const kernel = await this.compiled(variant, split, lanes[members[0]].grid.time.homogeneous);
       for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
@@ -98,15 +97,15 @@ export class LaneSolver implements Disposable {
     this.memory[Symbol.dispose]();
   }
 
-  /** The best split that has room for the lanes of a launch, whose variants are one; one item an option always has. */
-  private splitOf(lanes: readonly Lane[], members: readonly number[]): Split {
-    const { grid } = lanes[members[0]];
-    const wanted = this.split === "auto" ? preferredSplits(this.device, members.length) : [this.split];
+  /** The best split that has room for as many lanes of this kind; one item an option always has. */
+  private splitOf(lane: Lane, lanes: number): Split {
+    const { mesh, problem } = lane.grid;
+    const wanted = this.split === "auto" ? preferredSplits(this.device, lanes) : [this.split];
     const fits = (split: Split): boolean =>
       split === "item" ||
-      (teamCapacity(this.device, this.precision, grid.mesh.count, split) !== undefined &&
-        (split !== "half-subgroup" || members.every((index) => mayShare(lanes[index], this.precision))));
-    return needsItems(grid.problem) ? "item" : (wanted.find(fits) ?? "item");
+      (teamCapacity(this.device, this.precision, mesh.count, split) !== undefined &&
+        (split !== "half-subgroup" || mayShare(lane, this.precision)));
+    return needsItems(problem) ? "item" : (wanted.find(fits) ?? "item");
   }
 
   private compiled(variant: SolverVariant, split: Split, steady: boolean): Promise<CompiledKernel> {

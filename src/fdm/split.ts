@@ -1,5 +1,6 @@
 import { type Device, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
+import type { Lane } from "./lane.ts";
 import type { OneFactorProblem } from "./problem.ts";
 import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, teamWords, WORKGROUP } from "./solver/index.ts";
 
@@ -61,4 +62,14 @@ export function preferredSplits(device: Device, lanes = 0): readonly Split[] {
  */
 export function needsItems({ knockIns, american, barriers, dividends }: OneFactorProblem): boolean {
   return knockIns !== undefined || (american && barriers !== undefined && dividends.length > 0);
+}
+
+/**
+ * Whether two lanes may share a subgroup. What needs more registers a node is left to whole subgroups, which have half as many nodes an item: policy iteration, barriers, emulated double;
+ * and so are volatilities made in each step, whose cost is not that of the scans.
+ */
+export function mayShare({ grid, formula, surface }: Lane, precision: Precision): boolean {
+  const { scheme, problem } = grid;
+  const few = scheme !== "policy" && problem.barriers === undefined && precision !== "f32x2";
+  return few && formula === undefined && surface === undefined;
 }

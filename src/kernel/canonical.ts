@@ -54,7 +54,9 @@ function writeStatement(s: Stmt, out: string[]): void {
       return;
     }
     case "subgroup":
-      out.push(`%${s.result} = subgroup ${s.op} ${text(s.value)} ${s.operand ? text(s.operand) : "_"}`);
+      out.push(
+        `%${s.result} = subgroup ${s.op} ${text(s.value)} ${s.operand ? text(s.operand) : "_"}${s.width === undefined ? "" : ` in ${s.width}`}`,
+      );
       return;
     case "fetch":
       out.push(`fetch ${s.words} ${s.array.id}[${text(s.index)}] = ${s.from.id}[${text(s.fromIndex)}]`);

@@ -188,6 +188,7 @@ export type Stmt = { readonly place: Place } & (
       readonly op: SubgroupOp;
       readonly value: Expr;
       readonly operand: Expr | null; // i32; null for the reductions
+      readonly width?: number; // of shuffles: lanes of a run that they do not leave, a power of two; undefined: the subgroup's
       readonly result: number;
     }
 );

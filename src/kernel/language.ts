@@ -224,8 +224,9 @@ export interface Gpu {
 
   // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
   shuffle(x: number, lane: number): Collective;
-  shuffleUp(x: number, distance: number): Collective;
-  shuffleDown(x: number, distance: number): Collective;
+  /** With a `width`, a constant power of two, among the lanes of each such run of a subgroup; an item to whom nobody is so near gets its own x. */
+  shuffleUp(x: number, distance: number, width?: number): Collective;
+  shuffleDown(x: number, distance: number, width?: number): Collective;
   shuffleXor(x: number, mask: number): Collective;
   subgroupBroadcast(x: number, lane: number): Collective;
   subgroupAdd(x: number): Collective;

@@ -104,8 +104,10 @@ class Lowering {
     const at: Expr = { kind: "local", type: "i32", id: from };
     const asUnsigned: Expr = { kind: "convert", type: "u32", a: at };
     const base = op("sub", localId, this.lane);
+    const { width = this.options.size } = s;
+    const apart: Expr = { kind: "convert", type: "u32", a: op("xor", at, this.lane) };
     const inside = both(
-      below(asUnsigned, this.options.size),
+      width < this.options.size ? below(apart, width) : below(asUnsigned, this.options.size),
       below({ kind: "convert", type: "u32", a: op("add", base, at) }, this.ir.groupSize),
     );
     const index: Expr = { kind: "select", type: "i32", condition: inside, a: op("add", base, at), b: localId };

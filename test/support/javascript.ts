@@ -12,6 +12,7 @@ interface Offer {
   readonly collective: string;
   readonly value: number;
   readonly operand: number;
+  readonly width: number;
 }
 
 interface GroupState {
@@ -58,21 +59,24 @@ function answer(yielded: readonly (Collective | undefined)[], size: number): num
   return offers.map((offer, local) => {
     const first = local - (local % size);
     const values = offers.slice(first, first + size).map(({ value }) => value);
-    return COLLECTIVES[offer.collective](values, local % size, offer.operand);
+    return COLLECTIVES[offer.collective](values, local % size, offer.operand, offer.width);
   });
 }
 
-const COLLECTIVES: Record<string, (values: readonly number[], lane: number, operand: number) => number> = {
-  awaitFetches: () => 0,
-  shuffle: (values, lane, from) => values[from] ?? values[lane],
-  subgroupBroadcast: (values, lane, from) => values[from] ?? values[lane],
-  shuffleUp: (values, lane, distance) => values[lane - distance] ?? values[lane],
-  shuffleDown: (values, lane, distance) => values[lane + distance] ?? values[lane],
-  shuffleXor: (values, lane, mask) => values[lane ^ mask] ?? values[lane],
-  subgroupAdd: (values) => values.reduce((a, b) => a + b),
-  subgroupMin: (values) => Math.min(...values),
-  subgroupMax: (values) => Math.max(...values),
-};
+const within = (lane: number, source: number, width: number): number => ((source ^ lane) >>> 0 < width ? source : lane);
+
+const COLLECTIVES: Record<string, (values: readonly number[], lane: number, operand: number, width: number) => number> =
+  {
+    awaitFetches: () => 0,
+    shuffle: (values, lane, from) => values[from] ?? values[lane],
+    subgroupBroadcast: (values, lane, from) => values[from] ?? values[lane],
+    shuffleUp: (values, lane, distance, width) => values[within(lane, lane - distance, width)] ?? values[lane],
+    shuffleDown: (values, lane, distance, width) => values[within(lane, lane + distance, width)] ?? values[lane],
+    shuffleXor: (values, lane, mask) => values[lane ^ mask] ?? values[lane],
+    subgroupAdd: (values) => values.reduce((a, b) => a + b),
+    subgroupMin: (values) => Math.min(...values),
+    subgroupMax: (values) => Math.max(...values),
+  };
 
 function gpuOf(
   state: GroupState,
@@ -83,7 +87,7 @@ function gpuOf(
     (state.shared[declared++] ??= new Type(length));
   const offer =
     (collective: string) =>
-    (value: number, operand = 0): Offer => ({ collective, value, operand });
+    (value: number, operand = 0, width = 128): Offer => ({ collective, value, operand, width });
   const offers = Object.fromEntries(Object.keys(COLLECTIVES).map((name) => [name, offer(name)]));
   return {
     ...hostGpu,

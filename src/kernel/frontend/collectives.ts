@@ -6,7 +6,7 @@ import { lowerCall } from "./calls.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
-import { lowerAwait } from "./fetches.ts";
+import { constantOf, lowerAwait } from "./fetches.ts";
 import { I32, NUMERIC } from "./types.ts";
 
 const COLLECTIVES: Readonly<Record<string, { readonly op: SubgroupOp; readonly operand: boolean }>> = {
@@ -51,12 +51,20 @@ function lowerCollective(ctx: Context, node: Expression, scope: Scope, out: Draf
       "write yield, or yield gpu.shuffleDown(x, 1)",
     );
   const expected = known.operand ? 2 : 1;
-  if (call.arguments.length !== expected)
+  const mayBeNarrow = known.op === "shuffleUp" || known.op === "shuffleDown";
+  if (call.arguments.length !== expected && !(mayBeNarrow && call.arguments.length === 3))
     throw ctx.fail(node, `${expected} argument(s) expected, got ${call.arguments.length}`);
-  const [value, operand] = lowerOperands(ctx, call.arguments, scope, out);
+  const [value, operand, run] = lowerOperands(ctx, call.arguments, scope, out);
   ctx.require(call.arguments[0], value, NUMERIC);
   if (operand) ctx.require(call.arguments[1], operand, I32, "the lane or distance is an i32: gpu.i32(x)");
   const result = ctx.newLocal("t", value.type);
-  out.push({ kind: "subgroup", op: known.op, value: value, operand: operand ?? null, result, place: ctx.place(node) });
+  const width = run && constantOf(ctx, call.arguments[2], run, "a constant power of two", isPowerOfTwo);
+  const narrow = width === undefined || width >= WIDEST ? {} : { width };
+  const place = ctx.place(node);
+  out.push({ kind: "subgroup", op: known.op, value, operand: operand ?? null, ...narrow, result, place });
   return { kind: "scalar", draft: ctx.local(node, result) };
 }
+
+/** No subgroup has more lanes. */
+const WIDEST = 128;
+const isPowerOfTwo = (n: number): boolean => Number.isInteger(n) && n >= 1 && (n & (n - 1)) === 0;

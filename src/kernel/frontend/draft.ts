@@ -82,6 +82,7 @@ export type DraftStatement = { readonly place: Place } & (
       readonly op: SubgroupOp;
       readonly value: Draft;
       readonly operand: Draft | null;
+      readonly width?: number;
       readonly result: number;
     }
 );

@@ -67,7 +67,7 @@ function arrayOf(
   );
 }
 
-function constantOf(
+export function constantOf(
   ctx: Context,
   node: Node,
   draft: Draft,

@@ -68,12 +68,18 @@ function exchange(ir: KernelIR, items: readonly Item[], stmt: Extract<Collective
     setLocal(
       item,
       stmt.result,
-      reduce === undefined ? (lanes[sourceLane(stmt.op, lane, item.operand)] ?? own) : lanes.reduce(reduce),
+      reduce === undefined ? (lanes[sourceLane(stmt, lane, item.operand)] ?? own) : lanes.reduce(reduce),
     );
   });
 }
 
-function sourceLane(op: SubgroupOp, lane: number, operand: number): number {
+/** A lane of another run is the item's own. */
+function sourceLane({ op, width }: Extract<Collective, { kind: "subgroup" }>, lane: number, operand: number): number {
+  const source = laneOf(op, lane, operand);
+  return width === undefined || (source ^ lane) >>> 0 < width ? source : lane;
+}
+
+function laneOf(op: SubgroupOp, lane: number, operand: number): number {
   if (op === "shuffleUp") return lane - operand;
   if (op === "shuffleDown") return lane + operand;
   if (op === "shuffleXor") return lane ^ operand;

@@ -28,6 +28,38 @@ const shuffles: ConformanceCase = {
   args: ({ real, zeros }) => ({ u: real(range(128)), out: zeros(640), subgroupSize: new Int32Array(1) }),
 };
 
+/** Distances that are constants and that are not, runs shorter than any subgroup and longer than some, a group that is not full. */
+const runs: readonly ConformanceCase[] = [2, 8].flatMap((width) =>
+  [32, 40].map((groupSize) => ({
+    name: `shuffles within runs of ${width} lanes, in groups of ${groupSize}`,
+    kernel: kernel({
+      name: "shufflesInRuns",
+      params: { u: read(real), far: i32, out: write(real), subgroupSize: write(i32) },
+      env: { width },
+      groupSize,
+      *body({ u, far, out, subgroupSize }, gpu, { width }) {
+        const i = gpu.globalId();
+        if (i === 0) subgroupSize[0] = gpu.subgroupSize();
+        const up: number = yield gpu.shuffleUp(u[i], 1, width);
+        const down: number = yield gpu.shuffleDown(u[i], 1, width);
+        const farUp: number = yield gpu.shuffleUp(u[i], far, width);
+        const farDown: number = yield gpu.shuffleDown(u[i], far, width);
+        out[4 * i] = up;
+        out[4 * i + 1] = down;
+        out[4 * i + 2] = farUp;
+        out[4 * i + 3] = farDown;
+      },
+    }),
+    size: { groups: 2 },
+    args: ({ real, zeros }) => ({
+      u: real(range(2 * groupSize)),
+      far: 3,
+      out: zeros(8 * groupSize),
+      subgroupSize: new Int32Array(1),
+    }),
+  })),
+);
+
 const integers: ConformanceCase = {
   name: "shuffles and reductions of i32 and u32",
   kernel: kernel({
@@ -131,4 +163,4 @@ const odd: ConformanceCase = {
   args: () => ({ out: new Int32Array(200), subgroupSize: new Int32Array(1) }),
 };
 
-export const subgroupCases: readonly ConformanceCase[] = [shuffles, integers, reals, butterfly, odd];
+export const subgroupCases: readonly ConformanceCase[] = [shuffles, ...runs, integers, reals, butterfly, odd];

@@ -1,7 +1,7 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { bendBetween, exercisedByHalf } from "../exercise.ts";
 import { closedNode, readClosed } from "../rows.ts";
-import { placeIn, type Team } from "./team.ts";
+import { placeIn, span, type Team } from "./team.ts";
 
 /** Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be made again. */
 interface Obstacle {
@@ -43,18 +43,18 @@ function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "premiumsBeside",
     params: [read(real), read(real), write(real)],
-    env: { items: team.items, shuffles: team.shuffles, placeIn: placeIn(team), last: rows - 1 },
-    *body([u, obstacle, scratch], gpu, { items, shuffles, placeIn, last }: any) {
+    env: { items: team.items, shuffles: team.shuffles, span: span(team), placeIn: placeIn(team), last: rows - 1 },
+    *body([u, obstacle, scratch], gpu, { items, shuffles, span, placeIn, last }: any) {
       const { item } = placeIn();
       let before2 = 0.0;
       let before = 0.0;
       let after = 0.0;
       let after2 = 0.0;
       if (shuffles) {
-        before2 = yield gpu.shuffleUp(u[last - 1] - obstacle[last - 1], 1);
-        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1);
-        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1);
-        after2 = yield gpu.shuffleDown(u[1] - obstacle[1], 1);
+        before2 = yield gpu.shuffleUp(u[last - 1] - obstacle[last - 1], 1, span);
+        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1, span);
+        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1, span);
+        after2 = yield gpu.shuffleDown(u[1] - obstacle[1], 1, span);
       } else {
         scratch[2 * items + item] = u[last - 1] - obstacle[last - 1];
         scratch[3 * items + item] = u[last] - obstacle[last];

@@ -1,6 +1,6 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanProducts } from "./scan.ts";
-import { partsOf, placeIn, type Team } from "./team.ts";
+import { partsOf, placeIn, span, type Team } from "./team.ts";
 
 /**
  * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such maps compose as
@@ -12,8 +12,8 @@ function scanExcess(team: Team): KernelFunction<any, any> {
   const round = fn({
     name: "excessRound",
     params: [real, real, real, real, i32, write(real)],
-    env: { items, shuffles, few: fewOfPivots, placeIn: placeIn(team) },
-    *body([m00, m01, m10, m11, level, scratch], gpu, { items, shuffles, few, placeIn }: any) {
+    env: { items, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team) },
+    *body([m00, m01, m10, m11, level, scratch], gpu, { items, shuffles, few, span, placeIn }: any) {
       const { item } = placeIn();
       const distance = 1 << level;
       let p0 = 0.0;
@@ -21,10 +21,10 @@ function scanExcess(team: Team): KernelFunction<any, any> {
       let q0 = 0.0;
       let q1 = 0.0;
       if (shuffles) {
-        p0 = yield gpu.shuffleDown(m00, distance);
-        p1 = yield gpu.shuffleDown(m01, distance);
-        q0 = yield gpu.shuffleDown(m10, distance);
-        q1 = yield gpu.shuffleDown(m11, distance);
+        p0 = yield gpu.shuffleDown(m00, distance, span);
+        p1 = yield gpu.shuffleDown(m01, distance, span);
+        q0 = yield gpu.shuffleDown(m10, distance, span);
+        q1 = yield gpu.shuffleDown(m11, distance, span);
       } else {
         const half = (level & 1) * 4 * items;
         scratch[half + item] = m00;
@@ -61,11 +61,11 @@ function scanExcess(team: Team): KernelFunction<any, any> {
   return fn({
     name: "scanExcess",
     params: [real, real, real, real, write(real), bool],
-    env: { items, levels, shuffles, few: fewOfPivots, placeIn: placeIn(team), round },
+    env: { items, levels, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team), round },
     *body(
       [start00, start01, start10, start11, scratch, near],
       gpu,
-      { items, levels, shuffles, few, placeIn, round }: any,
+      { items, levels, shuffles, few, span, placeIn, round }: any,
     ) {
       const { item } = placeIn();
       let m00 = start00;
@@ -91,7 +91,7 @@ function scanExcess(team: Team): KernelFunction<any, any> {
       // Nothing is coupled to what is above the last node: any excess does there, 1 for instance.
       const excess = (m00 + m01) * gpu.reciprocal(m10 + m11);
       let next = 0.0;
-      if (shuffles) next = yield gpu.shuffleDown(excess, 1);
+      if (shuffles) next = yield gpu.shuffleDown(excess, 1, span);
       else {
         scratch[item] = excess;
         yield;

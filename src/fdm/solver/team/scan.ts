@@ -1,6 +1,6 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { largest } from "./counters.ts";
-import { placeIn, type Team } from "./team.ts";
+import { placeIn, span, type Team } from "./team.ts";
 
 /** The `reach` of scans that need no more than the nearest neighbours (`Team.neighbours`). */
 const NEAR = 0;
@@ -11,16 +11,16 @@ export const FAR = 2;
  * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ + q₄s₅], where sⱼ is what the
  * j-th one's run leaves by itself and qⱼ the product of p over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
-function nearSum({ neighbours }: Team, direction: "above" | "below"): KernelFunction<any, any> {
+function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, any> {
   return fn({
     name: "nearSum",
     params: [real, read(real), i32, i32],
-    env: { neighbours, above: direction === "above" },
-    *body([value, q, from, pitch], gpu, { neighbours, above }) {
+    env: { neighbours: team.neighbours, span: span(team), above: direction === "above" },
+    *body([value, q, from, pitch], gpu, { neighbours, span, above }) {
       const s = gpu.privateReal(neighbours);
       for (let j = 0; j < neighbours; j++) {
-        if (above) s[j] = yield gpu.shuffleDown(value, j + 1);
-        else s[j] = yield gpu.shuffleUp(value, j + 1);
+        if (above) s[j] = yield gpu.shuffleDown(value, j + 1, span);
+        else s[j] = yield gpu.shuffleUp(value, j + 1, span);
       }
       let far = q[from + pitch] * s[2];
       for (let j = 3; j < neighbours; j++) far += q[from + (j - 1) * pitch] * s[j];
@@ -41,8 +41,22 @@ export function scanDown(team: Team, lasting: boolean): KernelFunction<any, any>
   return fn({
     name: "scanDown",
     params: [real, read(real), write(real), i32],
-    env: { items, levels, shuffles, lasting, near: NEAR, few, nearSum: nearSum(team, "above"), placeIn: placeIn(team) },
-    *body([value, above, scratch, reach], gpu, { items, levels, shuffles, lasting, near, few, nearSum, placeIn }: any) {
+    env: {
+      items,
+      levels,
+      shuffles,
+      lasting,
+      near: NEAR,
+      few,
+      span: span(team),
+      nearSum: nearSum(team, "above"),
+      placeIn: placeIn(team),
+    },
+    *body(
+      [value, above, scratch, reach],
+      gpu,
+      { items, levels, shuffles, lasting, near, few, span, nearSum, placeIn }: any,
+    ) {
       const { item } = placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const pitch = own ? 1 : items;
@@ -53,16 +67,16 @@ export function scanDown(team: Team, lasting: boolean): KernelFunction<any, any>
         if (lasting && reach === near) next = yield* nearSum(value, above, levels * pitch + place, pitch);
         else {
           for (let level = 0; level < few; level++) {
-            const other: number = yield gpu.shuffleDown(sum, 1 << level);
+            const other: number = yield gpu.shuffleDown(sum, 1 << level, span);
             sum += above[level * pitch + place] * other;
           }
           if (reach > few) {
             for (let level = few; level < levels; level++) {
-              const other: number = yield gpu.shuffleDown(sum, 1 << level);
+              const other: number = yield gpu.shuffleDown(sum, 1 << level, span);
               sum += above[level * pitch + place] * other;
             }
           }
-          next = yield gpu.shuffleDown(sum, 1);
+          next = yield gpu.shuffleDown(sum, 1, span);
         }
       } else {
         for (let level = 0; level < levels; level++) {
@@ -149,23 +163,23 @@ function roundsUp(team: Team, early: boolean): KernelFunction<any, any> {
   const round = fn({
     name: "roundUp",
     params: [real, real, real, i32],
-    env: { early },
-    *body([sum, held, p, distance], gpu, { early }) {
+    env: { early, span: span(team) },
+    *body([sum, held, p, distance], gpu, { early, span }) {
       let floor = held;
       if (early) {
-        const other: number = yield gpu.shuffleUp(held, distance);
+        const other: number = yield gpu.shuffleUp(held, distance, span);
         floor = Math.max(sum + p * other, held);
       }
-      const other: number = yield gpu.shuffleUp(sum, distance);
+      const other: number = yield gpu.shuffleUp(sum, distance, span);
       return { sum: sum + p * other, held: floor };
     },
   });
   const last = fn({
     name: "lastRoundUp",
     params: [real, real, real, i32],
-    env: { early },
-    *body([sum, held, p, distance], gpu, { early }) {
-      const other: number = yield gpu.shuffleUp(early ? Math.max(sum, held) : sum, distance);
+    env: { early, span: span(team) },
+    *body([sum, held, p, distance], gpu, { early, span }) {
+      const other: number = yield gpu.shuffleUp(early ? Math.max(sum, held) : sum, distance, span);
       const all = sum + p * other;
       return early ? Math.max(all, held) : all;
     },
@@ -173,8 +187,8 @@ function roundsUp(team: Team, early: boolean): KernelFunction<any, any> {
   return fn({
     name: "roundsUp",
     params: [real, real, read(real), i32],
-    env: { items, levels, few, round, last, placeIn: placeIn(team) },
-    *body([value, floor, below, reach], gpu, { items, levels, few, round, last, placeIn }: any) {
+    env: { items, levels, few, span: span(team), round, last, placeIn: placeIn(team) },
+    *body([value, floor, below, reach], gpu, { items, levels, few, span, round, last, placeIn }: any) {
       const own = gpu.precision === "f32";
       const pitch = own ? 1 : items;
       const place = own ? 0 : placeIn().item;
@@ -194,7 +208,7 @@ function roundsUp(team: Team, early: boolean): KernelFunction<any, any> {
         }
         leaving = yield* last(sum, held, below[(levels - 1) * pitch + place], 1 << (levels - 1));
       } else leaving = yield* last(sum, held, below[(few - 1) * pitch + place], 1 << (few - 1));
-      const next: number = yield gpu.shuffleUp(leaving, 1);
+      const next: number = yield gpu.shuffleUp(leaving, 1, span);
       return next;
     },
   });
@@ -217,8 +231,8 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
   const doubling = fn({
     name: "doubling",
     params: [real, real, i32, write(real), write(real), write(real)],
-    env: { items, shuffles, placeIn: placeIn(team) },
-    *body([down, up, level, above, below, scratch], gpu, { items, shuffles, placeIn }: any) {
+    env: { items, shuffles, span: span(team), placeIn: placeIn(team) },
+    *body([down, up, level, above, below, scratch], gpu, { items, shuffles, span, placeIn }: any) {
       const { item } = placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const at = own ? level : level * items + item;
@@ -230,8 +244,8 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       let next = 0.0;
       let before = 0.0;
       if (shuffles) {
-        next = yield gpu.shuffleDown(down, distance);
-        before = yield gpu.shuffleUp(up, distance);
+        next = yield gpu.shuffleDown(down, distance, span);
+        before = yield gpu.shuffleUp(up, distance, span);
       } else {
         const half = (1 - (level & 1)) * 4 * items;
         scratch[half + item] = down;
@@ -258,6 +272,7 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       fewOfPivots,
       neighbours,
       near: NEAR,
+      span: span(team),
       placeIn: placeIn(team),
       largest: largest(team, lasting),
       nothing64: NOTHING.f64,
@@ -285,8 +300,8 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
           downwards = 1.0;
           upwards = 1.0;
           for (let j = 1; j <= env.neighbours; j++) {
-            const next: number = yield gpu.shuffleDown(down, j);
-            const before: number = yield gpu.shuffleUp(up, j);
+            const next: number = yield gpu.shuffleDown(down, j, env.span);
+            const before: number = yield gpu.shuffleUp(up, j, env.span);
             downwards = item + j < env.items - 1 ? downwards * next : 0.0;
             upwards = item > j ? upwards * before : 0.0;
             if (j < env.neighbours) {

@@ -1,6 +1,6 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { scanDown, scanUp } from "./scan.ts";
-import { partsOf, type Team } from "./team.ts";
+import { partsOf, span, type Team } from "./team.ts";
 
 /**
  * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
@@ -176,14 +176,14 @@ export function stepRuns(
 }
 
 /** Z becomes q, see `stepRuns`; an item's first node needs the last one of the item before. */
-function oldValues({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
+function oldValues(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "oldValues",
     params: [read(real), write(real), read(real), write(real), bool],
-    env: { rows, items, shuffles },
-    *body([u, z, lower, scratch, crankNicolson], gpu, { rows, items, shuffles }) {
+    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team) },
+    *body([u, z, lower, scratch, crankNicolson], gpu, { rows, items, shuffles, span }) {
       let before = 0.0;
-      if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1);
+      if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, span);
       else {
         const item = gpu.localId();
         // No scan uses this part.

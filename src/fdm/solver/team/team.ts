@@ -5,8 +5,8 @@ export interface Team {
   readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
   /**
-   * How many options a workgroup has, one after another. Where they share a subgroup, a shuffle brings an item beside the border the other option's number, which is
-   * multiplied by 0 or not taken.
+   * How many options a workgroup has, one after another. Where they share a subgroup, shuffles keep to the items of one (`span`): no number of one option gets to the other, be it
+   * one or not. What they have in common is how far scans reach, which is the larger of the two.
    */
   readonly options: 1 | 2;
   /** log₂ of the items: rounds of a scan. */
@@ -56,6 +56,9 @@ export const HALF_SUBGROUP: Team = {
 
 /** Items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
+
+/** Lanes among which shuffles exchange values: those of an option, or all, for no subgroup has more. */
+export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /** Which of its option's items an item is, and which of the group's options that is. */
 export const placeIn = ({ items, options, levels }: Team): KernelFunction<any, any> =>

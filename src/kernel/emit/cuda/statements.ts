@@ -88,7 +88,7 @@ export class CudaStatements implements Statements {
     out.add(`${this.#names.local(s.result)} = ${this.#collective(s, value, print)};`);
   }
 
-  #collective({ op, operand, result }: StmtOf<"subgroup">, value: string, print: Print): string {
+  #collective({ op, operand, result, width }: StmtOf<"subgroup">, value: string, print: Print): string {
     switch (op) {
       case "add":
         return this.#helpers.call(`reduce_add_${this.#ir.locals[result].type}` as HelperName, value);
@@ -96,16 +96,19 @@ export class CudaStatements implements Statements {
       case "max":
         return this.#helpers.call(`reduce_${op}`, value);
       default:
-        return this.#exchange(op, value, print(operand!));
+        return this.#exchange(op, value, print(operand!), width ?? 32);
     }
   }
 
   /** CUDA's own shuffles take distances up to 31 and leave open what an absent lane says: they serve constants in full warps. */
-  #exchange(op: Exchange, value: string, { text, constant }: Operand): string {
+  #exchange(op: Exchange, value: string, { text, constant }: Operand, width: number): string {
     const distance = Number(constant ?? -1);
     if (distance >= 0 && distance < 32 && hasFullWarps(this.#ir))
-      return `${shuffles[op]}(0xffffffffu, ${value}, ${distance})`;
-    return this.#helpers.call("shuffle", value, sourceLane(op, `unsigned(${text})`));
+      return `${shuffles[op]}(0xffffffffu, ${value}, ${distance}${width < 32 ? `, ${width}` : ""})`;
+    const source = sourceLane(op, `unsigned(${text})`);
+    const lane = "(threadIdx.x & 31u)";
+    const near = `(((${source}) ^ ${lane}) < ${width}u ? (${source}) : ${lane})`;
+    return this.#helpers.call("shuffle", value, width < 32 ? near : source);
   }
 
   /** Barriers may stand under any condition that is uniform at run time. */

@@ -124,18 +124,20 @@ export class WgslStatements implements Statements {
       if (operand.type === "real" && this.#types.real === "vec2f") return this.#reducePairs(s.op, value, result, out);
       return out.add(`${result} = ${reductions[s.op]}(${value});`);
     }
-    out.add(`${result} = subgroupShuffle(${value}, ${this.#source(s.op, print(s.operand!), out)});`);
+    out.add(`${result} = subgroupShuffle(${value}, ${this.#source(s, s.op, print(s.operand!), out)});`);
   }
 
-  /** The lane that is read. Beyond the subgroup's last item each reads itself; a lane below 0 is a huge u32. */
-  #source(op: Shuffle, operand: Operand, out: Lines): string {
+  /** The lane that is read. Beyond the subgroup's last item, or its own run, each reads itself; a lane below 0 is a huge u32. */
+  #source({ width }: StmtOf<"subgroup">, op: Shuffle, operand: Operand, out: Lines): string {
     const lane = sourceLane(op, operand.text);
+    const near = (source: string): string => (width === undefined ? "" : ` && (${source} ^ fk_lane) < ${width}u`);
+    const chosen = (source: string): string => `select(fk_lane, ${source}, ${source} < fk_lanes${near(source)})`;
     if (operand.constant === undefined) {
       const source = this.#names.temporary();
       out.add(`let ${source} = ${lane};`);
-      return `select(fk_lane, ${source}, ${source} < fk_lanes)`;
+      return chosen(source);
     }
-    const known = `select(fk_lane, ${lane}, ${lane} < fk_lanes)`;
+    const known = chosen(lane);
     const name = this.#lanes.get(known) ?? this.#names.temporary();
     this.#lanes.set(known, name);
     return name;
