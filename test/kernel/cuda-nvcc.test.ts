@@ -4,7 +4,14 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { solverKernel, type SolverVariant, SUBGROUP, teamKernel, WORKGROUP } from "../../src/fdm/solver/index.ts";
+import {
+  HALF_SUBGROUP,
+  solverKernel,
+  type SolverVariant,
+  SUBGROUP,
+  teamKernel,
+  WORKGROUP,
+} from "../../src/fdm/solver/index.ts";
 import {
   bool,
   formula,
@@ -74,6 +81,8 @@ const pricingKernels: readonly Kernel[] = [
   blackScholesKernel,
   teamKernel(variant, SUBGROUP, true),
   teamKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP, true),
+  teamKernel({ ...variant, capacity: 272, exercise: "brennan-schwartz" }, HALF_SUBGROUP, true),
+  teamKernel({ ...variant, capacity: 272, dividends: true }, HALF_SUBGROUP, false),
   teamKernel({ ...variant, closed: false }, WORKGROUP, false),
   teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
   teamKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP, false),

@@ -36,7 +36,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
  * algorithm, and its results differ by rounding only. Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
- * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops beside, and either 12 (17)
+ * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops beside, and either 12 (16)
  * shuffles, or 28 (40) words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
  * Workgroup memory: `teamWords`.
  */
