@@ -1,16 +1,20 @@
 /** The solver's splits, one item, one subgroup or one workgroup an option, agree with each other; those of items, with the CPU's. */
 import { largestNodes, type OneFactorProblem, type Resolution } from "../../../src/fdm/index.ts";
-import { teamCapacity, type TeamSplit } from "../../../src/fdm/split.ts";
+import type { TeamSplit } from "../../../src/fdm/split.ts";
 import {
   american,
   difference,
+  differenceBeside,
   differenceOfCopies,
+  european,
+  isSolvedBy,
   differenceOfEnds,
   everyEnds,
   largestDifference,
   movable,
   problems,
   solved,
+  strangers,
   TOLERANCE,
 } from "../../fdm/split-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
@@ -60,11 +64,15 @@ function verdict(name: string, error: number, allowed: number): Verdict {
   return { error, failure: error <= allowed ? undefined : failure };
 }
 
-const fits = ({ device, precision }: Target, { nodes }: Resolution, split: TeamSplit): boolean =>
-  teamCapacity(device, precision, nodes, split) !== undefined;
+/** Of a problem that any split is for, unless said. */
+const fits = ({ device, precision }: Target, size: Resolution, split: TeamSplit, problem = european): boolean =>
+  isSolvedBy(split, device, precision, problem, size);
+
+const problemsOf = (target: Target, size: Resolution, split: TeamSplit): [string, OneFactorProblem][] =>
+  Object.entries(problems).filter(([, problem]) => fits(target, size, split, problem));
 
 function groupOf(target: Target, context: Context, size: Resolution, split: TeamSplit): Group {
-  const all = some(Object.entries(problems), context, 4);
+  const all = some(problemsOf(target, size, split), context, 4);
   const checks = all.map(([name, problem]) => agreement(target, name, problem, size, split));
   return {
     family: `splits, ${split} and item`,
@@ -72,6 +80,7 @@ function groupOf(target: Target, context: Context, size: Resolution, split: Team
     checks: [
       ...checks,
       ...copies(target, context, size, split),
+      ...(split === "half-subgroup" ? beside(target, size) : []),
       ...everySize(target, context, split),
       ...ends(target, context, split),
     ],
@@ -81,12 +90,26 @@ function groupOf(target: Target, context: Context, size: Resolution, split: Team
 /** Copies of a lane side by side, and again: the same bits. */
 function copies(target: Target, context: Context, size: Resolution, split: TeamSplit): Check[] {
   if (isSlow(target)) return [];
-  return some(Object.entries(problems), context, 8).map(([problem, terms]): Check => {
+  return some(problemsOf(target, size, split), context, 8).map(([problem, terms]): Check => {
     const name = `copies of ${problem}`;
     return {
       name,
       run: async () =>
         verdict(name, await differenceOfCopies(compiledAs(target), target.precision, terms, size, split), 0),
+    };
+  });
+}
+
+/** An option beside itself, and beside one that has little in common with it. */
+function beside(target: Target, size: Resolution): Check[] {
+  return Object.entries(strangers).map(([problem, both]): Check => {
+    const name = `${problem}, beside another`;
+    return {
+      name,
+      async run() {
+        const error = await differenceBeside(compiledAs(target), target.precision, both, size);
+        return verdict(name, error, TOLERANCE[target.precision]);
+      },
     };
   });
 }
@@ -106,7 +129,8 @@ function ends(target: Target, context: Context, split: TeamSplit): Check[] {
   const sizes = (context.quick || isSlow(target) ? [33] : [33, 129, 257]).filter(
     (nodes) => fits(target, { nodes, steps: 8 }, split) && nodes <= mostOfAnItem(target, "policy"),
   );
-  return some(Object.entries(movable), context, 2).flatMap(([problemName, problem]) =>
+  const all = Object.entries(movable).filter(([, problem]) => fits(target, { nodes: 33, steps: 8 }, split, problem));
+  return some(all, context, 2).flatMap(([problemName, problem]) =>
     sizes.map((nodes): Check => {
       const name = `${problemName}, barriers on any nodes of ${nodes}`;
       return {

@@ -488,8 +488,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       for (let k = 0; k < env.rows; k++)
         if (first + k < nodes) values[first + k] = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];
       yield;
-      const own = ownLane < lanes;
-      for (let k = item; own && k < windows * 6; k += env.items) {
+      const ownWindows = ownLane < lanes ? windows : 0;
+      const ownPoints = ownLane < lanes ? points : 0;
+      for (let k = item; k < ownWindows * 6; k += env.items) {
         const window = (k / 6) | 0;
         const i = start[window * pitch + lane] + k - window * 6;
         out[k * pitch + lane] = values[i];
@@ -497,7 +498,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       }
       if (env.reads) {
         const read = (env.closed ? 2 : 1) * windows * 6;
-        for (let point = item; own && point < points; point += env.items)
+        for (let point = item; point < ownPoints; point += env.items)
           out[(read + point) * pitch + lane] = env.pointValue(
             table,
             coefficients,
