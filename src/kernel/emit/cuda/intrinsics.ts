@@ -45,6 +45,8 @@ export const cudaIntrinsics = {
     "rintf",
     "copysignf",
     "fmodf",
+    "fminf",
+    "fmaxf",
     "__float_as_uint",
     "__uint_as_float",
     "__float2int_rz",

@@ -121,13 +121,25 @@ function fields() {
 
 function arithmetic() {
   return {
-    /** Of NaN and a number it is the second operand. */
-    min: real((f) => definition(`${f.real} min(${f.real} a, ${f.real} b)`, "return a < b ? a : b;")),
-    max: real((f) => definition(`${f.real} max(${f.real} a, ${f.real} b)`, "return a > b ? a : b;")),
+    min: real((f) => extreme(f, "min", "<")),
+    max: real((f) => extreme(f, "max", ">")),
     reciprocal: real(reciprocal),
     /** x·2ⁿ for n in −2100 … 2100: two steps of 2^bias or 2^−down, then the rest, which alone may round. */
     ldexp: real(ldexp, "from_bits", "power_of_two"),
   };
+}
+
+/**
+ * Of NaN and a number it is the second operand. In f32 there is an instruction, in place of a comparison and a selection, by which it is the number, and +0 is more than −0; not
+ * with FK_EXACT.
+ */
+function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string {
+  const chosen = `return a ${less} b ? a : b;`;
+  const either = ["#ifndef FK_EXACT", `return f${name}f(a, b);`, "#else", chosen, "#endif"];
+  return definition(`${real} ${name}(${real} a, ${real} b)`, ...(real === "float" ? either : [chosen])).replaceAll(
+    "  #",
+    "#",
+  );
 }
 
 /**
