@@ -47,7 +47,7 @@ async function run(context: Context): Promise<void> {
         context,
         cpu,
         peers,
-        [KINDS.american, KINDS.european, americanTimes, europeanTimes],
+        [KINDS.american, KINDS.european],
         PAIRS,
       );
       await options(device, precision, context.quick ? [64] : [8192, 32_768], context, cpu, peers, [american512]);

@@ -15,17 +15,17 @@ export function stopwatch(device: Device): Stopwatch {
   return device.backend === "cuda" ? byEvents(device as CudaDevice) : bySlope(device);
 }
 
-/** An idle H200 took four times as long for the same launch through WebGPU until it had worked for half a second; its clock, it seems. */
+/** An idle H200 took four times as long for the same launch through WebGPU until it had worked for half a second, also after the seconds that compiling takes; its clock, it seems. */
 const WARM_UP_MS = 1000;
-/** Of that, what is enough for a device that has worked in this process before. */
-const WARM_AGAIN = 0.1;
+/** Through CUDA the first work of a process needs a part of that, all later work less. */
+const WARM_UP_CUDA_MS = [200, 20] as const;
 const warmed = new WeakSet<Device>();
 
-/** Milliseconds that `device` is to work before it is timed. */
-function warmUp(device: Device, first: number): number {
-  const again = warmed.has(device);
+function warmUpOfCuda(device: Device): number {
+  const [first, again] = WARM_UP_CUDA_MS;
+  const least = warmed.has(device) ? again : first;
   warmed.add(device);
-  return again ? WARM_AGAIN * first : first;
+  return least;
 }
 
 /** By the GPU's own clock, once it has worked for a while. */
@@ -34,7 +34,7 @@ function byEvents(device: CudaDevice): Stopwatch {
     device,
     how: "CUDA events",
     async milliseconds(work, repetitions) {
-      const least = warmUp(device, 0.2 * WARM_UP_MS);
+      const least = warmUpOfCuda(device);
       for (let warm = 0, i = 0; i < 1 || warm < least; i++) warm += await device.timed(work);
       const all: number[] = [];
       for (let i = 0; i < repetitions; i++) all.push(await device.timed(work));
@@ -56,8 +56,7 @@ function bySlope(device: Device): Stopwatch {
     how: "wall clock of five launches less that of one",
     async milliseconds(work, repetitions) {
       // The pace of a kernel, by which submissions are cut, is learnt from its first launches, too.
-      const least = warmUp(device, WARM_UP_MS);
-      for (let warm = 0, i = 0; i < 3 || warm < least; i++) warm += await wall(work, 5);
+      for (let warm = 0, i = 0; i < 3 || warm < WARM_UP_MS; i++) warm += await wall(work, 5);
       const all: number[] = [];
       for (let i = 0; i < repetitions; i++) {
         const one = await wall(work, 1);

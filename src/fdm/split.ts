@@ -65,11 +65,11 @@ export function needsItems({ knockIns, american, barriers, dividends }: OneFacto
 }
 
 /**
- * Whether two lanes may share a subgroup. What needs more registers a node is left to whole subgroups, which have half as many nodes an item: policy iteration, barriers, emulated double;
- * and so are volatilities made in each step, whose cost is not that of the scans.
+ * Whether two lanes may share a subgroup. What needs more registers a node is left to whole subgroups, which have half as many nodes an item: policy iteration, barriers, emulated double,
+ * dividends where the matrix changes in every step; and so are volatilities made in each step, whose cost is not that of the scans.
  */
 export function mayShare({ grid, formula, surface }: Lane, precision: Precision): boolean {
-  const { scheme, problem } = grid;
+  const { scheme, problem, time } = grid;
   const few = scheme !== "policy" && problem.barriers === undefined && precision !== "f32x2";
-  return few && formula === undefined && surface === undefined;
+  return few && (time.homogeneous || time.dividends === 0) && formula === undefined && surface === undefined;
 }

@@ -52,7 +52,9 @@ export const variants: readonly string[] = [
 ];
 
 /** Those of which two options may share a subgroup. */
-export const pairedVariants = variants.filter((name) => !name.includes("policy") && !name.includes(", barriers"));
+export const pairedVariants = variants.filter(
+  (name) => !/policy|, barriers/.test(name) && !/, dividends.*anew/.test(name),
+);
 export const paired = (variant: string): string => `${variant}, two a subgroup`;
 
 /** What a run shows: a variant, alone in a subgroup and beside another one, each feature in its precision, each pair of features. */
