@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Device } from "../../src/device/index.ts";
 import { grids, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
-import { mayShare, preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
+import { isTrusted, mayShare, preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
@@ -301,6 +301,16 @@ describe("which split", () => {
     expect(preferredSplits(gpu, 799)[0]).toBe("subgroup");
     expect(preferredSplits(gpu, 800)).toEqual(["half-subgroup", "subgroup", "workgroup", "item"]);
     expect(preferredSplits(device({ backend: "cpu" }), 1e6)).toEqual(["item"]);
+  });
+
+  it("is workgroups through WebGPU for barriers where the matrix changes in every step", () => {
+    const trusts = (split: "subgroup" | "workgroup", backend: "webgpu" | "cuda", name: string): boolean =>
+      isTrusted(split, device({ backend }), "f32", lane(grids(problems[name], { nodes: 17, steps: 4 })[0]));
+    expect(trusts("subgroup", "webgpu", "barriers: two, stepped rates")).toBe(false);
+    expect(trusts("workgroup", "webgpu", "barriers: two, stepped rates")).toBe(true);
+    expect(trusts("subgroup", "cuda", "barriers: two, stepped rates")).toBe(true);
+    expect(trusts("subgroup", "webgpu", "barriers: two")).toBe(true);
+    expect(trusts("subgroup", "webgpu", "dates: stepped rates")).toBe(true);
   });
 
   it("launches a group for two options, and one for a last one", async () => {

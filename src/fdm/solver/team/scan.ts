@@ -274,7 +274,7 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       near: NEAR,
       span: span(team),
       placeIn: placeIn(team),
-      largest: largest(team, lasting),
+      largest,
       nothing64: NOTHING.f64,
       nothing32: NOTHING.f32,
       nothingPairs: NOTHING.f32x2,

@@ -1,6 +1,5 @@
 import type { AtomicOp, Expr, KernelIR, ScalarType, SubgroupOp } from "../../ir.ts";
 import type { LoopParts, Operand, Operators, Statements, StmtOf } from "../c-like/dialect.ts";
-import { someLeave } from "../../visit.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
 import { type TypeNames, typeNamesIn } from "./literals.ts";
@@ -65,18 +64,11 @@ export class WgslStatements implements Statements {
     return `${name} = ${value};`;
   }
 
-  /**
-   * Dawn counts the rounds of any loop whose end it does not see, lest one go on for ever: five instructions a round. Of a `for` with a constant bound it does, and no loop comes to this one.
-   */
-  loop(out: Lines, { statement, test, body, update }: LoopParts): void {
-    const goesOn = someLeave(statement.body, ({ kind }) => kind === "continue");
-    const turn = this.#names.temporary();
-    out.block(goesOn ? "loop {" : `for (var ${turn} = 0u; ${turn} < 0xffffffffu; ${turn}++) {`, () => {
+  loop(out: Lines, { test, body, update }: LoopParts): void {
+    out.block("loop {", () => {
       if (test !== null) out.add(`if (!${test(out)}) { break; }`);
       body(out);
-      if (update === null) return;
-      if (goesOn) out.block("continuing {", () => update(out));
-      else update(out);
+      if (update !== null) out.block("continuing {", () => update(out));
     });
   }
 
