@@ -53,6 +53,8 @@ export interface TodaysWindow {
   stencil: Stencil | undefined;
 }
 
+const unknownWindow = (): TodaysWindow => ({ isKnown: false, cell: undefined, first: undefined, stencil: undefined });
+
 /** What a grid looks like node by node. */
 export interface Table {
   readonly nodes: Float64Array;
@@ -161,7 +163,7 @@ function grid(
     fixed,
     scheme,
     time,
-    today: { isKnown: false, cell: undefined, first: undefined, stencil: undefined },
+    today: unknownWindow(),
     finer,
     forward,
     key: keyOf(problem, scheme, mesh.count, fixed, table),
@@ -378,14 +380,14 @@ function shapeOf({ diffusion }: OneFactorProblem): SolverVariant["shape"] {
   }
 }
 
-/** The lane that solves `problem`, which may be a shift of the grid's own, on the grid. */
+/** The lane that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward's coordinate a shift has a grid of its own. */
 export function lane(
-  grid: Grid,
-  problem: OneFactorProblem = grid.problem,
+  base: Grid,
+  problem: OneFactorProblem = base.problem,
   arena = new Arena(512),
   reading: Reading = "both",
 ): Lane {
-  if (grid.forward !== undefined) return forwardLane(grid, problem, reading);
+  const grid = base.forward === undefined || problem === base.problem ? base : movedGrid(base, problem);
   const { diffusion } = problem;
   return {
     grid,
@@ -399,21 +401,10 @@ export function lane(
   };
 }
 
-/** A shift of rates moves the kink of the first payoff, and its mesh. */
-function forwardLane(base: Grid, problem: OneFactorProblem, reading: Reading): Lane {
-  const grid = problem === base.problem ? base : movedGrid(base, problem);
-  return {
-    grid,
-    problem,
-    coefficients: undefined,
-    variance: undefined,
-    formula: undefined,
-    surface: undefined,
-    reading,
-  };
-}
-
-/** Read on the same nodes if the spot is between them still, for then the difference to the base is that of the solutions alone. */
+/**
+ * A shift of rates moves the kink of the first payoff, and its mesh. Read on the same nodes if the spot is between them still, for then the difference to the base is that of the
+ * solutions alone.
+ */
 function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
   const forward = forwardOf(problem);
   const mesh = { ...(base.mesh as KinkedMesh), kink: forward.flat.payoff.kinks[0] };
@@ -424,10 +415,7 @@ function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
     ...base,
     mesh,
     forward,
-    today:
-      moved < 1
-        ? { ...today, stencil: undefined }
-        : { isKnown: false, cell: undefined, first: undefined, stencil: undefined },
+    today: moved < 1 ? { ...today, stencil: undefined } : unknownWindow(),
     finer: undefined,
   };
 }
