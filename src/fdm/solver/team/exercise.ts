@@ -36,6 +36,28 @@ function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacle): Ker
 }
 
 /**
+ * Twice what elimination is held above (`stepRuns`), from what exercise pays on the nodes of a run and on the one `before` it, and from lower = a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁).
+ * `u` is put back on the obstacle where rounding has left it below. Nodes are laid in x, or in the table.
+ */
+export function thresholdRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
+  return fn({
+    name: "thresholdRuns",
+    params: [read(real), read(real), i32, i32, i32, i32, read(real), real, write(real), write(real)],
+    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
+    body([x, table, column, nodes, pitch, lane, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
+      obstacleRuns(x, table, column, nodes, pitch, lane, threshold);
+      let below = before;
+      for (let k = 0; k < rows; k++) {
+        const paid = threshold[k];
+        u[k] = Math.max(u[k], paid);
+        threshold[k] = 2 * (paid - lower[k] * below);
+        below = paid;
+      }
+    },
+  });
+}
+
+/**
  * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the item after. In workgroup memory they pass
  * through the parts of `scratch` that only factorisations use. Runs have two nodes at least.
  */

@@ -8,7 +8,7 @@ import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { assembleRuns } from "./assemble.ts";
 import { cutRuns, holdRuns, pinRuns, settleRuns } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
-import { exerciseRuns } from "./exercise.ts";
+import { exerciseRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
@@ -36,8 +36,8 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
  * algorithm, and its results differ by rounding only. Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
- * Cost of a step: 12 flops a node (early exercise 22), no workgroup memory a node; an item has 24 (42) flops beside, and either 12 (16)
- * shuffles, or 28 (40) words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
+ * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops beside, and either 12
+ * shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
  * Workgroup memory: `teamWords`.
  */
 export function teamKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
@@ -66,7 +66,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
   const moving = exercise === "moving";
   const barred = barriers > 0;
   const policy = exercise === "policy";
-  const scaled = steady && !early;
+  // Without dividends and with constant coefficients the exercise region shrinks on the way to today.
+  const held = exercise === "brennan-schwartz" && steady && !dividends && !barred;
+  const scaled = held || (steady && !early);
   // Factors that do not last. Local variances that a mesh and a table give once are weighed once.
   const anew = !steady;
   const metrics = anew && (shape === "lognormal" || shape === "table");
@@ -95,6 +97,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
       scaled,
+      held,
       anew,
       metrics,
       far: FAR,
@@ -118,6 +121,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       payRuns: payRuns(team, rows, barred),
       exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
+      thresholdRuns: thresholdRuns(team, rows, closed),
       barrierWords: barrierWords(barriers),
       settleRuns: settleRuns(barriers, rows, policy),
       holdRuns: holdRuns(barriers, rows),
@@ -173,7 +177,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const inverse = gpu.privateReal(env.rows); // 2 / pivot ("policy": 1 / pivot)
       const lower = gpu.privateReal(env.rows); // a / pivot
       const upper = gpu.privateReal(env.rows); // c / pivot
-      const obstacle = gpu.privateReal(env.rows);
+      const obstacle = gpu.privateReal(env.rows); // `held`, after the first factorisation, what elimination is held above
       const downProduct = gpu.privateReal(env.parts);
       const upProduct = gpu.privateReal(env.parts);
       const active = gpu.privateReal(env.policyRows); // 1 where exercised
@@ -191,6 +195,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const first = item * env.rows;
       env.layNodes(x, table, pitch, lane, nodes);
       yield;
+      // The obstacle at the node before the run.
+      let paidBefore = 0.0;
       if (env.closed) {
         const { kink, sign } = env.readClosed(table, pitch, lane);
         for (let k = 0; k < env.rows; k++) {
@@ -199,6 +205,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           // Nobody exercises beyond the last node.
           if (env.moving) obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : -1e30;
         }
+        const before = sign * x[Math.min(Math.max(first - 1, 0), nodes - 1)];
+        paidBefore = env.moving ? before : Math.max(before - sign * kink, 0);
       } else {
         for (let k = 0; k < env.rows; k++) {
           const i = first + k;
@@ -206,7 +214,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           obstacle[k] = 0.0;
           if (env.early && i < nodes) obstacle[k] = table[(obstacleColumn * nodes + i) * pitch + lane];
         }
+        if (env.early)
+          paidBefore = table[(obstacleColumn * nodes + Math.min(Math.max(first - 1, 0), nodes - 1)) * pitch + lane];
       }
+      // A call's first node is, whatever the rate: its row would let it grow where the rate is negative, which the others would feel.
+      const isExercised = fixed && first === 0 && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
       const varianceRow = (obstacleColumn + 1) * nodes;
       if (env.metrics) {
@@ -363,6 +375,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             pieceRow += pieces * env.sliceWords;
           }
           if (env.barred && !env.policy) env.pinRuns(inverse, lowHeld, highHeld, 2.0);
+          if (env.held) env.thresholdRuns(x, table, obstacleColumn, nodes, pitch, lane, lower, paidBefore, u, obstacle);
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
         }
 
@@ -407,6 +420,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               lower,
               upper,
               obstacle,
+              isExercised,
+              paidBefore,
               slope,
               kink,
               downProduct,

@@ -97,119 +97,64 @@ export function scanDown(team: Team, lasting: boolean): KernelFunction<any, any>
 }
 
 /**
- * The recurrence y ← max(value + p·y, floor) from the first item up to the last. Such maps (p ≥ 0) are closed under composition,
- *
- *   max(v₂ + p₂·max(v₁ + p₁·y, f₁), f₂) = max(v₂ + p₂v₁ + p₂p₁·y, max(v₂ + p₂f₁, f₂)),
- *
- * so the projected substitution of Brennan & Schwartz is a scan like any other. Without `early` exercise there is no floor. In workgroup
- * memory it starts and ends in the second half of `scratch`. Cost: 5 or 6 (6 or 10) shuffles, half-subgroups 3 or 5 (4 or 8), or as many words written and read as rounds, an item.
+ * The same from the first item up to the last, with `below` in place of `above`. In workgroup memory it starts and ends in the second half of `scratch`.
  */
-export function scanUp(team: Team, early: boolean, lasting: boolean): KernelFunction<any, any> {
+export function scanUp(team: Team, lasting: boolean): KernelFunction<any, any> {
   const { items, levels, shuffles, few } = team;
   return fn({
     name: "scanUp",
-    params: [real, real, read(real), write(real), i32],
+    params: [real, read(real), write(real), i32],
     env: {
-      lasting: lasting && !early,
-      early,
       items,
       levels,
       shuffles,
+      lasting,
       near: NEAR,
       few,
+      span: span(team),
       nearSum: nearSum(team, "below"),
-      roundsUp: roundsUp(team, early),
       placeIn: placeIn(team),
     },
-    *body([value, floor, below, scratch, reach], gpu, env: any) {
-      const { item } = env.placeIn();
+    *body(
+      [value, below, scratch, reach],
+      gpu,
+      { items, levels, shuffles, lasting, near, few, span, nearSum, placeIn }: any,
+    ) {
+      const { item } = placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
-      const pitch = own ? 1 : env.items;
+      const pitch = own ? 1 : items;
       const place = own ? 0 : item;
+      let sum = value;
       let before = 0.0;
-      if (env.shuffles) {
-        if (env.lasting && reach === env.near)
-          before = yield* env.nearSum(value, below, env.levels * pitch + place, pitch);
-        else before = yield* env.roundsUp(value, floor, below, reach);
+      if (shuffles) {
+        if (lasting && reach === near) before = yield* nearSum(value, below, levels * pitch + place, pitch);
+        else {
+          for (let level = 0; level < few; level++) {
+            const other: number = yield gpu.shuffleUp(sum, 1 << level, span);
+            sum += below[level * pitch + place] * other;
+          }
+          if (reach > few) {
+            for (let level = few; level < levels; level++) {
+              const other: number = yield gpu.shuffleUp(sum, 1 << level, span);
+              sum += below[level * pitch + place] * other;
+            }
+          }
+          before = yield gpu.shuffleUp(sum, 1, span);
+        }
       } else {
-        let sum = value;
-        let held = floor;
-        for (let level = 0; level < env.levels; level++) {
+        for (let level = 0; level < levels; level++) {
           if (level < reach) {
-            const half = (1 - (level & 1)) * 4 * env.items;
+            const half = (1 - (level & 1)) * 4 * items;
             scratch[half + item] = sum;
-            if (env.early) scratch[half + env.items + item] = held;
             yield;
-            const from = half + Math.max(item - (1 << level), 0);
-            const p = below[level * pitch + place];
-            if (env.early) held = Math.max(sum + p * scratch[env.items + from], held);
-            sum += p * scratch[from];
+            sum += below[level * pitch + place] * scratch[half + Math.max(item - (1 << level), 0)];
           }
         }
-        scratch[4 * env.items + item] = env.early ? Math.max(sum, held) : sum;
+        scratch[4 * items + item] = sum;
         yield;
-        before = scratch[4 * env.items + Math.max(item - 1, 0)];
+        before = scratch[4 * items + Math.max(item - 1, 0)];
       }
       return item === 0 ? 0.0 : before;
-    },
-  });
-}
-
-/**
- * The rounds of `scanUp` by shuffles. The last one needs what leaves the other items only, not their maps: max(v₂ + p₂·max(v₁, f₁), f₂), one shuffle in place of two.
- */
-function roundsUp(team: Team, early: boolean): KernelFunction<any, any> {
-  const { items, levels, few } = team;
-  const round = fn({
-    name: "roundUp",
-    params: [real, real, real, i32],
-    env: { early, span: span(team) },
-    *body([sum, held, p, distance], gpu, { early, span }) {
-      let floor = held;
-      if (early) {
-        const other: number = yield gpu.shuffleUp(held, distance, span);
-        floor = Math.max(sum + p * other, held);
-      }
-      const other: number = yield gpu.shuffleUp(sum, distance, span);
-      return { sum: sum + p * other, held: floor };
-    },
-  });
-  const last = fn({
-    name: "lastRoundUp",
-    params: [real, real, real, i32],
-    env: { early, span: span(team) },
-    *body([sum, held, p, distance], gpu, { early, span }) {
-      const other: number = yield gpu.shuffleUp(early ? Math.max(sum, held) : sum, distance, span);
-      const all = sum + p * other;
-      return early ? Math.max(all, held) : all;
-    },
-  });
-  return fn({
-    name: "roundsUp",
-    params: [real, real, read(real), i32],
-    env: { items, levels, few, span: span(team), round, last, placeIn: placeIn(team) },
-    *body([value, floor, below, reach], gpu, { items, levels, few, span, round, last, placeIn }: any) {
-      const own = gpu.precision === "f32";
-      const pitch = own ? 1 : items;
-      const place = own ? 0 : placeIn().item;
-      let sum = value;
-      let held = floor;
-      let leaving = 0.0;
-      for (let level = 0; level < few - 1; level++) {
-        const both = yield* round(sum, held, below[level * pitch + place], 1 << level);
-        sum = both.sum;
-        held = both.held;
-      }
-      if (reach > few) {
-        for (let level = few - 1; level < levels - 1; level++) {
-          const both = yield* round(sum, held, below[level * pitch + place], 1 << level);
-          sum = both.sum;
-          held = both.held;
-        }
-        leaving = yield* last(sum, held, below[(levels - 1) * pitch + place], 1 << (levels - 1));
-      } else leaving = yield* last(sum, held, below[(few - 1) * pitch + place], 1 << (few - 1));
-      const next: number = yield gpu.shuffleUp(leaving, 1, span);
-      return next;
     },
   });
 }

@@ -42,11 +42,11 @@ export function substituteRuns(team: Team, rows: number, lasting: boolean): Kern
   return fn({
     name: "substituteRuns",
     params: [write(real), read(real), read(real), write(real), i32],
-    env: { rows, scanUp: scanUp(team, false, lasting) },
+    env: { rows, scanUp: scanUp(team, lasting) },
     *body([z, lower, below, scratch, reach], _gpu, env: any) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
-      y = yield* env.scanUp(y, 0.0, below, scratch, reach);
+      y = yield* env.scanUp(y, below, scratch, reach);
       for (let k = 0; k < env.rows; k++) {
         y = z[k] + lower[k] * y;
         z[k] = y;
@@ -55,25 +55,38 @@ export function substituteRuns(team: Team, rows: number, lasting: boolean): Kern
   });
 }
 
+export interface Stepping {
+  readonly early: boolean;
+  readonly scaled: boolean;
+  /** See `scanProducts`. */
+  readonly lasting: boolean;
+  readonly weighted: boolean;
+  readonly moving: boolean;
+}
+
 /**
- * One time step, as `projectedStep` does it: solves (I − hL)·y = u, with `early` exercise held above the obstacle during substitution
- * (Brennan & Schwartz 1977), then u ← y or, `extrapolated`, u ← 2y − u (Crank–Nicolson), `weighted` u ← y + over·(y − u). What elimination gives is Z = 2z, from
- * `gain` = 2/pivot.
+ * One time step, as `projectedStep` does it: solves (I − hL)·y = u, then u ← y or, `extrapolated`, u ← 2y − u (Crank–Nicolson), `weighted` u ← y + over·(y − u). What
+ * elimination gives is Z = 2z, from `gain` = 2/pivot. `scaled`: the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. The parts of substitution go
+ * side by side as those of elimination do.
  *
- * Without exercise, `scaled`, the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. With it, substitution is for the new u
- * itself: uₖ ← max(qₖ + lowerₖ·uₖ₋₁, obstacleₖ), where q has the old values, q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2), so that nothing but a product, a sum and a
- * comparison stand between one node and the next. Its parts go side by side as those of elimination do; maps y ← max(sum + product·y, held) compose (`scanUp`).
+ * With `early` exercise Brennan & Schwartz (1977) hold y above a bound in each step of the substitution, yₖ ← max(zₖ + lowerₖ·yₖ₋₁, boundₖ): exact if what is exercised are the first nodes. Then it is z that can be held,
+ * before the substitution and each node by itself,
  *
- * `moving`: the obstacle is slope·obstacle − kink, two multiply-adds a node more, for registers have no room for it.
+ *   yₖ ← max(zₖ, thresholdₖ) + lowerₖ·yₖ₋₁,   thresholdₖ = boundₖ − lowerₖ·boundₖ₋₁,
  *
- * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 9 and 2 comparisons; and the scans.
+ * since y = bound on all nodes before, and z is above its threshold on all nodes behind (design/early-exercise.md). `scaled`, where the exercise region only shrinks on the way to today, the bound is the obstacle, for the old values
+ * are the obstacle wherever the new ones are, and `obstacle` brings twice the thresholds. Else substitution is for the new u itself, with the old values in q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit
+ * Euler: q = Z/2) in place of z. `paidBefore`: the obstacle at the node before the run. `isExercised`: the run's first node is, whatever the row of an end says. `moving`: the obstacle is slope·obstacle − kink.
+ *
+ * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`moving` 9); a comparison with early exercise; and the scans.
  */
 export function stepRuns(
   team: Team,
   rows: number,
-  { early, scaled, lasting, weighted, moving }: Record<"early" | "scaled" | "lasting" | "weighted" | "moving", boolean>,
+  { early, scaled, lasting, weighted, moving }: Stepping,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
+  const direct = early && !scaled;
   return fn({
     name: "stepRuns",
     params: [
@@ -83,6 +96,8 @@ export function stepRuns(
       read(real),
       read(real),
       read(real),
+      bool,
+      real,
       real,
       real,
       read(real),
@@ -98,13 +113,13 @@ export function stepRuns(
       rows,
       parts: count,
       size,
-      early,
-      moving,
+      direct,
+      held: early && scaled,
       scaled,
       weighted,
       eliminateRuns: eliminateRuns(team, rows, scaled, lasting),
-      oldValues: oldValues(team, rows),
-      scanUp: scanUp(team, early, lasting),
+      oldValues: oldValues(team, rows, moving),
+      scanUp: scanUp(team, lasting),
     },
     *body(
       [
@@ -114,6 +129,8 @@ export function stepRuns(
         lower,
         upper,
         obstacle,
+        isExercised,
+        paidBefore,
         slope,
         kink,
         downProduct,
@@ -129,40 +146,31 @@ export function stepRuns(
       env: any,
     ) {
       yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, reach);
-      if (env.early) yield* env.oldValues(u, z, lower, scratch, extrapolated);
+      if (env.direct) yield* env.oldValues(u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, extrapolated);
+      if (env.held) {
+        z[0] = isExercised ? obstacle[0] : Math.max(z[0], obstacle[0]);
+        for (let k = 1; k < env.rows; k++) z[k] = Math.max(z[k], obstacle[k]);
+      }
       const sums = gpu.privateReal(env.parts);
-      const floors = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
         const from = p * env.size;
         let sum = z[from];
-        let held = env.moving ? slope * obstacle[from] - kink : obstacle[from];
-        for (let k = from + 1; k < Math.min(from + env.size, env.rows); k++) {
-          sum = z[k] + lower[k] * sum;
-          if (env.early) held = Math.max(z[k] + lower[k] * held, env.moving ? slope * obstacle[k] - kink : obstacle[k]);
-        }
+        for (let k = from + 1; k < Math.min(from + env.size, env.rows); k++) sum = z[k] + lower[k] * sum;
         sums[p] = sum;
-        floors[p] = held;
       }
       let leaving = sums[0];
-      let held = floors[0];
-      for (let p = 1; p < env.parts; p++) {
-        if (env.early) held = Math.max(sums[p] + upProduct[p] * held, floors[p]);
-        leaving = sums[p] + upProduct[p] * leaving;
-      }
-      let entering = yield* env.scanUp(leaving, held, below, scratch, reach);
+      for (let p = 1; p < env.parts; p++) leaving = sums[p] + upProduct[p] * leaving;
+      let entering = yield* env.scanUp(leaving, below, scratch, reach);
       for (let p = 0; p < env.parts; p++) {
         let y = entering;
         for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
           y = z[k] + lower[k] * y;
-          if (env.early) {
-            y = Math.max(y, env.moving ? slope * obstacle[k] - kink : obstacle[k]);
-            u[k] = y;
-          } else z[k] = y;
+          if (env.direct) u[k] = y;
+          else z[k] = y;
         }
         entering = sums[p] + upProduct[p] * entering;
-        if (env.early) entering = Math.max(entering, floors[p]);
       }
-      if (!env.early) {
+      if (!env.direct) {
         if (extrapolated) {
           const part = 0.5 + 0.5 * over; // of Y = 2y
           for (let k = 0; k < env.rows; k++) {
@@ -175,13 +183,17 @@ export function stepRuns(
   });
 }
 
-/** Z becomes q, see `stepRuns`; an item's first node needs the last one of the item before. */
-function oldValues(team: Team, rows: number): KernelFunction<any, any> {
+/** Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before. */
+function oldValues(team: Team, rows: number, moving: boolean): KernelFunction<any, any> {
   return fn({
     name: "oldValues",
-    params: [read(real), write(real), read(real), write(real), bool],
-    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team) },
-    *body([u, z, lower, scratch, crankNicolson], gpu, { rows, items, shuffles, span }) {
+    params: [read(real), write(real), read(real), read(real), bool, real, real, real, write(real), bool],
+    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team), moving },
+    *body(
+      [u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, crankNicolson],
+      gpu,
+      { rows, items, shuffles, span, moving }: any,
+    ) {
       let before = 0.0;
       if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, span);
       else {
@@ -197,6 +209,13 @@ function oldValues(team: Team, rows: number): KernelFunction<any, any> {
           before = u[k];
         }
       } else for (let k = 0; k < rows; k++) z[k] = 0.5 * z[k];
+      let bound = moving ? slope * paidBefore - kink : paidBefore;
+      for (let k = 0; k < rows; k++) {
+        const paid = moving ? slope * obstacle[k] - kink : obstacle[k];
+        const threshold = paid - lower[k] * bound;
+        z[k] = k === 0 && isExercised ? threshold : Math.max(z[k], threshold);
+        bound = paid;
+      }
     },
   });
 }
