@@ -13,8 +13,8 @@ import { factorRuns } from "./factor.ts";
 import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
 import { policyRuns } from "./policy.ts";
-import { FAR } from "./scan.ts";
-import { stepRuns } from "./step.ts";
+import { FAR, NEAR } from "./scan.ts";
+import { advanceRuns } from "./step.ts";
 import { groupSize, multipliers, multiplierWords, partsOf, placeIn, scratchWords, type Team } from "./team.ts";
 
 /** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
@@ -72,6 +72,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
   // Factors that do not last. Local variances that a mesh and a table give once are weighed once.
   const anew = !steady;
   const metrics = anew && (shape === "lognormal" || shape === "table");
+  const stepping = { early, scaled, lasting: steady, weighted: dates, moving };
   return kernel({
     name: `fdm-${team.name}-${variantName(variant)}${scaled ? "-scaled" : anew ? "-anew" : ""}`,
     groupSize: groupSize(team),
@@ -128,7 +129,10 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
       factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew, cut: barred }),
-      stepRuns: stepRuns(team, rows, { early, scaled, lasting: steady, weighted: dates, moving }),
+      advanceRuns: advanceRuns(team, rows, { ...stepping, plain: false }),
+      advancePlainly: advanceRuns(team, rows, { ...stepping, plain: true }),
+      branched: team.shuffles && steady,
+      near: NEAR,
       policyRuns: policyRuns(team, rows, barred),
       reads: points,
       pointWords: pointWords(closed),
@@ -246,11 +250,6 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         env.holdRuns(coefficients, 0, pitch, lane, lowHeld, highHeld, u);
       }
       let moves = env.closedWords * pitch + lane;
-      // What exercise pays is φ·(slope·x) − kink where the obstacle moves; read a step ahead.
-      let slope = 1.0;
-      let kink = 0.0;
-      let nextSlope = env.moving ? table[moves] : 1.0;
-      let nextKink = env.moving ? table[moves + pitch] : 0.0;
       let hRate = 0.0;
       let reach = 0;
       let needed = env.far;
@@ -381,8 +380,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
 
         const crankNicolson = (flag & 2) !== 0;
         const alike = env.anew ? 1 : flag >> env.stepsShift;
-        for (let step = 0; step < alike; step++) {
-          if (env.policy) {
+        if (env.policy) {
+          for (let step = 0; step < alike; step++)
             yield* env.policyRuns(
               u,
               z,
@@ -404,16 +403,14 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               lowHeld,
               highHeld,
             );
-          } else {
-            const alexander = env.dates && (flag & 32) !== 0;
-            if (env.moving) {
-              slope = nextSlope;
-              kink = nextKink;
-              moves += 2 * pitch;
-              nextSlope = table[moves];
-              nextKink = table[moves + pitch];
-            }
-            yield* env.stepRuns(
+        } else {
+          const alexander = env.dates && (flag & 32) !== 0;
+          if (env.branched && crankNicolson && !alexander && reach === env.near)
+            yield* env.advancePlainly(
+              alike,
+              table,
+              moves,
+              pitch,
               u,
               z,
               inverse,
@@ -422,8 +419,29 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               obstacle,
               isExercised,
               paidBefore,
-              slope,
-              kink,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              env.near,
+              true,
+              1.0,
+            );
+          else
+            yield* env.advanceRuns(
+              alike,
+              table,
+              moves,
+              pitch,
+              u,
+              z,
+              inverse,
+              lower,
+              upper,
+              obstacle,
+              isExercised,
+              paidBefore,
               downProduct,
               upProduct,
               above,
@@ -433,7 +451,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               crankNicolson || alexander,
               alexander ? Math.SQRT2 : 1.0,
             );
-          }
+          moves += 2 * pitch * alike;
         }
 
         // An event ends a segment of the time grid, so the next step factors anew.
@@ -512,6 +530,13 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         if (env.closed) out[(windows * 6 + k) * pitch + lane] = x[i];
       }
       if (env.reads) {
+        // What exercise pays is φ·(slope·x) − kink where the obstacle moves: that of the last step.
+        let slope = 1.0;
+        let kink = 0.0;
+        if (env.moving && runs > 0) {
+          slope = table[moves - 2 * pitch];
+          kink = table[moves - pitch];
+        }
         const read = (env.closed ? 2 : 1) * windows * 6;
         for (let point = item; point < ownPoints; point += env.items)
           out[(read + point) * pitch + lane] = env.pointValue(

@@ -85,8 +85,8 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
       few: team.few,
       levels: team.levels,
       factorRuns: factorRuns(team, rows, { policy: true, unit: false, lasting: false, cut: barred }),
-      eliminateRuns: eliminateRuns(team, rows, false, false),
-      substituteRuns: substituteRuns(team, rows, false),
+      eliminateRuns: eliminateRuns(team, rows, false, "anew"),
+      substituteRuns: substituteRuns(team, rows),
       improveRuns: improveRuns(team, rows),
     },
     *body(

@@ -3,7 +3,7 @@ import { largest } from "./counters.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
 /** The `reach` of scans that need no more than the nearest neighbours (`Team.neighbours`). */
-const NEAR = 0;
+export const NEAR = 0;
 /** What `scanProducts` returns of factors that do not last if all rounds are needed; 1 if few are, 0 if few of the pivots' (`Team.fewOfPivots`) are enough for them. */
 export const FAR = 2;
 
@@ -29,132 +29,93 @@ function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, 
   });
 }
 
+/** How far a scan has to go: over the neighbours (`nearSum`), or as its `reach` says; of factors that do not last there are no neighbours' multipliers. */
+export type Reaching = "near" | "any" | "anew";
+
 /**
- * The recurrence y ← value + p·y from the last item down to the first, by recursive doubling (Kogge & Stone 1973): returns the y that
- * enters an item's run, that is, what left the run of the item above. `above` has the product of p over 2ᵏ items, from this one on, 0
+ * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last, by recursive doubling (Kogge & Stone 1973): returns the y that
+ * enters an item's run, that is, what left the run of the item before. `multiplier` has the product of p over 2ᵏ items, from this one on, 0
  * where there is none. All p are in [0, 1], so nothing grows. It ends after `reach` rounds, past which all products are nothing beside a rounding
- * (`scanProducts`), or adds up the neighbours (`nearSum`). In workgroup memory it starts and ends in the first half of `scratch`.
- * Cost: as many shuffles as neighbours, or rounds + 1, or words written and read, an item.
+ * (`scanProducts`), or adds up the neighbours (`nearSum`). The item at which it starts, whose first row takes nothing from a neighbour, gets some number of its own. In workgroup memory it
+ * starts and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, or rounds + 1, or words written and read, an item.
  */
-export function scanDown(team: Team, lasting: boolean): KernelFunction<any, any> {
+export function scan(team: Team, direction: "down" | "up", reaching: Reaching): KernelFunction<any, any> {
   const { items, levels, shuffles, few } = team;
+  const down = direction === "down";
   return fn({
-    name: "scanDown",
+    name: down ? "scanDown" : "scanUp",
     params: [real, read(real), write(real), i32],
     env: {
       items,
       levels,
       shuffles,
-      lasting,
+      down,
+      always: reaching === "near",
+      sometimes: reaching === "any",
       near: NEAR,
       few,
-      span: span(team),
-      nearSum: nearSum(team, "above"),
+      nearSum: nearSum(team, down ? "above" : "below"),
+      rounds: rounds(team, down),
       placeIn: placeIn(team),
     },
-    *body(
-      [value, above, scratch, reach],
-      gpu,
-      { items, levels, shuffles, lasting, near, few, span, nearSum, placeIn }: any,
-    ) {
-      const { item } = placeIn();
+    *body([value, multiplier, scratch, reach], gpu, env: any) {
+      const { item } = env.placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
-      const pitch = own ? 1 : items;
+      const pitch = own ? 1 : env.items;
       const place = own ? 0 : item;
-      let sum = value;
-      let next = 0.0;
-      if (shuffles) {
-        if (lasting && reach === near) next = yield* nearSum(value, above, levels * pitch + place, pitch);
-        else {
-          for (let level = 0; level < few; level++) {
-            const other: number = yield gpu.shuffleDown(sum, 1 << level, span);
-            sum += above[level * pitch + place] * other;
-          }
-          if (reach > few) {
-            for (let level = few; level < levels; level++) {
-              const other: number = yield gpu.shuffleDown(sum, 1 << level, span);
-              sum += above[level * pitch + place] * other;
-            }
-          }
-          next = yield gpu.shuffleDown(sum, 1, span);
-        }
+      let entering = 0.0;
+      if (env.shuffles) {
+        const sums = env.levels * pitch + place;
+        if (env.always) entering = yield* env.nearSum(value, multiplier, sums, pitch);
+        else if (env.sometimes && reach === env.near) entering = yield* env.nearSum(value, multiplier, sums, pitch);
+        else entering = yield* env.rounds(value, multiplier, place, pitch, reach);
       } else {
-        for (let level = 0; level < levels; level++) {
+        const start = env.down ? 0 : 4 * env.items;
+        let sum = value;
+        for (let level = 0; level < env.levels; level++) {
           if (level < reach) {
-            const half = (level & 1) * 4 * items;
+            const half = (level & 1) === 0 ? start : 4 * env.items - start;
+            const distance = 1 << level;
             scratch[half + item] = sum;
             yield;
-            sum += above[level * pitch + place] * scratch[half + Math.min(item + (1 << level), items - 1)];
+            const from = env.down ? Math.min(item + distance, env.items - 1) : Math.max(item - distance, 0);
+            sum += multiplier[level * pitch + place] * scratch[half + from];
           }
         }
-        scratch[item] = sum;
+        scratch[start + item] = sum;
         yield;
-        next = scratch[Math.min(item + 1, items - 1)];
+        entering = scratch[start + (env.down ? Math.min(item + 1, env.items - 1) : Math.max(item - 1, 0))];
       }
-      return item === items - 1 ? 0.0 : next;
+      return entering;
     },
   });
 }
 
-/**
- * The same from the first item up to the last, with `below` in place of `above`. In workgroup memory it starts and ends in the second half of `scratch`.
- */
-export function scanUp(team: Team, lasting: boolean): KernelFunction<any, any> {
-  const { items, levels, shuffles, few } = team;
+/** The rounds of `scan` by shuffles: few of them, or all. */
+function rounds(team: Team, down: boolean): KernelFunction<any, any> {
+  const { levels, few } = team;
   return fn({
-    name: "scanUp",
-    params: [real, read(real), write(real), i32],
-    env: {
-      items,
-      levels,
-      shuffles,
-      lasting,
-      near: NEAR,
-      few,
-      span: span(team),
-      nearSum: nearSum(team, "below"),
-      placeIn: placeIn(team),
-    },
-    *body(
-      [value, below, scratch, reach],
-      gpu,
-      { items, levels, shuffles, lasting, near, few, span, nearSum, placeIn }: any,
-    ) {
-      const { item } = placeIn();
-      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
-      const pitch = own ? 1 : items;
-      const place = own ? 0 : item;
+    name: "rounds",
+    params: [real, read(real), i32, i32, i32],
+    env: { levels, few, down, span: span(team) },
+    *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, span }: any) {
       let sum = value;
-      let before = 0.0;
-      if (shuffles) {
-        if (lasting && reach === near) before = yield* nearSum(value, below, levels * pitch + place, pitch);
-        else {
-          for (let level = 0; level < few; level++) {
-            const other: number = yield gpu.shuffleUp(sum, 1 << level, span);
-            sum += below[level * pitch + place] * other;
-          }
-          if (reach > few) {
-            for (let level = few; level < levels; level++) {
-              const other: number = yield gpu.shuffleUp(sum, 1 << level, span);
-              sum += below[level * pitch + place] * other;
-            }
-          }
-          before = yield gpu.shuffleUp(sum, 1, span);
-        }
-      } else {
-        for (let level = 0; level < levels; level++) {
-          if (level < reach) {
-            const half = (1 - (level & 1)) * 4 * items;
-            scratch[half + item] = sum;
-            yield;
-            sum += below[level * pitch + place] * scratch[half + Math.max(item - (1 << level), 0)];
-          }
-        }
-        scratch[4 * items + item] = sum;
-        yield;
-        before = scratch[4 * items + Math.max(item - 1, 0)];
+      let other = 0.0;
+      for (let level = 0; level < few; level++) {
+        if (down) other = yield gpu.shuffleDown(sum, 1 << level, span);
+        else other = yield gpu.shuffleUp(sum, 1 << level, span);
+        sum += multiplier[level * pitch + place] * other;
       }
-      return item === 0 ? 0.0 : before;
+      if (reach > few) {
+        for (let level = few; level < levels; level++) {
+          if (down) other = yield gpu.shuffleDown(sum, 1 << level, span);
+          else other = yield gpu.shuffleUp(sum, 1 << level, span);
+          sum += multiplier[level * pitch + place] * other;
+        }
+      }
+      if (down) other = yield gpu.shuffleDown(sum, 1, span);
+      else other = yield gpu.shuffleUp(sum, 1, span);
+      return other;
     },
   });
 }
@@ -163,7 +124,7 @@ export function scanUp(team: Team, lasting: boolean): KernelFunction<any, any> {
 const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
- * The multipliers of both scans, from the products of p over an item's own run: `above` for `scanDown`, `below` for `scanUp`; 0 where
+ * The multipliers of both scans, from the products of p over an item's own run: `above` for the one down, `below` for the one up; 0 where
  * 2ᵏ items on there is none; then, with shuffles and for factors that last for some steps, those of `nearSum`. Once a factorisation. Returns how far scans need to
  * reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, or `NEAR` if products over as many runs as there are `neighbours` are
  * nothing; for others, which have fewer multipliers then, 0, 1 or `FAR`. `cut`: nodes may be cut off, so that products are 0 in some runs and are not in others.

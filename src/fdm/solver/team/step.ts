@@ -1,5 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { scanDown, scanUp } from "./scan.ts";
+import { type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
@@ -7,12 +7,12 @@ import { partsOf, span, type Team } from "./team.ts";
  * run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side: `product[p]` is that of `upper` over part p, so that what enters a part
  * follows from what enters the one above. `scaled`: rhs has the factor `inverse` already.
  */
-export function eliminateRuns(team: Team, rows: number, scaled: boolean, lasting: boolean): KernelFunction<any, any> {
+export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
   return fn({
     name: "eliminateRuns",
     params: [read(real), write(real), read(real), read(real), read(real), read(real), write(real), i32],
-    env: { scaled, rows, parts: count, size, scanDown: scanDown(team, lasting) },
+    env: { scaled, rows, parts: count, size, scanDown: scan(team, "down", reaching) },
     *body([rhs, z, inverse, upper, product, above, scratch, reach], gpu, env: any) {
       if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * inverse[k];
       const sums = gpu.privateReal(env.parts);
@@ -38,11 +38,11 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, lasting
 }
 
 /** Substitution without exercise, z ← z + lower·z from the first node up, in place. */
-export function substituteRuns(team: Team, rows: number, lasting: boolean): KernelFunction<any, any> {
+export function substituteRuns(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "substituteRuns",
     params: [write(real), read(real), read(real), write(real), i32],
-    env: { rows, scanUp: scanUp(team, lasting) },
+    env: { rows, scanUp: scan(team, "up", "anew") },
     *body([z, lower, below, scratch, reach], _gpu, env: any) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
@@ -62,6 +62,102 @@ export interface Stepping {
   readonly lasting: boolean;
   readonly weighted: boolean;
   readonly moving: boolean;
+  /** Of Crank–Nicolson, where neighbours' sums are enough (`nearSum`): nearly all steps of factors that last, without a branch. */
+  readonly plain: boolean;
+}
+
+/**
+ * Steps that are alike, one after another, each by `stepRuns`. `moving`: from word `moves` of the table on there are slope and kink of each step, and of one more, `pitch` words apart; read a step
+ * ahead.
+ */
+export function advanceRuns(team: Team, rows: number, stepping: Stepping): KernelFunction<any, any> {
+  return fn({
+    name: stepping.plain ? "advancePlainly" : "advanceRuns",
+    params: [
+      i32,
+      read(real),
+      i32,
+      i32,
+      write(real),
+      write(real),
+      read(real),
+      read(real),
+      read(real),
+      read(real),
+      bool,
+      real,
+      read(real),
+      read(real),
+      read(real),
+      read(real),
+      write(real),
+      i32,
+      bool,
+      real,
+    ],
+    env: { moving: stepping.moving, stepRuns: stepRuns(team, rows, stepping) },
+    *body(
+      [
+        steps,
+        table,
+        moves,
+        pitch,
+        u,
+        z,
+        gain,
+        lower,
+        upper,
+        obstacle,
+        isExercised,
+        paidBefore,
+        downProduct,
+        upProduct,
+        above,
+        below,
+        scratch,
+        reach,
+        extrapolated,
+        over,
+      ],
+      _gpu,
+      { moving, stepRuns }: any,
+    ) {
+      let next = moves;
+      let slope = 1.0;
+      let kink = 0.0;
+      let nextSlope = moving ? table[next] : 1.0;
+      let nextKink = moving ? table[next + pitch] : 0.0;
+      for (let step = 0; step < steps; step++) {
+        if (moving) {
+          slope = nextSlope;
+          kink = nextKink;
+          next += 2 * pitch;
+          nextSlope = table[next];
+          nextKink = table[next + pitch];
+        }
+        yield* stepRuns(
+          u,
+          z,
+          gain,
+          lower,
+          upper,
+          obstacle,
+          isExercised,
+          paidBefore,
+          slope,
+          kink,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          reach,
+          extrapolated,
+          over,
+        );
+      }
+    },
+  });
 }
 
 /**
@@ -80,12 +176,13 @@ export interface Stepping {
  *
  * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`moving` 9); a comparison with early exercise; and the scans.
  */
-export function stepRuns(
+function stepRuns(
   team: Team,
   rows: number,
-  { early, scaled, lasting, weighted, moving }: Stepping,
+  { early, scaled, lasting, weighted, moving, plain }: Stepping,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
+  const reaching = plain ? "near" : lasting ? "any" : "anew";
   const direct = early && !scaled;
   return fn({
     name: "stepRuns",
@@ -116,10 +213,11 @@ export function stepRuns(
       direct,
       held: early && scaled,
       scaled,
-      weighted,
-      eliminateRuns: eliminateRuns(team, rows, scaled, lasting),
-      oldValues: oldValues(team, rows, moving),
-      scanUp: scanUp(team, lasting),
+      weighted: weighted && !plain,
+      plain,
+      eliminateRuns: eliminateRuns(team, rows, scaled, reaching),
+      oldValues: oldValues(team, rows, moving, plain),
+      scanUp: scan(team, "up", reaching),
     },
     *body(
       [
@@ -146,7 +244,8 @@ export function stepRuns(
       env: any,
     ) {
       yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, reach);
-      if (env.direct) yield* env.oldValues(u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, extrapolated);
+      if (env.direct)
+        yield* env.oldValues(u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, extrapolated);
       if (env.held) {
         z[0] = isExercised ? obstacle[0] : Math.max(z[0], obstacle[0]);
         for (let k = 1; k < env.rows; k++) z[k] = Math.max(z[k], obstacle[k]);
@@ -171,7 +270,7 @@ export function stepRuns(
         entering = sums[p] + upProduct[p] * entering;
       }
       if (!env.direct) {
-        if (extrapolated) {
+        if (env.plain || extrapolated) {
           const part = 0.5 + 0.5 * over; // of Y = 2y
           for (let k = 0; k < env.rows; k++) {
             const y = env.scaled ? gain[k] * z[k] : z[k];
@@ -184,15 +283,15 @@ export function stepRuns(
 }
 
 /** Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before. */
-function oldValues(team: Team, rows: number, moving: boolean): KernelFunction<any, any> {
+function oldValues(team: Team, rows: number, moving: boolean, plain: boolean): KernelFunction<any, any> {
   return fn({
     name: "oldValues",
     params: [read(real), write(real), read(real), read(real), bool, real, real, real, write(real), bool],
-    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team), moving },
+    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team), moving, plain },
     *body(
       [u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, crankNicolson],
       gpu,
-      { rows, items, shuffles, span, moving }: any,
+      { rows, items, shuffles, span, moving, plain }: any,
     ) {
       let before = 0.0;
       if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, span);
@@ -203,7 +302,7 @@ function oldValues(team: Team, rows: number, moving: boolean): KernelFunction<an
         yield;
         before = scratch[2 * items + Math.max(item - 1, 0)];
       }
-      if (crankNicolson) {
+      if (plain || crankNicolson) {
         for (let k = 0; k < rows; k++) {
           z[k] = z[k] - u[k] + lower[k] * before;
           before = u[k];
