@@ -151,7 +151,7 @@ export function factorRuns(
       size: partsOf(rows).size,
       policy,
       unit,
-      lasting,
+      often: lasting && team.options === 1,
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, lasting, cut),
     },
@@ -225,8 +225,8 @@ export function factorRuns(
         let pivot = before * inverseQ;
         lower[k] = a[k] * pivot;
         upper[k] = c[k] * pivot;
-        // As above; f64 has room for a whole run, which factors that last do without: registers count for more.
-        if (env.lasting || (gpu.precision !== "f64" && k % 2 === 1)) {
+        // As above; f64 has room for a whole run, which factors that last do without where registers count for more.
+        if (env.often || (gpu.precision !== "f64" && k % 2 === 1)) {
           p *= inverseQ;
           q = 1.0;
         }

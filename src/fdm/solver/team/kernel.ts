@@ -5,7 +5,7 @@ import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { pointValue, pointWords } from "../point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
-import { assembleRuns } from "./assemble.ts";
+import { assembleRuns, rescaleRuns } from "./assemble.ts";
 import { cutRuns, holdRuns, pinRuns, settleRuns } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
 import { exerciseRuns, thresholdRuns } from "./exercise.ts";
@@ -120,6 +120,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
+      rescaleRuns: rescaleRuns(team, rows, shape),
+      rescaled: steady && !policy && !barred && (shape === "lognormal" || shape === "table"),
       payRuns: payRuns(team, rows, barred),
       exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
       thresholdRuns: thresholdRuns(team, rows, closed),
@@ -129,8 +131,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
       factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew, cut: barred }),
-      advanceRuns: advanceRuns(team, rows, { ...stepping, plain: false }),
-      advancePlainly: advanceRuns(team, rows, { ...stepping, plain: true }),
+      advanceRuns: advanceRuns(team, rows, stepping),
+      advanceNear: advanceRuns(team, rows, { ...stepping, plain: "near" }),
+      advanceFar: advanceRuns(team, rows, { ...stepping, plain: "far" }),
       branched: team.shuffles && steady,
       near: NEAR,
       policyRuns: policyRuns(team, rows, barred),
@@ -251,6 +254,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       }
       let moves = env.closedWords * pitch + lane;
       let hRate = 0.0;
+      let hLast = 1.0;
       let reach = 0;
       let needed = env.far;
       let flag = 0;
@@ -318,6 +322,26 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 hDrift * rowScale,
                 rowScale,
               );
+            } else if (env.rescaled && run > 0) {
+              const ratio = h * gpu.reciprocal(hLast);
+              env.rescaleRuns(
+                x,
+                values,
+                table,
+                a,
+                c,
+                inverse,
+                lower,
+                upper,
+                nodes,
+                pitch,
+                lane,
+                fixed,
+                ratio,
+                hVariance,
+                hDrift,
+                varianceRow,
+              );
             } else {
               const assembled = env.assembleRuns(
                 x,
@@ -369,6 +393,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               reach = !env.anew ? needed : needed === env.far ? env.levels : env.few;
             }
           } while (again);
+          hLast = h;
           if (env.shape === "surface") {
             piece = found;
             pieceRow += pieces * env.sliceWords;
@@ -406,7 +431,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         } else {
           const alexander = env.dates && (flag & 32) !== 0;
           if (env.branched && crankNicolson && !alexander && reach === env.near)
-            yield* env.advancePlainly(
+            yield* env.advanceNear(
               alike,
               table,
               moves,
@@ -425,6 +450,29 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               below,
               scratch,
               env.near,
+              true,
+              1.0,
+            );
+          else if (env.branched && crankNicolson && !alexander)
+            yield* env.advanceFar(
+              alike,
+              table,
+              moves,
+              pitch,
+              u,
+              z,
+              inverse,
+              lower,
+              upper,
+              obstacle,
+              isExercised,
+              paidBefore,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              reach,
               true,
               1.0,
             );

@@ -29,8 +29,8 @@ function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, 
   });
 }
 
-/** How far a scan has to go: over the neighbours (`nearSum`), or as its `reach` says; of factors that do not last there are no neighbours' multipliers. */
-export type Reaching = "near" | "any" | "anew";
+/** How far a scan has to go: over the neighbours (`nearSum`), further than those, or as its `reach` says; of factors that do not last there are no neighbours' multipliers. */
+export type Reaching = "near" | "far" | "any" | "anew";
 
 /**
  * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last, by recursive doubling (Kogge & Stone 1973): returns the y that
@@ -40,7 +40,7 @@ export type Reaching = "near" | "any" | "anew";
  * starts and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, or rounds + 1, or words written and read, an item.
  */
 export function scan(team: Team, direction: "down" | "up", reaching: Reaching): KernelFunction<any, any> {
-  const { items, levels, shuffles, few } = team;
+  const { items, levels, shuffles, few, neighbours } = team;
   const down = direction === "down";
   return fn({
     name: down ? "scanDown" : "scanUp",
@@ -55,7 +55,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       near: NEAR,
       few,
       nearSum: nearSum(team, down ? "above" : "below"),
-      rounds: rounds(team, down),
+      rounds: rounds(team, down, reaching === "far" && 1 << few <= neighbours),
       placeIn: placeIn(team),
     },
     *body([value, multiplier, scratch, reach], gpu, env: any) {
@@ -91,13 +91,13 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
   });
 }
 
-/** The rounds of `scan` by shuffles: few of them, or all. */
-function rounds(team: Team, down: boolean): KernelFunction<any, any> {
+/** The rounds of `scan` by shuffles: few of them, or `all`. */
+function rounds(team: Team, down: boolean, all: boolean): KernelFunction<any, any> {
   const { levels, few } = team;
   return fn({
     name: "rounds",
     params: [real, read(real), i32, i32, i32],
-    env: { levels, few, down, span: span(team) },
+    env: { levels, few: all ? levels : few, down, span: span(team) },
     *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, span }: any) {
       let sum = value;
       let other = 0.0;

@@ -62,8 +62,8 @@ export interface Stepping {
   readonly lasting: boolean;
   readonly weighted: boolean;
   readonly moving: boolean;
-  /** Of Crank–Nicolson, where neighbours' sums are enough (`nearSum`): nearly all steps of factors that last, without a branch. */
-  readonly plain: boolean;
+  /** Steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last, without a branch. */
+  readonly plain?: "near" | "far";
 }
 
 /**
@@ -72,7 +72,7 @@ export interface Stepping {
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping): KernelFunction<any, any> {
   return fn({
-    name: stepping.plain ? "advancePlainly" : "advanceRuns",
+    name: "advanceRuns",
     params: [
       i32,
       read(real),
@@ -182,7 +182,8 @@ function stepRuns(
   { early, scaled, lasting, weighted, moving, plain }: Stepping,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
-  const reaching = plain ? "near" : lasting ? "any" : "anew";
+  const reaching = plain ?? (lasting ? "any" : "anew");
+  const isPlain = plain !== undefined;
   const direct = early && !scaled;
   return fn({
     name: "stepRuns",
@@ -213,10 +214,10 @@ function stepRuns(
       direct,
       held: early && scaled,
       scaled,
-      weighted: weighted && !plain,
-      plain,
+      weighted: weighted && !isPlain,
+      isPlain,
       eliminateRuns: eliminateRuns(team, rows, scaled, reaching),
-      oldValues: oldValues(team, rows, moving, plain),
+      oldValues: oldValues(team, rows, moving, isPlain),
       scanUp: scan(team, "up", reaching),
     },
     *body(
@@ -270,7 +271,7 @@ function stepRuns(
         entering = sums[p] + upProduct[p] * entering;
       }
       if (!env.direct) {
-        if (env.plain || extrapolated) {
+        if (env.isPlain || extrapolated) {
           const part = 0.5 + 0.5 * over; // of Y = 2y
           for (let k = 0; k < env.rows; k++) {
             const y = env.scaled ? gain[k] * z[k] : z[k];

@@ -51,7 +51,7 @@ export const HALF_SUBGROUP: Team = {
   shuffles: true,
   few: 2,
   fewOfPivots: 1,
-  neighbours: 3,
+  neighbours: 4,
 };
 
 /** Items of a workgroup. */
