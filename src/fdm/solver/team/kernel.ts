@@ -270,15 +270,6 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         // Read a run ahead, as nothing can go on without it.
         flag = nextFlag;
         nextFlag = run + 1 < runs ? flags[run + 1] : 0;
-        if (!env.anew && (flag & 1) !== 0) {
-          const now = env.readCoefficients(coefficients, row, pitch, lane);
-          nextH = now.h;
-          nextVariance = now.hVariance;
-          nextDrift = now.hDrift;
-          nextRate = now.hRate;
-          nextTime = now.time;
-          nextShift = now.shift;
-        }
         const h = nextH;
         const hVariance = nextVariance;
         const hDrift = nextDrift;
@@ -286,7 +277,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         const time = nextTime;
         const shift = nextShift;
         if ((flag & 1) !== 0) row += env.coefficientWords;
-        if (env.anew && (nextFlag & 1) !== 0) {
+        if ((nextFlag & 1) !== 0) {
           const paid = (flag & 4) === 0 ? 0 : 2;
           const settled = env.barred && (flag & 16) !== 0 ? env.barrierWords : 0;
           const next = env.readCoefficients(coefficients, row + paid + settled, pitch, lane);

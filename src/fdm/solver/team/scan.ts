@@ -8,23 +8,25 @@ export const NEAR = 0;
 export const FAR = 2;
 
 /**
- * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ + q₄s₅], where sⱼ is what the
+ * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the
  * j-th one's run leaves by itself and qⱼ the product of p over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
 function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, any> {
   return fn({
     name: "nearSum",
     params: [real, read(real), i32, i32],
-    env: { neighbours: team.neighbours, span: span(team), above: direction === "above" },
-    *body([value, q, from, pitch], gpu, { neighbours, span, above }) {
+    env: { in32: team.neighbours.f32, in64: team.neighbours.f64, span: span(team), above: direction === "above" },
+    *body([value, q, from, pitch], gpu, { in32, in64, span, above }) {
+      const neighbours = gpu.precision === "f32" ? in32 : in64;
       const s = gpu.privateReal(neighbours);
       for (let j = 0; j < neighbours; j++) {
         if (above) s[j] = yield gpu.shuffleDown(value, j + 1, span);
         else s[j] = yield gpu.shuffleUp(value, j + 1, span);
       }
-      let far = q[from + pitch] * s[2];
-      for (let j = 3; j < neighbours; j++) far += q[from + (j - 1) * pitch] * s[j];
-      return s[0] + q[from] * s[1] + far;
+      // In the order of their arrival.
+      let sum = s[0];
+      for (let j = 1; j < neighbours; j++) sum += q[from + (j - 1) * pitch] * s[j];
+      return sum;
     },
   });
 }
@@ -40,7 +42,7 @@ export type Reaching = "near" | "far" | "any" | "anew";
  * starts and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, or rounds + 1, or words written and read, an item.
  */
 export function scan(team: Team, direction: "down" | "up", reaching: Reaching): KernelFunction<any, any> {
-  const { items, levels, shuffles, few, neighbours } = team;
+  const { items, levels, shuffles, few } = team;
   const down = direction === "down";
   return fn({
     name: down ? "scanDown" : "scanUp",
@@ -55,7 +57,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       near: NEAR,
       few,
       nearSum: nearSum(team, down ? "above" : "below"),
-      rounds: rounds(team, down, reaching === "far" && 1 << few <= neighbours),
+      rounds: rounds(team, down),
       placeIn: placeIn(team),
     },
     *body([value, multiplier, scratch, reach], gpu, env: any) {
@@ -91,13 +93,13 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
   });
 }
 
-/** The rounds of `scan` by shuffles: few of them, or `all`. */
-function rounds(team: Team, down: boolean, all: boolean): KernelFunction<any, any> {
+/** The rounds of `scan` by shuffles: few of them, or all. */
+function rounds(team: Team, down: boolean): KernelFunction<any, any> {
   const { levels, few } = team;
   return fn({
     name: "rounds",
     params: [real, read(real), i32, i32, i32],
-    env: { levels, few: all ? levels : few, down, span: span(team) },
+    env: { levels, few, down, span: span(team) },
     *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, span }: any) {
       let sum = value;
       let other = 0.0;
@@ -176,7 +178,8 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       far: FAR,
       few,
       fewOfPivots,
-      neighbours,
+      in32: neighbours.f32,
+      in64: neighbours.f64,
       near: NEAR,
       span: span(team),
       placeIn: placeIn(team),
@@ -205,18 +208,21 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
           const place = own ? 0 : item;
           downwards = 1.0;
           upwards = 1.0;
-          for (let j = 1; j <= env.neighbours; j++) {
+          const neighbours = gpu.precision === "f32" ? env.in32 : env.in64;
+          for (let j = 1; j <= neighbours; j++) {
             const next: number = yield gpu.shuffleDown(down, j, env.span);
             const before: number = yield gpu.shuffleUp(up, j, env.span);
             downwards = item + j < env.items - 1 ? downwards * next : 0.0;
             upwards = item > j ? upwards * before : 0.0;
-            if (j < env.neighbours) {
+            if (j < neighbours) {
               above[(env.levels + j - 1) * pitch + place] = downwards;
               below[(env.levels + j - 1) * pitch + place] = upwards;
             }
           }
           // What enters an item is no business of its own run's products, which are 0 if that is cut.
-          const least = env.cut ? 1 : env.near;
+          const cut = env.cut ? 1 : env.near;
+          // Few rounds are no help where they reach no further than the neighbours.
+          const least = 1 << env.few <= neighbours ? env.few + 1 : cut;
           reach = Math.max(downwards, upwards) > nothing ? Math.max(reach, least) : env.near;
         }
         // Its barriers stand before the next scan, which starts in the half that was just read.

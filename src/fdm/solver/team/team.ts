@@ -17,8 +17,8 @@ export interface Team {
   readonly few: number;
   /** The same of the pivots' scan: rounds that reach some 35 nodes, past which pivots often know nothing of what entered. */
   readonly fewOfPivots: number;
-  /** With shuffles, how many neighbours a scan adds up where more are not needed: some 50 nodes. */
-  readonly neighbours: number;
+  /** With shuffles, how many neighbours a scan adds up where more are not needed: some 50 nodes, in f64 70 where a shuffle is worth it. */
+  readonly neighbours: { readonly f32: number; readonly f64: number };
 }
 
 export const WORKGROUP: Team = {
@@ -29,7 +29,7 @@ export const WORKGROUP: Team = {
   shuffles: false,
   few: 4,
   fewOfPivots: 2,
-  neighbours: 0,
+  neighbours: { f32: 0, f64: 0 },
 };
 /** For devices whose subgroups have 32 lanes, as NVIDIA's have. */
 export const SUBGROUP: Team = {
@@ -40,7 +40,7 @@ export const SUBGROUP: Team = {
   shuffles: true,
   few: 3,
   fewOfPivots: 2,
-  neighbours: 5,
+  neighbours: { f32: 5, f64: 5 },
 };
 /** The same devices, two options a subgroup: half the shuffles an option, and of its runs, twice as long, fewer matter to each other. */
 export const HALF_SUBGROUP: Team = {
@@ -51,7 +51,7 @@ export const HALF_SUBGROUP: Team = {
   shuffles: true,
   few: 2,
   fewOfPivots: 1,
-  neighbours: 4,
+  neighbours: { f32: 3, f64: 4 },
 };
 
 /** Items of a workgroup. */
@@ -88,7 +88,7 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
 
 /** Multipliers of one scan, those of doubling and, where factors last, of neighbours' sums (`nearSum`), an item's. */
 export const multipliers = ({ levels, shuffles, neighbours }: Team, lasting: boolean): number =>
-  levels + (shuffles && lasting ? neighbours - 1 : 0);
+  levels + (shuffles && lasting ? Math.max(neighbours.f32, neighbours.f64) - 1 : 0);
 
 /** Words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32 they are in registers, which have no room for them in f64. */
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;
