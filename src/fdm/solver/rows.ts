@@ -64,6 +64,6 @@ export const closedNode = fn({
   env: { grownNode },
   body([i, kink, width, step, at, zeroAt], gpu, { grownNode }) {
     const growth = Math.exp((gpu.real(i) - at) * step);
-    return grownNode(i, kink, width, growth - 1 / growth, at, zeroAt);
+    return grownNode(i, kink, width, growth - gpu.reciprocal(growth), at, zeroAt);
   },
 });

@@ -115,7 +115,7 @@ export interface Factoring {
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
  * (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned over the items, then each item
- * takes its rows one by one. `inverse` becomes `gain` times 1/pivot, `downProduct` and `upProduct` those of `upper` and `lower` over the parts of the run. With `policy`, rows that are `active` are y = bound instead. `near`: see
+ * takes its rows one by one. `inverse` becomes `gain` times 1/pivot, `downProduct` and `upProduct` the products of `upper` and `lower` over the parts of the run, in f32, where factors last, `downTo` and `upTo` those up to each row. With `policy`, rows that are `active` are y = bound instead. `near`: see
  * `scanExcess`. Returns the scans' reach.
  *
  * Cost: about 17 (`unit` 15) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
@@ -140,6 +140,8 @@ export function factorRuns(
       write(real),
       write(real),
       write(real),
+      write(real),
+      write(real),
       real,
       real,
       bool,
@@ -151,6 +153,7 @@ export function factorRuns(
       size: partsOf(rows).size,
       policy,
       unit,
+      lasting,
       often: lasting && team.options === 1,
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, lasting, cut),
@@ -166,6 +169,8 @@ export function factorRuns(
         above,
         below,
         scratch,
+        downTo,
+        upTo,
         downProduct,
         upProduct,
         hRate,
@@ -239,6 +244,7 @@ export function factorRuns(
         inverse[k] = gain * pivot;
         partDown *= upper[k];
         partUp *= lower[k];
+        if (env.lasting && gpu.precision === "f32") downTo[k] = partDown;
         if (k % env.size === 0) {
           downProduct[(k / env.size) | 0] = partDown;
           upProduct[(k / env.size) | 0] = partUp;
@@ -248,6 +254,10 @@ export function factorRuns(
           partUp = 1.0;
         }
       }
+      if (env.lasting && gpu.precision === "f32")
+        for (let k = 0; k < env.rows; k++) {
+          upTo[k] = k % env.size === 0 ? lower[k] : upTo[Math.max(k - 1, 0)] * lower[k];
+        }
       return yield* env.scanProducts(down, up, above, below, scratch, counter, result);
     },
   });

@@ -22,9 +22,11 @@ const RESIDENT = 16;
 /** Of longer runs too much would be spilled. */
 const MOST_RESIDENT_ROWS = 9;
 
-/** Two options a subgroup have runs twice as long: in f32 they spill seven words, four of which a step reads again; in f64 there are eight subgroups, for nothing less than all registers will do. */
+/** Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers will do; in f32 room for more registers than sixteen subgroups leave is worth more than these. */
+const PAIRED_RESIDENT = 12;
+
 const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "residentGroups"> => {
-  if (options === 2) return { residentGroups: { f32: RESIDENT } };
+  if (options === 2) return { residentGroups: { f32: PAIRED_RESIDENT } };
   return shuffles && rows <= MOST_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {};
 };
 
@@ -97,6 +99,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       placeIn: placeIn(team),
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
+      throughRows: steady && !policy ? rows : 1,
       scaled,
       held,
       anew,
@@ -185,6 +188,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const lower = gpu.privateReal(env.rows); // a / pivot
       const upper = gpu.privateReal(env.rows); // c / pivot
       const obstacle = gpu.privateReal(env.rows); // `held`, after the first factorisation, what elimination is held above
+      const downTo = gpu.privateReal(env.throughRows); // products of upper and lower over the rows of a part up to each
+      const upTo = gpu.privateReal(env.throughRows);
       const downProduct = gpu.privateReal(env.parts);
       const upProduct = gpu.privateReal(env.parts);
       const active = gpu.privateReal(env.policyRows); // 1 where exercised
@@ -270,6 +275,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         // Read a run ahead, as nothing can go on without it.
         flag = nextFlag;
         nextFlag = run + 1 < runs ? flags[run + 1] : 0;
+        if (!env.anew && (flag & 1) !== 0) {
+          const now = env.readCoefficients(coefficients, row, pitch, lane);
+          nextH = now.h;
+          nextVariance = now.hVariance;
+          nextDrift = now.hDrift;
+          nextRate = now.hRate;
+          nextTime = now.time;
+          nextShift = now.shift;
+        }
         const h = nextH;
         const hVariance = nextVariance;
         const hDrift = nextDrift;
@@ -277,7 +291,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         const time = nextTime;
         const shift = nextShift;
         if ((flag & 1) !== 0) row += env.coefficientWords;
-        if ((nextFlag & 1) !== 0) {
+        if (env.anew && (nextFlag & 1) !== 0) {
           const paid = (flag & 4) === 0 ? 0 : 2;
           const settled = env.barred && (flag & 16) !== 0 ? env.barrierWords : 0;
           const next = env.readCoefficients(coefficients, row + paid + settled, pitch, lane);
@@ -372,6 +386,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 above,
                 below,
                 scratch,
+                downTo,
+                upTo,
                 downProduct,
                 upProduct,
                 hRate,
@@ -435,6 +451,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               obstacle,
               isExercised,
               paidBefore,
+              downTo,
+              upTo,
               downProduct,
               upProduct,
               above,
@@ -458,6 +476,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               obstacle,
               isExercised,
               paidBefore,
+              downTo,
+              upTo,
               downProduct,
               upProduct,
               above,
@@ -481,6 +501,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               obstacle,
               isExercised,
               paidBefore,
+              downTo,
+              upTo,
               downProduct,
               upProduct,
               above,

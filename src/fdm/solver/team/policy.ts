@@ -114,6 +114,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
       gpu,
       env: any,
     ) {
+      const none = gpu.privateReal(1);
       const memory = crankNicolson ? 0.5 : 0.0;
       const downProduct = gpu.privateReal(env.parts);
       const upProduct = gpu.privateReal(env.parts);
@@ -128,6 +129,8 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
           above,
           below,
           scratch,
+          none,
+          none,
           downProduct,
           upProduct,
           hRate,
@@ -140,7 +143,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
         const reach = needed === env.far ? env.levels : env.few;
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
-        yield* env.eliminateRuns(rhs, z, inverse, upper, downProduct, above, scratch, reach);
+        yield* env.eliminateRuns(rhs, z, inverse, upper, none, downProduct, above, scratch, reach);
         yield* env.substituteRuns(z, lower, below, scratch, reach);
         const mine = yield* env.improveRuns(u, z, a, c, obstacle, active, scratch, hRate, memory);
         const changes = yield* env.total(mine, count, sum);

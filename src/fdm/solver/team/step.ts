@@ -11,15 +11,20 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
   const { count, size } = partsOf(rows);
   return fn({
     name: "eliminateRuns",
-    params: [read(real), write(real), read(real), read(real), read(real), read(real), write(real), i32],
-    env: { scaled, rows, parts: count, size, scanDown: scan(team, "down", reaching) },
-    *body([rhs, z, inverse, upper, product, above, scratch, reach], gpu, env: any) {
+    params: [read(real), write(real), read(real), read(real), read(real), read(real), read(real), write(real), i32],
+    env: { scaled, rows, parts: count, size, scanDown: scan(team, "down", reaching), lasting: reaching !== "anew" },
+    *body([rhs, z, inverse, upper, through, product, above, scratch, reach], gpu, env: any) {
+      const kept = env.lasting && gpu.precision === "f32";
       if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * inverse[k];
       const sums = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
         const top = Math.min((p + 1) * env.size, env.rows) - 1;
         let y = env.scaled ? rhs[top] : z[top];
-        for (let k = top - 1; k >= p * env.size; k--) y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
+        if (kept) z[top] = y;
+        for (let k = top - 1; k >= p * env.size; k--) {
+          y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
+          if (kept) z[k] = y;
+        }
         sums[p] = y;
       }
       let leaving = sums[env.parts - 1];
@@ -28,8 +33,11 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
       for (let p = env.parts - 1; p >= 0; p--) {
         let y = entering;
         for (let k = Math.min((p + 1) * env.size, env.rows) - 1; k >= p * env.size; k--) {
-          y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
-          z[k] = y;
+          if (kept) z[k] = z[k] + through[k] * entering;
+          else {
+            y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
+            z[k] = y;
+          }
         }
         entering = sums[p] + product[p] * entering;
       }
@@ -90,6 +98,8 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
       read(real),
       read(real),
       read(real),
+      read(real),
+      read(real),
       write(real),
       i32,
       bool,
@@ -110,6 +120,8 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
         obstacle,
         isExercised,
         paidBefore,
+        downTo,
+        upTo,
         downProduct,
         upProduct,
         above,
@@ -146,6 +158,8 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
           paidBefore,
           slope,
           kink,
+          downTo,
+          upTo,
           downProduct,
           upProduct,
           above,
@@ -202,6 +216,8 @@ function stepRuns(
       read(real),
       read(real),
       read(real),
+      read(real),
+      read(real),
       write(real),
       i32,
       bool,
@@ -216,6 +232,7 @@ function stepRuns(
       scaled,
       weighted: weighted && !isPlain,
       isPlain,
+      lasting,
       eliminateRuns: eliminateRuns(team, rows, scaled, reaching),
       oldValues: oldValues(team, rows, moving, isPlain),
       scanUp: scan(team, "up", reaching),
@@ -232,6 +249,8 @@ function stepRuns(
         paidBefore,
         slope,
         kink,
+        downTo,
+        upTo,
         downProduct,
         upProduct,
         above,
@@ -244,7 +263,8 @@ function stepRuns(
       gpu,
       env: any,
     ) {
-      yield* env.eliminateRuns(u, z, gain, upper, downProduct, above, scratch, reach);
+      const kept = env.lasting && gpu.precision === "f32";
+      yield* env.eliminateRuns(u, z, gain, upper, downTo, downProduct, above, scratch, reach);
       if (env.direct)
         yield* env.oldValues(u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, extrapolated);
       if (env.held) {
@@ -255,7 +275,10 @@ function stepRuns(
       for (let p = 0; p < env.parts; p++) {
         const from = p * env.size;
         let sum = z[from];
-        for (let k = from + 1; k < Math.min(from + env.size, env.rows); k++) sum = z[k] + lower[k] * sum;
+        for (let k = from + 1; k < Math.min(from + env.size, env.rows); k++) {
+          sum = z[k] + lower[k] * sum;
+          if (kept) z[k] = sum;
+        }
         sums[p] = sum;
       }
       let leaving = sums[0];
@@ -264,7 +287,8 @@ function stepRuns(
       for (let p = 0; p < env.parts; p++) {
         let y = entering;
         for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
-          y = z[k] + lower[k] * y;
+          if (kept) y = z[k] + upTo[k] * entering;
+          else y = z[k] + lower[k] * y;
           if (env.direct) u[k] = y;
           else z[k] = y;
         }
