@@ -109,7 +109,6 @@ export interface Factoring {
   readonly unit: boolean;
   /** See `scanProducts`. */
   readonly lasting: boolean;
-  readonly cut: boolean;
 }
 
 /**
@@ -121,11 +120,7 @@ export interface Factoring {
  * Cost: about 17 (`unit` 15) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
  * 8 (14) barriers, an item.
  */
-export function factorRuns(
-  team: Team,
-  rows: number,
-  { policy, unit, lasting, cut }: Factoring,
-): KernelFunction<any, any> {
+export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: Factoring): KernelFunction<any, any> {
   return fn({
     name: "factorRuns",
     params: [
@@ -156,7 +151,7 @@ export function factorRuns(
       lasting,
       often: lasting && team.options === 1,
       scanExcess: scanExcess(team),
-      scanProducts: scanProducts(team, lasting, cut),
+      scanProducts: scanProducts(team, lasting),
     },
     *body(
       [

@@ -133,7 +133,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       holdRuns: holdRuns(barriers, rows),
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew, cut: barred }),
+      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew }),
       advanceRuns: advanceRuns(team, rows, stepping),
       advanceNear: advanceRuns(team, rows, { ...stepping, plain: "near" }),
       advanceFar: advanceRuns(team, rows, { ...stepping, plain: "far" }),

@@ -1,10 +1,10 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { largest } from "./counters.ts";
-import { placeIn, span, type Team } from "./team.ts";
+import { hops, placeIn, span, type Team } from "./team.ts";
 
-/** The `reach` of scans that need no more than the nearest neighbours (`Team.neighbours`). */
+/** The `reach` of scans, of factors that last, that need no more than the nearest neighbours (`Team.neighbours`). */
 export const NEAR = 0;
-/** What `scanProducts` returns of factors that do not last if all rounds are needed; 1 if few are, 0 if few of the pivots' (`Team.fewOfPivots`) are enough for them. */
+/** What `scanProducts` returns if all items are needed. Of factors that do not last it returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
 export const FAR = 2;
 
 /**
@@ -31,15 +31,47 @@ function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, 
   });
 }
 
-/** How far a scan has to go: over the neighbours (`nearSum`), further than those, or as its `reach` says; of factors that do not last there are no neighbours' multipliers. */
+/**
+ * What reaches an item from all others, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂ …, where eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over
+ * the n·j between, in the multipliers behind those of `nearSum`.
+ */
+function passOn(team: Team, direction: "above" | "below"): KernelFunction<any, any> {
+  const { f32, f64 } = team.neighbours;
+  return fn({
+    name: "passOn",
+    params: [real, read(real), i32, i32],
+    env: {
+      in32: f32,
+      in64: f64,
+      hops32: hops(team, f32),
+      hops64: hops(team, f64),
+      span: span(team),
+      above: direction === "above",
+    },
+    *body([near, q, from, pitch], gpu, { in32, in64, hops32, hops64, span, above }) {
+      const neighbours = gpu.precision === "f32" ? in32 : in64;
+      const count = gpu.precision === "f32" ? hops32 : hops64;
+      const e = gpu.privateReal(count);
+      for (let j = 0; j < count; j++) {
+        if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, span);
+        else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, span);
+      }
+      let sum = near;
+      for (let j = 0; j < count; j++) sum += q[from + (neighbours - 1 + j) * pitch] * e[j];
+      return sum;
+    },
+  });
+}
+
+/** How far a scan has to go: over the neighbours (`nearSum`), over all (`passOn`), or as its `reach` says; factors that do not last have the multipliers of doubling only. */
 export type Reaching = "near" | "far" | "any" | "anew";
 
 /**
- * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last, by recursive doubling (Kogge & Stone 1973): returns the y that
- * enters an item's run, that is, what left the run of the item before. `multiplier` has the product of p over 2ᵏ items, from this one on, 0
- * where there is none. All p are in [0, 1], so nothing grows. It ends after `reach` rounds, past which all products are nothing beside a rounding
- * (`scanProducts`), or adds up the neighbours (`nearSum`). The item at which it starts, whose first row takes nothing from a neighbour, gets some number of its own. In workgroup memory it
- * starts and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, or rounds + 1, or words written and read, an item.
+ * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last: returns the y that
+ * enters an item's run, that is, what left the run of the item before. All p are in [0, 1], so nothing grows, and what is further away than `reach` says is nothing beside a rounding (`scanProducts`).
+ * By shuffles, where factors last, it adds up neighbours and passes their sums on; else it is by recursive doubling (Kogge & Stone 1973), and `multiplier` has the product of p over 2ᵏ items, from
+ * this one on, 0 where there is none. The item at which it starts, whose first row takes nothing from a neighbour, gets some number of its own. In workgroup memory it
+ * starts and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, and hops, or rounds + 1, or words written and read, an item.
  */
 export function scan(team: Team, direction: "down" | "up", reaching: Reaching): KernelFunction<any, any> {
   const { items, levels, shuffles, few } = team;
@@ -52,11 +84,13 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       levels,
       shuffles,
       down,
-      always: reaching === "near",
-      sometimes: reaching === "any",
+      anew: reaching === "anew",
+      far: reaching === "far",
+      any: reaching === "any",
       near: NEAR,
       few,
       nearSum: nearSum(team, down ? "above" : "below"),
+      passOn: passOn(team, down ? "above" : "below"),
       rounds: rounds(team, down),
       placeIn: placeIn(team),
     },
@@ -67,10 +101,10 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       const place = own ? 0 : item;
       let entering = 0.0;
       if (env.shuffles) {
-        const sums = env.levels * pitch + place;
-        if (env.always) entering = yield* env.nearSum(value, multiplier, sums, pitch);
-        else if (env.sometimes && reach === env.near) entering = yield* env.nearSum(value, multiplier, sums, pitch);
-        else entering = yield* env.rounds(value, multiplier, place, pitch, reach);
+        if (env.anew) entering = yield* env.rounds(value, multiplier, place, pitch, reach);
+        else entering = yield* env.nearSum(value, multiplier, place, pitch);
+        if (env.far || (env.any && reach !== env.near))
+          entering = yield* env.passOn(entering, multiplier, place, pitch);
       } else {
         const start = env.down ? 0 : 4 * env.items;
         let sum = value;
@@ -127,15 +161,14 @@ const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
  * The multipliers of both scans, from the products of p over an item's own run: `above` for the one down, `below` for the one up; 0 where
- * 2ᵏ items on there is none; then, with shuffles and for factors that last for some steps, those of `nearSum`. Once a factorisation. Returns how far scans need to
- * reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, or `NEAR` if products over as many runs as there are `neighbours` are
- * nothing; for others, which have fewer multipliers then, 0, 1 or `FAR`. `cut`: nodes may be cut off, so that products are 0 in some runs and are not in others.
+ * 2ᵏ items on there is none. Once a factorisation. Returns how far scans need to reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of
+ * doubling, with shuffles see `sumProducts`; for others, which have fewer multipliers then, 0, 1 or `FAR`.
  *
  * What decides by item is a choice of values, not an `if`: from a branch that sets a constant NVIDIA's compiler for Vulkan (driver 580) went on to a reduction of its own,
  * over the items of that branch alone.
  */
-export function scanProducts(team: Team, lasting: boolean, cut: boolean): KernelFunction<any, any> {
-  const { items, levels, shuffles, few, fewOfPivots, neighbours } = team;
+export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, any> {
+  const { items, levels, shuffles, few, fewOfPivots } = team;
   const doubling = fn({
     name: "doubling",
     params: [real, real, i32, write(real), write(real), write(real)],
@@ -173,15 +206,11 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       levels,
       shuffles,
       lasting,
-      cut,
       doubling,
+      sumProducts: sumProducts(team),
       far: FAR,
       few,
       fewOfPivots,
-      in32: neighbours.f32,
-      in64: neighbours.f64,
-      near: NEAR,
-      span: span(team),
       placeIn: placeIn(team),
       largest,
       nothing64: NOTHING.f64,
@@ -196,35 +225,16 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
       let upwards = up;
       let reach = 0;
       if (env.lasting) {
-        for (let level = 0; level < env.levels; level++) {
-          const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
-          reach = Math.max(round.p, round.q) > nothing ? level + 1 : reach;
-          downwards = round.downwards;
-          upwards = round.upwards;
-        }
         if (env.shuffles) {
-          const own = gpu.precision === "f32";
-          const pitch = own ? 1 : env.items;
-          const place = own ? 0 : item;
-          downwards = 1.0;
-          upwards = 1.0;
-          const neighbours = gpu.precision === "f32" ? env.in32 : env.in64;
-          for (let j = 1; j <= neighbours; j++) {
-            const next: number = yield gpu.shuffleDown(down, j, env.span);
-            const before: number = yield gpu.shuffleUp(up, j, env.span);
-            downwards = item + j < env.items - 1 ? downwards * next : 0.0;
-            upwards = item > j ? upwards * before : 0.0;
-            if (j < neighbours) {
-              above[(env.levels + j - 1) * pitch + place] = downwards;
-              below[(env.levels + j - 1) * pitch + place] = upwards;
-            }
+          const further = yield* env.sumProducts(down, up, above, below);
+          reach = further > nothing ? env.far : reach;
+        } else
+          for (let level = 0; level < env.levels; level++) {
+            const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
+            reach = Math.max(round.p, round.q) > nothing ? level + 1 : reach;
+            downwards = round.downwards;
+            upwards = round.upwards;
           }
-          // What enters an item is no business of its own run's products, which are 0 if that is cut.
-          const cut = env.cut ? 1 : env.near;
-          // Few rounds are no help where they reach no further than the neighbours.
-          const least = 1 << env.few <= neighbours ? env.few + 1 : cut;
-          reach = Math.max(downwards, upwards) > nothing ? Math.max(reach, least) : env.near;
-        }
         // Its barriers stand before the next scan, which starts in the half that was just read.
         const most: number = yield* env.largest(reach, counter, result);
         return env.shuffles ? most : (most + 1) & -2;
@@ -251,6 +261,57 @@ export function scanProducts(team: Team, lasting: boolean, cut: boolean): Kernel
         if (!env.shuffles) yield; // the next scan starts in the half that was just read
       }
       return most;
+    },
+  });
+}
+
+/**
+ * The multipliers of `nearSum` and `passOn`, 0 where there is nobody so far on; what enters an item is no business of its own run's products. Returns the larger product over as many runs as
+ * there are neighbours, which is what a sum of these leaves out.
+ */
+function sumProducts(team: Team): KernelFunction<any, any> {
+  const { items, neighbours } = team;
+  return fn({
+    name: "sumProducts",
+    params: [real, real, write(real), write(real)],
+    env: {
+      items,
+      in32: neighbours.f32,
+      in64: neighbours.f64,
+      hops32: hops(team, neighbours.f32),
+      hops64: hops(team, neighbours.f64),
+      span: span(team),
+      placeIn: placeIn(team),
+    },
+    *body([down, up, above, below], gpu, { items, in32, in64, hops32, hops64, span, placeIn }: any) {
+      const { item } = placeIn();
+      const own = gpu.precision === "f32";
+      const neighbours = own ? in32 : in64;
+      const hops = own ? hops32 : hops64;
+      const pitch = own ? 1 : items;
+      const place = own ? 0 : item;
+      let downwards = 1.0;
+      let upwards = 1.0;
+      for (let j = 1; j <= neighbours; j++) {
+        const next: number = yield gpu.shuffleDown(down, j, span);
+        const before: number = yield gpu.shuffleUp(up, j, span);
+        downwards = item + j < items - 1 ? downwards * next : 0.0;
+        upwards = item > j ? upwards * before : 0.0;
+        above[(j - 1) * pitch + place] = downwards;
+        below[(j - 1) * pitch + place] = upwards;
+      }
+      const ofAll = downwards;
+      const ofAllBelow = upwards;
+      for (let j = 1; j < hops; j++) {
+        const distance = j * neighbours;
+        const next: number = yield gpu.shuffleDown(ofAll, distance, span);
+        const before: number = yield gpu.shuffleUp(ofAllBelow, distance, span);
+        downwards = item + distance < items - 1 ? downwards * next : 0.0;
+        upwards = item > distance ? upwards * before : 0.0;
+        above[(neighbours - 1 + j) * pitch + place] = downwards;
+        below[(neighbours - 1 + j) * pitch + place] = upwards;
+      }
+      return Math.max(ofAll, ofAllBelow);
     },
   });
 }

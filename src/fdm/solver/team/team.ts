@@ -86,9 +86,15 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
   return { count: Math.ceil(rows / size), size };
 }
 
-/** Multipliers of one scan, those of doubling and, where factors last, of neighbours' sums (`nearSum`), an item's. */
-export const multipliers = ({ levels, shuffles, neighbours }: Team, lasting: boolean): number =>
-  levels + (shuffles && lasting ? Math.max(neighbours.f32, neighbours.f64) - 1 : 0);
+/** In how many shuffles, side by side, sums of so many neighbours reach all items. */
+export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
+
+/** Multipliers of one scan, an item's: those of doubling, or, with shuffles, where factors last, of neighbours' sums and their hops. */
+export const multipliers = (team: Team, lasting: boolean): number => {
+  const { levels, shuffles, neighbours } = team;
+  const ofSums = (count: number): number => count - 1 + hops(team, count);
+  return shuffles && lasting ? Math.max(ofSums(neighbours.f32), ofSums(neighbours.f64)) : levels;
+};
 
 /** Words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32 they are in registers, which have no room for them in f64. */
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;
