@@ -9,7 +9,7 @@ import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
 import { sliceWords } from "./surface.ts";
-import { isTrusted, mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
+import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
@@ -100,8 +100,7 @@ export class LaneSolver implements Disposable {
   /** The best split that has room for as many lanes of this kind; one item an option always has. */
   private splitOf(lane: Lane, lanes: number): Split {
     const { mesh, problem } = lane.grid;
-    const trusted = (split: Split): boolean => isTrusted(split, this.device, this.precision, lane);
-    const wanted = this.split === "auto" ? preferredSplits(this.device, lanes).filter(trusted) : [this.split];
+    const wanted = this.split === "auto" ? preferredSplits(this.device, lanes) : [this.split];
     const fits = (split: Split): boolean =>
       split === "item" ||
       (teamCapacity(this.device, this.precision, mesh.count, split) !== undefined &&

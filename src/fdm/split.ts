@@ -65,15 +65,6 @@ export function needsItems({ knockIns, american, barriers, dividends }: OneFacto
 }
 
 /**
- * Whether a back end is known to get a split right that has room for a lane. Through Vulkan a double knock-out's price was wrong by 5e-3 of the spot in f32, by subgroups whose matrix changes in
- * every step (NVIDIA's driver 580), and right by workgroups (design/splits.md, "Reductions"). To go when the suite has seen it right again.
- */
-export function isTrusted(split: Split, { backend }: Device, precision: Precision, { grid }: Lane): boolean {
-  const isDoubtful = backend === "webgpu" && precision === "f32" && split === "subgroup";
-  return !(isDoubtful && grid.problem.barriers !== undefined && !grid.time.homogeneous);
-}
-
-/**
  * Whether two lanes may share a subgroup. What needs more registers a node is left to whole subgroups, which have half as many nodes an item: policy iteration, barriers, emulated double,
  * dividends where the matrix changes in every step; and so are volatilities made in each step, whose cost is not that of the scans.
  */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Device } from "../../src/device/index.ts";
 import { grids, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
-import { isTrusted, mayShare, preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
+import { mayShare, preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
@@ -12,13 +12,16 @@ import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { isSlow } from "../device-report/check.ts";
 import { problems as knockIns } from "./knock-in-cases.ts";
 import {
+  allowed,
   american,
+  compared,
   difference,
   differenceBeside,
   differenceOfCopies,
   differenceOfEnds,
   european,
   everyEnds,
+  isShrinking,
   isSolvedBy,
   movable,
   problems,
@@ -105,17 +108,20 @@ describe("a step between two dates of exercise", () => {
 describe("two splits on every size of mesh", () => {
   it.each([17, 33, 129, 161, 193, 257, 321, 513])("%i nodes", async (nodes) => {
     const [{ device }] = devices;
-    for (const problem of [european, american, problems["American, dividends, σ(S)"]])
-      expect(await difference(device as Device, "f64", problem, { nodes, steps: 24 })).toBeLessThan(TOLERANCE.f64);
+    for (const problem of [european, american, problems["American, dividends, σ(S)"]]) {
+      const comparison = await compared(device as Device, "f64", problem, { nodes, steps: 24 });
+      expect(comparison.difference).toBeLessThan(nodes < 65 ? allowed(problem, "f64", comparison) : TOLERANCE.f64);
+    }
   });
 
   // Six, eleven and seventeen rows an item, the last two in parts; as many nodes as there is room for, and as few.
   it.each([17, 93, 161, 257, 269])("%i nodes, two a subgroup", async (nodes) => {
     const device = new InterpreterDevice({ subgroupSize: 32 });
-    for (const problem of [european, american])
-      expect(await difference(device, "f64", problem, { nodes, steps: 8 }, "half-subgroup", THREE_LANES)).toBeLessThan(
-        TOLERANCE.f64,
-      );
+    for (const problem of [european, american]) {
+      const both = { ...THREE_LANES, grids: 2 };
+      const comparison = await compared(device, "f64", problem, { nodes, steps: 8 }, "half-subgroup", both);
+      expect(comparison.difference).toBeLessThan(allowed(problem, "f64", comparison));
+    }
   });
 
   // Six, nine and seventeen rows an item, the last in three parts.
@@ -196,9 +202,9 @@ describe("two splits of any problem", () => {
           dividends: cash === 0 ? [] : [{ time: 0.4 * expiry, cash, proportional: 0 }],
           diffusion: { kind: "deterministic", sigma: constant(sigma) },
         };
-        const one = await difference(device, precision, problem, { nodes: 65, steps: 24 });
-        worst = Math.max(worst, one);
-        expect(one).toBeLessThan(tolerance);
+        const comparison = await compared(device, precision, problem, { nodes: 65, steps: 24 });
+        worst = Math.max(worst, comparison.difference);
+        expect(comparison.difference).toBeLessThan(Math.max(tolerance, allowed(problem, precision, comparison)));
       }),
       { numRuns: 150, seed: 20_261_121 },
     );
@@ -215,7 +221,8 @@ describe.each(TEAMS)("the %s split in the interpreter", (split) => {
     async (_, problem) => {
       const lanes = split === "half-subgroup" ? THREE_LANES : TWO_LANES;
       const worst = await difference(device, "f64", problem, size, split, lanes);
-      expect(worst).toBeLessThan(TOLERANCE.f64);
+      // Its mesh is wrong by 1e-3, which these have to themselves.
+      expect(worst).toBeLessThan(isShrinking(problem) ? 1e-8 : TOLERANCE.f64);
       expect(device.liveBuffers).toBe(0);
     },
   );
@@ -301,16 +308,6 @@ describe("which split", () => {
     expect(preferredSplits(gpu, 799)[0]).toBe("subgroup");
     expect(preferredSplits(gpu, 800)).toEqual(["half-subgroup", "subgroup", "workgroup", "item"]);
     expect(preferredSplits(device({ backend: "cpu" }), 1e6)).toEqual(["item"]);
-  });
-
-  it("is workgroups through WebGPU for barriers where the matrix changes in every step", () => {
-    const trusts = (split: "subgroup" | "workgroup", backend: "webgpu" | "cuda", name: string): boolean =>
-      isTrusted(split, device({ backend }), "f32", lane(grids(problems[name], { nodes: 17, steps: 4 })[0]));
-    expect(trusts("subgroup", "webgpu", "barriers: two, stepped rates")).toBe(false);
-    expect(trusts("workgroup", "webgpu", "barriers: two, stepped rates")).toBe(true);
-    expect(trusts("subgroup", "cuda", "barriers: two, stepped rates")).toBe(true);
-    expect(trusts("subgroup", "webgpu", "barriers: two")).toBe(true);
-    expect(trusts("subgroup", "webgpu", "dates: stepped rates")).toBe(true);
   });
 
   it("launches a group for two options, and one for a last one", async () => {

@@ -251,6 +251,9 @@ function makeKernel(variant: SolverVariant): Kernel {
           if (env.early) obstacle[i] = table[(obstacleColumn * nodes + i) * pitch + lane];
         }
       }
+      // A call's first node is exercised whatever the rate: its row would let it grow where the rate is negative.
+      const isExercised =
+        env.early && !env.dates && fixed && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
       const { slice, move, pieces } = env.readSurface(table, tail, pitch, lane);
@@ -363,6 +366,7 @@ function makeKernel(variant: SolverVariant): Kernel {
           env.factorRows(rowLower, rowUpper, ratio, hRate, low, high, nodes, inverse, lower, upper);
         }
 
+        if (isExercised && !env.policy && !env.waits) inverse[0] = Math.min(inverse[0], 1);
         const crankNicolson = (flag & 2) !== 0;
         const alike = flag >> env.stepsShift;
         for (let step = 0; step < alike; step++) {

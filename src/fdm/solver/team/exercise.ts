@@ -46,11 +46,11 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
     env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
     body([x, table, column, nodes, pitch, lane, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
       obstacleRuns(x, table, column, nodes, pitch, lane, threshold);
-      let below = before;
+      let below = 2 * before;
       for (let k = 0; k < rows; k++) {
-        const paid = threshold[k];
-        u[k] = Math.max(u[k], paid);
-        threshold[k] = 2 * (paid - lower[k] * below);
+        u[k] = Math.max(u[k], threshold[k]);
+        const paid = 2 * threshold[k];
+        threshold[k] = paid - lower[k] * below;
         below = paid;
       }
     },

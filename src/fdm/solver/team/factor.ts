@@ -103,10 +103,8 @@ function scanExcess(team: Team): KernelFunction<any, any> {
 }
 
 export interface Factoring {
-  /** Whether rows may be exercised. */
+  /** Whether rows may be exercised; else they come divided by 1 + hr. */
   readonly policy: boolean;
-  /** Whether rows come divided by 1 + hr. */
-  readonly unit: boolean;
   /** See `scanProducts`. */
   readonly lasting: boolean;
 }
@@ -117,10 +115,10 @@ export interface Factoring {
  * takes its rows one by one. `inverse` becomes `gain` times 1/pivot, `downProduct` and `upProduct` the products of `upper` and `lower` over the parts of the run, in f32, where factors last, `downTo` and `upTo` those up to each row. With `policy`, rows that are `active` are y = bound instead. `near`: see
  * `scanExcess`. Returns the scans' reach.
  *
- * Cost: about 17 (`unit` 15) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
+ * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
  * 8 (14) barriers, an item.
  */
-export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: Factoring): KernelFunction<any, any> {
+export function factorRuns(team: Team, rows: number, { policy, lasting }: Factoring): KernelFunction<any, any> {
   return fn({
     name: "factorRuns",
     params: [
@@ -147,7 +145,6 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
       rows,
       size: partsOf(rows).size,
       policy,
-      unit,
       lasting,
       often: lasting && team.options === 1,
       scanExcess: scanExcess(team),
@@ -177,14 +174,14 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
       gpu,
       env: any,
     ) {
-      const own = env.unit ? 1.0 : 1 + hRate;
+      const own = !env.policy ? 1.0 : 1 + hRate;
       let m00 = 1.0;
       let m01 = 0.0;
       let m10 = 0.0;
       let m11 = 1.0;
       for (let k = env.rows - 1; k >= 0; k--) {
-        let p0 = c[k] * m00 + (env.unit ? m10 : own * m10);
-        let p1 = c[k] * m01 + (env.unit ? m11 : own * m11);
+        let p0 = c[k] * m00 + (!env.policy ? m10 : own * m10);
+        let p1 = c[k] * m01 + (!env.policy ? m11 : own * m11);
         let q0 = p0 + a[k] * m10;
         let q1 = p1 + a[k] * m11;
         if (env.policy && active[k] > 0.5) {
@@ -219,7 +216,7 @@ export function factorRuns(team: Team, rows: number, { policy, unit, lasting }: 
       let partUp = 1.0;
       for (let k = env.rows - 1; k >= 0; k--) {
         const before = q;
-        p = c[k] * p + (env.unit ? before : own * before);
+        p = c[k] * p + (!env.policy ? before : own * before);
         q = p + a[k] * before;
         const inverseQ = gpu.reciprocal(q);
         let pivot = before * inverseQ;

@@ -133,7 +133,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       holdRuns: holdRuns(barriers, rows),
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, unit: anew, lasting: !anew }),
+      factorRuns: factorRuns(team, rows, { policy: false, lasting: !anew }),
       advanceRuns: advanceRuns(team, rows, stepping),
       advanceNear: advanceRuns(team, rows, { ...stepping, plain: "near" }),
       advanceFar: advanceRuns(team, rows, { ...stepping, plain: "far" }),
@@ -305,7 +305,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         if ((flag & 1) !== 0) {
           hRate = rate;
           // Rows divided by 1 + hr spare pivots a product each; policy iteration wants them as they are.
-          const rowScale = env.anew && !env.policy ? gpu.reciprocal(1 + hRate) : 1.0;
+          const rowScale = env.policy ? 1.0 : gpu.reciprocal(1 + hRate);
           // After an event the solution is as it is.
           const asItIs = env.eventful && (flags[Math.max(run - 1, 0)] & 28) !== 0;
           if (env.scaled && run > 0 && !asItIs) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
@@ -328,7 +328,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 rowScale,
               );
             } else if (env.rescaled && run > 0) {
-              const ratio = h * gpu.reciprocal(hLast);
+              const ratio = h * gpu.reciprocal(hLast) * rowScale;
               env.rescaleRuns(
                 x,
                 values,
@@ -343,8 +343,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 lane,
                 fixed,
                 ratio,
-                hVariance,
-                hDrift,
+                hVariance * rowScale,
+                hDrift * rowScale,
                 varianceRow,
               );
             } else {

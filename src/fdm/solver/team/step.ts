@@ -5,7 +5,7 @@ import { partsOf, span, type Team } from "./team.ts";
 /**
  * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
  * run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side: `product[p]` is that of `upper` over part p, so that what enters a part
- * follows from what enters the one above. `scaled`: rhs has the factor `inverse` already.
+ * follows from what enters the run. `scaled`: rhs has the factor `inverse` already.
  */
 export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
@@ -13,7 +13,7 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
     name: "eliminateRuns",
     params: [read(real), write(real), read(real), read(real), read(real), read(real), read(real), write(real), i32],
     env: { scaled, rows, parts: count, size, scanDown: scan(team, "down", reaching), lasting: reaching !== "anew" },
-    *body([rhs, z, inverse, upper, through, product, above, scratch, reach], gpu, env: any) {
+    *body([rhs, z, inverse, upper, downTo, product, above, scratch, reach], gpu, env: any) {
       const kept = env.lasting && gpu.precision === "f32";
       if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * inverse[k];
       const sums = gpu.privateReal(env.parts);
@@ -27,19 +27,21 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
         }
         sums[p] = y;
       }
-      let leaving = sums[env.parts - 1];
-      for (let p = env.parts - 2; p >= 0; p--) leaving = sums[p] + product[p] * leaving;
-      let entering = yield* env.scanDown(leaving, above, scratch, reach);
+      for (let p = env.parts - 2; p >= 0; p--) sums[p] = sums[p] + product[p] * sums[p + 1];
+      const ofRun = yield* env.scanDown(sums[0], above, scratch, reach);
+      let entering = ofRun;
+      let through = 1.0; // the same in all steps of a factorisation
       for (let p = env.parts - 1; p >= 0; p--) {
         let y = entering;
         for (let k = Math.min((p + 1) * env.size, env.rows) - 1; k >= p * env.size; k--) {
-          if (kept) z[k] = z[k] + through[k] * entering;
+          if (kept) z[k] = z[k] + downTo[k] * entering;
           else {
             y = (env.scaled ? rhs[k] : z[k]) + upper[k] * y;
             z[k] = y;
           }
         }
-        entering = sums[p] + product[p] * entering;
+        through *= product[p];
+        entering = sums[p] + through * ofRun;
       }
     },
   });
@@ -281,9 +283,10 @@ function stepRuns(
         }
         sums[p] = sum;
       }
-      let leaving = sums[0];
-      for (let p = 1; p < env.parts; p++) leaving = sums[p] + upProduct[p] * leaving;
-      let entering = yield* env.scanUp(leaving, below, scratch, reach);
+      for (let p = 1; p < env.parts; p++) sums[p] = sums[p] + upProduct[p] * sums[p - 1];
+      const ofRun = yield* env.scanUp(sums[env.parts - 1], below, scratch, reach);
+      let entering = ofRun;
+      let through = 1.0;
       for (let p = 0; p < env.parts; p++) {
         let y = entering;
         for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
@@ -292,7 +295,8 @@ function stepRuns(
           if (env.direct) u[k] = y;
           else z[k] = y;
         }
-        entering = sums[p] + upProduct[p] * entering;
+        through *= upProduct[p];
+        entering = sums[p] + through * ofRun;
       }
       if (!env.direct) {
         if (env.isPlain || extrapolated) {
