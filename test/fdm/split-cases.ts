@@ -364,9 +364,9 @@ export const isShrinking = ({
   (diffusion.kind === "deterministic" ? diffusion.sigma.times.length === 0 : diffusion.kind === "local") &&
   (payoff.exerciseSide === "low" || payoff.jumps ? rates.values[0] >= 0 : dividendYield >= 0);
 
-/** What two splits may differ by: rounding, or, where the exercise region shrinks, a twentieth of what the coarse mesh differs by from the fine one. */
-export function allowed(problem: OneFactorProblem, precision: Precision, { discretisation }: Comparison): number {
-  return isShrinking(problem) ? Math.max(TOLERANCE[precision], 0.05 * discretisation) : TOLERANCE[precision];
+/** What an American option's splits may differ by on a coarse mesh, or where volatility is next to nothing: a twentieth of the discretisation's error, if that is more than rounding. */
+export function allowed(precision: Precision, { discretisation }: Comparison): number {
+  return Math.max(TOLERANCE[precision], 0.05 * discretisation);
 }
 
 /** @throws as `compared` */

