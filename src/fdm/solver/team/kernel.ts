@@ -36,7 +36,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  *
  * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
  * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
- * algorithm, and its results differ by rounding only. Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
+ * algorithm, and its results differ by rounding only (with early exercise see `stepRuns`). Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
  * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops beside, and either 12
  * shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.

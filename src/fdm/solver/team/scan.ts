@@ -4,7 +4,7 @@ import { hops, placeIn, span, type Team } from "./team.ts";
 
 /** The `reach` of scans, of factors that last, that need no more than the nearest neighbours (`Team.neighbours`). */
 export const NEAR = 0;
-/** What `scanProducts` returns if all items are needed. Of factors that do not last it returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
+/** What `scanProducts` returns if all items are needed; 1 if one hop of `passOn` is enough. Of factors that do not last it returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
 export const FAR = 2;
 
 /**
@@ -31,15 +31,18 @@ function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, 
   });
 }
 
+/** So many hops are always made, without a branch that would cut the step in two. */
+const AT_ONCE = 4;
+
 /**
- * What reaches an item from all others, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂ …, where eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over
- * the n·j between, in the multipliers behind those of `nearSum`.
+ * What reaches an item from further away, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂ …, where eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over
+ * the n·j between, in the multipliers behind those of `nearSum`; from all items if `reach` is `FAR`, else of one hop.
  */
 function passOn(team: Team, direction: "above" | "below"): KernelFunction<any, any> {
   const { f32, f64 } = team.neighbours;
   return fn({
     name: "passOn",
-    params: [real, read(real), i32, i32],
+    params: [real, read(real), i32, i32, i32],
     env: {
       in32: f32,
       in64: f64,
@@ -47,17 +50,23 @@ function passOn(team: Team, direction: "above" | "below"): KernelFunction<any, a
       hops64: hops(team, f64),
       span: span(team),
       above: direction === "above",
+      far: FAR,
+      atOnce: AT_ONCE,
     },
-    *body([near, q, from, pitch], gpu, { in32, in64, hops32, hops64, span, above }) {
+    *body([near, q, from, pitch, reach], gpu, { in32, in64, hops32, hops64, span, above, far, atOnce }) {
       const neighbours = gpu.precision === "f32" ? in32 : in64;
       const count = gpu.precision === "f32" ? hops32 : hops64;
       const e = gpu.privateReal(count);
-      for (let j = 0; j < count; j++) {
-        if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, span);
-        else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, span);
+      if (above) e[0] = yield gpu.shuffleDown(near, neighbours, span);
+      else e[0] = yield gpu.shuffleUp(near, neighbours, span);
+      let sum = near + q[from + (neighbours - 1) * pitch] * e[0];
+      if (count <= atOnce || reach === far) {
+        for (let j = 1; j < count; j++) {
+          if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, span);
+          else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, span);
+        }
+        for (let j = 1; j < count; j++) sum += q[from + (neighbours - 1 + j) * pitch] * e[j];
       }
-      let sum = near;
-      for (let j = 0; j < count; j++) sum += q[from + (neighbours - 1 + j) * pitch] * e[j];
       return sum;
     },
   });
@@ -104,7 +113,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
         if (env.anew) entering = yield* env.rounds(value, multiplier, place, pitch, reach);
         else entering = yield* env.nearSum(value, multiplier, place, pitch);
         if (env.far || (env.any && reach !== env.near))
-          entering = yield* env.passOn(entering, multiplier, place, pitch);
+          entering = yield* env.passOn(entering, multiplier, place, pitch, reach);
       } else {
         const start = env.down ? 0 : 4 * env.items;
         let sum = value;
@@ -226,8 +235,7 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
       let reach = 0;
       if (env.lasting) {
         if (env.shuffles) {
-          const further = yield* env.sumProducts(down, up, above, below);
-          reach = further > nothing ? env.far : reach;
+          reach = yield* env.sumProducts(down, up, above, below, nothing);
         } else
           for (let level = 0; level < env.levels; level++) {
             const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
@@ -266,15 +274,17 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
 }
 
 /**
- * The multipliers of `nearSum` and `passOn`, 0 where there is nobody so far on; what enters an item is no business of its own run's products. Returns the larger product over as many runs as
- * there are neighbours, which is what a sum of these leaves out.
+ * The multipliers of `nearSum` and `passOn`, 0 where there is nobody so far on; what enters an item is no business of its own run's products. Returns `NEAR` where products over as many runs as
+ * there are neighbours are `nothing`, 1 where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
  */
 function sumProducts(team: Team): KernelFunction<any, any> {
   const { items, neighbours } = team;
   return fn({
     name: "sumProducts",
-    params: [real, real, write(real), write(real)],
+    params: [real, real, write(real), write(real), real],
     env: {
+      near: NEAR,
+      far: FAR,
       items,
       in32: neighbours.f32,
       in64: neighbours.f64,
@@ -283,7 +293,11 @@ function sumProducts(team: Team): KernelFunction<any, any> {
       span: span(team),
       placeIn: placeIn(team),
     },
-    *body([down, up, above, below], gpu, { items, in32, in64, hops32, hops64, span, placeIn }: any) {
+    *body(
+      [down, up, above, below, nothing],
+      gpu,
+      { near, far, items, in32, in64, hops32, hops64, span, placeIn }: any,
+    ) {
       const { item } = placeIn();
       const own = gpu.precision === "f32";
       const neighbours = own ? in32 : in64;
@@ -302,6 +316,7 @@ function sumProducts(team: Team): KernelFunction<any, any> {
       }
       const ofAll = downwards;
       const ofAllBelow = upwards;
+      let reach = Math.max(ofAll, ofAllBelow) > nothing ? 1 : near;
       for (let j = 1; j < hops; j++) {
         const distance = j * neighbours;
         const next: number = yield gpu.shuffleDown(ofAll, distance, span);
@@ -310,8 +325,9 @@ function sumProducts(team: Team): KernelFunction<any, any> {
         upwards = item > distance ? upwards * before : 0.0;
         above[(neighbours - 1 + j) * pitch + place] = downwards;
         below[(neighbours - 1 + j) * pitch + place] = upwards;
+        if (j === 1) reach = Math.max(downwards, upwards) > nothing ? far : reach;
       }
-      return Math.max(ofAll, ofAllBelow);
+      return reach;
     },
   });
 }
