@@ -130,9 +130,10 @@ class DenseMap {
     return slope;
   }
 
-  /** x in (low, high) with ξ(x) = target, from a first guess; steps of Newton's that leave the bracket become bisections. */
+  /** x in (low, high) with ξ(x) = target, from a first guess; steps of Newton's that leave the bracket, or are more than half of the one before, become bisections: across a thin layer they go to and fro. */
   inverse(target: number, low: number, high: number, guess: number): number {
     let x = guess > low && guess < high ? guess : low;
+    let before = high - low;
     for (let iteration = 0; iteration < 60; iteration++) {
       this.at(x);
       const residual = this.image - target;
@@ -140,7 +141,10 @@ class DenseMap {
       else low = x;
       const next = x - residual / this.slope;
       if (Math.abs(residual) <= NEARLY) return Math.min(Math.max(next, low), high);
-      x = next >= low && next <= high ? next : 0.5 * (low + high);
+      const isShorter = next >= low && next <= high && Math.abs(next - x) <= 0.5 * before;
+      const to = isShorter ? next : 0.5 * (low + high);
+      before = Math.abs(to - x);
+      x = to;
     }
     return x;
   }

@@ -73,6 +73,38 @@ describe("a mesh with pins", () => {
     );
   });
 
+  it("goes through thin layers far apart with the share of its nodes that each has", () => {
+    const layers = fc.record({
+      count: fc.integer({ min: 8, max: 32 }).map((quarters) => 4 * quarters + 1),
+      prices: fc.uniqueArray(fc.integer({ min: 760, max: 1120 }), { minLength: 1, maxLength: 10 }),
+      width: fc.double({ min: 3e-4, max: 0.01, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(layers, ({ count, prices, width }) => {
+        const centres = prices.map((price) => ({ at: price / 10, width }));
+        const spec = {
+          count,
+          coordinate: "log",
+          lowest: 74.8,
+          highest: 114.3,
+          centres,
+          pins: [],
+          wishes: [],
+          zero: true,
+        } as const;
+        const nodes = nodesOf(pinnedMesh(spec));
+        expect(nodes.every((node, i) => i === 0 || node > nodes[i - 1])).toBe(true);
+        // ξ by its own formula: equal parts of it between nodes, but for what the cubics are off by that stand for three nodes of four.
+        const dense = (price: number): number =>
+          centres.reduce((sum, { at }) => sum + Math.asinh(Math.log(price / at) / width), 0);
+        const part = (dense(114.3) - dense(74.8)) / (count - 2);
+        for (let i = 2; i < count; i++)
+          expect(Math.abs(dense(nodes[i]) - dense(nodes[1]) - (i - 1) * part)).toBeLessThan(2 * part);
+      }),
+      { numRuns: 500, seed: 20_261_122 },
+    );
+  });
+
   it("says when there are more barriers than it has room for", () => {
     const pins = Array.from({ length: 40 }, (_, i) => 60 + i);
     const centres = [{ at: 100, width: 1 }];
