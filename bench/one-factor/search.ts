@@ -34,7 +34,7 @@ const ladder = (nodes: [number, number], steps: [number, number], nodesOf: Round
 });
 type Rounding = (wanted: number) => number;
 
-const quantLibLadder = ladder([24, 800], [8, 2600], Math.round, Math.round);
+const quantLibLadder = ladder([50, 800], [10, 2600], Math.round, Math.round);
 
 /** Ours are restricted: nodes 4k + 1, steps even. */
 export const ourLadder = ladder(
@@ -46,7 +46,7 @@ export const ourLadder = ladder(
 
 /**
  * The fastest mesh on which every option is within `target` of `expected`: for each number of nodes the fewest time steps
- * that do, of all on a fine ladder, for the error does not fall with each of them, on either side; and the quickest of these meshes by the clock.
+ * that do, found by bisection on a fine ladder, and the quickest of these meshes by the clock.
  */
 export async function fastestAtError(
   target: number,
@@ -55,24 +55,32 @@ export async function fastestAtError(
 ): Promise<MeshCost | undefined> {
   let best: MeshCost | undefined;
   for (const nodes of pricer.ladder.nodes) {
-    const most = best === undefined ? Infinity : (2 * best.mesh.nodes * best.mesh.steps) / nodes; // more cannot win
-    const found = await fewestSteps(nodes, most, target, expected, pricer);
+    const found = await fewestSteps(nodes, target, expected, pricer);
     if (found === undefined) continue;
+    if (best !== undefined && nodes * found.mesh.steps > 2 * best.mesh.nodes * best.mesh.steps) continue; // cannot win
     const seconds = await pricer.seconds(found.mesh);
     if (best === undefined || seconds < best.seconds) best = { ...found, seconds };
   }
   return best;
 }
 
-async function fewestSteps(nodes: number, most: number, target: number, expected: readonly number[], pricer: Pricer) {
-  for (const steps of pricer.ladder.steps) {
-    if (steps > most) return undefined;
-    const mesh = { nodes, steps };
+/** The error falls with the steps, down to that of the nodes alone; where it does not, a finer mesh is returned. */
+async function fewestSteps(nodes: number, target: number, expected: readonly number[], pricer: Pricer) {
+  const { steps } = pricer.ladder;
+  let low = 0;
+  let high = steps.length;
+  let found: Omit<MeshCost, "seconds"> | undefined;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const mesh = { nodes, steps: steps[middle] };
     const prices = await pricer.price(mesh);
     const error = Math.max(...expected.map((value, i) => Math.abs(prices[i] - value)));
-    if (error <= target) return { mesh, error };
+    if (error <= target) {
+      high = middle;
+      found = { mesh, error };
+    } else low = middle + 1;
   }
-  return undefined;
+  return found;
 }
 
 /** QuantLib's finite differences, with its default scheme and settings. */
