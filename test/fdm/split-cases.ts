@@ -364,7 +364,7 @@ export const isShrinking = ({
   (diffusion.kind === "deterministic" ? diffusion.sigma.times.length === 0 : diffusion.kind === "local") &&
   (payoff.exerciseSide === "low" || payoff.jumps ? rates.values[0] >= 0 : dividendYield >= 0);
 
-/** What an American option's splits may differ by on a coarse mesh, or where volatility is next to nothing: a twentieth of the discretisation's error, if that is more than rounding. */
+/** What an American option's splits may differ by on a coarse mesh: a twentieth of the discretisation's error, if that is more than rounding. */
 export function allowed(precision: Precision, { discretisation }: Comparison): number {
   return Math.max(TOLERANCE[precision], 0.05 * discretisation);
 }
