@@ -141,6 +141,7 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
 
   nearest,
   reciprocal: (x) => 1 / x,
+  positivePart: (x) => Math.max(x, 0),
   copysign,
   ldexp,
   exponent,

@@ -85,6 +85,7 @@ export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne"; // eq and ne al
 export type IntrinsicOp =
   | "sqrt" // real → real, correctly rounded in f64
   | "reciprocal" // 1/x to 2 ulp where x and 1/x are normal; else exact, or NaN, or 0 for what is subnormal
+  | "positivePart" // max(x, 0), for x < 0 anything from 0 to 2⁻¹⁰²² (f32: 0); of NaN unspecified
   | "abs" // real or i32
   | "floor" // real → real
   | "ceil"

@@ -180,6 +180,11 @@ export interface Gpu {
    * NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma: "exact"`, it is the division.
    */
   reciprocal(x: number): number;
+  /**
+   * max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a comparison and a selection are three: there a negative x may give up to 2⁻¹⁰²²
+   * (2e-308) instead of 0; never with `fma: "exact"`.
+   */
+  positivePart(x: number): number;
   copysign(magnitude: number, sign: number): number;
   /** x·2ⁿ. */
   ldexp(x: number, n: number): number;

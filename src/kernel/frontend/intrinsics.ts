@@ -27,6 +27,7 @@ export const NUMBER_INTRINSICS: Readonly<Record<string, Signature>> = {
 export const GPU_INTRINSICS: Readonly<Record<string, Signature>> = {
   nearest: REAL_TO_REAL("nearest"),
   reciprocal: REAL_TO_REAL("reciprocal"),
+  positivePart: REAL_TO_REAL("positivePart"),
   exponent: { op: "exponent", args: [REAL], result: "i32" },
   significand: REAL_TO_REAL("significand"),
   headBits: REAL_TO_REAL("headBits"),

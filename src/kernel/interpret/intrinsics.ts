@@ -94,6 +94,8 @@ export function intrinsic(op: IntrinsicOp, type: ScalarType, precision: Precisio
       return (a) => round(Math.sqrt(a));
     case "reciprocal":
       return (a) => round(1 / a);
+    case "positivePart":
+      return (a) => Math.max(a, 0);
     case "abs":
       return type === "i32" ? (a) => Math.abs(a) | 0 : Math.abs;
     case "floor":

@@ -194,6 +194,23 @@ const reciprocals: ConformanceCase = {
   webgpu: { ulps: 6, because: "WGSL's division is good to 2.5 ulp, and two of them are multiplied" },
 };
 
+const positiveParts: ConformanceCase = {
+  name: "positive parts",
+  kernel: kernel({
+    name: "positiveParts",
+    params: { a: read(real), out: write(real) },
+    body({ a, out }, gpu) {
+      const i = gpu.globalId();
+      // Of a negative number it is nothing beside any other, and times 2⁻⁶⁴ it is 0.
+      out[3 * i] = gpu.positivePart(a[i]) * 2 ** -64;
+      out[3 * i + 1] = 1 - gpu.positivePart(-a[i]);
+      out[3 * i + 2] = gpu.positivePart(a[1]) + gpu.positivePart(a[2]) + gpu.positivePart(2) + gpu.positivePart(-2);
+    },
+  }),
+  size: { items: 67 },
+  args: ({ real, zeros }) => ({ a: real([0, -3, 1e-15, ...uniforms(64, -10, 10)]), out: zeros(201) }),
+};
+
 const BITS = [1, -1, 2, 3, -10, 0.1, 1e-28, 1e30, 1.9999999, Math.PI];
 
 const exponents: ConformanceCase = {
@@ -288,6 +305,7 @@ export const realCases: readonly ConformanceCase[] = [
   extrema,
   roots,
   reciprocals,
+  positiveParts,
   exponents,
   scaling,
   constants,

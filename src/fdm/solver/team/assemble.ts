@@ -107,10 +107,10 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
 }
 
 /**
- * The rows anew where only the step has changed, by `ratio`: a and c are as much larger, and a = lower·pivot, c = upper·pivot. What the ends let in depends on the step (`matrixRow`), so
+ * The rows anew where only the step has changed, by `ratio`: a and c are as much larger. They are `kept`, or follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the ends let in depends on the step (`matrixRow`), so
  * their two rows are made as `assembleRuns` makes them. `gain` = 2/pivot. Cost: 4 flops a node, where a row takes 20, and a rounding of a and c each time.
  */
-export function rescaleRuns(team: Team, rows: number, shape: string): KernelFunction<any, void> {
+export function rescaleRuns(team: Team, rows: number, shape: string, kept: boolean): KernelFunction<any, void> {
   return fn({
     name: "rescaleRuns",
     params: [
@@ -131,16 +131,16 @@ export function rescaleRuns(team: Team, rows: number, shape: string): KernelFunc
       real,
       i32,
     ],
-    env: { rows, placeIn: placeIn(team), byTable: shape === "table", matrixRow },
+    env: { rows, placeIn: placeIn(team), byTable: shape === "table", matrixRow, kept },
     body(
       [x, weights, table, a, c, gain, lower, upper, nodes, pitch, lane, fixed, ratio, hVariance, hDrift, varianceRow],
       gpu,
-      { rows, placeIn, byTable, matrixRow }: any,
+      { rows, placeIn, byTable, matrixRow, kept }: any,
     ) {
       const first = placeIn().item * rows;
       const last = nodes - 1;
       for (let k = 0; k < rows; k++) {
-        const scale = 2.0 * ratio * gpu.reciprocal(gain[k]);
+        const scale = kept ? ratio : 2.0 * ratio * gpu.reciprocal(gain[k]);
         a[k] = lower[k] * scale;
         c[k] = upper[k] * scale;
       }

@@ -1,4 +1,4 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { bendBetween, exercisedByHalf } from "../exercise.ts";
 import { closedNode, readClosed } from "../rows.ts";
 import { placeIn, span, type Team } from "./team.ts";
@@ -10,19 +10,19 @@ interface Obstacle {
 }
 
 /** What exercise brings on the nodes of an item's run; 0 beyond the last. */
-function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacle): KernelFunction<any, void> {
+export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacle): KernelFunction<any, void> {
   return fn({
     name: "obstacleRuns",
     params: [read(real), read(real), i32, i32, i32, i32, write(real)],
     env: { rows, closed, laid, placeIn: placeIn(team), closedNode, readClosed },
-    body([x, table, column, nodes, pitch, lane, obstacle], _gpu, env: any) {
+    body([x, table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
       const first = env.placeIn().item * env.rows;
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
         for (let k = 0; k < env.rows; k++) {
           const i = Math.min(first + k, nodes - 1);
           const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);
-          obstacle[k] = first + k < nodes ? Math.max(sign * (node - kink), 0) : 0.0;
+          obstacle[k] = first + k < nodes ? gpu.positivePart(sign * (node - kink)) : 0.0;
         }
       } else {
         const from = (column * nodes + first) * pitch + lane;
@@ -51,6 +51,54 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
         u[k] = Math.max(u[k], threshold[k]);
         const paid = 2 * threshold[k];
         threshold[k] = paid - lower[k] * below;
+        below = paid;
+      }
+    },
+  });
+}
+
+/**
+ * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`stepRuns`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
+ *
+ *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
+ *
+ * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's first node is, whatever its row says: next to such a source nothing else counts.
+ */
+export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
+  return fn({
+    name: "sourceRuns",
+    params: [
+      read(real),
+      read(real),
+      i32,
+      i32,
+      i32,
+      i32,
+      read(real),
+      read(real),
+      read(real),
+      real,
+      real,
+      real,
+      bool,
+      write(real),
+      write(real),
+    ],
+    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
+    body(
+      [x, table, column, nodes, pitch, lane, gain, lower, upper, hRate, before, after, isExercised, u, doubled],
+      gpu,
+      { rows, obstacleRuns }: any,
+    ) {
+      obstacleRuns(x, table, column, nodes, pitch, lane, doubled);
+      let below = before;
+      for (let k = 0; k < rows; k++) {
+        const paid = doubled[k];
+        const above = k + 1 < rows ? doubled[Math.min(k + 1, rows - 1)] : after;
+        let source = -2 * (lower[k] * (paid - below) + upper[k] * (paid - above)) - hRate * gain[k] * paid;
+        if (k === 0 && isExercised) source = -1e30;
+        u[k] = gain[k] * gpu.positivePart(u[k]) + source;
+        doubled[k] = 2 * source;
         below = paid;
       }
     },

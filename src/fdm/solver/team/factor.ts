@@ -107,7 +107,12 @@ export interface Factoring {
   readonly policy: boolean;
   /** See `scanProducts`. */
   readonly lasting: boolean;
+  /** In f64, for `weighRuns`, `LEAST` is added to the coefficients, and `upper` is without the sign that a mesh's first row may give it. */
+  readonly summed: boolean;
 }
+
+/** Keeps products over a part far from the ends of f64, and what it lets through is nothing beside a rounding. */
+const LEAST = 2 ** -64;
 
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
@@ -118,7 +123,7 @@ export interface Factoring {
  * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
  * 8 (14) barriers, an item.
  */
-export function factorRuns(team: Team, rows: number, { policy, lasting }: Factoring): KernelFunction<any, any> {
+export function factorRuns(team: Team, rows: number, { policy, lasting, summed }: Factoring): KernelFunction<any, any> {
   return fn({
     name: "factorRuns",
     params: [
@@ -146,6 +151,8 @@ export function factorRuns(team: Team, rows: number, { policy, lasting }: Factor
       size: partsOf(rows).size,
       policy,
       lasting,
+      summed,
+      least: LEAST,
       often: lasting && team.options === 1,
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, lasting),
@@ -222,6 +229,10 @@ export function factorRuns(team: Team, rows: number, { policy, lasting }: Factor
         let pivot = before * inverseQ;
         lower[k] = a[k] * pivot;
         upper[k] = c[k] * pivot;
+        if (env.summed && gpu.precision === "f64") {
+          lower[k] = a[k] * pivot + env.least;
+          upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.least;
+        }
         // As above; f64 has room for a whole run, which factors that last do without where registers count for more.
         if (env.often || (gpu.precision !== "f64" && k % 2 === 1)) {
           p *= inverseQ;

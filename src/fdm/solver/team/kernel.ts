@@ -1,4 +1,4 @@
-import { type Kernel, kernel } from "../../../kernel/index.ts";
+import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
 import { barrierWords } from "../barrier.ts";
 import { STEPS_SHIFT } from "../flags.ts";
 import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
@@ -8,19 +8,23 @@ import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { assembleRuns, rescaleRuns } from "./assemble.ts";
 import { cutRuns, holdRuns, pinRuns, settleRuns } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
-import { exerciseRuns, thresholdRuns } from "./exercise.ts";
+import { exerciseRuns, obstacleRuns, sourceRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
 import { policyRuns } from "./policy.ts";
-import { FAR, NEAR } from "./scan.ts";
+import { FAR, HOP, NEAR } from "./scan.ts";
 import { advanceRuns } from "./step.ts";
+import { advanceSums, weighRuns } from "./sums.ts";
 import { groupSize, multipliers, multiplierWords, partsOf, placeIn, scratchWords, type Team } from "./team.ts";
 
 /** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
 const RESIDENT = 16;
 /** Of longer runs too much would be spilled. */
 const MOST_RESIDENT_ROWS = 9;
+
+/** Words of coefficients an option that are read before the time loop, where factors last: of twelve factorisations. Each would wait for memory. */
+const AHEAD_WORDS = 48;
 
 /** Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers will do; in f32 room for more registers than sixteen subgroups leave is worth more than these. */
 const PAIRED_RESIDENT = 12;
@@ -54,10 +58,10 @@ export function teamKernel(variant: SolverVariant, team: Team, steady: boolean):
 const kernels = new Map<string, Kernel>();
 
 /** Words of workgroup memory, at most: nodes and values, or four metrics, of each option; what scans pass on, two counters. */
-export function teamWords(team: Team, capacity: number): number {
-  const lasting = 2 * capacity + 2 * multiplierWords(team, true);
+export function teamWords(team: Team, capacity: number, precision: Precision): number {
+  const lasting = (precision === "f64" ? 5 : 2) * capacity + 2 * multiplierWords(team, true);
   const anew = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
-  return team.options * Math.max(lasting, anew) + scratchWords(team) + 2;
+  return team.options * Math.max(lasting, anew) + scratchWords(team) + team.options * AHEAD_WORDS + 2;
 }
 
 function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
@@ -71,6 +75,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
   // Without dividends and with constant coefficients the exercise region shrinks on the way to today.
   const held = exercise === "brennan-schwartz" && steady && !dividends && !barred;
   const scaled = held || (steady && !early);
+  const summed = scaled && team.shuffles && rows > MOST_RESIDENT_ROWS && !dividends && !barred && !dates;
   // Factors that do not last. Local variances that a mesh and a table give once are weighed once.
   const anew = !steady;
   const metrics = anew && (shape === "lognormal" || shape === "table");
@@ -101,6 +106,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       policyRows: policy ? rows : 1,
       throughRows: steady && !policy ? rows : 1,
       scaled,
+      summed,
       held,
       anew,
       metrics,
@@ -122,23 +128,34 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       sliceWords: PIECE_WORDS,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
+      aheadWords: anew ? 1 : AHEAD_WORDS,
       assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
-      rescaleRuns: rescaleRuns(team, rows, shape),
+      rescaleRuns: rescaleRuns(team, rows, shape, false),
+      rescaleKept: rescaleRuns(team, rows, shape, true),
+      weighRuns: weighRuns(rows, held),
       rescaled: steady && !policy && !barred && (shape === "lognormal" || shape === "table"),
       payRuns: payRuns(team, rows, barred),
       exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
       thresholdRuns: thresholdRuns(team, rows, closed),
+      sourceRuns: sourceRuns(team, rows, closed),
+      obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }),
       barrierWords: barrierWords(barriers),
       settleRuns: settleRuns(barriers, rows, policy),
       holdRuns: holdRuns(barriers, rows),
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, lasting: !anew }),
+      factorRuns: factorRuns(team, rows, { policy: false, lasting: !anew, summed }),
       advanceRuns: advanceRuns(team, rows, stepping),
+      sumNear: advanceSums(team, rows, held, "near"),
+      sumHop: advanceSums(team, rows, held, "hop"),
+      sumFar: advanceSums(team, rows, held, "far"),
+      sumSteps: advanceSums(team, rows, held, undefined),
       advanceNear: advanceRuns(team, rows, { ...stepping, plain: "near" }),
+      advanceHop: advanceRuns(team, rows, { ...stepping, plain: "hop" }),
       advanceFar: advanceRuns(team, rows, { ...stepping, plain: "far" }),
       branched: team.shuffles && steady,
       near: NEAR,
+      hop: HOP,
       policyRuns: policyRuns(team, rows, barred),
       reads: points,
       pointWords: pointWords(closed),
@@ -178,7 +195,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const bounds = gpu.part(gpu.sharedReal(env.options * env.boundWords), option * env.boundWords, env.boundWords);
       const ends = gpu.part(gpu.sharedReal(env.options * env.endWords), option * env.endWords, env.endWords);
       const scratch = gpu.sharedReal(env.scratchWords);
+      const ahead = gpu.part(gpu.sharedReal(env.options * env.aheadWords), option * env.aheadWords, env.aheadWords);
       const count = gpu.sharedI32(1);
+      const summed = env.summed && gpu.precision === "f64"; // see `advanceSums`
+      const premium = env.held && summed; // see `sourceRuns`
+      const keptWords = summed ? env.options * env.items * env.rows : 1;
+      const ownKept = summed ? (option * env.items + item) * env.rows : 0;
+      const multiple = gpu.part(gpu.sharedReal(keptWords), ownKept, summed ? env.rows : 1);
+      const keptA = gpu.part(gpu.sharedReal(keptWords), ownKept, summed ? env.rows : 1);
+      const keptC = gpu.part(gpu.sharedReal(keptWords), ownKept, summed ? env.rows : 1);
       const sum = gpu.sharedI32(1);
       const u = gpu.privateReal(env.rows); // the solution; `scaled`, after the first factorisation, times 2 / pivot
       const z = gpu.privateReal(env.rows); // after elimination
@@ -187,7 +212,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       const inverse = gpu.privateReal(env.rows); // 2 / pivot ("policy": 1 / pivot)
       const lower = gpu.privateReal(env.rows); // a / pivot
       const upper = gpu.privateReal(env.rows); // c / pivot
-      const obstacle = gpu.privateReal(env.rows); // `held`, after the first factorisation, what elimination is held above
+      const obstacle = gpu.privateReal(env.rows); // `held`, after the first factorisation, what elimination is held above; of premiums twice their source
       const downTo = gpu.privateReal(env.throughRows); // products of upper and lower over the rows of a part up to each
       const upTo = gpu.privateReal(env.throughRows);
       const downProduct = gpu.privateReal(env.parts);
@@ -206,9 +231,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           : gpu.part(gpu.sharedReal(env.options * env.multiplierWords), ofScan, env.multiplierWords);
       const first = item * env.rows;
       env.layNodes(x, table, pitch, lane, nodes);
+      if (!env.anew)
+        for (let k = item; k < env.aheadWords; k += env.items)
+          ahead[k] = coefficients[Math.min(k * pitch + lane, coefficients.length - 1)];
       yield;
       // The obstacle at the node before the run.
       let paidBefore = 0.0;
+      // And at the one behind it.
+      let paidAfter = 0.0;
+      const beyond = Math.min(first + env.rows, nodes - 1);
       if (env.closed) {
         const { kink, sign } = env.readClosed(table, pitch, lane);
         for (let k = 0; k < env.rows; k++) {
@@ -219,6 +250,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         }
         const before = sign * x[Math.min(Math.max(first - 1, 0), nodes - 1)];
         paidBefore = env.moving ? before : Math.max(before - sign * kink, 0);
+        if (premium) paidAfter = Math.max(sign * (x[beyond] - kink), 0);
       } else {
         for (let k = 0; k < env.rows; k++) {
           const i = first + k;
@@ -228,9 +260,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         }
         if (env.early)
           paidBefore = table[(obstacleColumn * nodes + Math.min(Math.max(first - 1, 0), nodes - 1)) * pitch + lane];
+        if (premium) paidAfter = table[(obstacleColumn * nodes + beyond) * pitch + lane];
       }
       // A call's first node is, whatever the rate: its row would let it grow where the rate is negative, which the others would feel.
       const isExercised = fixed && first === 0 && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
+      if (premium) for (let k = 0; k < env.rows; k++) u[k] -= obstacle[k];
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
       const varianceRow = (obstacleColumn + 1) * nodes;
       if (env.metrics) {
@@ -260,10 +294,12 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let moves = env.closedWords * pitch + lane;
       let hRate = 0.0;
       let hLast = 1.0;
+      let signOfFirst = 1.0;
       let reach = 0;
       let needed = env.far;
       let flag = 0;
       let nextFlag = flags[0];
+      let flagAfter = runs > 1 ? flags[1] : 0;
       const firstRow = env.readCoefficients(coefficients, env.barrierWords, pitch, lane);
       let nextH = firstRow.h;
       let nextVariance = firstRow.hVariance;
@@ -272,17 +308,28 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let nextTime = firstRow.time;
       let nextShift = firstRow.shift;
       for (let run = 0; run < runs; run++) {
-        // Read a run ahead, as nothing can go on without it.
+        // Read two runs ahead: what tells the next one is made of its word at once.
         flag = nextFlag;
-        nextFlag = run + 1 < runs ? flags[run + 1] : 0;
+        nextFlag = flagAfter;
+        flagAfter = run + 2 < runs ? flags[run + 2] : 0;
         if (!env.anew && (flag & 1) !== 0) {
-          const now = env.readCoefficients(coefficients, row, pitch, lane);
-          nextH = now.h;
-          nextVariance = now.hVariance;
-          nextDrift = now.hDrift;
-          nextRate = now.hRate;
-          nextTime = now.time;
-          nextShift = now.shift;
+          if (row + env.coefficientWords <= env.aheadWords) {
+            const now = env.readCoefficients(ahead, row, 1, 0);
+            nextH = now.h;
+            nextVariance = now.hVariance;
+            nextDrift = now.hDrift;
+            nextRate = now.hRate;
+            nextTime = now.time;
+            nextShift = now.shift;
+          } else {
+            const now = env.readCoefficients(coefficients, row, pitch, lane);
+            nextH = now.h;
+            nextVariance = now.hVariance;
+            nextDrift = now.hDrift;
+            nextRate = now.hRate;
+            nextTime = now.time;
+            nextShift = now.shift;
+          }
         }
         const h = nextH;
         const hVariance = nextVariance;
@@ -308,7 +355,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           const rowScale = env.policy ? 1.0 : gpu.reciprocal(1 + hRate);
           // After an event the solution is as it is.
           const asItIs = env.eventful && (flags[Math.max(run - 1, 0)] & 28) !== 0;
-          if (env.scaled && run > 0 && !asItIs) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
+          if (env.scaled && run > 0 && !asItIs)
+            for (let k = 0; k < env.rows; k++) {
+              if (premium) u[k] -= 0.5 * obstacle[k];
+              u[k] *= gpu.reciprocal(summed ? multiple[k] : inverse[k]);
+            }
           let found = piece;
           let again = false;
           do {
@@ -326,6 +377,25 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 hVariance * rowScale,
                 hDrift * rowScale,
                 rowScale,
+              );
+            } else if (env.rescaled && summed && run > 0) {
+              env.rescaleKept(
+                x,
+                values,
+                table,
+                a,
+                c,
+                inverse,
+                keptA,
+                keptC,
+                nodes,
+                pitch,
+                lane,
+                fixed,
+                h * rowScale * gpu.reciprocal(hLast),
+                hVariance * rowScale,
+                hDrift * rowScale,
+                varianceRow,
               );
             } else if (env.rescaled && run > 0) {
               const ratio = h * gpu.reciprocal(hLast) * rowScale;
@@ -373,6 +443,11 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               found = assembled.piece;
             }
             if (env.barred) env.cutRuns(a, c, low, high);
+            if (env.rescaled && summed && run === 0)
+              for (let k = 0; k < env.rows; k++) {
+                keptA[k] = a[k];
+                keptC[k] = c[k];
+              }
             if (!env.policy) {
               // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only where that proves too little.
               const near = env.anew && needed === 0;
@@ -400,14 +475,36 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               reach = !env.anew ? needed : needed === env.far ? env.levels : env.few;
             }
           } while (again);
-          hLast = h;
+          if (!summed) hLast = h;
+          else if (run === 0) hLast = h * rowScale;
           if (env.shape === "surface") {
             piece = found;
             pieceRow += pieces * env.sliceWords;
           }
           if (env.barred && !env.policy) env.pinRuns(inverse, lowHeld, highHeld, 2.0);
-          if (env.held) env.thresholdRuns(x, table, obstacleColumn, nodes, pitch, lane, lower, paidBefore, u, obstacle);
-          if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
+          if (premium)
+            env.sourceRuns(
+              x,
+              table,
+              obstacleColumn,
+              nodes,
+              pitch,
+              lane,
+              inverse,
+              lower,
+              upper,
+              hRate,
+              paidBefore,
+              paidAfter,
+              isExercised,
+              u,
+              obstacle,
+            );
+          else if (env.held)
+            env.thresholdRuns(x, table, obstacleColumn, nodes, pitch, lane, lower, paidBefore, u, obstacle);
+          if (env.scaled && !premium) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
+          if (summed) signOfFirst = c[0] < 0 ? -1.0 : 1.0;
+          if (summed) env.weighRuns(u, obstacle, multiple, inverse, lower, upper);
         }
 
         const crankNicolson = (flag & 2) !== 0;
@@ -437,7 +534,75 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             );
         } else {
           const alexander = env.dates && (flag & 32) !== 0;
-          if (env.branched && crankNicolson && !alexander && reach === env.near)
+          if (summed && crankNicolson && reach === env.near)
+            yield* env.sumNear(
+              alike,
+              u,
+              z,
+              lower,
+              upper,
+              obstacle,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              env.near,
+              true,
+              signOfFirst,
+            );
+          else if (summed && crankNicolson && reach === env.hop)
+            yield* env.sumHop(
+              alike,
+              u,
+              z,
+              lower,
+              upper,
+              obstacle,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              env.hop,
+              true,
+              signOfFirst,
+            );
+          else if (summed && crankNicolson)
+            yield* env.sumFar(
+              alike,
+              u,
+              z,
+              lower,
+              upper,
+              obstacle,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              reach,
+              true,
+              signOfFirst,
+            );
+          else if (summed)
+            yield* env.sumSteps(
+              alike,
+              u,
+              z,
+              lower,
+              upper,
+              obstacle,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              reach,
+              crankNicolson,
+              signOfFirst,
+            );
+          else if (env.branched && crankNicolson && !alexander && reach === env.near)
             yield* env.advanceNear(
               alike,
               table,
@@ -459,6 +624,31 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               below,
               scratch,
               env.near,
+              true,
+              1.0,
+            );
+          else if (env.branched && crankNicolson && !alexander && reach === env.hop)
+            yield* env.advanceHop(
+              alike,
+              table,
+              moves,
+              pitch,
+              u,
+              z,
+              inverse,
+              lower,
+              upper,
+              obstacle,
+              isExercised,
+              paidBefore,
+              downTo,
+              upTo,
+              downProduct,
+              upProduct,
+              above,
+              below,
+              scratch,
+              env.hop,
               true,
               1.0,
             );
@@ -579,8 +769,12 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       }
       yield; // the last metrics or weights have been read
       if (env.metrics) env.layNodes(x, table, pitch, lane, nodes);
-      for (let k = 0; k < env.rows; k++)
-        if (first + k < nodes) values[first + k] = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(inverse[k]) : u[k];
+      if (premium) env.obstacleRuns(x, table, obstacleColumn, nodes, pitch, lane, z);
+      for (let k = 0; k < env.rows; k++) {
+        if (premium && runs > 0) u[k] -= 0.5 * obstacle[k];
+        const value = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(summed ? multiple[k] : inverse[k]) : u[k];
+        if (first + k < nodes) values[first + k] = premium ? z[k] + value : value;
+      }
       yield;
       const ownWindows = ownLane < lanes ? windows : 0;
       const ownPoints = ownLane < lanes ? points : 0;

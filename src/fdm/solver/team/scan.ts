@@ -4,7 +4,9 @@ import { hops, placeIn, span, type Team } from "./team.ts";
 
 /** The `reach` of scans, of factors that last, that need no more than the nearest neighbours (`Team.neighbours`). */
 export const NEAR = 0;
-/** What `scanProducts` returns if all items are needed; 1 if one hop of `passOn` is enough. Of factors that do not last it returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
+/** One hop of `passOn` more. */
+export const HOP = 1;
+/** All items are needed. Of factors that do not last it returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
 export const FAR = 2;
 
 /**
@@ -31,14 +33,11 @@ function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, 
   });
 }
 
-/** So many hops are always made, without a branch that would cut the step in two. */
-const AT_ONCE = 4;
-
 /**
  * What reaches an item from further away, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂ …, where eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over
- * the n·j between, in the multipliers behind those of `nearSum`; from all items if `reach` is `FAR`, else of one hop.
+ * the n·j between, in the multipliers behind those of `nearSum`; of one hop if that is `reaching`, or "any" and `reach` is not `FAR`, else from all items.
  */
-function passOn(team: Team, direction: "above" | "below"): KernelFunction<any, any> {
+function passOn(team: Team, direction: "above" | "below", reaching: Reaching): KernelFunction<any, any> {
   const { f32, f64 } = team.neighbours;
   return fn({
     name: "passOn",
@@ -50,17 +49,18 @@ function passOn(team: Team, direction: "above" | "below"): KernelFunction<any, a
       hops64: hops(team, f64),
       span: span(team),
       above: direction === "above",
-      far: FAR,
-      atOnce: AT_ONCE,
+      any: reaching === "any",
+      all: reaching === "far",
+      everybody: FAR,
     },
-    *body([near, q, from, pitch, reach], gpu, { in32, in64, hops32, hops64, span, above, far, atOnce }) {
+    *body([near, q, from, pitch, reach], gpu, { in32, in64, hops32, hops64, span, above, any, all, everybody }) {
       const neighbours = gpu.precision === "f32" ? in32 : in64;
       const count = gpu.precision === "f32" ? hops32 : hops64;
       const e = gpu.privateReal(count);
       if (above) e[0] = yield gpu.shuffleDown(near, neighbours, span);
       else e[0] = yield gpu.shuffleUp(near, neighbours, span);
       let sum = near + q[from + (neighbours - 1) * pitch] * e[0];
-      if (count <= atOnce || reach === far) {
+      if (all || (any && reach === everybody)) {
         for (let j = 1; j < count; j++) {
           if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, span);
           else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, span);
@@ -72,8 +72,8 @@ function passOn(team: Team, direction: "above" | "below"): KernelFunction<any, a
   });
 }
 
-/** How far a scan has to go: over the neighbours (`nearSum`), over all (`passOn`), or as its `reach` says; factors that do not last have the multipliers of doubling only. */
-export type Reaching = "near" | "far" | "any" | "anew";
+/** How far a scan has to go: over the neighbours (`nearSum`), one hop more (`passOn`), over all, or as its `reach` says; factors that do not last have the multipliers of doubling only. */
+export type Reaching = "near" | "hop" | "far" | "any" | "anew";
 
 /**
  * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last: returns the y that
@@ -94,12 +94,12 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       shuffles,
       down,
       anew: reaching === "anew",
-      far: reaching === "far",
+      passes: reaching === "hop" || reaching === "far",
       any: reaching === "any",
       near: NEAR,
       few,
       nearSum: nearSum(team, down ? "above" : "below"),
-      passOn: passOn(team, down ? "above" : "below"),
+      passOn: passOn(team, down ? "above" : "below", reaching),
       rounds: rounds(team, down),
       placeIn: placeIn(team),
     },
@@ -112,7 +112,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       if (env.shuffles) {
         if (env.anew) entering = yield* env.rounds(value, multiplier, place, pitch, reach);
         else entering = yield* env.nearSum(value, multiplier, place, pitch);
-        if (env.far || (env.any && reach !== env.near))
+        if (env.passes || (env.any && reach !== env.near))
           entering = yield* env.passOn(entering, multiplier, place, pitch, reach);
       } else {
         const start = env.down ? 0 : 4 * env.items;
@@ -275,7 +275,7 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
 
 /**
  * The multipliers of `nearSum` and `passOn`, 0 where there is nobody so far on; what enters an item is no business of its own run's products. Returns `NEAR` where products over as many runs as
- * there are neighbours are `nothing`, 1 where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
+ * there are neighbours are `nothing`, `HOP` where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
  */
 function sumProducts(team: Team): KernelFunction<any, any> {
   const { items, neighbours } = team;
@@ -284,6 +284,7 @@ function sumProducts(team: Team): KernelFunction<any, any> {
     params: [real, real, write(real), write(real), real],
     env: {
       near: NEAR,
+      hop: HOP,
       far: FAR,
       items,
       in32: neighbours.f32,
@@ -296,7 +297,7 @@ function sumProducts(team: Team): KernelFunction<any, any> {
     *body(
       [down, up, above, below, nothing],
       gpu,
-      { near, far, items, in32, in64, hops32, hops64, span, placeIn }: any,
+      { near, hop, far, items, in32, in64, hops32, hops64, span, placeIn }: any,
     ) {
       const { item } = placeIn();
       const own = gpu.precision === "f32";
@@ -316,7 +317,7 @@ function sumProducts(team: Team): KernelFunction<any, any> {
       }
       const ofAll = downwards;
       const ofAllBelow = upwards;
-      let reach = Math.max(ofAll, ofAllBelow) > nothing ? 1 : near;
+      let reach = Math.max(ofAll, ofAllBelow) > nothing ? hop : near;
       for (let j = 1; j < hops; j++) {
         const distance = j * neighbours;
         const next: number = yield gpu.shuffleDown(ofAll, distance, span);

@@ -73,7 +73,7 @@ export interface Stepping {
   readonly weighted: boolean;
   readonly moving: boolean;
   /** Steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last, without a branch. */
-  readonly plain?: "near" | "far";
+  readonly plain?: "near" | "hop" | "far";
 }
 
 /**

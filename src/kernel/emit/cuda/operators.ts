@@ -38,6 +38,7 @@ const helperOf = {
   significand: "significand",
   headBits: "head_bits",
   reciprocal: "reciprocal",
+  positivePart: "positive_part",
 } as const satisfies Partial<Record<IntrinsicOp, HelperName>>;
 
 export class CudaOperators implements Operators {

@@ -79,6 +79,9 @@ function onOperand(e: Emitter, x: Intrinsic, format: Format): void {
       return void code.op(`${format.simd}.${x.op}`);
     case "abs":
       return void code.op(x.type === "real" ? `${format.simd}.abs` : "i32x4.abs");
+    case "positivePart":
+      splatNumber(e, "real", 0);
+      return void code.op(`${format.simd}.pmax`);
     case "isNaN":
       return isNaN(e, format);
     case "isFinite":

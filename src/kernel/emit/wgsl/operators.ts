@@ -121,6 +121,8 @@ export class WgslOperators implements Operators {
         return `i32(countOneBits(${texts[0]}))`;
       case "reciprocal":
         return `(1f / ${texts[0]})`;
+      case "positivePart":
+        return `max(${texts[0]}, 0f)`;
       case "sqrt":
       case "abs":
       case "floor":

@@ -124,6 +124,7 @@ function arithmetic() {
     min: real((f) => extreme(f, "min", "<")),
     max: real((f) => extreme(f, "max", ">")),
     reciprocal: real(reciprocal),
+    positive_part: real(positivePart),
     /** x·2ⁿ for n in −2100 … 2100: two steps of 2^bias or 2^−down, then the rest, which alone may round. */
     ldexp: real(ldexp, "from_bits", "power_of_two"),
   };
@@ -159,6 +160,22 @@ function reciprocal({ real }: Format): string {
     ...(real === "double" ? step : ["return y;"]),
     "#else",
     "return 1 / x;",
+    "#endif",
+  ).replaceAll("  #", "#");
+}
+
+/** In f64 the sign is in the high word: what is left of a negative number without that word is below 2⁻¹⁰²². */
+function positivePart({ real }: Format): string {
+  const fast =
+    real === "double"
+      ? ["int high = __double2hiint(x);", "return __hiloint2double(high > 0 ? high : 0, __double2loint(x));"]
+      : ["return fmaxf(x, 0.0f);"];
+  return definition(
+    `${real} positive_part(${real} x)`,
+    "#ifndef FK_EXACT",
+    ...fast,
+    "#else",
+    "return x > 0 ? x : 0;",
     "#endif",
   ).replaceAll("  #", "#");
 }
