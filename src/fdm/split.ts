@@ -33,7 +33,9 @@ export function teamCapacity(
   const team = teams[split];
   const items = groupSize(team);
   if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
-  return CAPACITIES[split].find((size) => size >= nodes && teamWords(team, size, precision) * bytes <= limits.maxWorkgroupBytes);
+  return CAPACITIES[split].find(
+    (size) => size >= nodes && teamWords(team, size, precision) * bytes <= limits.maxWorkgroupBytes,
+  );
 }
 
 /** Threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there are. */

@@ -217,6 +217,35 @@ describe("two splits of any problem", () => {
   });
 });
 
+describe("runs of more than nine nodes in the interpreter, in f64 as running sums", () => {
+  const device = new InterpreterDevice({ subgroupSize: 32 });
+  const flat = { kind: "deterministic", sigma: constant(0.002) } as const;
+  // Where values flow out of the mesh the coefficient of the neighbour inside is negative; next to no volatility has coefficients of next to nothing.
+  const flows = {
+    "European put": european,
+    "European call, values flow in": {
+      ...european,
+      payoff: vanillaPayoff("call", 105),
+      rates: constant(0.01),
+      dividendYield: 0.08,
+    },
+    "European put, next to no volatility": { ...european, diffusion: flat },
+    "European, σ(S)": problems["European, σ(S)"],
+    "American put": american,
+    "American call, values flow out": {
+      ...american,
+      payoff: vanillaPayoff("call", 105),
+      rates: constant(0.08),
+      dividendYield: 0.001,
+    },
+    "American put, high yield": { ...american, rates: constant(0.01), dividendYield: 0.08 },
+  };
+  it.each(Object.entries(flows))("%s", async (_, problem) => {
+    const worst = await difference(device, "f64", problem, { nodes: 161, steps: 6 }, "half-subgroup", THREE_LANES);
+    expect(worst).toBeLessThan(TOLERANCE.f64);
+  });
+});
+
 describe.each(TEAMS)("the %s split in the interpreter", (split) => {
   const device = new InterpreterDevice({ subgroupSize: 32 });
   const size = { nodes: 33, steps: 8 };

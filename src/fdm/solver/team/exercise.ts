@@ -62,7 +62,7 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
- * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's first node is, whatever its row says: next to such a source nothing else counts.
+ * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's first node is, whatever its row says: next to such a source nothing else counts. `upper` is without the sign that the first may have.
  */
 export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
   return fn({
@@ -81,12 +81,30 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
       real,
       real,
       bool,
+      real,
       write(real),
       write(real),
     ],
     env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
     body(
-      [x, table, column, nodes, pitch, lane, gain, lower, upper, hRate, before, after, isExercised, u, doubled],
+      [
+        x,
+        table,
+        column,
+        nodes,
+        pitch,
+        lane,
+        gain,
+        lower,
+        upper,
+        hRate,
+        before,
+        after,
+        isExercised,
+        signOfFirst,
+        u,
+        doubled,
+      ],
       gpu,
       { rows, obstacleRuns }: any,
     ) {
@@ -95,7 +113,8 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
       for (let k = 0; k < rows; k++) {
         const paid = doubled[k];
         const above = k + 1 < rows ? doubled[Math.min(k + 1, rows - 1)] : after;
-        let source = -2 * (lower[k] * (paid - below) + upper[k] * (paid - above)) - hRate * gain[k] * paid;
+        const up = k === 0 ? signOfFirst * upper[k] : upper[k];
+        let source = -2 * (lower[k] * (paid - below) + up * (paid - above)) - hRate * gain[k] * paid;
         if (k === 0 && isExercised) source = -1e30;
         u[k] = gain[k] * gpu.positivePart(u[k]) + source;
         doubled[k] = 2 * source;

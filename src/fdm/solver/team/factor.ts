@@ -107,6 +107,8 @@ export interface Factoring {
   readonly policy: boolean;
   /** See `scanProducts`. */
   readonly lasting: boolean;
+  /** The state is w = gain·u: what enters a part from below counts times `gain` (`stepRuns`). */
+  readonly scaled: boolean;
   /** In f64, for `weighRuns`, `LEAST` is added to the coefficients, and `upper` is without the sign that a mesh's first row may give it. */
   readonly summed: boolean;
 }
@@ -123,7 +125,11 @@ const LEAST = 2 ** -64;
  * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
  * 8 (14) barriers, an item.
  */
-export function factorRuns(team: Team, rows: number, { policy, lasting, summed }: Factoring): KernelFunction<any, any> {
+export function factorRuns(
+  team: Team,
+  rows: number,
+  { policy, lasting, scaled, summed }: Factoring,
+): KernelFunction<any, any> {
   return fn({
     name: "factorRuns",
     params: [
@@ -151,6 +157,7 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, summed }
       size: partsOf(rows).size,
       policy,
       lasting,
+      scaled,
       summed,
       least: LEAST,
       often: lasting && team.options === 1,
@@ -261,6 +268,8 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, summed }
         for (let k = 0; k < env.rows; k++) {
           upTo[k] = k % env.size === 0 ? lower[k] : upTo[Math.max(k - 1, 0)] * lower[k];
         }
+      if (env.lasting && env.scaled && gpu.precision === "f32")
+        for (let k = 0; k < env.rows; k++) upTo[k] *= inverse[k];
       return yield* env.scanProducts(down, up, above, below, scratch, counter, result);
     },
   });

@@ -5,6 +5,7 @@ import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { pointValue, pointWords } from "../point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
+import { AHEAD_WORDS, coefficientsAhead, readAhead } from "./ahead.ts";
 import { assembleRuns, rescaleRuns } from "./assemble.ts";
 import { cutRuns, holdRuns, pinRuns, settleRuns } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
@@ -20,11 +21,10 @@ import { groupSize, multipliers, multiplierWords, partsOf, placeIn, scratchWords
 
 /** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
 const RESIDENT = 16;
-/** Of longer runs too much would be spilled. */
+/** Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one factorisation to the next. */
 const MOST_RESIDENT_ROWS = 9;
-
-/** Words of coefficients an option that are read before the time loop, where factors last: of twelve factorisations. Each would wait for memory. */
-const AHEAD_WORDS = 48;
+/** Arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
+const KEPT = 3;
 
 /** Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers will do; in f32 room for more registers than sixteen subgroups leave is worth more than these. */
 const PAIRED_RESIDENT = 12;
@@ -57,9 +57,10 @@ export function teamKernel(variant: SolverVariant, team: Team, steady: boolean):
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
 
-/** Words of workgroup memory, at most: nodes and values, or four metrics, of each option; what scans pass on, two counters. */
+/** Words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running sums keep; what scans pass on, coefficients, two counters. */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {
-  const lasting = (precision === "f64" ? 5 : 2) * capacity + 2 * multiplierWords(team, true);
+  const kept = precision === "f64" && capacity > MOST_RESIDENT_ROWS * team.items ? KEPT : 0;
+  const lasting = (2 + kept) * capacity + 2 * multiplierWords(team, true);
   const anew = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
   return team.options * Math.max(lasting, anew) + scratchWords(team) + team.options * AHEAD_WORDS + 2;
 }
@@ -129,6 +130,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       aheadWords: anew ? 1 : AHEAD_WORDS,
+      readAhead: readAhead(team),
+      coefficientsAhead: coefficientsAhead(shape === "formula"),
       assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       rescaleRuns: rescaleRuns(team, rows, shape, false),
       rescaleKept: rescaleRuns(team, rows, shape, true),
@@ -144,12 +147,9 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       holdRuns: holdRuns(barriers, rows),
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, lasting: !anew, summed }),
+      factorRuns: factorRuns(team, rows, { policy: false, lasting: !anew, scaled, summed }),
       advanceRuns: advanceRuns(team, rows, stepping),
-      sumNear: advanceSums(team, rows, held, "near"),
-      sumHop: advanceSums(team, rows, held, "hop"),
-      sumFar: advanceSums(team, rows, held, "far"),
-      sumSteps: advanceSums(team, rows, held, undefined),
+      advanceSums: advanceSums(team, rows, held),
       advanceNear: advanceRuns(team, rows, { ...stepping, plain: "near" }),
       advanceHop: advanceRuns(team, rows, { ...stepping, plain: "hop" }),
       advanceFar: advanceRuns(team, rows, { ...stepping, plain: "far" }),
@@ -231,9 +231,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           : gpu.part(gpu.sharedReal(env.options * env.multiplierWords), ofScan, env.multiplierWords);
       const first = item * env.rows;
       env.layNodes(x, table, pitch, lane, nodes);
-      if (!env.anew)
-        for (let k = item; k < env.aheadWords; k += env.items)
-          ahead[k] = coefficients[Math.min(k * pitch + lane, coefficients.length - 1)];
+      if (!env.anew) env.readAhead(ahead, coefficients, pitch, lane);
       yield;
       // The obstacle at the node before the run.
       let paidBefore = 0.0;
@@ -313,23 +311,13 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         nextFlag = flagAfter;
         flagAfter = run + 2 < runs ? flags[run + 2] : 0;
         if (!env.anew && (flag & 1) !== 0) {
-          if (row + env.coefficientWords <= env.aheadWords) {
-            const now = env.readCoefficients(ahead, row, 1, 0);
-            nextH = now.h;
-            nextVariance = now.hVariance;
-            nextDrift = now.hDrift;
-            nextRate = now.hRate;
-            nextTime = now.time;
-            nextShift = now.shift;
-          } else {
-            const now = env.readCoefficients(coefficients, row, pitch, lane);
-            nextH = now.h;
-            nextVariance = now.hVariance;
-            nextDrift = now.hDrift;
-            nextRate = now.hRate;
-            nextTime = now.time;
-            nextShift = now.shift;
-          }
+          const now = env.coefficientsAhead(ahead, coefficients, row, pitch, lane);
+          nextH = now.h;
+          nextVariance = now.hVariance;
+          nextDrift = now.hDrift;
+          nextRate = now.hRate;
+          nextTime = now.time;
+          nextShift = now.shift;
         }
         const h = nextH;
         const hVariance = nextVariance;
@@ -482,6 +470,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             pieceRow += pieces * env.sliceWords;
           }
           if (env.barred && !env.policy) env.pinRuns(inverse, lowHeld, highHeld, 2.0);
+          if (summed) signOfFirst = c[0] < 0 ? -1.0 : 1.0;
           if (premium)
             env.sourceRuns(
               x,
@@ -497,13 +486,13 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               paidBefore,
               paidAfter,
               isExercised,
+              signOfFirst,
               u,
               obstacle,
             );
           else if (env.held)
             env.thresholdRuns(x, table, obstacleColumn, nodes, pitch, lane, lower, paidBefore, u, obstacle);
           if (env.scaled && !premium) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
-          if (summed) signOfFirst = c[0] < 0 ? -1.0 : 1.0;
           if (summed) env.weighRuns(u, obstacle, multiple, inverse, lower, upper);
         }
 
@@ -534,59 +523,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             );
         } else {
           const alexander = env.dates && (flag & 32) !== 0;
-          if (summed && crankNicolson && reach === env.near)
-            yield* env.sumNear(
-              alike,
-              u,
-              z,
-              lower,
-              upper,
-              obstacle,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              env.near,
-              true,
-              signOfFirst,
-            );
-          else if (summed && crankNicolson && reach === env.hop)
-            yield* env.sumHop(
-              alike,
-              u,
-              z,
-              lower,
-              upper,
-              obstacle,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              env.hop,
-              true,
-              signOfFirst,
-            );
-          else if (summed && crankNicolson)
-            yield* env.sumFar(
-              alike,
-              u,
-              z,
-              lower,
-              upper,
-              obstacle,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              reach,
-              true,
-              signOfFirst,
-            );
-          else if (summed)
-            yield* env.sumSteps(
+          if (summed)
+            yield* env.advanceSums(
               alike,
               u,
               z,

@@ -84,7 +84,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
       far: FAR,
       few: team.few,
       levels: team.levels,
-      factorRuns: factorRuns(team, rows, { policy: true, lasting: false, summed: false }),
+      factorRuns: factorRuns(team, rows, { policy: true, lasting: false, scaled: false, summed: false }),
       eliminateRuns: eliminateRuns(team, rows, false, "anew"),
       substituteRuns: substituteRuns(team, rows),
       improveRuns: improveRuns(team, rows),

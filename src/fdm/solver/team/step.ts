@@ -78,7 +78,7 @@ export interface Stepping {
 
 /**
  * Steps that are alike, one after another, each by `stepRuns`. `moving`: from word `moves` of the table on there are slope and kink of each step, and of one more, `pitch` words apart; read a step
- * ahead.
+ * overlapped.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping): KernelFunction<any, any> {
   return fn({
@@ -284,29 +284,39 @@ function stepRuns(
         sums[p] = sum;
       }
       for (let p = 1; p < env.parts; p++) sums[p] = sums[p] + upProduct[p] * sums[p - 1];
+      // What does not need what enters is done while that is on its way.
+      const overlapped = kept && env.scaled;
+      const extrapolates = env.isPlain || extrapolated;
+      const part = !extrapolates ? 0.5 : env.weighted ? 0.5 + 0.5 * over : 1.0; // of Y = 2y
+      if (overlapped)
+        for (let k = 0; k < env.rows; k++) {
+          const y = gain[k] * z[k];
+          if (extrapolates) u[k] = env.weighted ? part * y - over * u[k] : y - u[k];
+          else u[k] = 0.5 * y;
+        }
       const ofRun = yield* env.scanUp(sums[env.parts - 1], below, scratch, reach);
       let entering = ofRun;
       let through = 1.0;
       for (let p = 0; p < env.parts; p++) {
         let y = entering;
+        const enters = env.isPlain && !env.weighted ? entering : part * entering;
         for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
-          if (kept) y = z[k] + upTo[k] * entering;
-          else y = z[k] + lower[k] * y;
-          if (env.direct) u[k] = y;
-          else z[k] = y;
+          if (overlapped) u[k] += upTo[k] * enters;
+          else {
+            y = z[k] + (kept ? upTo[k] * entering : lower[k] * y);
+            if (env.direct) u[k] = y;
+            else z[k] = y;
+          }
         }
         through *= upProduct[p];
         entering = sums[p] + through * ofRun;
       }
-      if (!env.direct) {
-        if (env.isPlain || extrapolated) {
-          const part = 0.5 + 0.5 * over; // of Y = 2y
-          for (let k = 0; k < env.rows; k++) {
-            const y = env.scaled ? gain[k] * z[k] : z[k];
-            u[k] = env.weighted ? part * y - over * u[k] : y - u[k];
-          }
-        } else for (let k = 0; k < env.rows; k++) u[k] = env.scaled ? 0.5 * gain[k] * z[k] : 0.5 * z[k];
-      }
+      if (!env.direct && !overlapped)
+        for (let k = 0; k < env.rows; k++) {
+          const y = env.scaled ? gain[k] * z[k] : z[k];
+          if (extrapolates) u[k] = env.weighted ? part * y - over * u[k] : y - u[k];
+          else u[k] = 0.5 * y;
+        }
     },
   });
 }

@@ -1,5 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { type Reaching, scan } from "./scan.ts";
+import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
@@ -37,50 +37,57 @@ export function weighRuns(rows: number, premium: boolean): KernelFunction<any, v
   });
 }
 
+/** What steps of running sums read and write, see `advanceSums`. */
+const PARAMS = [
+  i32,
+  write(real),
+  write(real),
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  write(real),
+  i32,
+  bool,
+  real,
+] as const;
+
 /**
- * Steps that are alike, one after another, as `advanceRuns` makes them, of a state that `weighRuns` has weighted: elimination z = w + upper·z and substitution y = z + lower·y are sums,
+ * Steps that are alike, one after another, as `stepRuns` makes them, of a state that `weighRuns` has weighted: elimination z = w + upper·z and substitution y = z + lower·y are sums,
  *
- *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + what enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + what enters from below,   Pₖw ← (gainₖ/rₖ)·2Tₖ − Pₖw,
+ *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + what enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + what enters from below,   Pₖw ← (gainₖ/rₖ)·Tₖ − Pₖw,
  *
  * over the rows of a part, and what leaves it is its last sum. In f64, where an H200 takes 2 cycles for an addition, or a multiply-add that shares an operand with the one before, and 3 for one with
- * three operands of its own; and what enters a part is added to sums that wait for it, not at the start of a chain (design/splits.md).
+ * three operands of its own; and what enters a part is added to sums that wait for it, not at the start of a chain (design/splits.md). A mesh's first row may have a negative `upper`, as values flow
+ * out of the mesh there: P is without its sign, which is `first`.
  *
- * `premium`: early exercise, of premiums (`sourceRuns`): rₖSₖ, which has the sign of z, is held above 0, and `doubled` is added.
+ * `premium`: early exercise, of premiums (`sourceRuns`): Sₖ, which has the sign of z, is held above 0, and `doubled` is added.
  *
- * Cost: 6 operations a node (`premium` 8, one on whole numbers), and the scans.
+ * Cost: 5 operations a node (`premium` 7, one of them on whole numbers), and the scans.
  */
-export function advanceSums(
-  team: Team,
-  rows: number,
-  premium: boolean,
-  plain: "near" | "hop" | "far" | undefined,
-): KernelFunction<any, any> {
+export function advanceSums(team: Team, rows: number, premium: boolean): KernelFunction<any, any> {
   return fn({
     name: "advanceSums",
-    params: [
-      i32,
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      i32,
-      bool,
-      real,
-    ],
-    env: { stepSums: stepSums(team, rows, premium, plain) },
+    params: PARAMS,
+    env: {
+      near: NEAR,
+      hop: HOP,
+      sumNear: sumSteps(team, rows, premium, "near"),
+      sumHop: sumSteps(team, rows, premium, "hop"),
+      sumFar: sumSteps(team, rows, premium, "far"),
+      sumAny: sumSteps(team, rows, premium, "any"),
+    },
     *body(
       [steps, u, z, ratio, gain, doubled, downProduct, upProduct, above, below, scratch, reach, crankNicolson, first],
       _gpu,
-      { stepSums }: any,
+      { near, hop, sumNear, sumHop, sumFar, sumAny }: any,
     ) {
-      for (let step = 0; step < steps; step++)
-        yield* stepSums(
+      if (!crankNicolson)
+        yield* sumAny(
+          steps,
           u,
           z,
           ratio,
@@ -92,106 +99,145 @@ export function advanceSums(
           below,
           scratch,
           reach,
-          crankNicolson,
+          false,
+          first,
+        );
+      else if (reach === near)
+        yield* sumNear(
+          steps,
+          u,
+          z,
+          ratio,
+          gain,
+          doubled,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          near,
+          true,
+          first,
+        );
+      else if (reach === hop)
+        yield* sumHop(
+          steps,
+          u,
+          z,
+          ratio,
+          gain,
+          doubled,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          hop,
+          true,
+          first,
+        );
+      else
+        yield* sumFar(
+          steps,
+          u,
+          z,
+          ratio,
+          gain,
+          doubled,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          reach,
+          true,
           first,
         );
     },
   });
 }
 
-function stepSums(
+/** Steps of one kind: Crank–Nicolson's, all with scans that reach as far; of "any" reach implicit Euler's. */
+function sumSteps(
   team: Team,
   rows: number,
   premium: boolean,
-  plain: "near" | "hop" | "far" | undefined,
+  reaching: Exclude<Reaching, "anew">,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
-  const reaching: Reaching = plain ?? "any";
   return fn({
-    name: "stepSums",
-    params: [
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      i32,
-      bool,
-      real,
-    ],
+    name: "sumSteps",
+    params: PARAMS,
     env: {
       rows,
       parts: count,
       size,
       premium,
-      isPlain: plain !== undefined,
       scanDown: scan(team, "down", reaching),
       scanUp: scan(team, "up", reaching),
     },
     *body(
-      [u, z, ratio, gain, doubled, downProduct, upProduct, above, below, scratch, reach, crankNicolson, first],
+      [steps, u, z, ratio, gain, doubled, downProduct, upProduct, above, below, scratch, reach, crankNicolson, first],
       gpu,
       env: any,
     ) {
       const sums = gpu.privateReal(env.parts);
       const entering = gpu.privateReal(env.parts);
-      for (let p = 0; p < env.parts; p++) {
-        const top = Math.min((p + 1) * env.size, env.rows) - 1;
-        let sum = u[top];
-        z[top] = sum;
-        for (let k = top - 1; k >= p * env.size; k--) {
-          sum = k === 0 ? u[k] + first * sum : u[k] + sum;
-          z[k] = sum;
+      for (let step = 0; step < steps; step++) {
+        for (let p = 0; p < env.parts; p++) {
+          const top = Math.min((p + 1) * env.size, env.rows) - 1;
+          let sum = u[top];
+          z[top] = sum;
+          for (let k = top - 1; k >= p * env.size; k--) {
+            sum = k === 0 ? u[k] + first * sum : u[k] + sum;
+            z[k] = sum;
+          }
+          sums[p] = sum;
         }
-        sums[p] = sum;
-      }
-      entering[env.parts - 1] = 0.0;
-      for (let p = env.parts - 2; p >= 0; p--) {
-        entering[p] = downProduct[p] * sums[p + 1];
-        sums[p] += entering[p];
-      }
-      const fromAbove = yield* env.scanDown(sums[0], above, scratch, reach);
-      let through = 1.0;
-      for (let p = env.parts - 1; p >= 0; p--) {
-        through *= downProduct[p];
-        const enters = entering[p] + through * fromAbove;
-        for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
-          const eliminated = k === 0 ? z[k] + first * enters : z[k] + enters;
-          z[k] = env.premium ? gpu.positivePart(eliminated) : eliminated;
+        entering[env.parts - 1] = 0.0;
+        for (let p = env.parts - 2; p >= 0; p--) {
+          entering[p] = downProduct[p] * sums[p + 1];
+          sums[p] += entering[p];
         }
-      }
-      for (let p = 0; p < env.parts; p++) {
-        const from = p * env.size;
-        let sum = 0.0;
-        for (let k = from; k < Math.min(from + env.size, env.rows); k++) {
-          sum = k === from ? ratio[k] * z[k] : ratio[k] * z[k] + sum;
-          z[k] = sum;
+        const fromAbove = yield* env.scanDown(sums[0], above, scratch, reach);
+        let through = 1.0;
+        for (let p = env.parts - 1; p >= 0; p--) {
+          through *= downProduct[p];
+          const enters = entering[p] + through * fromAbove;
+          for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) {
+            const eliminated = k === 0 ? z[k] + first * enters : z[k] + enters;
+            z[k] = env.premium ? gpu.positivePart(eliminated) : eliminated;
+          }
         }
-        sums[p] = sum;
+        for (let p = 0; p < env.parts; p++) {
+          const from = p * env.size;
+          let sum = 0.0;
+          for (let k = from; k < Math.min(from + env.size, env.rows); k++) {
+            sum = k === from ? ratio[k] * z[k] : ratio[k] * z[k] + sum;
+            z[k] = sum;
+          }
+          sums[p] = sum;
+        }
+        entering[0] = 0.0;
+        for (let p = 1; p < env.parts; p++) {
+          entering[p] = upProduct[p] * sums[p - 1];
+          sums[p] += entering[p];
+        }
+        // What does not need what enters is done while that is on its way.
+        for (let k = 0; k < env.rows; k++) {
+          const old = env.premium ? u[k] - doubled[k] : u[k];
+          u[k] = crankNicolson ? gain[k] * z[k] - old : gain[k] * z[k];
+        }
+        const fromBelow = yield* env.scanUp(sums[env.parts - 1], below, scratch, reach);
+        through = 1.0;
+        for (let p = 0; p < env.parts; p++) {
+          through *= upProduct[p];
+          const enters = entering[p] + through * fromBelow;
+          for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) u[k] += gain[k] * enters;
+        }
+        if (!crankNicolson)
+          for (let k = 0; k < env.rows; k++) u[k] = env.premium ? 0.5 * (u[k] + doubled[k]) : 0.5 * u[k];
       }
-      entering[0] = 0.0;
-      for (let p = 1; p < env.parts; p++) {
-        entering[p] = upProduct[p] * sums[p - 1];
-        sums[p] += entering[p];
-      }
-      const euler = !env.isPlain && !crankNicolson;
-      for (let k = 0; k < env.rows; k++) {
-        const old = env.premium ? u[k] - doubled[k] : u[k];
-        u[k] = euler ? gain[k] * z[k] : gain[k] * z[k] - old;
-      }
-      const fromBelow = yield* env.scanUp(sums[env.parts - 1], below, scratch, reach);
-      through = 1.0;
-      for (let p = 0; p < env.parts; p++) {
-        through *= upProduct[p];
-        const enters = entering[p] + through * fromBelow;
-        for (let k = p * env.size; k < Math.min((p + 1) * env.size, env.rows); k++) u[k] += gain[k] * enters;
-      }
-      if (euler) for (let k = 0; k < env.rows; k++) u[k] = env.premium ? 0.5 * (u[k] + doubled[k]) : 0.5 * u[k];
     },
   });
 }

@@ -112,7 +112,8 @@ export class WgslPairOperators extends WgslOperators {
     const [a] = args;
     if (a.type !== "real") return super.intrinsic(op, args);
     if (op === "reciprocal") return this.#quotient({ text: this.constant("real", 1), type: "real", constant: 1 }, a);
-    if (op === "positivePart") return this.binary("max", a, { text: this.constant("real", 0), type: "real", constant: 0 });
+    if (op === "positivePart")
+      return this.binary("max", a, { text: this.constant("real", 0), type: "real", constant: 0 });
     if (op === "headBits") return `vec2f(${high(a).text}, 0f)`;
     const helper = helperOf[op];
     // What is left asks for NaN or infinity, which the high word tells.
