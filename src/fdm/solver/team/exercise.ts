@@ -58,7 +58,7 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
 }
 
 /**
- * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`stepRuns`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
+ * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *

@@ -6,7 +6,7 @@ import { partsOf, type Team } from "./team.ts";
  * Weights that make the recurrences of a step running sums (`stepSums`). Of a part's rows, first to last, let Pₖ be the product of `upper` over those before row k, Qₖ that of `lower` over those
  * behind it. `lower` becomes rₖ = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums, are multiplied by Pₖ. `multiple` is what u was multiplied by in all.
  *
- * Cost: 15 flops a node and a reciprocal, a factorisation.
+ * Cost: 8 flops a node and a reciprocal, a factorisation.
  */
 export function weighRuns(rows: number, premium: boolean): KernelFunction<any, void> {
   const { count, size } = partsOf(rows);
