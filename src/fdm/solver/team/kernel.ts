@@ -14,7 +14,7 @@ import { factorRuns } from "./factor.ts";
 import { assembleByMetrics, END_WORDS, layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
 import { policyRuns } from "./policy.ts";
-import { FAR, HOP, NEAR } from "./scan.ts";
+import { FAR } from "./scan.ts";
 import { advanceRuns } from "./step.ts";
 import { advanceSums, weighRuns } from "./sums.ts";
 import { groupSize, multipliers, multiplierWords, partsOf, placeIn, scratchWords, type Team } from "./team.ts";
@@ -150,12 +150,6 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       factorRuns: factorRuns(team, rows, { policy: false, lasting: !anew, scaled, summed }),
       advanceRuns: advanceRuns(team, rows, stepping),
       advanceSums: advanceSums(team, rows, held),
-      advanceNear: advanceRuns(team, rows, { ...stepping, plain: "near" }),
-      advanceHop: advanceRuns(team, rows, { ...stepping, plain: "hop" }),
-      advanceFar: advanceRuns(team, rows, { ...stepping, plain: "far" }),
-      branched: team.shuffles && steady,
-      near: NEAR,
-      hop: HOP,
       policyRuns: policyRuns(team, rows, barred),
       reads: points,
       pointWords: pointWords(closed),
@@ -539,81 +533,6 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               reach,
               crankNicolson,
               signOfFirst,
-            );
-          else if (env.branched && crankNicolson && !alexander && reach === env.near)
-            yield* env.advanceNear(
-              alike,
-              table,
-              moves,
-              pitch,
-              u,
-              z,
-              inverse,
-              lower,
-              upper,
-              obstacle,
-              isExercised,
-              paidBefore,
-              downTo,
-              upTo,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              env.near,
-              true,
-              1.0,
-            );
-          else if (env.branched && crankNicolson && !alexander && reach === env.hop)
-            yield* env.advanceHop(
-              alike,
-              table,
-              moves,
-              pitch,
-              u,
-              z,
-              inverse,
-              lower,
-              upper,
-              obstacle,
-              isExercised,
-              paidBefore,
-              downTo,
-              upTo,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              env.hop,
-              true,
-              1.0,
-            );
-          else if (env.branched && crankNicolson && !alexander)
-            yield* env.advanceFar(
-              alike,
-              table,
-              moves,
-              pitch,
-              u,
-              z,
-              inverse,
-              lower,
-              upper,
-              obstacle,
-              isExercised,
-              paidBefore,
-              downTo,
-              upTo,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              reach,
-              true,
-              1.0,
             );
           else
             yield* env.advanceRuns(

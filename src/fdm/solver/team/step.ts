@@ -1,5 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { type Reaching, scan } from "./scan.ts";
+import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
@@ -72,41 +72,197 @@ export interface Stepping {
   readonly lasting: boolean;
   readonly weighted: boolean;
   readonly moving: boolean;
-  /** Steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last, without a branch. */
+}
+
+/** `plain`: steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last, without a branch. */
+interface Alike extends Stepping {
   readonly plain?: "near" | "hop" | "far";
 }
 
+/** What runs of steps read and write, see `advanceRuns`. */
+const PARAMS = [
+  i32,
+  read(real),
+  i32,
+  i32,
+  write(real),
+  write(real),
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  bool,
+  real,
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  read(real),
+  write(real),
+  i32,
+  bool,
+  real,
+] as const;
+
 /**
- * Steps that are alike, one after another, each by `stepRuns`. `moving`: from word `moves` of the table on there are slope and kink of each step, and of one more, `pitch` words apart; read a step
- * overlapped.
+ * Steps that are alike, one after another (`alikeRuns`). Where factors last and items shuffle, those of Crank–Nicolson have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of
+ * Alexander's stages, look at both in each step.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping): KernelFunction<any, any> {
   return fn({
     name: "advanceRuns",
-    params: [
-      i32,
-      read(real),
-      i32,
-      i32,
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      bool,
-      real,
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      i32,
-      bool,
-      real,
-    ],
+    params: PARAMS,
+    env: {
+      branched: team.shuffles && stepping.lasting,
+      near: NEAR,
+      hop: HOP,
+      alikeNear: alikeRuns(team, rows, { ...stepping, plain: "near" }),
+      alikeHop: alikeRuns(team, rows, { ...stepping, plain: "hop" }),
+      alikeFar: alikeRuns(team, rows, { ...stepping, plain: "far" }),
+      alikeAny: alikeRuns(team, rows, stepping),
+    },
+    *body(
+      [
+        steps,
+        table,
+        moves,
+        pitch,
+        u,
+        z,
+        gain,
+        lower,
+        upper,
+        obstacle,
+        isExercised,
+        paidBefore,
+        downTo,
+        upTo,
+        downProduct,
+        upProduct,
+        above,
+        below,
+        scratch,
+        reach,
+        extrapolated,
+        over,
+      ],
+      _gpu,
+      { branched, near, hop, alikeNear, alikeHop, alikeFar, alikeAny }: any,
+    ) {
+      const plain = branched && extrapolated && over === 1;
+      if (plain && reach === near)
+        yield* alikeNear(
+          steps,
+          table,
+          moves,
+          pitch,
+          u,
+          z,
+          gain,
+          lower,
+          upper,
+          obstacle,
+          isExercised,
+          paidBefore,
+          downTo,
+          upTo,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          near,
+          true,
+          1.0,
+        );
+      else if (plain && reach === hop)
+        yield* alikeHop(
+          steps,
+          table,
+          moves,
+          pitch,
+          u,
+          z,
+          gain,
+          lower,
+          upper,
+          obstacle,
+          isExercised,
+          paidBefore,
+          downTo,
+          upTo,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          hop,
+          true,
+          1.0,
+        );
+      else if (plain)
+        yield* alikeFar(
+          steps,
+          table,
+          moves,
+          pitch,
+          u,
+          z,
+          gain,
+          lower,
+          upper,
+          obstacle,
+          isExercised,
+          paidBefore,
+          downTo,
+          upTo,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          reach,
+          true,
+          1.0,
+        );
+      else
+        yield* alikeAny(
+          steps,
+          table,
+          moves,
+          pitch,
+          u,
+          z,
+          gain,
+          lower,
+          upper,
+          obstacle,
+          isExercised,
+          paidBefore,
+          downTo,
+          upTo,
+          downProduct,
+          upProduct,
+          above,
+          below,
+          scratch,
+          reach,
+          extrapolated,
+          over,
+        );
+    },
+  });
+}
+
+/**
+ * Steps that are alike, one after another, each by `stepRuns`. `moving`: from word `moves` of the table on there are slope and kink of each step, and of one more, `pitch` words apart; read a step
+ * ahead.
+ */
+function alikeRuns(team: Team, rows: number, stepping: Alike): KernelFunction<any, any> {
+  return fn({
+    name: "alikeRuns",
+    params: PARAMS,
     env: { moving: stepping.moving, stepRuns: stepRuns(team, rows, stepping) },
     *body(
       [
@@ -195,7 +351,7 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
 function stepRuns(
   team: Team,
   rows: number,
-  { early, scaled, lasting, weighted, moving, plain }: Stepping,
+  { early, scaled, lasting, weighted, moving, plain }: Alike,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
   const reaching = plain ?? (lasting ? "any" : "anew");
