@@ -107,8 +107,8 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
 }
 
 /**
- * The rows anew where only the step has changed, by `ratio`: a and c are as much larger. They are `kept`, or follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the ends let in depends on the step (`matrixRow`), so
- * their two rows are made as `assembleRuns` makes them. `gain` = 2/pivot. Cost: 4 flops a node, where a row takes 20, and a rounding of a and c each time.
+ * The rows anew where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, as `lower` and `upper`; else they follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the ends let in depends on the step (`matrixRow`), so
+ * their two rows are made as `assembleRuns` makes them. `gain` = 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
  */
 export function rescaleRuns(team: Team, rows: number, shape: string, kept: boolean): KernelFunction<any, void> {
   return fn({
@@ -140,7 +140,7 @@ export function rescaleRuns(team: Team, rows: number, shape: string, kept: boole
       const first = placeIn().item * rows;
       const last = nodes - 1;
       for (let k = 0; k < rows; k++) {
-        const scale = kept ? ratio : 2.0 * ratio * gpu.reciprocal(gain[k]);
+        const scale = kept && gpu.precision === "f64" ? ratio : 2.0 * ratio * gpu.reciprocal(gain[k]);
         a[k] = lower[k] * scale;
         c[k] = upper[k] * scale;
       }

@@ -133,8 +133,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       readAhead: readAhead(team),
       coefficientsAhead: coefficientsAhead(shape === "formula"),
       assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
-      rescaleRuns: rescaleRuns(team, rows, shape, false),
-      rescaleKept: rescaleRuns(team, rows, shape, true),
+      rescaleRuns: rescaleRuns(team, rows, shape, summed),
       weighRuns: weighRuns(rows, held),
       rescaled: steady && !policy && !barred && (shape === "lognormal" || shape === "table"),
       payRuns: payRuns(team, rows, barred),
@@ -292,13 +291,21 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let flag = 0;
       let nextFlag = flags[0];
       let flagAfter = runs > 1 ? flags[1] : 0;
-      const firstRow = env.readCoefficients(coefficients, env.barrierWords, pitch, lane);
-      let nextH = firstRow.h;
-      let nextVariance = firstRow.hVariance;
-      let nextDrift = firstRow.hDrift;
-      let nextRate = firstRow.hRate;
-      let nextTime = firstRow.time;
-      let nextShift = firstRow.shift;
+      let nextH = 0.0;
+      let nextVariance = 0.0;
+      let nextDrift = 0.0;
+      let nextRate = 0.0;
+      let nextTime = 0.0;
+      let nextShift = 0.0;
+      if (env.anew) {
+        const firstRow = env.readCoefficients(coefficients, env.barrierWords, pitch, lane);
+        nextH = firstRow.h;
+        nextVariance = firstRow.hVariance;
+        nextDrift = firstRow.hDrift;
+        nextRate = firstRow.hRate;
+        nextTime = firstRow.time;
+        nextShift = firstRow.shift;
+      }
       for (let run = 0; run < runs; run++) {
         // Read two runs ahead: what tells the next one is made of its word at once.
         flag = nextFlag;
@@ -360,25 +367,6 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 hDrift * rowScale,
                 rowScale,
               );
-            } else if (env.rescaled && summed && run > 0) {
-              env.rescaleKept(
-                x,
-                values,
-                table,
-                a,
-                c,
-                inverse,
-                keptA,
-                keptC,
-                nodes,
-                pitch,
-                lane,
-                fixed,
-                h * rowScale * gpu.reciprocal(hLast),
-                hVariance * rowScale,
-                hDrift * rowScale,
-                varianceRow,
-              );
             } else if (env.rescaled && run > 0) {
               const ratio = h * gpu.reciprocal(hLast) * rowScale;
               env.rescaleRuns(
@@ -388,8 +376,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 a,
                 c,
                 inverse,
-                lower,
-                upper,
+                summed ? keptA : lower,
+                summed ? keptC : upper,
                 nodes,
                 pitch,
                 lane,

@@ -6,7 +6,7 @@ import { hops, placeIn, span, type Team } from "./team.ts";
 export const NEAR = 0;
 /** One hop of `passOn` more. */
 export const HOP = 1;
-/** All items are needed. Of factors that do not last it returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
+/** All items are needed. Of factors that do not last `scanProducts` returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
 export const FAR = 2;
 
 /**
