@@ -100,6 +100,23 @@ export async function medianSeconds(repetitions: number, run: () => unknown): Pr
   return median(seconds);
 }
 
+/**
+ * Figures of two sides measured in turns, since the clock of a shared machine drifts within minutes: three rounds at least, after an unmeasured one, and as many as `milliseconds`
+ * allow. Those of the round with the median quotient.
+ */
+export async function inTurns(
+  milliseconds: number,
+  one: () => number | Promise<number>,
+  other: () => number | Promise<number>,
+): Promise<{ readonly one: number; readonly other: number }> {
+  const round = async () => ({ one: await one(), other: await other() });
+  await round();
+  const rounds: { readonly one: number; readonly other: number }[] = [];
+  const start = performance.now();
+  while (rounds.length < 3 || performance.now() - start < milliseconds) rounds.push(await round());
+  return rounds.toSorted((a, b) => a.other / a.one - b.other / b.one)[rounds.length >> 1];
+}
+
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

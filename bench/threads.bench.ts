@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Benchmark, Context } from "./harness.ts";
+import { type Benchmark, type Context, inTurns } from "./harness.ts";
 import { OurEngine } from "./one-factor/feynkac.ts";
 import { describeMesh, type Mesh, neighbour, type Problem, put } from "./one-factor/problem.ts";
 
@@ -36,19 +36,16 @@ async function scaling(threads: number, context: Context): Promise<void> {
       await engine.solve(lanes.slice(0, engine.batch));
       return engine.batch / ((performance.now() - start) / 1e3);
     };
-    const pairs: { one: number; all: number }[] = [];
-    await rate(one);
-    await rate(all);
-    const start = performance.now();
-    const milliseconds = context.quick ? 500 : 8000;
-    while (pairs.length < 3 || performance.now() - start < milliseconds)
-      pairs.push({ one: await rate(one), all: await rate(all) });
-    const middle = pairs.toSorted((a, b) => a.all / a.one - b.all / b.one)[pairs.length >> 1];
+    const middle = await inTurns(
+      context.quick ? 500 : 8000,
+      () => rate(one),
+      () => rate(all),
+    );
     context.report({
       case: `${name}, ${describeMesh(mesh)}, time loop, ${threads} threads and one in turns`,
       device: context.cpu,
       precision: "f64",
-      figure: middle.all,
+      figure: middle.other,
       unit: "options/s",
       floor: await processesAtOnce(threads, problems.slice(0, 512), mesh, context.quick ? 1 : 4),
       peers: { "1 thread": middle.one },

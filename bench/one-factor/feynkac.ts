@@ -23,23 +23,25 @@ const PART = 1024;
 /** Trades that a book is priced in. */
 const BATCH = 512;
 
-/** Our one-factor solver on the CPU in f64. */
+/** Our one-factor solver on the CPU. */
 export class OurEngine implements Disposable {
   readonly threads: number;
+  readonly precision: "f64" | "f32";
   readonly batch: number;
   private readonly device: Device;
   private readonly solver: LaneSolver;
   private readonly arenas = [new Arena(), new Arena()];
 
-  private constructor(device: Device, threads: number) {
+  private constructor(device: Device, threads: number, precision: "f64" | "f32") {
     this.device = device;
     this.threads = threads;
+    this.precision = precision;
     this.batch = batchPerThread * threads;
-    this.solver = new LaneSolver(device, "f64");
+    this.solver = new LaneSolver(device, precision);
   }
 
-  static async open(threads: number): Promise<OurEngine> {
-    return new OurEngine(await openDevice({ backend: "cpu", precision: "f64", threads }), threads);
+  static async open(threads: number, precision: "f64" | "f32" = "f64"): Promise<OurEngine> {
+    return new OurEngine(await openDevice({ backend: "cpu", precision, threads }), threads, precision);
   }
 
   [Symbol.dispose](): void {
@@ -66,20 +68,25 @@ export class OurEngine implements Disposable {
     return prices;
   }
 
-  /** As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated. */
+  /**
+   * As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated. Values alone, which the device reads, as those of a
+   * ladder are.
+   */
   async priceExtrapolated(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
     const prices = new Float64Array(problems.length);
+    const column = new Float64Array(1);
     const { arena } = this.solver;
     for (let first = 0; first < problems.length; first += BATCH) {
       arena.clear();
       const lanes: Lane[] = [];
       for (const problem of problems.slice(first, first + BATCH)) {
-        const one = oneFactor(problem);
-        for (const grid of grids(one, mesh, arena)) lanes.push(lane(grid, one, arena, "window"));
+        const one = oneFactor(problem, [problem.spot, problem.spot]);
+        for (const grid of grids(one, mesh, arena)) lanes.push(lane(grid, one, arena, "points"));
       }
       const values = await this.solve(lanes);
       for (let i = 0; 2 * i < lanes.length; i++) {
-        const [fine, coarse] = [valueOf(lanes, values, 2 * i), valueOf(lanes, values, 2 * i + 1)];
+        const fine = readValue(lanes[2 * i], values[2 * i], column);
+        const coarse = readValue(lanes[2 * i + 1], values[2 * i + 1], column);
         prices[first + i] = fine + (fine - coarse) / 3;
       }
     }
@@ -109,10 +116,18 @@ function valueOf(lanes: readonly Lane[], values: readonly LaneValues[], i: numbe
   return pointValue(lanes[i].grid, values[i], 1e-13).value;
 }
 
-function oneFactor(problem: Problem): OneFactorProblem {
-  const { spot, maturity, type, strike, exercise, rate, dividends = [] } = problem;
+/** The value that the device has read, or what exercise pays at once. */
+function readValue({ problem }: Lane, values: LaneValues, column: Float64Array): number {
+  values.spots(column);
+  if (!problem.american) return column[0];
+  const paid = problem.payoff.exercised(problem.spots[0]);
+  return column[0] === Number.POSITIVE_INFINITY ? paid : Math.max(column[0], paid);
+}
+
+function oneFactor(problem: Problem, spots = [problem.spot]): OneFactorProblem {
+  const { maturity, type, strike, exercise, rate, dividends = [] } = problem;
   return {
-    spots: [spot],
+    spots,
     expiry: maturity,
     payoff: vanillaPayoff(type, strike),
     american: exercise === "american",

@@ -3,44 +3,47 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 /**
  * V at the spot `target`: the cubic through four nodes from the m-th on, held between the values of the two about it, j and j + 1, so that it
  * cannot overshoot. x are the nodes, u their values.
+ *
+ * It is the line through the two nodes in the middle less (t − x₁)(x₂ − t) times the mean of the divided differences u[x₀, x₁, x₂] and u[x₁, x₂, x₃],
+ * weighted by x₃ − t and t − x₀. All over common denominators: divisions cost more than all else here.
  */
 const cubicThrough = fn({
   name: "cubicThrough",
   params: [read(real), read(real), i32, i32, real],
-  body([x, u, m, j, target]) {
+  body([x, u, m, j, target], gpu) {
     const x0 = x[m];
     const x1 = x[m + 1];
     const x2 = x[m + 2];
     const x3 = x[m + 3];
-    const t0 = target - x0;
-    const t1 = target - x1;
-    const t2 = target - x2;
-    const t3 = target - x3;
-    const d01 = x0 - x1;
-    const d02 = x0 - x2;
-    const d03 = x0 - x3;
-    const d12 = x1 - x2;
-    const d13 = x1 - x3;
-    const d23 = x2 - x3;
     const u0 = u[m];
     const u1 = u[m + 1];
     const u2 = u[m + 2];
     const u3 = u[m + 3];
-    // Four divisions: they cost more than all else here.
-    const cubic =
-      (u0 * (t1 * t2 * t3)) / (d01 * d02 * d03) -
-      (u1 * (t0 * t2 * t3)) / (d01 * d12 * d13) +
-      (u2 * (t0 * t1 * t3)) / (d02 * d12 * d23) -
-      (u3 * (t0 * t1 * t2)) / (d03 * d13 * d23);
-    const at = j - m;
-    const left = at === 0 ? x0 : at === 1 ? x1 : x2;
-    const right = at === 0 ? x1 : at === 1 ? x2 : x3;
-    const uLeft = at === 0 ? u0 : at === 1 ? u1 : u2;
-    const uRight = at === 0 ? u1 : at === 1 ? u2 : u3;
-    const share = (target - left) / (right - left);
-    const linear = uLeft + (uRight - uLeft) * share;
-    const held = Math.min(Math.max(cubic, Math.min(uLeft, uRight)), Math.max(uLeft, uRight));
-    return share >= 0 && share <= 1 ? held : linear;
+    const cell = x2 - x1;
+    const rise = u2 - u1;
+    const bendBelow = rise * (x1 - x0) - (u1 - u0) * cell;
+    const bendAbove = (u3 - u2) * cell - rise * (x3 - x2);
+    const below = (x1 - x0) * (x2 - x0);
+    const above = (x3 - x2) * (x3 - x1);
+    const byCell = gpu.reciprocal(cell * (x3 - x0));
+    const bend = bendBelow * (x3 - target) * above + bendAbove * (target - x0) * below;
+    const bow = (x2 - target) * byCell * bend * gpu.reciprocal(below * above);
+    const cubic = u1 + (target - x1) * (rise * ((x3 - x0) * byCell) - bow);
+    let left = x1;
+    let right = x2;
+    let uLeft = u1;
+    let uRight = u2;
+    if (j !== m + 1) {
+      // At an end of the mesh.
+      const isFirst = j === m;
+      left = isFirst ? x0 : x2;
+      right = isFirst ? x1 : x3;
+      uLeft = isFirst ? u0 : u2;
+      uRight = isFirst ? u1 : u3;
+    }
+    let value = Math.min(Math.max(cubic, Math.min(uLeft, uRight)), Math.max(uLeft, uRight));
+    if ((target - left) * (target - right) > 0) value = uLeft + ((uRight - uLeft) * (target - left)) / (right - left);
+    return value;
   },
 });
 

@@ -37,6 +37,34 @@ const gather: ConformanceCase = {
   }),
 };
 
+const besideIndexes: ConformanceCase = {
+  name: "constants beside an index of each item's own",
+  kernel: kernel({
+    name: "besideIndexes",
+    params: { index: read(i32), u: read(real), counts: read(i32), gathered: write(real), scattered: write(i32) },
+    body({ index, u, counts, gathered, scattered }, gpu) {
+      const i = gpu.globalId();
+      const t = gpu.privateReal(40);
+      for (let k = 0; k < 40; k++) t[k] = u[k] + 0.5 * gpu.real(k);
+      // From −16 on, so that the constant alone brings it into the array.
+      const at = index[i];
+      t[at + 17] = 3;
+      t[20 + at] = 2 * t[at + 16];
+      gathered[i] = u[at + 16] - 2 * u[16 + at + 1] + t[at + 16] * t[at + 18] - t[20 + at] + t[at + 34 - 1];
+      scattered[5 * at + 80 + 3] = counts[at + 16] - counts[at + 1 + 15];
+      scattered[at * 5 + 82] = counts[at + 26];
+    },
+  }),
+  size: { items: 23 },
+  args: ({ real, zeros }) => ({
+    index: i32s(...range(23).map((i) => ((i * 7) % 23) - 16)),
+    u: real(uniforms(40)),
+    counts: i32s(...range(40).map((i) => i * i)),
+    gathered: zeros(23),
+    scattered: new Int32Array(200),
+  }),
+};
+
 const conditional: ConformanceCase = {
   name: "loads and stores under a divergent condition",
   kernel: kernel({
@@ -272,6 +300,7 @@ const eightBuffers: ConformanceCase = {
 export const arrayCases: readonly ConformanceCase[] = [
   stencil,
   gather,
+  besideIndexes,
   conditional,
   lengths,
   constantIndexes,

@@ -61,7 +61,7 @@ export function uniformAddress(e: Emitter, access: Access): number {
     e.code.i32(shift).op("i32.shl").op("i32.add");
     return fixed;
   }
-  const { rest, constant } = splitConstant(access.index, access.array.space === "private" ? -FOLDABLE : 0);
+  const { rest, constant } = splitConstant(access.index, lowestConstant(access.array));
   const fixed = pushBase(e, access.array);
   if (rest !== null) {
     scalar(e, rest);
@@ -125,8 +125,11 @@ function safeConstant(e: Emitter, { array, index }: Access): boolean {
   return Number(index.value) >= 0 && Number(index.value) < length;
 }
 
+/** Below private arrays there is room, see `plan.ts`. */
+export const lowestConstant = (array: ArrayRef): number => (array.space === "private" ? -FOLDABLE : 0);
+
 /** index = rest + constant, the constant small enough for an instruction's offset. */
-function splitConstant(index: Expr, lowest: number): { rest: Expr | null; constant: number } {
+export function splitConstant(index: Expr, lowest: number): { rest: Expr | null; constant: number } {
   const fits = (c: number): boolean => c >= lowest && c <= FOLDABLE;
   if (index.kind === "const" && Number(index.value) >= lowest && Number(index.value) < 1 << 20) {
     return { rest: null, constant: Number(index.value) };

@@ -26,7 +26,7 @@ function atomicVector(e: Emitter, s: Atomic, j: number): void {
   const { code } = e;
   const [offsets, value, expected, old] = [e.take("v128"), e.take("v128"), e.take("v128"), e.take("v128")];
   const [bits, address] = [e.take("i32"), e.take("i32")];
-  laneOffsets(e, s, j);
+  const beyond = laneOffsets(e, s, j);
   code.set(offsets);
   for (const [x, local] of [
     [s.value, value],
@@ -44,7 +44,7 @@ function atomicVector(e: Emitter, s: Atomic, j: number): void {
       .i32(1 << lane)
       .op("i32.and")
       .if();
-    const fixed = laneAddress(e, s, offsets, lane, j);
+    const fixed = laneAddress(e, s, offsets, lane, j) + beyond;
     code.set(address);
     const pick = (v: number) => () => void code.get(v).lane("i32x4.extract_lane", word);
     if (s.op === "store") atomicStore(e, s, { address, fixed, value: pick(value), expected: pick(expected) });

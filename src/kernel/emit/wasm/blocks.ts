@@ -161,12 +161,12 @@ const lanesWords = (lanes: number): number => 4 / lanes;
 /** Locals with the addresses of a place in each lane of vector j, and what instructions add to them. */
 function laneAddresses(e: Emitter, access: Access, j: number): { addresses: number[]; fixed: number[] } {
   const offsets = e.take("v128");
-  laneOffsets(e, access, j);
+  const beyond = laneOffsets(e, access, j);
   e.code.set(offsets);
   const fixed: number[] = [];
   const addresses = Array.from({ length: e.plan.lanes }, (_, lane) => {
     const address = e.take("i32");
-    fixed.push(laneAddress(e, access, offsets, lane, j));
+    fixed.push(laneAddress(e, access, offsets, lane, j) + beyond);
     e.code.set(address);
     return address;
   });

@@ -1,7 +1,16 @@
 /** Loads into lanes: whole vectors where the index follows the items, lane by lane otherwise. */
 import type { Expr } from "../../ir.ts";
 import type { Access } from "./address.ts";
-import { contiguousAddress, elementSize, pushBase, pushLastIndex, strideShift, uniformAddress } from "./address.ts";
+import {
+  contiguousAddress,
+  elementSize,
+  lowestConstant,
+  pushBase,
+  pushLastIndex,
+  splitConstant,
+  strideShift,
+  uniformAddress,
+} from "./address.ts";
 import type { Emitter } from "./emitter.ts";
 import { vector } from "./vector.ts";
 
@@ -39,13 +48,13 @@ export function halfWidth(e: Emitter, array: Access["array"]): boolean {
 
 function gather(e: Emitter, x: Load, j: number): void {
   const offsets = e.take("v128");
-  laneOffsets(e, x, j);
+  const beyond = laneOffsets(e, x, j);
   e.code.set(offsets);
   const result = e.take("v128");
   const bits = laneBits(e, x.array);
   for (let lane = 0; lane < e.plan.lanes; lane++) {
     const word = e.words[lane];
-    const fixed = laneAddress(e, x, offsets, lane, j);
+    const fixed = laneAddress(e, x, offsets, lane, j) + beyond;
     if (lane === 0) e.code.memory(`v128.load${bits}_zero`, fixed);
     else e.code.get(result).memoryLane(`v128.load${bits}_lane`, fixed, bits === 64 ? lane : word);
     e.code.set(result);
@@ -57,14 +66,21 @@ export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
   return e.plan.wide && !halfWidth(e, array) ? 64 : 32;
 }
 
-/** Pushes the byte offsets of vector j's elements; inside the array for lanes that do not run. */
-export function laneOffsets(e: Emitter, { array, index }: Access, j: number): void {
-  vector(e, index, j);
-  if (e.guarded || e.mask !== null) {
+/**
+ * Pushes the byte offsets of vector j's elements, inside the array for lanes that do not run, and returns the constant beyond them: elements that lie a few places apart
+ * then share their addresses.
+ */
+export function laneOffsets(e: Emitter, { array, index }: Access, j: number): number {
+  const shift = strideShift(e, array);
+  const mayLeave = e.guarded || e.mask !== null;
+  const { rest, constant } = mayLeave ? { rest: index, constant: 0 } : splitConstant(index, lowestConstant(array));
+  vector(e, rest ?? index, j);
+  if (mayLeave) {
     pushLastIndex(e, array);
     e.code.op("i32x4.splat").op("i32x4.min_u");
   }
-  e.code.i32(strideShift(e, array)).op("i32x4.shl");
+  e.code.i32(shift).op("i32x4.shl");
+  return rest === null ? 0 : constant * 2 ** shift;
 }
 
 /** Pushes one lane's address, given its offset, and returns the constant beyond it. */

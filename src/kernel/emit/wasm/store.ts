@@ -104,7 +104,7 @@ function scatter(e: Emitter, s: Store, j: number): void {
   const offsets = e.take("v128");
   const value = e.take("v128");
   const bits = e.take("i32");
-  laneOffsets(e, s, j);
+  const beyond = laneOffsets(e, s, j);
   code.set(offsets);
   vector(e, s.value, j);
   code.set(value);
@@ -119,7 +119,7 @@ function scatter(e: Emitter, s: Store, j: number): void {
         .i32(1 << lane)
         .op("i32.and")
         .if();
-    const fixed = laneAddress(e, s, offsets, lane, j);
+    const fixed = laneAddress(e, s, offsets, lane, j) + beyond;
     code.get(value);
     storeLane(e, s, fixed, lane);
     if (e.mask !== null) code.end();
