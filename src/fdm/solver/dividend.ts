@@ -4,8 +4,8 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
  * V at the spot `target`: the cubic through four nodes from the m-th on, held between the values of the two about it, j and j + 1, so that it
  * cannot overshoot. x are the nodes, u their values.
  *
- * It is the line through the two nodes in the middle less (t − x₁)(x₂ − t) times the mean of the divided differences u[x₀, x₁, x₂] and u[x₁, x₂, x₃],
- * weighted by x₃ − t and t − x₀. All over common denominators: divisions cost more than all else here.
+ * With distances in units of the middle cell, t = (S − x₁)/(x₂ − x₁), x₀ at −a and x₃ at 1 + c, it is the line less t(1 − t) times the mean of the two divided differences of second
+ * order, weighted by 1 + c − t and t + a. Over common denominators: divisions cost more than all else here. Units keep products far from the ends of f32.
  */
 const cubicThrough = fn({
   name: "cubicThrough",
@@ -19,16 +19,15 @@ const cubicThrough = fn({
     const u1 = u[m + 1];
     const u2 = u[m + 2];
     const u3 = u[m + 3];
-    const cell = x2 - x1;
+    const unit = gpu.reciprocal(x2 - x1);
+    const a = (x1 - x0) * unit;
+    const c = (x3 - x2) * unit;
+    const t = (target - x1) * unit;
     const rise = u2 - u1;
-    const bendBelow = rise * (x1 - x0) - (u1 - u0) * cell;
-    const bendAbove = (u3 - u2) * cell - rise * (x3 - x2);
-    const below = (x1 - x0) * (x2 - x0);
-    const above = (x3 - x2) * (x3 - x1);
-    const byCell = gpu.reciprocal(cell * (x3 - x0));
-    const bend = bendBelow * (x3 - target) * above + bendAbove * (target - x0) * below;
-    const bow = (x2 - target) * byCell * bend * gpu.reciprocal(below * above);
-    const cubic = u1 + (target - x1) * (rise * ((x3 - x0) * byCell) - bow);
+    const below = a * (a + 1);
+    const above = c * (c + 1);
+    const bend = (rise * a - (u1 - u0)) * above * (1 + c - t) + (u3 - u2 - rise * c) * below * (t + a);
+    const cubic = u1 + t * (rise - (1 - t) * bend * gpu.reciprocal(below * above * (a + 1 + c)));
     let left = x1;
     let right = x2;
     let uLeft = u1;
