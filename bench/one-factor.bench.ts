@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { clockGHz, inTurns, medianSeconds, type Benchmark, type Context, type Report } from "./harness.ts";
 import { OurEngine } from "./one-factor/feynkac.ts";
 import { describeMesh, type Mesh, neighbour, type Problem, put, referencePrices } from "./one-factor/problem.ts";
-import { fastestAtError, ourLadder, quantLibPricer, type MeshCost } from "./one-factor/search.ts";
+import { fastestAtError, ourLadder, quantLibPricer, type MeshCost, type Pricer } from "./one-factor/search.ts";
 import { openQuantLib, type QuantLib } from "./peers/quantlib.ts";
 
 /** Timed on the same mesh as QuantLib. */
@@ -137,24 +137,26 @@ async function equalError({ context, quantLib, peerAtGoal }: Setting, engine: Ou
   if (quantLib === undefined) return; // no reference
   const batch = Array.from({ length: engine.batch }, (_, i) => goal.problems[i % goal.problems.length]);
   const repetitions = context.quick ? 3 : 9;
-  const ours = await fastestAtError(goal.error, referencePrices(quantLib, goal.problems), {
+  const pricer: Pricer = {
     ladder: ourLadder,
     price: (mesh) => engine.priceExtrapolated(goal.problems, mesh),
     seconds: async (mesh) =>
       (await medianSeconds(repetitions, () => engine.priceExtrapolated(batch, mesh))) / batch.length,
-  });
+  };
+  const ours = await fastestAtError(goal.error, referencePrices(quantLib, goal.problems), pricer);
   if (ours === undefined) {
     context.note(`our solver: no mesh tried reaches ${goal.error}`);
     return;
   }
   const peer = peerAtGoal.get(goal);
-  const pricing = async (): Promise<number> => {
-    const start = performance.now();
-    await engine.priceExtrapolated(batch, ours.mesh);
-    return (performance.now() - start) / 1e3 / batch.length;
-  };
   const theirs = quantLibPricer(quantLib, goal.problems, 3);
-  const timed = peer && (await inTurns(context.quick ? 500 : 4000, pricing, () => theirs.seconds(peer.mesh)));
+  const timed =
+    peer &&
+    (await inTurns(
+      context.quick ? 500 : 4000,
+      () => pricer.seconds(ours.mesh),
+      () => theirs.seconds(peer.mesh),
+    ));
   context.report({
     case: `${goal.name}, error ≤ ${goal.error}: ${describeMesh(ours.mesh)} extrapolated, ${describeThreads(engine)}`,
     device: context.cpu,

@@ -1,3 +1,4 @@
+import { median } from "../harness.ts";
 import type { QuantLib } from "../peers/quantlib.ts";
 import type { Mesh, Problem } from "./problem.ts";
 
@@ -44,6 +45,10 @@ export const ourLadder = ladder(
   (steps) => 2 * Math.round(steps / 2),
 );
 
+/** Meshes that took at most as many times as long as the quickest are timed again, in turns: the clock of a shared machine drifts within minutes. */
+const CLOSE = 1.6;
+const TURNS = 5;
+
 /**
  * The fastest mesh on which every option is within `target` of `expected`: for each number of nodes the fewest time steps
  * that do, found by bisection on a fine ladder, and the quickest of these meshes by the clock.
@@ -54,14 +59,31 @@ export async function fastestAtError(
   pricer: Pricer,
 ): Promise<MeshCost | undefined> {
   let best: MeshCost | undefined;
+  const timed: MeshCost[] = [];
   for (const nodes of pricer.ladder.nodes) {
     const found = await fewestSteps(nodes, target, expected, pricer);
     if (found === undefined) continue;
     if (best !== undefined && nodes * found.mesh.steps > 2 * best.mesh.nodes * best.mesh.steps) continue; // cannot win
     const seconds = await pricer.seconds(found.mesh);
+    timed.push({ ...found, seconds });
     if (best === undefined || seconds < best.seconds) best = { ...found, seconds };
   }
-  return best;
+  return (
+    best &&
+    quickest(
+      timed.filter(({ seconds }) => seconds <= CLOSE * best.seconds),
+      pricer,
+    )
+  );
+}
+
+async function quickest(candidates: readonly MeshCost[], pricer: Pricer): Promise<MeshCost> {
+  if (candidates.length === 1) return candidates[0];
+  const turns = candidates.map((): number[] => []);
+  for (let turn = 0; turn < TURNS; turn++)
+    for (const [i, { mesh }] of candidates.entries()) turns[i].push(await pricer.seconds(mesh));
+  const again = candidates.map((candidate, i) => ({ ...candidate, seconds: median(turns[i]) }));
+  return again.reduce((a, b) => (b.seconds < a.seconds ? b : a));
 }
 
 /** The error falls with the steps, down to that of the nodes alone; where it does not, a finer mesh is returned. */

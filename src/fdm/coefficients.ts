@@ -1,10 +1,11 @@
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import type { DiscreteDividend } from "../market/index.ts";
 import { putBarriers } from "./barrier-rows.ts";
+import type { Grid } from "./lane.ts";
 import type { Mesh } from "./mesh.ts";
 import type { OneFactorProblem } from "./problem.ts";
 import { putKnockIns } from "./knock-in-rows.ts";
-import type { Rows } from "./rows.ts";
+import { Rows } from "./rows.ts";
 import { BARRIERS, barrierWords, coefficientWords, DIVIDEND, knockInWords, REFACTOR } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
@@ -19,39 +20,65 @@ export function coefficientCount(
   return rates + 2 * dividends + (barrierDates + 1) * eventWords(problem);
 }
 
+/** What a lane's coefficients follow from; a `Lane` is one. */
+export interface Solved {
+  readonly grid: Pick<Grid, "time" | "mesh" | "forward">;
+  readonly problem: OneFactorProblem;
+}
+
+/** What the equation on the nodes has its coefficients of. */
+export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
+
 /**
- * Puts a lane's rows of coefficients, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
+ * Puts the rows of coefficients of lanes with the same flags, a lane a column and `pitch` words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
  * rates and of σ² over the step, what barriers knock out, and what a dividend leaves of the spot. `steady`: h alone after the first factorisation
  * (`SolverVariant`).
  */
 export function putCoefficients(
-  rows: Rows,
-  time: TimeGrid,
-  mesh: Mesh,
-  problem: OneFactorProblem,
+  packed: Float64Array | Float32Array,
+  pitch: number,
+  lanes: readonly Solved[],
   steady = false,
 ): void {
-  const { steps, flags, eventful, dates, factored } = time;
-  const barred = eventWords(problem) > 0;
-  // Barriers speak at expiry, too.
-  if (barred) putEvent(rows, problem, mesh, dates[dates.length - 1], dates[dates.length - 2]);
+  const { time } = lanes[0].grid;
+  const problems = lanes.map(solvedBy);
+  const rows = new Rows(packed, pitch);
+  const perFactorisation = coefficientWords(problems[0].diffusion.kind === "formula");
+  const perEvent = eventWords(problems[0]);
   const putFactorisation = time.homogeneous ? putConstant : putMeans;
+  let at = 0; // where the next row begins
+  const putEvents = (segmentOf: (time: TimeGrid) => number): void => {
+    for (let l = 0; l < lanes.length; l++) {
+      const { time, mesh } = lanes[l].grid;
+      const segment = segmentOf(time);
+      putEvent(rows.from(at + l), problems[l], mesh, time.dates[segment], time.dates[segment - 1]);
+    }
+    at += perEvent * pitch;
+  };
+  // Barriers speak at expiry, too.
+  if (perEvent > 0) putEvents(({ dates }) => dates.length - 1);
   let next = 0;
-  for (const i of eventful) {
-    const flag = flags[i];
+  for (const i of time.eventful) {
+    const flag = time.flags[i];
     if ((flag & REFACTOR) !== 0) {
-      if (steady && next > 0) rows.put(factored[next]);
-      else putFactorisation(rows, problem, factored[next], factored[next + 1], factored[next + 2]);
+      const alone = steady && next > 0;
+      for (let l = 0; l < lanes.length; l++) {
+        const { factored } = lanes[l].grid.time;
+        if (alone) packed[at + l] = factored[next];
+        else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
+      }
+      at += (alone ? 1 : perFactorisation) * pitch;
       next += 3;
     }
-    if ((flag & (BARRIERS | DIVIDEND)) === 0) continue;
-    const { segment } = steps[i];
-    if (barred && (flag & BARRIERS) !== 0) putEvent(rows, problem, mesh, dates[segment], dates[segment - 1]);
-    if ((flag & DIVIDEND) !== 0) {
-      const { proportional, cash } = time.events[segment - 1].dividend as DiscreteDividend;
-      rows.put(1 - proportional);
-      rows.put(cash / problem.spots[0]);
+    if (perEvent > 0 && (flag & BARRIERS) !== 0) putEvents(({ steps }) => steps[i].segment);
+    if ((flag & DIVIDEND) === 0) continue;
+    for (let l = 0; l < lanes.length; l++) {
+      const { steps, events } = lanes[l].grid.time;
+      const { proportional, cash } = events[steps[i].segment - 1].dividend as DiscreteDividend;
+      packed[at + l] = 1 - proportional;
+      packed[at + pitch + l] = cash / problems[l].spots[0];
     }
+    at += 2 * pitch;
   }
 }
 

@@ -12,7 +12,6 @@ import { cellOf, coarser, isBeyond, type KinkedMesh, type Mesh, mesh, nodeAt, no
 import { pinnedMesh } from "./pinned-mesh.ts";
 import { type Diffusion, type OneFactorProblem, volatilityAt } from "./problem.ts";
 import { timesOf } from "./problem-times.ts";
-import { Rows } from "./rows.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
@@ -420,9 +419,9 @@ function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
   };
 }
 
-function coefficientRows({ time, mesh }: Grid, problem: OneFactorProblem, arena: Arena): Float64Array {
-  const rows = arena.take(coefficientCount(time, problem));
-  putCoefficients(new Rows(rows), time, mesh, problem);
+function coefficientRows(grid: Grid, problem: OneFactorProblem, arena: Arena): Float64Array {
+  const rows = arena.take(coefficientCount(grid.time, problem));
+  putCoefficients(rows, 1, [{ grid, problem }]);
   return rows;
 }
 

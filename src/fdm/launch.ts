@@ -4,9 +4,8 @@ import { WINDOW } from "./interpolation.ts";
 import { type Grid, hasObstacle, type Lane, readableFrom, type Table, windowOf } from "./lane.ts";
 import { movingExercise, movingWords } from "./forward.ts";
 import type { KinkedMesh } from "./mesh.ts";
-import type { OneFactorProblem } from "./problem.ts";
 import { isKnockedIn } from "./barriers.ts";
-import { coefficientCount, eventWords, putCoefficients } from "./coefficients.ts";
+import { coefficientCount, eventWords, putCoefficients, solvedBy } from "./coefficients.ts";
 import {
   BARRIERS,
   CLOSED_WORDS,
@@ -17,7 +16,6 @@ import {
   REFACTOR,
   runsOfSteps,
 } from "./solver/index.ts";
-import { Rows } from "./rows.ts";
 import { type Split, teams } from "./split.ts";
 import { SurfaceTable } from "./surface-table.ts";
 
@@ -237,13 +235,8 @@ export class Launch {
     const count = kept?.length ?? coefficientCount(lanes[0].grid.time, solvedBy(lanes[0]), steady);
     const pointRows = this.points * pointWords(this.closed);
     const packed = this.packed.coefficients.take((count + pointRows) * pitch);
-    if (kept === undefined) {
-      const rows = new Rows(packed, pitch);
-      for (let l = 0; l < lanes.length; l++) {
-        const { time, mesh } = lanes[l].grid;
-        putCoefficients(rows.from(l), time, mesh, solvedBy(lanes[l]), steady);
-      }
-    } else this.copyRows(packed, kept);
+    if (kept === undefined) putCoefficients(packed, pitch, lanes, steady);
+    else this.copyRows(packed, kept);
     if (pointRows > 0) this.packPoints(packed.subarray(count * pitch));
   }
 
@@ -323,9 +316,6 @@ export class Launch {
     return buffer;
   }
 }
-
-/** What the equation on the nodes has its coefficients of. */
-const solvedBy = ({ grid, problem }: Lane): OneFactorProblem => grid.forward?.flat ?? problem;
 
 const signedKink = ({ grid: { mesh, problem } }: Lane): number =>
   ((problem.payoff.vanillaSign as number) * (mesh as KinkedMesh).kink) / problem.spots[0];

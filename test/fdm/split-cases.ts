@@ -16,7 +16,6 @@ import {
 } from "../../src/fdm/index.ts";
 import { windowOf } from "../../src/fdm/lane.ts";
 import { nodeAt } from "../../src/fdm/mesh.ts";
-import { Rows } from "../../src/fdm/rows.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/solver/index.ts";
 import { mayShare, type Split, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
@@ -442,7 +441,7 @@ function onAllNodes(grid: Grid): Grid {
 function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Lane {
   const made = lane(grid);
   const coefficients = new Float64Array(coefficientCount(grid.time, grid.problem));
-  putCoefficients(new Rows(coefficients), grid.time, grid.mesh, grid.problem);
+  putCoefficients(coefficients, 1, [made]);
   eventRows(grid).forEach((row, event) => {
     const [down, up] = event === 0 ? [low, high] : [lowBefore, highBefore];
     // There is nothing to hold where there is no end.
