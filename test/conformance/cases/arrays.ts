@@ -58,7 +58,8 @@ const besideIndexes: ConformanceCase = {
   size: { items: 23 },
   args: ({ real, zeros }) => ({
     index: i32s(...range(23).map((i) => ((i * 7) % 23) - 16)),
-    u: real(uniforms(40)),
+    // Exact in f32 with their products, contracted or not.
+    u: real(range(40).map((i) => (i * i) / 4)),
     counts: i32s(...range(40).map((i) => i * i)),
     gathered: zeros(23),
     scattered: new Int32Array(200),
