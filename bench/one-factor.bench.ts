@@ -66,8 +66,14 @@ interface Setting {
   readonly context: Context;
   readonly quantLib: QuantLib | undefined;
   readonly gigahertz: number;
-  /** QuantLib's own fastest mesh within the error of each goal. */
-  readonly peerAtGoal: ReadonlyMap<Goal, MeshCost>;
+  readonly atGoals: ReadonlyMap<Goal, AtGoal>;
+}
+
+interface AtGoal {
+  /** Reference prices: fine meshes, some seconds each. */
+  readonly expected: readonly number[];
+  /** QuantLib's own fastest mesh within the error. */
+  readonly best: MeshCost | undefined;
 }
 
 async function run(context: Context): Promise<void> {
@@ -76,20 +82,20 @@ async function run(context: Context): Promise<void> {
   const quantLib = openQuantLib((text) => {
     context.note(text);
   });
-  const peerAtGoal = quantLib === undefined ? new Map<Goal, MeshCost>() : await peerSearch(quantLib, context);
-  const setting: Setting = { context, quantLib, gigahertz, peerAtGoal };
+  const atGoals = quantLib === undefined ? new Map<Goal, AtGoal>() : await peerSearch(quantLib, context);
+  const setting: Setting = { context, quantLib, gigahertz, atGoals };
   for (const threads of new Set([1, availableParallelism()])) await runOurs(setting, threads);
 }
 
-async function peerSearch(quantLib: QuantLib, context: Context): Promise<Map<Goal, MeshCost>> {
-  const found = new Map<Goal, MeshCost>();
+async function peerSearch(quantLib: QuantLib, context: Context): Promise<Map<Goal, AtGoal>> {
+  const found = new Map<Goal, AtGoal>();
   for (const goal of goals) {
     const expected = referencePrices(quantLib, goal.problems);
     const pricer = quantLibPricer(quantLib, goal.problems, context.quick ? 3 : 9);
     const best = await fastestAtError(goal.error, expected, pricer);
     const answer = best === undefined ? "not reached" : `${describeMesh(best.mesh)}, ${milliseconds(best.seconds)}`;
     context.note(`QuantLib at an error of ${goal.error}, ${goal.name}: ${answer}`);
-    if (best !== undefined) found.set(goal, best);
+    found.set(goal, { expected, best });
   }
   return found;
 }
@@ -133,8 +139,9 @@ async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEn
   });
 }
 
-async function equalError({ context, quantLib, peerAtGoal }: Setting, engine: OurEngine, goal: Goal): Promise<void> {
-  if (quantLib === undefined) return; // no reference
+async function equalError({ context, quantLib, atGoals }: Setting, engine: OurEngine, goal: Goal): Promise<void> {
+  const atGoal = atGoals.get(goal);
+  if (quantLib === undefined || atGoal === undefined) return; // no reference
   const batch = Array.from({ length: engine.batch }, (_, i) => goal.problems[i % goal.problems.length]);
   const repetitions = context.quick ? 3 : 9;
   const pricer: Pricer = {
@@ -143,12 +150,12 @@ async function equalError({ context, quantLib, peerAtGoal }: Setting, engine: Ou
     seconds: async (mesh) =>
       (await medianSeconds(repetitions, () => engine.priceExtrapolated(batch, mesh))) / batch.length,
   };
-  const ours = await fastestAtError(goal.error, referencePrices(quantLib, goal.problems), pricer);
+  const ours = await fastestAtError(goal.error, atGoal.expected, pricer);
   if (ours === undefined) {
     context.note(`our solver: no mesh tried reaches ${goal.error}`);
     return;
   }
-  const peer = peerAtGoal.get(goal);
+  const peer = atGoal.best;
   const theirs = quantLibPricer(quantLib, goal.problems, 3);
   const timed =
     peer &&

@@ -47,7 +47,7 @@ export const ourLadder = ladder(
 
 /** Meshes that took at most as many times as long as the quickest are timed again, in turns: the clock of a shared machine drifts within minutes. */
 const CLOSE = 1.6;
-const TURNS = 5;
+const TURNS = 3;
 
 /**
  * The fastest mesh on which every option is within `target` of `expected`: for each number of nodes the fewest time steps
