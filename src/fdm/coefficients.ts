@@ -40,30 +40,32 @@ export function putCoefficients(
   lanes: readonly Solved[],
   steady = false,
 ): void {
-  const { time } = lanes[0].grid;
+  // Row by row lanes themselves would be far apart in memory; grids of time are few.
+  const times = lanes.map(({ grid }) => grid.time);
   const problems = lanes.map(solvedBy);
+  const [{ homogeneous, eventful, flags }] = times;
   const rows = new Rows(packed, pitch);
   const perFactorisation = coefficientWords(problems[0].diffusion.kind === "formula");
   const perEvent = eventWords(problems[0]);
-  const putFactorisation = time.homogeneous ? putConstant : putMeans;
+  const putFactorisation = homogeneous ? putConstant : putMeans;
   let at = 0; // where the next row begins
   const putEvents = (segmentOf: (time: TimeGrid) => number): void => {
     for (let l = 0; l < lanes.length; l++) {
-      const { time, mesh } = lanes[l].grid;
-      const segment = segmentOf(time);
-      putEvent(rows.from(at + l), problems[l], mesh, time.dates[segment], time.dates[segment - 1]);
+      const { dates } = times[l];
+      const segment = segmentOf(times[l]);
+      putEvent(rows.from(at + l), problems[l], lanes[l].grid.mesh, dates[segment], dates[segment - 1]);
     }
     at += perEvent * pitch;
   };
   // Barriers speak at expiry, too.
   if (perEvent > 0) putEvents(({ dates }) => dates.length - 1);
   let next = 0;
-  for (const i of time.eventful) {
-    const flag = time.flags[i];
+  for (const i of eventful) {
+    const flag = flags[i];
     if ((flag & REFACTOR) !== 0) {
       const alone = steady && next > 0;
       for (let l = 0; l < lanes.length; l++) {
-        const { factored } = lanes[l].grid.time;
+        const { factored } = times[l];
         if (alone) packed[at + l] = factored[next];
         else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
       }
@@ -73,7 +75,7 @@ export function putCoefficients(
     if (perEvent > 0 && (flag & BARRIERS) !== 0) putEvents(({ steps }) => steps[i].segment);
     if ((flag & DIVIDEND) === 0) continue;
     for (let l = 0; l < lanes.length; l++) {
-      const { steps, events } = lanes[l].grid.time;
+      const { steps, events } = times[l];
       const { proportional, cash } = events[steps[i].segment - 1].dividend as DiscreteDividend;
       packed[at + l] = 1 - proportional;
       packed[at + pitch + l] = cash / problems[l].spots[0];
