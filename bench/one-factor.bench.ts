@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { clockGHz, inTurns, medianSeconds, type Benchmark, type Context, type Report } from "./harness.ts";
-import { OurEngine } from "./one-factor/feynkac.ts";
+import { oneFactor, OurEngine } from "./one-factor/feynkac.ts";
 import { describeMesh, type Mesh, neighbour, type Problem, put, referencePrices } from "./one-factor/problem.ts";
 import { fastestAtError, ourLadder, quantLibPricer, type MeshCost, type Pricer } from "./one-factor/search.ts";
 import { openQuantLib, type QuantLib } from "./peers/quantlib.ts";
@@ -109,7 +109,7 @@ async function runOurs(setting: Setting, threads: number): Promise<void> {
 }
 
 async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEngine, { name, problem, mesh }: Case) {
-  const batch = Array.from({ length: engine.batch }, (_, i) => neighbour(problem, i));
+  const batch = Array.from({ length: engine.batch }, (_, i) => oneFactor(neighbour(problem, i)));
   const repetitions = context.quick ? 3 : 9;
   const lanes = engine.prepare(batch, mesh);
   const solving = (await medianSeconds(repetitions, () => engine.solve(lanes))) / batch.length;
@@ -119,11 +119,11 @@ async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEn
     case: `${name}, ${describeMesh(mesh)}, ${describeThreads(engine)}`,
     device: context.cpu,
     precision: "f64" as const,
-    ...errorOf((await engine.price([problem], mesh))[0], referencePrices(quantLib, [problem])[0]),
+    ...errorOf((await engine.price([batch[0]], mesh))[0], referencePrices(quantLib, [problem])[0]),
   };
   // Rannacher's half steps are work like any other; QuantLib takes exactly the steps it is told.
-  // ns per node-step: packing, time loop and reading back; options/s: the building of meshes and coefficients, too.
-  const nodeSteps = mesh.nodes * engine.stepsOf(problem, mesh);
+  // ns per node-step: packing, time loop and reading back; options/s: the building of meshes and lanes, too.
+  const nodeSteps = mesh.nodes * engine.stepsOf(batch[0], mesh);
   context.report({
     ...common,
     figure: (solving * 1e9) / nodeSteps,
@@ -142,11 +142,12 @@ async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEn
 async function equalError({ context, quantLib, atGoals }: Setting, engine: OurEngine, goal: Goal): Promise<void> {
   const atGoal = atGoals.get(goal);
   if (quantLib === undefined || atGoal === undefined) return; // no reference
-  const batch = Array.from({ length: engine.batch }, (_, i) => goal.problems[i % goal.problems.length]);
+  const problems = goal.problems.map(oneFactor);
+  const batch = Array.from({ length: engine.batch }, (_, i) => oneFactor(goal.problems[i % problems.length]));
   const repetitions = context.quick ? 3 : 9;
   const pricer: Pricer = {
     ladder: ourLadder,
-    price: (mesh) => engine.priceExtrapolated(goal.problems, mesh),
+    price: (mesh) => engine.priceExtrapolated(problems, mesh),
     seconds: async (mesh) =>
       (await medianSeconds(repetitions, () => engine.priceExtrapolated(batch, mesh))) / batch.length,
   };

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Benchmark, type Context, inTurns } from "./harness.ts";
-import { OurEngine } from "./one-factor/feynkac.ts";
+import { oneFactor, OurEngine } from "./one-factor/feynkac.ts";
 import { describeMesh, type Mesh, neighbour, type Problem, put } from "./one-factor/problem.ts";
 
 const european: Problem = { ...put, exercise: "european" };
@@ -29,7 +29,7 @@ async function scaling(threads: number, context: Context): Promise<void> {
   using all = await OurEngine.open(threads);
   for (const { name, problem, mesh } of cases) {
     const problems = Array.from({ length: all.batch }, (_, i) => neighbour(problem, i));
-    const lanes = one.prepare(problems, mesh);
+    const lanes = one.prepare(problems.map(oneFactor), mesh);
     // As many lanes a thread on either side.
     const rate = async (engine: OurEngine): Promise<number> => {
       const start = performance.now();

@@ -1,6 +1,6 @@
 // One engine of one thread, solving for some seconds; prints options a second. Two of these at once, which share nothing, show what
 // a second core is worth on this machine.
-import { OurEngine } from "./feynkac.ts";
+import { oneFactor, OurEngine } from "./feynkac.ts";
 import type { Mesh, Problem } from "./problem.ts";
 
 const { problems, mesh, seconds } = JSON.parse(process.argv[2]) as {
@@ -9,7 +9,7 @@ const { problems, mesh, seconds } = JSON.parse(process.argv[2]) as {
   readonly seconds: number;
 };
 using engine = await OurEngine.open(1);
-const lanes = engine.prepare(problems, mesh);
+const lanes = engine.prepare(problems.map(oneFactor), mesh);
 await engine.solve(lanes);
 const start = performance.now();
 let done = 0;

@@ -6,7 +6,6 @@ import {
   type KnockOut,
   lane,
   LaneSolver,
-  pointValue,
   type Diffusion,
   type Lane,
   type LaneValues,
@@ -23,7 +22,10 @@ const PART = 1024;
 /** Trades that a book is priced in. */
 const BATCH = 512;
 
-/** Our one-factor solver on the CPU. */
+/**
+ * Our one-factor solver on the CPU. Problems are made beforehand (`oneFactor`), as QuantLib's market data, instruments and engines are; what is timed on either side begins with
+ * the mesh. The device reads the values, as it does those of a ladder.
+ */
 export class OurEngine implements Disposable {
   readonly threads: number;
   readonly precision: "f64" | "f32";
@@ -50,7 +52,7 @@ export class OurEngine implements Disposable {
   }
 
   /** On the mesh alone; everything that depends on the options. Some are prepared while others are solved, as books are. */
-  async price(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
+  async price(problems: readonly OneFactorProblem[], mesh: Mesh): Promise<Float64Array> {
     const parts: Promise<Float64Array>[] = [];
     for (let first = 0; first < problems.length; first += PART) {
       // Memory in turns, as books have it: that of the part before the last one, once it has been solved.
@@ -58,8 +60,9 @@ export class OurEngine implements Disposable {
       const arena = this.arenas[parts.length % 2];
       arena.clear();
       const lanes = this.prepare(problems.slice(first, first + PART), mesh, arena);
+      const column = new Float64Array(1);
       const read = (values: LaneValues[]): Float64Array =>
-        Float64Array.from(lanes, (_, i) => valueOf(lanes, values, i));
+        Float64Array.from(lanes, (each, i) => readValue(each, values[i], column));
       parts.push(this.solve(lanes).then(read));
       await new Promise(setImmediate); // the launches of one part start before the next one is prepared
     }
@@ -68,21 +71,16 @@ export class OurEngine implements Disposable {
     return prices;
   }
 
-  /**
-   * As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated. Values alone, which the device reads, as those of a
-   * ladder are.
-   */
-  async priceExtrapolated(problems: readonly Problem[], mesh: Mesh): Promise<Float64Array> {
+  /** As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated. */
+  async priceExtrapolated(problems: readonly OneFactorProblem[], mesh: Mesh): Promise<Float64Array> {
     const prices = new Float64Array(problems.length);
     const column = new Float64Array(1);
     const { arena } = this.solver;
     for (let first = 0; first < problems.length; first += BATCH) {
       arena.clear();
       const lanes: Lane[] = [];
-      for (const problem of problems.slice(first, first + BATCH)) {
-        const one = oneFactor(problem, [problem.spot, problem.spot]);
-        for (const grid of grids(one, mesh, arena)) lanes.push(lane(grid, one, arena, "points"));
-      }
+      for (const problem of problems.slice(first, first + BATCH))
+        for (const grid of grids(problem, mesh, arena)) lanes.push(lane(grid, problem, arena, "points"));
       const values = await this.solve(lanes);
       for (let i = 0; 2 * i < lanes.length; i++) {
         const fine = readValue(lanes[2 * i], values[2 * i], column);
@@ -94,11 +92,8 @@ export class OurEngine implements Disposable {
   }
 
   /** Meshes, payoffs on the nodes, coefficients. */
-  prepare(problems: readonly Problem[], mesh: Mesh, arena = new Arena()): Lane[] {
-    return problems.map((problem) => {
-      const grid = fineGrid(oneFactor(problem), mesh, arena);
-      return lane(grid, grid.problem, arena);
-    });
+  prepare(problems: readonly OneFactorProblem[], mesh: Mesh, arena = new Arena()): Lane[] {
+    return problems.map((problem) => lane(fineGrid(problem, mesh, arena), problem, arena, "points"));
   }
 
   /** Packing, the time loop, reading back. */
@@ -107,13 +102,9 @@ export class OurEngine implements Disposable {
   }
 
   /** Time steps that a mesh really takes, Rannacher's half steps included. */
-  stepsOf(problem: Problem, mesh: Mesh): number {
-    return fineGrid(oneFactor(problem), mesh).time.steps.length;
+  stepsOf(problem: OneFactorProblem, mesh: Mesh): number {
+    return fineGrid(problem, mesh).time.steps.length;
   }
-}
-
-function valueOf(lanes: readonly Lane[], values: readonly LaneValues[], i: number): number {
-  return pointValue(lanes[i].grid, values[i], 1e-13).value;
 }
 
 /** The value that the device has read, or what exercise pays at once. */
@@ -124,10 +115,11 @@ function readValue({ problem }: Lane, values: LaneValues, column: Float64Array):
   return column[0] === Number.POSITIVE_INFINITY ? paid : Math.max(column[0], paid);
 }
 
-function oneFactor(problem: Problem, spots = [problem.spot]): OneFactorProblem {
-  const { maturity, type, strike, exercise, rate, dividends = [] } = problem;
+/** Market data and instrument, with one spot to read a value at. */
+export function oneFactor(problem: Problem): OneFactorProblem {
+  const { maturity, type, strike, spot, exercise, rate, dividends = [] } = problem;
   return {
-    spots,
+    spots: [spot, spot],
     expiry: maturity,
     payoff: vanillaPayoff(type, strike),
     american: exercise === "american",
