@@ -10,14 +10,14 @@ const MOST_ITEMS = 2 ** 31 - 65_536;
 export function launchCount({ name, groupSize, cooperative }: KernelIR, size: LaunchSize): number {
   const unit = cooperative ? "groups" : "items";
   const count = (size as Partial<Record<string, number>>)[unit];
-  const got = JSON.stringify(size);
+  const got = (): string => JSON.stringify(size);
   if (count === undefined) {
     const why = cooperative ? "its items work together in groups" : "it has no barriers or shared arrays";
-    throw new ShapeError(`${name}: launched with ${got}, expected { ${unit} }, because ${why}`);
+    throw new ShapeError(`${name}: launched with ${got()}, expected { ${unit} }, because ${why}`);
   }
   const most = cooperative ? Math.floor(MOST_ITEMS / groupSize) : MOST_ITEMS;
   if (!Number.isInteger(count) || count < 0 || count > most) {
-    throw new ShapeError(`${name}: launched with ${got}, expected a whole number of ${unit} from 0 to ${most}`);
+    throw new ShapeError(`${name}: launched with ${got()}, expected a whole number of ${unit} from 0 to ${most}`);
   }
   return count;
 }

@@ -203,6 +203,12 @@ function bytesOf(precision: Precision): number {
   return precision === "f32" ? 4 : 8;
 }
 
+/** Lanes that share a launch: one of them, and the indices of all. */
+interface Group {
+  readonly lane: Lane;
+  readonly members: number[];
+}
+
 /** Indices of the lanes that can share a launch. */
 function grouped(lanes: readonly Lane[]): number[][] {
   // By time grid first: most lanes share that very string, so that finding it costs no comparison.
@@ -212,8 +218,7 @@ function grouped(lanes: readonly Lane[]): number[][] {
     both: new Map(),
   };
   const volatilities = new Map<unknown, number>();
-  for (let index = 0; index < lanes.length; index++) {
-    const { grid, formula, surface, reading } = lanes[index];
+  const membersLike = ({ grid, formula, surface, reading }: Lane): number[] => {
     const byTime = byReading[reading];
     const shared = formula ?? surface?.surface;
     let groups = byTime.get(grid.time.key);
@@ -223,15 +228,41 @@ function grouped(lanes: readonly Lane[]): number[][] {
       if (!volatilities.has(shared)) volatilities.set(shared, volatilities.size);
       key += ` ${volatilities.get(shared)} ${grid.problem.spots[0]}`;
     }
-    const members = groups.get(key);
-    if (members === undefined) groups.set(key, [index]);
-    else members.push(index);
+    let members = groups.get(key);
+    if (members === undefined) groups.set(key, (members = []));
+    return members;
+  };
+  // Fine and coarse lanes alternate, and neighbours in a book are alike: mostly it is the group of the lane before the last.
+  let last: Group | undefined;
+  let lastButOne: Group | undefined;
+  for (let index = 0; index < lanes.length; index++) {
+    const lane = lanes[index];
+    const group: Group =
+      lastButOne !== undefined && isAlike(lastButOne.lane, lane)
+        ? lastButOne
+        : { lane, members: membersLike(lane) };
+    group.members.push(index);
+    lastButOne = last;
+    last = group;
   }
   const all = Object.values(byReading).flatMap((byTime) =>
     [...byTime.values()].flatMap((groups) => [...groups.values()]),
   );
   for (const members of all) if (!lanes[members[0]].grid.time.homogeneous) sortByExpiry(members, lanes);
   return all;
+}
+
+/** Whether two lanes share a launch for certain: what they are grouped by is the same without a look at it. */
+function isAlike(a: Lane, b: Lane): boolean {
+  return (
+    a.grid.time === b.grid.time &&
+    a.grid.key === b.grid.key &&
+    a.reading === b.reading &&
+    a.formula === undefined &&
+    b.formula === undefined &&
+    a.surface === undefined &&
+    b.surface === undefined
+  );
 }
 
 /** Neighbours then change their rates and volatilities at the same steps, and share factorisations. */

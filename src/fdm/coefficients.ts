@@ -44,6 +44,7 @@ export function putCoefficients(
   const times = lanes.map(({ grid }) => grid.time);
   const problems = lanes.map(solvedBy);
   const [{ homogeneous, eventful, flags }] = times;
+  const isOneTime = times.every((time) => time === times[0]);
   const rows = new Rows(packed, pitch);
   const perFactorisation = coefficientWords(problems[0].diffusion.kind === "formula");
   const perEvent = eventWords(problems[0]);
@@ -64,11 +65,13 @@ export function putCoefficients(
     const flag = flags[i];
     if ((flag & REFACTOR) !== 0) {
       const alone = steady && next > 0;
-      for (let l = 0; l < lanes.length; l++) {
-        const { factored } = times[l];
-        if (alone) packed[at + l] = factored[next];
-        else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
-      }
+      if (alone && isOneTime) packed.fill(times[0].factored[next], at, at + lanes.length);
+      else
+        for (let l = 0; l < lanes.length; l++) {
+          const { factored } = times[l];
+          if (alone) packed[at + l] = factored[next];
+          else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
+        }
       at += (alone ? 1 : perFactorisation) * pitch;
       next += 3;
     }

@@ -33,7 +33,8 @@ export interface Grid {
   readonly fixed: boolean;
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
-  readonly today: TodaysWindow;
+  /** Filled in when it is first asked for, see `windowOf`. */
+  today: TodaysWindow | undefined;
   /** The grid every second node of which these are. */
   readonly finer: Grid | undefined;
   /** The coordinate of the nodes, where they are not prices at all times. */
@@ -42,17 +43,15 @@ export interface Grid {
   readonly key: string;
 }
 
-/** How today's spot is read, filled in when it first is: the same for all lanes of a grid. */
+/** How today's spot is read: the same for all lanes of a grid. */
 export interface TodaysWindow {
-  isKnown: boolean;
   /** The spot's cell; undefined where it is knocked out, or beyond the mesh, in the exercise region. */
-  cell: number | undefined;
+  readonly cell: number | undefined;
   /** The window's first node, if it has one. */
-  first: number | undefined;
+  readonly first: number | undefined;
+  /** Filled in when it is first read. */
   stencil: Stencil | undefined;
 }
-
-const unknownWindow = (): TodaysWindow => ({ isKnown: false, cell: undefined, first: undefined, stencil: undefined });
 
 /** What a grid looks like node by node. */
 export interface Table {
@@ -162,7 +161,7 @@ function grid(
     fixed,
     scheme,
     time,
-    today: unknownWindow(),
+    today: undefined,
     finer,
     forward,
     key: keyOf(problem, scheme, mesh.count, fixed, table),
@@ -179,18 +178,17 @@ const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
 
 /** The window of today's spot. */
 export function windowOf(grid: Grid): TodaysWindow {
-  const { problem, mesh, today } = grid;
-  if (today.isKnown) return today;
-  today.isKnown = true;
+  return (grid.today ??= findWindow(grid));
+}
+
+function findWindow(grid: Grid): TodaysWindow {
+  const { problem, mesh } = grid;
   const cell = todaysCell(grid);
-  if (cell === undefined) return today;
-  today.cell = cell;
+  if (cell === undefined) return { cell, first: undefined, stencil: undefined };
   const spot = problem.spots[0];
-  if (hasLevels(problem) || bendsInside(problem)) {
-    const [lowest, highest] = readableFrom(grid)(spot);
-    today.first = windowStart(mesh, spot, lowest, highest, cell);
-  } else today.first = windowStart(mesh, spot, 0, mesh.count - 1, cell);
-  return today;
+  const isBent = hasLevels(problem) || bendsInside(problem);
+  const [lowest, highest] = isBent ? readableFrom(grid)(spot) : [0, mesh.count - 1];
+  return { cell, first: windowStart(mesh, spot, lowest, highest, cell), stencil: undefined };
 }
 
 /** Node i of a mesh of every second node is node 2i of the finer one, to the bit: where the spot is need be found but once. */
@@ -414,7 +412,7 @@ function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
     ...base,
     mesh,
     forward,
-    today: moved < 1 ? { ...today, stencil: undefined } : unknownWindow(),
+    today: moved < 1 ? { ...today, stencil: undefined } : undefined,
     finer: undefined,
   };
 }

@@ -44,23 +44,30 @@ interface Output {
 class Column implements LaneValues {
   private readonly output: Output;
   private readonly lane: number;
-  /** What prices of the nodes are in units of, and values. */
-  private readonly spot: number;
-  private readonly scale: number;
+  private readonly grid: Grid;
 
-  constructor(output: Output, lane: number, { problem, forward }: Grid) {
+  constructor(output: Output, lane: number, grid: Grid) {
     this.output = output;
     this.lane = lane;
-    this.spot = problem.spots[0];
-    this.scale = this.spot * (forward?.weight ?? 1);
+    this.grid = grid;
+  }
+
+  /** What prices of the nodes are in units of. */
+  private get spot(): number {
+    return this.grid.problem.spots[0];
+  }
+
+  /** What values are in units of. */
+  private get scale(): number {
+    return this.spot * (this.grid.forward?.weight ?? 1);
   }
 
   /** Made anew at each reading: few are read twice, and all would be kept as long as the batch. */
   get window(): readonly number[] {
     const { values, pitch, windowWords } = this.output;
     const window = new Array<number>(windowWords);
-    for (let k = 0; k < windowWords; k++)
-      window[k] = values[k * pitch + this.lane] * (k < WINDOW ? this.scale : this.spot);
+    const { lane, scale, spot } = this;
+    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + lane] * (k < WINDOW ? scale : spot);
     return window;
   }
 

@@ -30,7 +30,7 @@ export function runsOfSteps(flags: ArrayLike<number>, steady: boolean): Int32Arr
     if (joins) runs[runs.length - 1] = (runs[runs.length - 1] | flag) + (1 << STEPS_SHIFT);
     else runs.push(flag | (1 << STEPS_SHIFT));
   }
-  return Int32Array.from(runs);
+  return new Int32Array(runs);
 }
 
 /** How many steps a run's word stands for. */
