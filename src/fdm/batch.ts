@@ -7,7 +7,7 @@ import { coefficientCount } from "./coefficients.ts";
 import { Launch, type LaneValues } from "./launch.ts";
 import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
-import { solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
+import { KEPT_FACTORS, solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
 import { sliceWords } from "./surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
@@ -138,9 +138,9 @@ export class LaneSolver implements Disposable {
     };
   }
 
-  /** Whether an item may have two arrays more, for the rows of a lane whose coefficients do not depend on time. */
+  /** Whether an item may have more arrays, for the rows of a lane whose coefficients do not depend on time and for the factors that it keeps, three arrays each. */
   private hasRoomForRows({ scheme }: Lane["grid"], capacity: number): boolean {
-    const bytes = (PRIVATE_ARRAYS[scheme] + 2) * capacity * bytesOf(this.precision);
+    const bytes = (PRIVATE_ARRAYS[scheme] + 2 + 3 * (KEPT_FACTORS - 1)) * capacity * bytesOf(this.precision);
     return bytes + UNUSED_BYTES <= this.device.limits.maxPrivateBytes;
   }
 

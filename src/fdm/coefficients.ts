@@ -9,16 +9,18 @@ import { Rows } from "./rows.ts";
 import { BARRIERS, barrierWords, coefficientWords, DIVIDEND, knockInWords, REFACTOR } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
-/** How many rows of coefficients a lane has; `steady`: see `putCoefficients`. */
+/** How many rows of coefficients a lane has; `kept`: see `putCoefficients`. */
 export function coefficientCount(
   { factorisations, dividends, barrierDates }: TimeGrid,
   problem: OneFactorProblem,
-  steady = false,
+  kept?: Int32Array,
 ): number {
   const words = coefficientWords(problem.diffusion.kind === "formula");
-  const rates = steady ? words + factorisations - 1 : words * factorisations;
+  const rates = kept === undefined ? words * factorisations : words - 1 + kept.filter(isFactored).length;
   return rates + 2 * dividends + (barrierDates + 1) * eventWords(problem);
 }
+
+const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
 
 /** What a lane's coefficients follow from; a `Lane` is one. */
 export interface Solved {
@@ -31,14 +33,14 @@ export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.fo
 
 /**
  * Puts the rows of coefficients of lanes with the same flags, a lane a column and `pitch` words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
- * rates and of σ² over the step, what barriers knock out, and what a dividend leaves of the spot. `steady`: h alone after the first factorisation
- * (`SolverVariant`).
+ * rates and of σ² over the step, what barriers knock out, and what a dividend leaves of the spot. `kept`: the flags of a
+ * steady solver (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
  */
 export function putCoefficients(
   packed: Float64Array | Float32Array,
   pitch: number,
   lanes: readonly Solved[],
-  steady = false,
+  kept?: Int32Array,
 ): void {
   // Row by row lanes themselves would be far apart in memory; grids of time are few.
   const times = lanes.map(({ grid }) => grid.time);
@@ -60,19 +62,22 @@ export function putCoefficients(
   };
   // Barriers speak at expiry, too.
   if (perEvent > 0) putEvents(({ dates }) => dates.length - 1);
+  const putFactorisations = (next: number): void => {
+    const alone = kept !== undefined && next > 0;
+    if (alone && isOneTime) packed.fill(times[0].factored[next], at, at + lanes.length);
+    else
+      for (let l = 0; l < lanes.length; l++) {
+        const { factored } = times[l];
+        if (alone) packed[at + l] = factored[next];
+        else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
+      }
+    at += (alone ? 1 : perFactorisation) * pitch;
+  };
   let next = 0;
   for (const i of eventful) {
     const flag = flags[i];
-    if ((flag & REFACTOR) !== 0) {
-      const alone = steady && next > 0;
-      if (alone && isOneTime) packed.fill(times[0].factored[next], at, at + lanes.length);
-      else
-        for (let l = 0; l < lanes.length; l++) {
-          const { factored } = times[l];
-          if (alone) packed[at + l] = factored[next];
-          else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
-        }
-      at += (alone ? 1 : perFactorisation) * pitch;
+    if (isFactored(flag)) {
+      if (kept === undefined || isFactored(kept[i])) putFactorisations(next);
       next += 3;
     }
     if (perEvent > 0 && (flag & BARRIERS) !== 0) putEvents(({ steps }) => steps[i].segment);

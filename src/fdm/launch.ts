@@ -2,6 +2,7 @@ import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "./interpolation.ts";
 import { type Grid, hasObstacle, type Lane, readableFrom, type Table, windowOf } from "./lane.ts";
+import { flagsOfKept } from "./kept-factors.ts";
 import { movingExercise, movingWords } from "./forward.ts";
 import type { KinkedMesh } from "./mesh.ts";
 import { isKnockedIn } from "./barriers.ts";
@@ -116,7 +117,7 @@ export class Launch {
     this.windows = reading === "points" ? 0 : 1;
     this.points = reading === "window" ? 0 : grid.problem.spots.length - 1;
     this.closed = grid.table === undefined;
-    this.flags = neededFlags(lanes);
+    this.flags = steady ? flagsOfKept(lanes) : neededFlags(lanes);
     this.packed = memory.pack();
     this.surface = lanes[0].surface && new SurfaceTable(lanes, lanes[0].surface.surface);
     if (this.closed) this.packMeshes();
@@ -237,13 +238,14 @@ export class Launch {
   }
 
   private packCoefficients(): void {
-    const { lanes, pitch, steady } = this;
-    const kept = keptRows(lanes[0], this.flags);
-    const count = kept?.length ?? coefficientCount(lanes[0].grid.time, solvedBy(lanes[0]), steady);
+    const { lanes, pitch } = this;
+    const rows = keptRows(lanes[0], this.flags);
+    const kept = this.steady ? this.flags : undefined;
+    const count = rows?.length ?? coefficientCount(lanes[0].grid.time, solvedBy(lanes[0]), kept);
     const pointRows = this.points * pointWords(this.closed);
     const packed = this.packed.coefficients.take((count + pointRows) * pitch);
-    if (kept === undefined) putCoefficients(packed, pitch, lanes, steady);
-    else this.copyRows(packed, kept);
+    if (rows === undefined) putCoefficients(packed, pitch, lanes, kept);
+    else this.copyRows(packed, rows);
     if (pointRows > 0) this.packPoints(packed.subarray(count * pitch));
   }
 

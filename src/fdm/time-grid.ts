@@ -119,11 +119,12 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
 function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readonly number[] {
   const factored: number[] = [];
   let h = 0;
+  let before = 0;
   for (const { step, part } of factoring) {
     const { from, to } = stepTimes({ dates }, step);
-    // Steps of one length get the very same h, so that a factorisation made again is the same bit for bit.
+    // Steps as long as those before them, or before those, get the very same h, so that a factorisation made again is the same bit for bit, and one that is kept is seen to be.
     const exact = part * (dates[step.segment + 1] - dates[step.segment]);
-    if (Math.abs(exact - h) > 1e-9 * exact) h = exact;
+    if (!near(exact, h)) [h, before] = [near(exact, before) ? before : exact, h];
     factored.push(h, from, to);
   }
   return factored;

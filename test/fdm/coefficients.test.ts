@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 
 import { coefficientCount, putCoefficients } from "../../src/fdm/coefficients.ts";
+import { flagsOfKept } from "../../src/fdm/kept-factors.ts";
 import { fineGrid, type OneFactorProblem } from "../../src/fdm/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
@@ -68,14 +69,14 @@ test.each<[string, Features]>([
   );
   const [{ grid }] = lanes;
   for (const other of lanes) expect(other.grid.time.key).toBe(grid.time.key);
-  for (const steady of [true, false]) {
+  for (const kept of [flagsOfKept(lanes), undefined]) {
     const pitch = 8;
-    const count = coefficientCount(grid.time, grid.problem, steady);
+    const count = coefficientCount(grid.time, grid.problem, kept);
     const together = new Float64Array(count * pitch);
-    putCoefficients(together, pitch, lanes, steady);
+    putCoefficients(together, pitch, lanes, kept);
     lanes.forEach((lane, l) => {
       const alone = new Float64Array(count);
-      putCoefficients(alone, 1, [lane], steady);
+      putCoefficients(alone, 1, [lane], kept);
       expect(Array.from(alone, (_, row) => together[row * pitch + l])).toEqual([...alone]);
       // Every row has been put.
       expect(alone[count - 1]).not.toBe(0);

@@ -1,4 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { LEAST } from "./least.ts";
 
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
 export const SETTING_WORDS = 5;
@@ -19,7 +20,7 @@ export function knockOut(barriers: number): KernelFunction<any, void> {
   return fn({
     name: "knockOut",
     params: [read(real), i32, i32, i32, write(real), i32],
-    env: { barriers, words: SETTING_WORDS },
+    env: { barriers, words: SETTING_WORDS, least: LEAST },
     body([coefficients, row, pitch, lane, u, nodes], gpu, env) {
       for (let k = 0; k < env.barriers; k++) {
         const at = (row + k * env.words) * pitch + lane;
@@ -31,7 +32,7 @@ export function knockOut(barriers: number): KernelFunction<any, void> {
         for (let i = 0; i < nodes; i++) {
           const beyond = side * (gpu.real(i) - node);
           const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
-          u[i] = beyond > 0.5 ? value : here;
+          u[i] = beyond > 0.5 ? value + env.least : here;
         }
       }
     },

@@ -6,6 +6,8 @@ export const EXERCISE = 8;
 export const BARRIERS = 16;
 /** Of grids with exercise on dates only. */
 export const ALEXANDER = 32;
+/** Of a steady solver's: the second of two factorisations that are kept. */
+export const SECOND = 64;
 
 /** h of Alexander's stages, as a part of their step. */
 export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;

@@ -11,10 +11,12 @@ export {
   EXERCISE,
   REFACTOR,
   runsOfSteps,
+  SECOND,
   stepsOfRun,
 } from "./flags.ts";
-export { type DiffusionShape, type ExerciseScheme, solverKernel, type SolverVariant, variantName } from "./kernel.ts";
+export { type DiffusionShape, type ExerciseScheme, KEPT_FACTORS, solverKernel, type SolverVariant, variantName } from "./kernel.ts";
 export { valueAfterJump } from "./dividend.ts";
+export { LEAST } from "./least.ts";
 export { matrixRow, rowWeight } from "./matrix.ts";
 export { EXERCISED, pointWords } from "./point.ts";
 export { PIECE_WORDS } from "./surface.ts";

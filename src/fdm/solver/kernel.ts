@@ -7,7 +7,8 @@ import { matrixRow, rowWeight } from "./matrix.ts";
 import { pointValue, pointWords } from "./point.ts";
 import { policyStep } from "./policy.ts";
 import { factorRows } from "./factor.ts";
-import { STEPS_SHIFT } from "./flags.ts";
+import { SECOND, STEPS_SHIFT } from "./flags.ts";
+import { LEAST } from "./least.ts";
 import { CLOSED_WORDS, coefficientWords, grownNode, readClosed, readCoefficients } from "./rows.ts";
 import { projectedStep } from "./step.ts";
 import { PIECE_WORDS, readSurface, surfaceSigma } from "./surface.ts";
@@ -32,7 +33,7 @@ export interface SolverVariant {
   readonly knockIns?: number;
   /** Whether lanes bring a mesh and a vanilla payoff in closed form, in place of a table. */
   readonly closed: boolean;
-  /** Whether no coefficient depends on time: rows are made once, and scaled when the step changes. */
+  /** Whether no coefficient depends on time: rows are made once, and scaled when the step changes; two factorisations are kept. */
   readonly steady?: boolean;
   /** Whether values at points are read beside windows; not unless said. */
   readonly points?: boolean;
@@ -64,7 +65,7 @@ export interface SolverVariant {
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape "table"); `closed`: six
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
  *                 "moving": slope and φ·kink of each step, the last one's twice; after all that the surface (shape "surface"), see `readSurface`
- *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`: after the first one h alone; with barriers, at expiry and
+ *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`: after the first one h alone (`flagsOfKept`); with barriers, at expiry and
  *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash; in the end per point: `pointWords`
  *   flags         one word a run of steps that are alike, the same for all lanes (`runsOfSteps`)
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a knock-in
@@ -96,6 +97,9 @@ export function variantName(variant: SolverVariant): string {
   const events = `${dividends ? "-dividends" : ""}${levels}`;
   return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}${steady ? "-steady" : ""}-${capacity}`;
 }
+
+/** Factorisations that a steady solver has room for. */
+export const KEPT_FACTORS = 2;
 
 /** One kernel a variant, few in all, so that devices know them by identity. A pure function's memory. */
 const kernels = new Map<string, Kernel>();
@@ -134,6 +138,7 @@ function makeKernel(variant: SolverVariant): Kernel {
   const early = exercise !== "none";
   const dates = exercise === "dates";
   const moving = exercise === "moving";
+  const places = steady ? KEPT_FACTORS : 1;
   return kernel({
     name: `fdm-${variantName(variant)}`,
     params: solverParams,
@@ -164,7 +169,10 @@ function makeKernel(variant: SolverVariant): Kernel {
       policyCapacity: exercise === "policy" ? capacity : 1,
       factorCapacity: exercise === "policy" || knockIns > 0 ? capacity : 1,
       // Factored on the way, where there are two values.
-      inverseCapacity: knockIns > 0 ? 1 : capacity,
+      inverseCapacity: knockIns > 0 ? 1 : places * capacity,
+      factorsCapacity: places * capacity,
+      second: SECOND,
+      least: LEAST,
       waitingCapacity: knockIns > 0 ? capacity : 1,
       matrixRow,
       rowWeight,
@@ -215,8 +223,8 @@ function makeKernel(variant: SolverVariant): Kernel {
       const u = gpu.privateReal(env.capacity); // the solution
       const z = gpu.privateReal(env.capacity); // the right-hand side after elimination
       const inverse = gpu.privateReal(env.inverseCapacity); // 1 / pivot ("policy": not used)
-      const lower = gpu.privateReal(env.capacity); // a / pivot ("policy", knock-ins: a)
-      const upper = gpu.privateReal(env.capacity); // c / pivot ("policy", knock-ins: c)
+      const lower = gpu.privateReal(env.factorsCapacity); // a / pivot ("policy", knock-ins: a)
+      const upper = gpu.privateReal(env.factorsCapacity); // c / pivot ("policy", knock-ins: c)
       const x = gpu.privateReal(env.capacity); // the nodes
       const obstacle = gpu.privateReal(env.earlyCapacity); // "moving": φ·x
       const active = gpu.privateReal(env.policyCapacity); // 1 where exercised
@@ -239,7 +247,7 @@ function makeKernel(variant: SolverVariant): Kernel {
           const node = env.grownNode(i, kink, width, growth - decay, at, zeroAt);
           const payoff = Math.max(sign * (node - kink), 0);
           x[i] = node;
-          u[i] = payoff;
+          u[i] = payoff + env.least;
           if (env.early) obstacle[i] = env.moving ? sign * node : payoff;
           growth = growth * factor;
           decay = decay * inverseFactor;
@@ -247,7 +255,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       } else {
         for (let i = 0; i < nodes; i++) {
           x[i] = table[i * pitch + lane];
-          u[i] = table[(nodes + i) * pitch + lane];
+          u[i] = table[(nodes + i) * pitch + lane] + env.least;
           if (env.early) obstacle[i] = table[(obstacleColumn * nodes + i) * pitch + lane];
         }
       }
@@ -356,6 +364,8 @@ function makeKernel(variant: SolverVariant): Kernel {
             firstRate = rate;
           }
         }
+        // Where the factors of the run's steps stand.
+        const place = env.steady && (flag & env.second) !== 0 ? env.capacity : 0;
         if (env.steady && (flag & 1) !== 0) {
           let ratio = 1.0;
           if (run > 0) {
@@ -363,10 +373,10 @@ function makeKernel(variant: SolverVariant): Kernel {
             row += 1;
           }
           hRate = firstRate * ratio;
-          env.factorRows(rowLower, rowUpper, ratio, hRate, low, high, nodes, inverse, lower, upper);
+          env.factorRows(rowLower, rowUpper, ratio, hRate, low, high, nodes, inverse, lower, upper, place);
         }
 
-        if (isExercised && !env.policy && !env.waits) inverse[0] = Math.min(inverse[0], 1);
+        if (isExercised && !env.policy && !env.waits) inverse[place] = Math.min(inverse[place], 1);
         const crankNicolson = (flag & 2) !== 0;
         const alike = flag >> env.stepsShift;
         for (let step = 0; step < alike; step++) {
@@ -397,6 +407,7 @@ function makeKernel(variant: SolverVariant): Kernel {
               nodes,
               crankNicolson || alexander,
               alexander ? Math.SQRT2 : 1.0,
+              place,
             );
           }
 

@@ -1,6 +1,7 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { knockOut, SETTING_WORDS } from "./barrier.ts";
 import { payDividendBetween } from "./dividend.ts";
+import { LEAST } from "./least.ts";
 
 /**
  * Two values on one mesh: u of the trade once it has been knocked in, v while it waits for that. Both solve the same equation; only u may be exercised, and
@@ -31,12 +32,13 @@ export function settleWaiting(barriers: number, knockIns: number): KernelFunctio
       knockOut: knockOut(barriers),
       entries: SETTING_WORDS * barriers,
       words: ENTRY_WORDS,
+      least: LEAST,
       last: knockInWords(barriers, knockIns) - 1,
     },
     body([coefficients, row, pitch, lane, u, v, nodes, first], gpu, env) {
       if (first) {
         const rebate = coefficients[(row + env.last) * pitch + lane];
-        for (let i = 0; i < nodes; i++) v[i] = rebate;
+        for (let i = 0; i < nodes; i++) v[i] = rebate + env.least;
       }
       for (let k = 0; k < env.knockIns; k++) {
         const at = (row + env.entries + k * env.words) * pitch + lane;

@@ -1,4 +1,5 @@
 import { i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
+import { LEAST } from "../../solver/index.ts";
 import { payJump } from "./jump.ts";
 import { assemble } from "./assemble.ts";
 import { exerciseBoundary } from "./exercise-boundary.ts";
@@ -57,6 +58,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
       splittingCapacity: exercise === "operator-splitting" ? capacity : 1,
       jumpCapacity: jump === undefined ? 1 : capacity,
       terminal: variant.terminal,
+      least: LEAST,
       assemble: assemble(variant),
       isPinned: isPinned(variant),
       rightHandSide: rightHandSide(variant),
@@ -98,11 +100,13 @@ export function equationKernel(variant: EquationVariant): Kernel {
         }
       }
       let record = nodes;
+      let isNew = true; // has been set since the last stage
       for (let row = 0; row < rows; row++) {
         const flags = words[2 * row];
         const segment = words[2 * row + 1];
         const mask = (flags >> 16) & 255;
         if ((flags & 8) !== 0) {
+          isNew = true;
           const k = (flags >> 8) & 255;
           const t = parameters[(env.count + segment) * pitch + lane];
           if (env.hasJumps) {
@@ -124,6 +128,8 @@ export function equationKernel(variant: EquationVariant): Kernel {
           }
           if (env.early) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
         } else {
+          if (isNew) for (let i = 0; i < nodes; i++) u[i] = u[i] + env.least;
+          isNew = false;
           const start = parameters[(env.count + segment) * pitch + lane];
           const length = parameters[(env.count + segment + 1) * pitch + lane] - start;
           const t = start + reals[6 * row] * length;
