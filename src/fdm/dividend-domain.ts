@@ -31,8 +31,12 @@ export interface Bend {
 export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
   if (dividends.length === 0) return false;
-  const least = Math.min(...spots, ...payoff.kinks);
-  let [largest, total] = [0, 0];
+  // Case by case: spread into arguments, they would be copied.
+  let least = spots[0];
+  for (const spot of spots) if (spot < least) least = spot;
+  for (const kink of payoff.kinks) if (kink < least) least = kink;
+  let largest = 0;
+  let total = 0;
   for (const { cash, proportional } of dividends) {
     const part = cash / least + proportional;
     largest = Math.max(largest, part);

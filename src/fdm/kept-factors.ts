@@ -14,7 +14,8 @@ export function flagsOfKept(lanes: readonly Solved[]): Int32Array {
   const times = new Set<TimeGrid>();
   for (const { grid } of lanes) times.add(grid.time);
   const [{ flags }] = times;
-  if (lanes.some(({ problem }) => problem.barriers?.some((barrier) => barrier.times === undefined))) return flags;
+  const isBarred = lanes[0].problem.barriers !== undefined; // as all lanes of a launch are
+  if (isBarred && lanes.some(isWatchedBetweenDates)) return flags;
   const all = [...times];
   const isSame = (a: number, b: number): boolean => all.every(({ factored }) => factored[3 * a] === factored[3 * b]);
   const kept: number[] = []; // by place, which factorisation
@@ -38,3 +39,6 @@ export function flagsOfKept(lanes: readonly Solved[]): Int32Array {
   // In one place factors stay nearer.
   return isAnyKept ? needs : flags;
 }
+
+const isWatchedBetweenDates = ({ problem }: Solved): boolean =>
+  problem.barriers?.some(({ times }) => times === undefined) ?? false;
