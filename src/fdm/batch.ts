@@ -238,9 +238,7 @@ function grouped(lanes: readonly Lane[]): number[][] {
   for (let index = 0; index < lanes.length; index++) {
     const lane = lanes[index];
     const group: Group =
-      lastButOne !== undefined && isAlike(lastButOne.lane, lane)
-        ? lastButOne
-        : { lane, members: membersLike(lane) };
+      lastButOne !== undefined && isAlike(lastButOne.lane, lane) ? lastButOne : { lane, members: membersLike(lane) };
     group.members.push(index);
     lastButOne = last;
     last = group;

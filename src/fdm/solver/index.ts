@@ -14,7 +14,14 @@ export {
   SECOND,
   stepsOfRun,
 } from "./flags.ts";
-export { type DiffusionShape, type ExerciseScheme, KEPT_FACTORS, solverKernel, type SolverVariant, variantName } from "./kernel.ts";
+export {
+  type DiffusionShape,
+  type ExerciseScheme,
+  KEPT_FACTORS,
+  solverKernel,
+  type SolverVariant,
+  variantName,
+} from "./kernel.ts";
 export { valueAfterJump } from "./dividend.ts";
 export { LEAST } from "./least.ts";
 export { matrixRow, rowWeight } from "./matrix.ts";

@@ -11,7 +11,20 @@ import { bool, fn, i32, type KernelFunction, read, real, write } from "../../ker
 export function projectedStep(early: boolean, weighted: boolean, moving: boolean): KernelFunction<any, void> {
   return fn({
     name: "projectedStep",
-    params: [write(real), write(real), read(real), read(real), read(real), read(real), real, real, i32, bool, real, i32],
+    params: [
+      write(real),
+      write(real),
+      read(real),
+      read(real),
+      read(real),
+      read(real),
+      real,
+      real,
+      i32,
+      bool,
+      real,
+      i32,
+    ],
     env: { early, weighted, moving },
     body([u, z, inverse, lower, upper, obstacle, slope, kink, nodes, extrapolated, over, start], _gpu, env) {
       let y = 0.0;
