@@ -49,12 +49,9 @@ export const ourLadder = ladder(
 const CLOSE = 1.6;
 const TURNS = 3;
 
-/** A mesh with more than as many times the node-steps of the best so far is not the fastest. */
-const TOO_MUCH = 2;
-
 /**
  * The fastest mesh on which every option is within `target` of `expected`: for each number of nodes the fewest time steps
- * that do, and the quickest of these meshes by the clock.
+ * that do, found by bisection on a fine ladder, and the quickest of these meshes by the clock.
  */
 export async function fastestAtError(
   target: number,
@@ -64,9 +61,9 @@ export async function fastestAtError(
   let best: MeshCost | undefined;
   const timed: MeshCost[] = [];
   for (const nodes of pricer.ladder.nodes) {
-    const most = best === undefined ? Infinity : (TOO_MUCH * best.mesh.nodes * best.mesh.steps) / nodes;
-    const found = await fewestSteps(nodes, most, target, expected, pricer);
+    const found = await fewestSteps(nodes, target, expected, pricer);
     if (found === undefined) continue;
+    if (best !== undefined && nodes * found.mesh.steps > 2 * best.mesh.nodes * best.mesh.steps) continue; // cannot win
     const seconds = await pricer.seconds(found.mesh);
     timed.push({ ...found, seconds });
     if (best === undefined || seconds < best.seconds) best = { ...found, seconds };
@@ -89,22 +86,23 @@ async function quickest(candidates: readonly MeshCost[], pricer: Pricer): Promis
   return again.reduce((a, b) => (b.seconds < a.seconds ? b : a));
 }
 
-/** From the fewest up: errors of few steps need not fall with them. */
-async function fewestSteps(
-  nodes: number,
-  most: number,
-  target: number,
-  expected: readonly number[],
-  pricer: Pricer,
-): Promise<Omit<MeshCost, "seconds"> | undefined> {
-  for (const steps of pricer.ladder.steps) {
-    if (steps > most) break;
-    const mesh = { nodes, steps };
+/** The error falls with the steps, down to that of the nodes alone; where it does not, a finer mesh is returned. */
+async function fewestSteps(nodes: number, target: number, expected: readonly number[], pricer: Pricer) {
+  const { steps } = pricer.ladder;
+  let low = 0;
+  let high = steps.length;
+  let found: Omit<MeshCost, "seconds"> | undefined;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const mesh = { nodes, steps: steps[middle] };
     const prices = await pricer.price(mesh);
     const error = Math.max(...expected.map((value, i) => Math.abs(prices[i] - value)));
-    if (error <= target) return { mesh, error };
+    if (error <= target) {
+      high = middle;
+      found = { mesh, error };
+    } else low = middle + 1;
   }
-  return undefined;
+  return found;
 }
 
 /** QuantLib's finite differences, with its default scheme and settings. */
