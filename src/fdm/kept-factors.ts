@@ -8,7 +8,7 @@ import type { TimeGrid } from "./time-grid.ts";
  * and in each of them the matrices of one of the last two.
  *
  * One that is left out has, in all lanes, h of the one that is kept, to the bit (`TimeGrid.factored`). Not where a barrier is watched between dates, since what it cuts
- * off differs from segment to segment.
+ * off differs from segment to segment, and the values that it holds want h·r of the steps in hand.
  */
 export function flagsOfKept(lanes: readonly Solved[]): Int32Array {
   const times = new Set<TimeGrid>();
