@@ -250,15 +250,13 @@ function grouped(lanes: readonly Lane[]): number[][] {
   return all;
 }
 
-/** Whether two lanes share a launch for certain: what they are grouped by is the same without a look at it. */
+/** Whether two lanes share a launch for certain: what they are grouped by is the same without a look at it. Keys know the shape, so that both have volatilities of their own, or neither. */
 function isAlike(a: Lane, b: Lane): boolean {
   return (
     a.grid.time === b.grid.time &&
     a.grid.key === b.grid.key &&
     a.reading === b.reading &&
-    a.formula === undefined &&
     b.formula === undefined &&
-    a.surface === undefined &&
     b.surface === undefined
   );
 }

@@ -1,5 +1,5 @@
 import type { DiscreteDividend } from "../market/index.ts";
-import { LEAST_PART, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
+import { LEAST_PART, lowestOf, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -31,10 +31,7 @@ export interface Bend {
 export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
   if (dividends.length === 0) return false;
-  // Case by case: spread into arguments, they would be copied.
-  let least = spots[0];
-  for (const spot of spots) if (spot < least) least = spot;
-  for (const kink of payoff.kinks) if (kink < least) least = kink;
+  const least = Math.min(lowestOf(spots), lowestOf(payoff.kinks));
   let largest = 0;
   let total = 0;
   for (const { cash, proportional } of dividends) {

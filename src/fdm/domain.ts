@@ -127,10 +127,10 @@ function ends(
   return { lowest, highest: Math.min(highest, exercised), fixed: exercised <= highest };
 }
 
-/** Of a ladder's spots, case by case: spread into arguments they would be copied. */
-function lowestOf(spots: readonly number[]): number {
-  let lowest = spots[0];
-  for (const spot of spots) if (spot < lowest) lowest = spot;
+/** Of a ladder's spots, or of kinks, case by case: spread into arguments they would be copied. Infinite if there are none. */
+export function lowestOf(prices: readonly number[]): number {
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const price of prices) if (price < lowest) lowest = price;
   return lowest;
 }
 

@@ -1,4 +1,4 @@
-/** No value of a solution is a denormal number, which costs a CPU a hundred cycles an operation (`solver/least.ts`). */
+/** No value of a solution is a denormal number, which costs a CPU many times what others do (`solver/least.ts`). */
 import { expect, it } from "vitest";
 import { openDevice } from "../../src/device/index.ts";
 import { fineGrid, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
