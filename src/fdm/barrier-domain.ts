@@ -8,7 +8,7 @@ import {
   watchedLevels,
 } from "./barriers.ts";
 import { type Bend, bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
-import { cashOf, keptOf, LEAST_PART, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
+import { cashOf, jumpsOf, keptOf, LEAST_PART, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -27,7 +27,7 @@ const LEAST_LAYER = 0.02;
 export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
   const drift = Math.abs(totalDrift(problem));
-  const linear = problem.diffusion.kind !== "deterministic";
+  const linear = reachesZero(problem, deviation);
   const cash = cashOf(problem);
   const { lowest, highest, cutBelow } = ends(problem, deviation, drift, linear, cash);
   const within = (price: number): boolean => price > lowest && price < highest;
@@ -55,7 +55,8 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
     centres.push({ at, width: linear ? base * at : base });
   }
   const crossed = crossings(problem).filter(within);
-  const pins = pinnedPrices(problem, levels.filter(within), kinks, crossed, count);
+  const jumps = jumpsOf(problem).filter(within);
+  const pins = pinnedPrices(problem, levels.filter(within), kinks, crossed, jumps, count);
   return {
     count,
     coordinate: linear ? "linear" : "log",
@@ -97,7 +98,7 @@ function ends(
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(REACH * deviation);
   // Where dividends may take the spot there may be barriers, too.
-  let low = linear ? 0 : Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / (margin * reach);
+  let low = linear ? 0 : reached(problem, Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / margin, 1 / reach);
   let high = reached(problem, (most + cash) * margin, reach);
   if (!problem.payoff.straight) {
     low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);

@@ -1,5 +1,5 @@
 import type { DiscreteDividend } from "../market/index.ts";
-import { LEAST_PART, lowestOf, pinnedPrices, REACH, reached, weighedSpot } from "./domain.ts";
+import { jumpsOf, LEAST_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -44,9 +44,9 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
 
 /** The mesh of a problem with large dividends: dense about every bend that the spot may come to, each as far as it needs. */
 export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
-  const { payoff, spots, diffusion, american, exerciseTimes = [] } = problem;
+  const { payoff, spots, american, exerciseTimes = [] } = problem;
   const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
-  const linear = diffusion.kind === "local" || diffusion.kind === "formula";
+  const linear = reachesZero(problem, deviation);
   const { bends, sharp } = bendsOf(problem, payoff.kinks);
   // The boundary of early exercise is about the strike whatever becomes of the spot.
   const early = american || exerciseTimes.length > 0 ? payoff.kinks.map((at) => smooth(at, deviation)) : [];
@@ -62,12 +62,16 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
     least = Math.min(least, weighedSpot(problem, deviation, -1));
     most = Math.max(most, weighedSpot(problem, deviation, 1));
   }
-  const pins = pinnedPrices(problem, [], payoff.kinks, [], count);
+  const ends = {
+    lowest: linear ? 0 : reached(problem, least / margin, 1 / reach),
+    highest: reached(problem, most, reach),
+  };
+  const jumps = jumpsOf(problem).filter((price) => price > ends.lowest && price < ends.highest);
+  const pins = pinnedPrices(problem, [], payoff.kinks, [], jumps, count);
   return {
     count,
     coordinate: linear ? "linear" : "log",
-    lowest: linear ? 0 : least / (margin * reach),
-    highest: reached(problem, most, reach),
+    ...ends,
     centres: linear ? centres : centres.map(({ at, width }) => ({ at, width: width / at })),
     pins,
     bends: pins,

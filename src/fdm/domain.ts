@@ -1,7 +1,7 @@
 import { integrate } from "../market/index.ts";
 import type { Grid } from "./lane.ts";
 import type { OneFactorProblem } from "./problem.ts";
-import { totalDrift, totalVariance, volatilityOver } from "./problem.ts";
+import { totalDrift, totalVariance, volatilityAt, volatilityOver } from "./problem.ts";
 import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
 
 /** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
@@ -41,8 +41,7 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
   const deviation = deviationOf(problem);
   const drift = totalDrift(problem);
   const cash = cashOf(problem);
-  // A surface is flat below its lowest spot: lognormal there, whatever it is above.
-  const linear = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
+  const linear = reachesZero(problem, deviation);
   const kinks = denseAt(problem, deviation);
   const { lowest, highest, fixed } = ends(problem, kinks, deviation, drift, cash, linear, reachOf(count), exercised);
   const centre = kinks[kinks.length >> 1];
@@ -52,6 +51,7 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
     lowest,
     highest,
     kinks,
+    pins: jumpsOf(problem).filter((jump) => !kinks.some((kink) => isSamePrice(kink, jump))),
     width:
       (DENSITY * deviation + Math.max(0, Math.abs(drift) - 2 * deviation)) * (linear ? centre : 1) +
       (linear ? cash : cash / centre),
@@ -61,7 +61,26 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
   };
 }
 
+/** A spot whose logarithm moves this many times further down than up to scale with its volatility at the kinks is at zero. */
+const FALL = 3;
+
+/**
+ * Whether volatility takes the spot to zero within `REACH` standard deviations, as it does where σ(S)·S does not vanish like S (CEV with β < 1, a displaced diffusion). S = 0 is then a
+ * node of a mesh in S; otherwise ln S is the coordinate, whose nodes are as many below the kink as above it whatever the volatility. A surface is flat below its lowest spot.
+ */
+export function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
+  const { diffusion, payoff, spots } = problem;
+  if (diffusion.kind === "deterministic" || diffusion.kind === "surface") return false;
+  const start = Math.min(lowestOf(payoff.kinks), lowestOf(spots));
+  const fall = Math.log(start / reached(problem, start, Math.exp(-REACH * deviation)));
+  return fall > FALL * REACH * deviation;
+}
+
 const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+
+/** The prices at which σ(S) jumps. */
+export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
+  diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
 
 /** What dividends pay together. */
 export function cashOf({ dividends }: OneFactorProblem): number {
@@ -144,9 +163,10 @@ function highestOf(spots: readonly number[]): number {
 const ROOM = 10;
 /** Prices nearer to each other than this part of them are one. */
 const SAME_PRICE = 1e-7;
+const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
 
 /**
- * The prices that have to be nodes: levels of barriers, and where early exercise ends at a kink of the payoff (a cap, a jump) or at one that a dividend takes to a
+ * The prices that have to be nodes: levels of barriers, jumps of σ(S) if there is room, and where early exercise ends at a kink of the payoff (a cap, a jump) or at one that a dividend takes to a
  * barrier (`crossed`): between nodes its best value would be cut off, which costs an order. Increasing.
  */
 export function pinnedPrices(
@@ -154,14 +174,14 @@ export function pinnedPrices(
   levels: readonly number[],
   kinks: readonly number[],
   crossed: readonly number[],
+  jumps: readonly number[],
   count: number,
 ): readonly number[] {
   const pins = levels.filter((level, i) => levels.indexOf(level) === i);
   const isEarly = american || exerciseTimes !== undefined;
-  if (!isEarly) return pins.sort((a, b) => a - b);
-  const endsThere = payoff.jumps || payoff.exerciseSide === "unknown";
-  for (const price of [...(endsThere ? kinks : []), ...(american ? crossed : [])])
-    if (!pins.some((pin) => Math.abs(pin - price) < SAME_PRICE * price) && (pins.length + 2) * ROOM < count)
+  const endsThere = isEarly && (payoff.jumps || payoff.exerciseSide === "unknown");
+  for (const price of [...(endsThere ? kinks : []), ...(american ? crossed : []), ...jumps])
+    if (!pins.some((pin) => isSamePrice(pin, price)) && (pins.length + 2) * ROOM < count)
       pins.push(price);
   return pins.sort((a, b) => a - b);
 }
@@ -200,20 +220,24 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
   return spot * Math.exp(sign * deviation * (1 + deviation * Math.max(0, sign * (growth - 0.5))));
 }
 
+/** A volatility below this part of the largest ends no mesh: drift may take the spot across prices at which nothing moves at random. */
+const LEAST_OF_LARGEST = 0.25;
+
 /**
  * The price `REACH` standard deviations of the life above `start`, or below it, for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's
  * transform undone (for CEV with β < 1 far below the lognormal's e^{nσ√T}). `lognormal` says how far, and which way, with constant σ.
  */
 export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
   if (problem.diffusion.kind === "deterministic") return start * lognormal;
+  const least = LEAST_OF_LARGEST * Math.sqrt(totalVariance(problem) / problem.expiry);
   const early = volatilityOver(problem, 0, 0.5 * time);
   const late = volatilityOver(problem, 0.5 * time, time);
   const steps = 8 * REACH;
   const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(time)) / 8;
   let x = Math.log(start);
   for (let i = 0; i < steps; i++) {
-    const halfway = x + 0.5 * root * early(Math.exp(x));
-    x += Math.max(Math.min(root * late(Math.exp(halfway)), 2), -2);
+    const halfway = x + 0.5 * root * Math.max(early(Math.exp(x)), least);
+    x += Math.max(Math.min(root * Math.max(late(Math.exp(halfway)), least), 2), -2);
   }
   return Math.exp(x);
 }
@@ -258,14 +282,21 @@ function inLife(
   return end < 0 ? values : values.slice(0, end + 1);
 }
 
+/** Standard deviations to either side of the spot and the kinks in which σ is looked at, and at how many prices. */
+const LOOKED_AT = 3;
+const LOOKS = 24;
+/** A volatility below this part of the largest is none: drift alone decides there. */
+const NO_PART = 1e-3;
+
 /**
  * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S², at its strongest: where that is
- * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order.
+ * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order. Infinite where σ(S, t) is rough (`isRough`).
  */
 export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
   const strongest = Math.max(...inLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
   const drift = strongest * expiry;
+  if (isRough(problem)) return Number.POSITIVE_INFINITY;
   if (drift === 0) return 0;
   const variance = totalVariance(problem);
   const excessAt = (price: number): number => {
@@ -275,4 +306,25 @@ export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "pro
   let excess = excessAt(spots[0]);
   for (const kink of payoff.kinks) excess = Math.max(excess, excessAt(kink));
   return excess;
+}
+
+/**
+ * Whether the solution has no expansion in h² to extrapolate by, whatever the mesh: σ(S, t) is next to nothing at some price that the spot may well come to, for a part of the life,
+ * or jumps between nodes.
+ */
+export function isRough(problem: OneFactorProblem): boolean {
+  const { diffusion, spots, payoff, expiry } = problem;
+  if (diffusion.kind !== "local" && diffusion.kind !== "formula") return false;
+  if (diffusion.kind === "formula" && diffusion.jumps === true) return true;
+  const variance = totalVariance(problem);
+  const least = NO_PART * Math.sqrt(variance / expiry);
+  const reach = Math.exp(LOOKED_AT * Math.sqrt(variance));
+  const lowest = Math.min(spots[0], lowestOf(payoff.kinks)) / reach;
+  const highest = Math.max(spots[0], ...payoff.kinks) * reach;
+  const times = diffusion.kind === "local" ? [0] : [0.1, 0.3, 0.5, 0.7, 0.9].map((part) => part * expiry);
+  for (let i = 0; i <= LOOKS; i++) {
+    const price = lowest * (highest / lowest) ** (i / LOOKS);
+    if (times.some((time) => volatilityAt(diffusion, price, time) < least)) return true;
+  }
+  return false;
 }

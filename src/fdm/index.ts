@@ -35,7 +35,8 @@ export {
 } from "./lane.ts";
 export { eventsOf } from "./events.ts";
 export { hasLargeDividends } from "./dividend-domain.ts";
-export { driftExcess } from "./domain.ts";
+export { driftExcess, isRough } from "./domain.ts";
+export { jumpsBetween } from "./jumps.ts";
 export {
   type Diffusion,
   isExercisableNow,
@@ -48,5 +49,6 @@ export {
   volatilityAt,
 } from "./problem.ts";
 export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./solution.ts";
+export { VolatilityError } from "./volatility-check.ts";
 export { solverKernel, type SolverVariant, stepsOfRun } from "./solver/index.ts";
 export * from "./equation/index.ts";

@@ -14,6 +14,7 @@ import { type Diffusion, type OneFactorProblem, volatilityAt } from "./problem.t
 import { timesOf } from "./problem-times.ts";
 import type { ExerciseScheme, SolverVariant } from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
+import { checkFormula } from "./volatility-check.ts";
 
 /** How finely to solve. */
 export interface Resolution {
@@ -124,7 +125,10 @@ function fineMesh(
     forward === undefined
       ? domain(problem, count, certainExercise(problem))
       : domain(forward.flat, count, certainForward(problem));
-  return { fine: mesh(spec, arena), fixed: spec.fixed };
+  const fine = mesh(spec, arena);
+  // σ by node or by formula wants nodes in a table, not in closed form.
+  const tabled = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
+  return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, fixed: spec.fixed };
 }
 
 /** The same on a mesh that was made for another problem. */
@@ -153,6 +157,7 @@ function grid(
   arena: Arena,
 ): Grid {
   const closed = !("nodes" in mesh) && problem.payoff.vanillaSign !== undefined;
+  if (finer === undefined) checkFormula(problem.diffusion, mesh, time);
   const table = closed ? undefined : makeTable(mesh, problem, arena);
   return {
     problem,
@@ -390,8 +395,7 @@ export function lane(
     grid,
     problem,
     coefficients: grid.time.homogeneous ? undefined : coefficientRows(grid, problem, arena),
-    variance:
-      diffusion.kind === "local" ? nodesOf(grid.mesh, arena).map((spot) => localVariance(problem, spot)) : undefined,
+    variance: diffusion.kind === "local" ? localVariances(problem, nodesOf(grid.mesh, arena)) : undefined,
     formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
     surface: diffusion.kind === "surface" ? diffusion : undefined,
     reading,
@@ -423,9 +427,25 @@ function coefficientRows(grid: Grid, problem: OneFactorProblem, arena: Arena): F
   return rows;
 }
 
-/** σ(S)²S²; none at S = 0, where the spot stays. */
-function localVariance({ diffusion }: OneFactorProblem, spot: number): number {
-  if (spot <= 0) return 0;
-  const deviation = volatilityAt(diffusion, spot, 0) * spot;
-  return deviation * deviation;
+/** A node at a jump of σ(S) has that of either side at this part of its price from it. */
+const BESIDE = 1e-9;
+
+/**
+ * σ(S)²S² node by node; none at S = 0, where the spot stays. At a node where σ(S) jumps the cell's two halves have one each, h₋ and h₊ wide, and in all (h₋ + h₊)/(h₋/σ₋² + h₊/σ₊²): time passes as the
+ * reciprocal of σ² does.
+ */
+function localVariances({ diffusion }: OneFactorProblem, nodes: Float64Array): Float64Array {
+  const jumps = diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
+  const varianceAt = (spot: number): number => volatilityAt(diffusion, spot, 0) ** 2;
+  const last = nodes.length - 1;
+  return nodes.map((spot, i) => {
+    if (spot <= 0) return 0;
+    if (i === 0 || i === last || !jumps.some((jump) => Math.abs(jump - spot) < BESIDE * spot))
+      return varianceAt(spot) * spot * spot;
+    const [below, above] = [varianceAt(spot * (1 - 2 * BESIDE)), varianceAt(spot * (1 + 2 * BESIDE))];
+    if (below === 0 || above === 0) return 0;
+    const [before, after] = [Math.abs(spot - nodes[i - 1]), Math.abs(nodes[i + 1] - spot)];
+    const [down, up] = nodes[i + 1] > spot ? [before, after] : [after, before];
+    return ((down + up) / (down / below + up / above)) * spot * spot;
+  });
 }

@@ -21,6 +21,8 @@ export interface MeshSpec {
   readonly highest: number;
   /** Prices at which nodes are concentrated, at least one, between the ends. */
   readonly kinks: readonly number[];
+  /** Prices with a node besides: where the volatility jumps. */
+  readonly pins?: readonly number[];
   /** b, in units of the coordinate. */
   readonly width: number;
   /** Adds S = 0 below `lowest` (log coordinate): dividends may take the spot there. */
@@ -60,8 +62,9 @@ const ROOM = 10;
 
 /** The mesh of a specification, strictly monotone. Cost: about 25 ns a node, unless it has a closed form. */
 export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
-  if (spec.coordinate === "log" && spec.kinks.length === 1) return kinkedMesh(spec);
-  const nodes = spec.kinks.length === 1 ? singleKink(spec, arena.take(spec.count)) : manyKinks(spec, arena);
+  const isSingle = spec.kinks.length === 1 && (spec.pins ?? []).length === 0;
+  if (spec.coordinate === "log" && isSingle) return kinkedMesh(spec);
+  const nodes = isSingle ? singleKink(spec, arena.take(spec.count)) : manyKinks(spec, arena);
   return { count: spec.count, nodes: spec.descending ? nodes.reverse() : nodes };
 }
 
@@ -192,9 +195,9 @@ function singleKink(spec: MeshSpec, nodes: Float64Array, width = spec.width): Fl
 }
 
 /** Nodes on every kink: between nodes, one would move the boundary of early exercise that stands there by a part of a node's distance. */
-function manyKinks({ kinks, width, ...spec }: MeshSpec, arena: Arena): Float64Array {
+function manyKinks({ kinks, pins: jumps = [], width, ...spec }: MeshSpec, arena: Arena): Float64Array {
   const { count, lowest, highest } = spec;
-  const inside = kinks.filter((kink) => kink > lowest && kink < highest);
+  const inside = [...kinks, ...jumps].filter((price) => price > lowest && price < highest).sort((a, b) => a - b);
   const isRoomy = (inside.length + 1) * ROOM < count;
   const [pins, wishes] = isRoomy ? [inside, []] : [[], inside];
   return nodesOf(

@@ -1,5 +1,6 @@
 import type { KernelFunction } from "../kernel/index.ts";
 import {
+  afterDividend,
   type DiscreteDividend,
   integrate,
   integratedVariance,
@@ -13,18 +14,25 @@ import {
 } from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
 import { isKnockedIn, type KnockIns, type KnockOut, SAME_DATE } from "./barriers.ts";
+import { checkedVolatility } from "./volatility-check.ts";
 
 /** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
 export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
-  /** σ(S), evaluated on the host, node by node. */
-  | { readonly kind: "local"; readonly sigma: (spot: number) => number; readonly shift: number }
-  /** σ(S, start + t), evaluated in the kernel, step by step. */
+  /** σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
+  | {
+      readonly kind: "local";
+      readonly sigma: (spot: number) => number;
+      readonly shift: number;
+      readonly jumps?: readonly number[];
+    }
+  /** σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which may move. */
   | {
       readonly kind: "formula";
       readonly sigma: KernelFunction<any, number>;
       readonly shift: number;
       readonly start?: number;
+      readonly jumps?: boolean;
     }
   /** σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
@@ -81,11 +89,14 @@ function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
-/** σ at a price and a time. */
+/** σ at a price and a time. @throws VolatilityError where a formula gives none */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
-  if (diffusion.kind === "local") return Math.max(diffusion.sigma(spot) + diffusion.shift, 0);
-  if (diffusion.kind === "formula")
-    return Math.max(diffusion.sigma(spot, (diffusion.start ?? 0) + time) + diffusion.shift, 0);
+  if (diffusion.kind === "local")
+    return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
+  if (diffusion.kind === "formula") {
+    const at = (diffusion.start ?? 0) + time;
+    return Math.max(checkedVolatility(diffusion.sigma(spot, at), spot, at) + diffusion.shift, 0);
+  }
   if (diffusion.kind === "surface")
     return Math.max(surfaceVolatility(diffusion.surface, spot, time) + diffusion.shift, 0);
   const { times, values } = diffusion.sigma;
@@ -93,26 +104,63 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
   return values[piece < 0 ? times.length : piece];
 }
 
-/** σ by price for a part of the life: the mean of a surface, which is worth making once; anything else as it is when the part begins. */
+/** σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the largest at its ends and in the middle. */
 export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
+  if (diffusion.kind === "formula") {
+    const times = [from, 0.5 * (from + to), to];
+    return (spot) => {
+      let largest = 0;
+      for (const time of times) largest = Math.max(largest, volatilityAt(diffusion, spot, time));
+      return largest;
+    };
+  }
   if (diffusion.kind !== "surface") return (spot) => volatilityAt(diffusion, spot, from);
   const { surface, shift } = diffusion;
   const mean = rowMean(surface, from, to);
   return (spot) => Math.max(rowVolatility(surface, mean, spot) + shift, 0);
 }
 
-/** ∫ σ² dt over the life; for σ that depends on S, of σ at today's spot and the kinks, the largest of them (a surface's σ is its mean). */
+/**
+ * ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the largest of them (a surface's σ is its mean). It is 0 only where σ
+ * is 0 all along the forwards of all spots: nothing then moves at random.
+ */
 export function totalVariance(problem: OneFactorProblem): number {
-  const { diffusion, expiry } = problem;
+  const { diffusion, expiry, spots, payoff } = problem;
   if (diffusion.kind === "deterministic") return integratedVariance(diffusion.sigma, expiry);
   let largest = 0;
-  const prices = [problem.spots[0], ...problem.payoff.kinks];
-  const sigmas =
-    diffusion.kind === "surface"
-      ? [volatilityOver(problem, 0, expiry)]
-      : [0, 0.5 * expiry, expiry].map((time) => volatilityOver(problem, time, time));
-  for (const sigma of sigmas) for (const spot of prices) largest = Math.max(largest, sigma(spot));
+  const take = (sigma: number): void => {
+    largest = Math.max(largest, sigma);
+  };
+  if (diffusion.kind === "surface") {
+    const sigma = volatilityOver(problem, 0, expiry);
+    for (const price of [spots[0], ...payoff.kinks]) take(sigma(price));
+  } else {
+    for (const time of [0, 0.5 * expiry, expiry])
+      for (const price of [spots[0], forwardPrice(problem, spots[0], time), ...payoff.kinks])
+        take(volatilityAt(diffusion, price, time));
+  }
+  if (largest === 0) {
+    for (let i = 0; i <= PATH_POINTS; i++) {
+      const time = (i / PATH_POINTS) * expiry;
+      for (const spot of spots) take(volatilityAt(diffusion, forwardPrice(problem, spot, time), time));
+    }
+  }
   return largest * largest * expiry;
+}
+
+/** Where σ was 0 wherever it was looked at first, it is looked at as often along each forward. */
+const PATH_POINTS = 256;
+
+/** Where a spot of today is at a time if nothing moves at random: F(t) = S·exp(∫(r − q)), less its dividends. */
+export function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
+  let price = spot;
+  let from = 0;
+  for (const dividend of problem.dividends) {
+    if (dividend.time > time) break;
+    price = afterDividend(price * Math.exp(driftOver(problem, from, dividend.time)), dividend);
+    from = dividend.time;
+  }
+  return price * Math.exp(driftOver(problem, from, time));
 }
 
 /** The standard deviation of ln S from one time to another, by the price whose volatility it has. */

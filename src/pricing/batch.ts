@@ -6,8 +6,8 @@ import {
   type Trade,
   type TradeResult,
 } from "../book/index.ts";
-import { SpecError } from "../errors.ts";
-import { type Arena, largestNodes, needsItems, type OneFactorProblem } from "../fdm/index.ts";
+import { BookError, SpecError } from "../errors.ts";
+import { type Arena, largestNodes, needsItems, type OneFactorProblem, VolatilityError } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
@@ -60,8 +60,10 @@ export function priceBatch(
         signal,
       ),
     );
-    closed.forEach(({ index }, i) => settle(results, index, tradeAt(trades, index), setting, () => closedValues[i]));
-    solved.forEach(({ index }, i) => settle(results, index, tradeAt(trades, index), setting, readers[i]));
+    const settleAt = (index: number, value: () => Valuation): void =>
+      settle(results, index, { trade: tradeAt(trades, index), place: firstIndex + index }, setting, value);
+    closed.forEach(({ index }, i) => settleAt(index, () => closedValues[i]));
+    solved.forEach(({ index }, i) => settleAt(index, readers[i]));
     return results;
   });
 }
@@ -88,7 +90,7 @@ async function prepare(
     const parsed = trades[index];
     if (!parsed.ok) prepared.results[index] = failedResult(parsed.id, parsed.error);
     else
-      settle(prepared.results, index, parsed.trade, setting, () =>
+      settle(prepared.results, index, { trade: parsed.trade, place: firstIndex + index }, setting, () =>
         prepareTrade(parsed.trade, index, firstIndex, setting, arena, prepared),
       );
   }
@@ -135,7 +137,7 @@ function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {
 function settle(
   results: TradeResult[],
   index: number,
-  trade: Trade,
+  { trade, place }: { readonly trade: Trade; readonly place: number },
   setting: BatchSetting,
   value: () => Valuation | undefined,
 ): void {
@@ -143,8 +145,17 @@ function settle(
     const valuation = value();
     if (valuation !== undefined) results[index] = pricedTrade(trade, valuation, setting);
   } catch (error) {
-    results[index] = failedResult(trade.id, error, setting.engine.warnings);
+    results[index] = failedResult(trade.id, withPlace(error, trade, place), setting.engine.warnings);
   }
+}
+
+/** A volatility that is none is reported at its formula: the trade's own, or its underlying's. */
+function withPlace(error: unknown, { volatility, underlying }: Trade, place: number): unknown {
+  if (!(error instanceof VolatilityError) || volatility.kind !== "local") return error;
+  const owner = volatility === underlying.volatility ? `market.underlyings.${underlying.name}` : `trades[${place}]`;
+  return new BookError(`${owner}.volatility.local`, `${error.message}; the formula is "${volatility.expression}"`, {
+    cause: error,
+  });
 }
 
 /** Methods that need no device, and work in f64. */

@@ -45,11 +45,7 @@ export function deterministicValuation(cases: Cases, scenarios: Scenarios | unde
     rho: problem.expiry === 0 ? 0 : (rateShifted(1e-6) - rateShifted(-1e-6)) / 2e-6,
     errorEstimate: 1e-13 * (Math.abs(value) + spot),
     method: problem.expiry === 0 ? "payoff" : "deterministic",
-    // σ(S, t) is 0 at the spot and the kinks, where it was looked at.
-    warnings:
-      problem.expiry > 0 && problem.diffusion.kind !== "deterministic"
-        ? ["volatility is 0, or below, at the spot and the kinks: priced as if it were everywhere"]
-        : [],
+    warnings: [],
     ...(paid === undefined ? {} : knockedOutGreeks(problem, paid)),
     ...(scenarios === undefined
       ? {}

@@ -1,7 +1,7 @@
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
-import { type Diffusion, type OneFactorProblem, SAME_DATE, totalVariance } from "../fdm/index.ts";
+import { type Diffusion, jumpsBetween, type OneFactorProblem, SAME_DATE, totalVariance, volatilityAt } from "../fdm/index.ts";
 import { formula, formulaVariables } from "../kernel/index.ts";
-import type { DiscreteDividend, PiecewiseConstant, Volatility } from "../market/index.ts";
+import type { PiecewiseConstant, Volatility } from "../market/index.ts";
 import { type TradeProblems, withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
 
@@ -31,10 +31,10 @@ export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): On
     rates: underlying.rates,
     dividendYield: underlying.dividends.yield,
     dividends,
-    diffusion: diffusionOf(trade.volatility),
+    diffusion: diffusionOf(trade),
   };
   const isJump = american ? movesBoundary : turnsDrift(problem);
-  const restarts = regimeChanges(dividends, trade, isJump);
+  const restarts = regimeChanges(problem, trade, isJump);
   return restarts.length === 0 ? problem : { ...problem, restarts };
 }
 
@@ -57,7 +57,7 @@ const VOLATILITY_JUMP = 0.15;
  * short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little else.
  */
 function regimeChanges(
-  dividends: readonly DiscreteDividend[],
+  { dividends, diffusion }: OneFactorProblem,
   { underlying, volatility, expiry, exercise }: Trade,
   isRateJump: IsJump,
 ): readonly number[] {
@@ -69,11 +69,21 @@ function regimeChanges(
         (before, after) => Math.abs(after - before) >= VOLATILITY_JUMP * Math.min(before, after),
       ),
     );
+  dates.push(...jumpsInTime(diffusion, underlying.spot, expiry));
   const isNew = (time: number, i: number): boolean =>
     time < expiry &&
     dates.indexOf(time) === i &&
     !dividends.some((dividend) => Math.abs(dividend.time - time) < 1e-6 * expiry);
   return dates.filter(isNew).sort((a, b) => a - b);
+}
+
+/** When σ(S, t) jumps at today's spot. */
+function jumpsInTime(diffusion: Diffusion, spot: number, expiry: number): readonly number[] {
+  if (diffusion.kind !== "formula") return [];
+  return jumpsBetween(
+    (time) => volatilityAt(diffusion, spot, time),
+    MOMENTS.map((part) => part * expiry),
+  );
 }
 
 function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
@@ -101,18 +111,40 @@ function expressionPayoff(text: string, kinks: readonly number[]): PayoffProfile
   return functionPayoff((spot) => evaluate(spot), kinks);
 }
 
-const localVolatilities = lastUsed((text: string): Exclude<Diffusion, { kind: "deterministic" }> => {
+const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "local" | "formula" }> => {
   const sigma = formula(text, ["S", "t"]);
   if (formulaVariables(text, ["S", "t"]).has("t")) return { kind: "formula", sigma, shift: 0 };
   return { kind: "local", sigma: (spot) => sigma(spot, 0), shift: 0 };
 });
 
-function localDiffusion({ expression, added = 0, start = 0 }: Volatility & { kind: "local" }): Diffusion {
+/** Prices at which σ(S) is looked at for jumps: parts of the spot, from 1/LOOKED_UP_TO to as many times it. */
+const LOOKED_UP_TO = 32;
+const LOOKS = Array.from({ length: 513 }, (_, i) => LOOKED_UP_TO ** (i / 256 - 1));
+/** Times at which σ(S, t) is looked at for jumps, parts of the life. */
+const MOMENTS = Array.from({ length: 129 }, (_, i) => i / 128);
+const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
+
+/** The prices at which σ(S) jumps, or whether σ(S, t) does at any, by formula and spot. */
+const jumpsInPrice = lastUsed((key: string): readonly number[] => {
+  const [spot, start, life, text] = JSON.parse(key) as [number, number, number, string];
+  const diffusion = localVolatilities(text);
+  const prices = LOOKS.map((part) => part * spot);
+  if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices);
+  const times = FEW_MOMENTS.map((part) => start + part * life);
+  return times.flatMap((time) => jumpsBetween((price) => diffusion.sigma(price, time), prices));
+});
+
+function localDiffusion({ expression, added = 0, start = 0 }: Volatility & { kind: "local" }, { underlying, expiry }: Trade): Diffusion {
   const diffusion = localVolatilities(expression);
-  return diffusion.kind === "formula" ? { ...diffusion, shift: added, start } : { ...diffusion, shift: added };
+  const { spot } = underlying;
+  if (diffusion.kind === "local")
+    return { ...diffusion, shift: added, jumps: jumpsInPrice(JSON.stringify([spot, 0, 0, expression])) };
+  const jumps = jumpsInPrice(JSON.stringify([spot, start, expiry, expression])).length > 0;
+  return { ...diffusion, shift: added, start, jumps };
 }
 
-function diffusionOf(volatility: Volatility): Diffusion {
+function diffusionOf(trade: Trade): Diffusion {
+  const { volatility } = trade;
   switch (volatility.kind) {
     case "deterministic":
       return { kind: "deterministic", sigma: volatility.sigma };
@@ -127,7 +159,7 @@ function diffusionOf(volatility: Volatility): Diffusion {
     case "surface":
       return { kind: "surface", surface: volatility.surface, shift: volatility.added ?? 0 };
     case "local":
-      return localDiffusion(volatility);
+      return localDiffusion(volatility, trade);
     default:
       return volatility satisfies never;
   }
