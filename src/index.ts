@@ -19,6 +19,7 @@ export type {
   Payoff,
   PricedTrade,
   Scenarios,
+  ScenarioErrorEstimates,
   ScenarioValues,
   Trade,
   TradeError,

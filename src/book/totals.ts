@@ -2,7 +2,12 @@ import type { CurrencyTotals, ScenarioValues, Trade, TradeResult } from "./types
 
 const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
 
-type Sums = { -readonly [K in keyof Omit<CurrencyTotals, "scenarios">]: CurrencyTotals[K] } & { scenarios?: Sum };
+type Sums = {
+  -readonly [K in keyof Omit<CurrencyTotals, "scenarios" | "scenarioErrorEstimates">]: CurrencyTotals[K];
+} & {
+  scenarios?: Sum;
+  scenarioErrorEstimates?: Sum[number];
+};
 
 /**
  * Adds results up by currency, times quantity. Delta and gamma of different underlyings are added as they are: the totals
@@ -26,7 +31,14 @@ export class Totals {
     sums.value += quantity * result.value;
     sums.errorEstimate += Math.abs(quantity) * result.errorEstimate;
     for (const name of SENSITIVITIES) sums[name] = plus(sums[name], quantity, result[name]);
-    if (result.scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, quantity, result.scenarios);
+    const { scenarios, scenarioErrorEstimates } = result;
+    if (scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, quantity, scenarios);
+    if (scenarioErrorEstimates !== undefined)
+      [sums.scenarioErrorEstimates] = addScenarios(
+        sums.scenarioErrorEstimates && [sums.scenarioErrorEstimates],
+        Math.abs(quantity),
+        [scenarioErrorEstimates],
+      );
   }
 
   get totals(): readonly CurrencyTotals[] {

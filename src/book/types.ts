@@ -102,6 +102,9 @@ export interface TradeError {
 /** values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be priced. */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
+/** estimates[time][volatility][rate]: the largest of the error estimates of the values at the scenarios' spots; null where one is not known. */
+export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
+
 /**
  * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho per
  * 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is null.
@@ -123,6 +126,7 @@ export interface PricedTrade {
   readonly backend: BackendName;
   readonly warnings: readonly string[];
   readonly scenarios?: ScenarioValues;
+  readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
 export interface FailedTrade {
@@ -158,6 +162,8 @@ export interface CurrencyTotals {
   /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
   readonly errorEstimate: number;
   readonly scenarios?: ScenarioValues;
+  /** Σ |quantity|·estimate. */
+  readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
 export interface BookReport {

@@ -8,7 +8,17 @@ import {
   watchedLevels,
 } from "./barriers.ts";
 import { type Bend, bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
-import { cashOf, jumpsOf, keptOf, LEAST_PART, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
+import {
+  cashOf,
+  jumpsOf,
+  keptOf,
+  LEAST_PART,
+  pinnedPrices,
+  REACH,
+  reached,
+  reachesZero,
+  weighedSpot,
+} from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 
@@ -98,7 +108,9 @@ function ends(
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(REACH * deviation);
   // Where dividends may take the spot there may be barriers, too.
-  let low = linear ? 0 : reached(problem, Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / margin, 1 / reach);
+  let low = linear
+    ? 0
+    : reached(problem, Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / margin, 1 / reach);
   let high = reached(problem, (most + cash) * margin, reach);
   if (!problem.payoff.straight) {
     low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);

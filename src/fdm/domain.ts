@@ -181,8 +181,7 @@ export function pinnedPrices(
   const isEarly = american || exerciseTimes !== undefined;
   const endsThere = isEarly && (payoff.jumps || payoff.exerciseSide === "unknown");
   for (const price of [...(endsThere ? kinks : []), ...(american ? crossed : []), ...jumps])
-    if (!pins.some((pin) => isSamePrice(pin, price)) && (pins.length + 2) * ROOM < count)
-      pins.push(price);
+    if (!pins.some((pin) => isSamePrice(pin, price)) && (pins.length + 2) * ROOM < count) pins.push(price);
   return pins.sort((a, b) => a - b);
 }
 

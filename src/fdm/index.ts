@@ -35,6 +35,7 @@ export {
 } from "./lane.ts";
 export { eventsOf } from "./events.ts";
 export { hasLargeDividends } from "./dividend-domain.ts";
+export { boundaryNoise } from "./boundary-noise.ts";
 export { driftExcess, isRough } from "./domain.ts";
 export { jumpsBetween } from "./jumps.ts";
 export {

@@ -162,7 +162,7 @@ function withPlace(error: unknown, { volatility, underlying }: Trade, place: num
 const ON_THE_HOST: readonly string[] = ["payoff", "deterministic", "knocked-out"];
 
 function pricedTrade(trade: Trade, valuation: Valuation, setting: BatchSetting): PricedTrade {
-  const { value, errorEstimate, method, warnings, scenarios } = valuation;
+  const { value, errorEstimate, method, warnings, scenarios, scenarioErrorEstimates } = valuation;
   const { device, precision } = setting.engine;
   if (!Number.isFinite(value))
     throw new SpecError(
@@ -178,7 +178,7 @@ function pricedTrade(trade: Trade, valuation: Valuation, setting: BatchSetting):
     precision: ON_THE_HOST.includes(method) ? "f64" : precision,
     backend: device.backend,
     warnings: [...warnings, ...setting.engine.warnings],
-    ...(scenarios === undefined ? {} : { scenarios }),
+    ...(scenarios === undefined ? {} : { scenarios, scenarioErrorEstimates }),
   };
 }
 

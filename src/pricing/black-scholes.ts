@@ -4,7 +4,7 @@ import { hostReal, type Precision } from "../kernel/index.ts";
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS } from "../models/index.ts";
 import type { Engine } from "./backend.ts";
-import { type Cases, type ReadCase, scenarioValues, type Valuation } from "./plan.ts";
+import { type Cases, ladderOf, type ReadCase, type Valuation } from "./plan.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
 /** Rounding errors of a value, as a part of spot and value. */
@@ -108,9 +108,13 @@ function valuation(
   const perCase = problem.spots.length;
   const read: ReadCase = (index, column) => {
     const then = cases[index];
-    for (let k = 0; k < column.length; k++)
+    let largest = 0;
+    for (let k = 0; k < column.length; k++) {
       // The formula's limit has rounding that the payoff has not.
       column[k] = then?.expiry === 0 ? then.payoff.value(then.spots[k + 1]) : output(0, index * perCase + k + 1) * spot;
+      largest = Math.max(largest, Math.abs(column[k]));
+    }
+    return ROUNDING[precision] * (spot + largest);
   };
   return {
     value,
@@ -124,7 +128,7 @@ function valuation(
     errorEstimate: ROUNDING[precision] * (spot + Math.abs(value)),
     method: "black-scholes",
     warnings: [],
-    ...(scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, cases, read) }),
+    ...(scenarios === undefined ? {} : ladderOf(scenarios, cases, read)),
   };
 }
 

@@ -15,7 +15,7 @@ import {
 } from "../fdm/index.ts";
 import { afterDividend, integrate } from "../market/index.ts";
 import { knockedOutGreeks, knockedOutPoint } from "./knocked-out.ts";
-import { type Cases, scenarioValues, type Valuation } from "./plan.ts";
+import { type Cases, ladderOf, type Valuation } from "./plan.ts";
 import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
 
 /**
@@ -43,19 +43,27 @@ export function deterministicValuation(cases: Cases, scenarios: Scenarios | unde
     theta: paid === undefined ? theta(problems, value) : paidTheta(problem, paid),
     vega: 0,
     rho: problem.expiry === 0 ? 0 : (rateShifted(1e-6) - rateShifted(-1e-6)) / 2e-6,
-    errorEstimate: 1e-13 * (Math.abs(value) + spot),
+    errorEstimate: ROUNDING * (Math.abs(value) + spot),
     method: problem.expiry === 0 ? "payoff" : "deterministic",
     warnings: [],
     ...(paid === undefined ? {} : knockedOutGreeks(problem, paid)),
     ...(scenarios === undefined
       ? {}
-      : {
-          scenarios: scenarioValues(scenarios, cases, (index, column) => {
-            for (let k = 0; k < column.length; k++)
-              column[k] = deterministicValue(cases[index] ?? problems, problem.spots[k + 1]);
-          }),
-        }),
+      : ladderOf(scenarios, cases, (index, column) => knownValues(cases[index] ?? problems, column))),
   };
+}
+
+const ROUNDING = 1e-13;
+
+/** Puts the values at the spots after today's into a column; returns the largest of their error estimates. */
+export function knownValues(problems: TradeProblems, column: Float64Array): number {
+  const { spots } = problems.problem;
+  let largest = 0;
+  for (let k = 0; k < column.length; k++) {
+    column[k] = deterministicValue(problems, spots[k + 1]);
+    largest = Math.max(largest, ROUNDING * (Math.abs(column[k]) + spots[k + 1]));
+  }
+  return largest;
 }
 
 /** A difference to either side of the spot, or to the one where no barrier of today is. */

@@ -1,5 +1,6 @@
 import {
   type Arena,
+  boundaryNoise,
   coarserInTime,
   driftExcess,
   type Grid,
@@ -88,48 +89,112 @@ export class JudgedCase {
   readonly pairs: Case;
   readonly size: Resolution;
   private readonly inTime: readonly Solving[];
+  private readonly noiseAt: (spot: number) => number;
 
-  constructor(problems: TradeProblems, size: Resolution, arena: Arena) {
+  constructor(problems: TradeProblems, size: Resolution, arena: Arena, reading: "both" | "points") {
     this.size = size;
-    this.pairs = caseAt(problems, size, arena, "both");
+    this.pairs = caseAt(problems, size, arena, reading);
     const fine = this.pairs.map((pair) => pair.fine.lane.grid);
+    const reads = reading === "points" || problems.problem.spots.length > 1 ? reading : "window";
     this.inTime = fine.some(({ problem }) => tellsTime(problem))
-      ? fine.map((grid) => solvingOn(coarserInTime(grid, size), grid.problem, arena, "window"))
+      ? fine.map((grid) => solvingOn(coarserInTime(grid, size), grid.problem, arena, reads))
       : [];
+    this.noiseAt = boundaryNoise(fine[0]);
   }
 
   get lanes(): readonly Solving[] {
     return [...lanesOf(this.pairs), ...this.inTime];
   }
 
+  private get drift(): number {
+    return Math.max(...this.pairs.map((pair) => pair.drift));
+  }
+
   /** Today's value, and what its solutions say of each other. */
   judge(rounding: number): PointValue & Judged {
     const [{ fine }] = this.pairs;
-    const drift = Math.max(...this.pairs.map((pair) => pair.drift));
+    const [spot] = fine.lane.grid.problem.spots;
+    const valueOf = (solved: readonly Solving[]): number =>
+      difference(solved.map((one) => pointOf(one, rounding))).value;
+    const point = readCase(this.pairs, rounding);
+    const { size } = this;
+    if (knockedOutBy(fine.lane.grid.problem, spot) !== undefined)
+      return { ...point, size, observed: NOTHING, exercised: true, driftDominated: false };
+    // Where the payoff is all that is left on the nodes about the spot the boundary is not near.
+    const isFar = point.exercised && premiumOf(fine, rounding) === 0;
     return {
-      ...readCase(this.pairs, rounding),
-      premium: premiumOf(fine, rounding),
-      size: this.size,
-      observed: { ...this.observed(fine.lane.grid.problem.spots[0], rounding), drift: 2 * drift },
-      driftDominated: drift > 1,
+      ...point,
+      size,
+      observed: observed(
+        spot,
+        valueOf(this.pairs.map((pair) => pair.fine)),
+        valueOf(this.pairs.map((pair) => pair.coarse)),
+        this.inTime.length === 0 ? undefined : valueOf(this.inTime),
+        isFar ? 0 : this.noiseAt(spot),
+        this.drift,
+      ),
+      driftDominated: this.drift > 1,
     };
   }
 
-  private observed(spot: number, rounding: number): Omit<Observed, "drift"> {
-    const valueOf = (solved: readonly Solving[]): number =>
-      difference(solved.map((one) => pointOf(one, rounding))).value;
-    const [fine, coarse] = [
-      valueOf(this.pairs.map((pair) => pair.fine)),
-      valueOf(this.pairs.map((pair) => pair.coarse)),
+  /** The same of the spots after today's, if there are some. */
+  judgeSpots(): JudgedSpots | undefined {
+    const [{ fine: one }] = this.pairs;
+    const { spots } = one.lane.grid.problem;
+    if (spots.length < 2) return undefined;
+    const [fines, coarses] = [
+      this.pairs.map((pair) => spotColumn(pair.fine)),
+      this.pairs.map((pair) => spotColumn(pair.coarse)),
     ];
-    const leading = (a: number, b: number): number => Math.abs(a - b) / (3 * spot);
-    const both = leading(fine, coarse);
-    // Not told apart, either may be all of it.
-    if (this.inTime.length === 0) return { inSpace: both, inTime: both, total: both };
-    const between = valueOf(this.inTime);
-    const [inSpace, inTime] = [leading(between, coarse), leading(fine, between)];
-    return { inSpace, inTime, total: inSpace + inTime };
+    const [fine, coarse] = [fines.reduce(lessColumn), coarses.reduce(lessColumn)];
+    const between = this.inTime.length === 0 ? undefined : this.inTime.map(spotColumn).reduce(lessColumn);
+    const { values } = this.pairs.map((pair, i) => extrapolated(pair, fines[i], coarses[i])).reduce(lessColumn);
+    const { drift, size } = this;
+    return {
+      values,
+      at: (k) => {
+        const spot = spots[k + 1];
+        const exercised = fine.exercised[k] !== 0;
+        // Exercised on both meshes: the boundary is not near.
+        const noise = exercised && coarse.exercised[k] !== 0 ? 0 : this.noiseAt(spot);
+        return {
+          value: values[k],
+          exercised,
+          size,
+          observed: observed(spot, fine.values[k], coarse.values[k], between?.values[k], noise, drift),
+          driftDominated: drift > 1,
+        };
+      },
+    };
   }
+}
+
+/** Values at the spots after today's, and what each solution says of the others there. */
+export interface JudgedSpots {
+  readonly values: Float64Array;
+  at(k: number): Judged;
+}
+
+const NOTHING: Observed = { inSpace: 0, inTime: 0, total: 0, noise: 0, drift: 0 };
+
+/** The leading errors that a fine and a coarse solution show, as parts of the spot, and with coarse time steps on the fine mesh each by itself; `noise` in the currency. */
+function observed(
+  spot: number,
+  fine: number,
+  coarse: number,
+  between: number | undefined,
+  noise: number,
+  drift: number,
+): Observed {
+  const leading = (a: number, b: number): number => Math.abs(a - b) / (3 * spot);
+  const rest = { noise: noise / spot, drift: 2 * drift };
+  if (between === undefined) {
+    // Not told apart, either may be all of it.
+    const both = leading(fine, coarse);
+    return { inSpace: both, inTime: both, total: both, ...rest };
+  }
+  const [inSpace, inTime] = [leading(between, coarse), leading(fine, between)];
+  return { inSpace, inTime, total: inSpace + inTime, ...rest };
 }
 
 /** Where exercise is early, there are barriers, or dividends large enough to need many nodes and steps both. */
@@ -141,15 +206,6 @@ function tellsTime(problem: OneFactorProblem): boolean {
 /** A case's value and sensitivities at today's spot, extrapolated. */
 export function readCase(one: Case, rounding: number): PointValue {
   return difference(one.map((pair) => readPair(pair, rounding)));
-}
-
-/** A case's values at its spots after today's, extrapolated. */
-export function readSpots([plus, minus]: Case, column: Float64Array): void {
-  readPairAt(plus, column);
-  if (minus === undefined) return;
-  const less = new Float64Array(column.length);
-  readPairAt(minus, less);
-  for (let k = 0; k < column.length; k++) column[k] -= less[k];
 }
 
 /** The same of its fine solutions alone. */
@@ -207,24 +263,54 @@ function readPair(pair: Pair, rounding: number): PointValue {
 
 const further = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
-/** A pair's values alone, at the spots after today's: as `readPair` has them, and as many times faster as a ladder has spots. */
-function readPairAt({ fine, coarse, drift }: Pair, column: Float64Array): void {
-  const { grid } = fine.lane;
+/** One solution's values at the spots after today's, where exercise is optimal at once and where a barrier has been hit what they pay. */
+interface SpotColumn {
+  readonly values: Float64Array;
+  /** 1 where exercise is optimal at once. */
+  readonly exercised: Uint8Array;
+}
+
+function spotColumn(solving: Solving): SpotColumn {
+  const { grid } = solving.lane;
   const { problem } = grid;
-  const paid = paidAt(problem, column.length);
-  const coarser = new Float64Array(column.length);
-  spotValues(grid, valuesOf(fine), paid, column);
-  spotValues(coarse.lane.grid, valuesOf(coarse), paid, coarser);
-  for (let k = 0; k < column.length; k++) {
-    const there = coarser[k] === Number.POSITIVE_INFINITY ? paid[k] : coarser[k];
-    if (column[k] === Number.POSITIVE_INFINITY) column[k] = problem.payoff.exercised(problem.spots[k + 1]);
-    else if (drift <= 1) column[k] = Math.max(further(column[k], there), paid[k]);
+  const count = problem.spots.length - 1;
+  const [values, exercised] = [new Float64Array(count), new Uint8Array(count)];
+  spotValues(grid, valuesOf(solving), paidAt(problem, count), values);
+  for (let k = 0; k < count; k++) {
+    const spot = problem.spots[k + 1];
+    const out = problem.barriers === undefined ? undefined : knockedOutBy(problem, spot);
+    if (out !== undefined) values[k] = rebateValue(out, 0, problem);
+    else if (values[k] === Number.POSITIVE_INFINITY) {
+      values[k] = problem.payoff.exercised(spot);
+      exercised[k] = 1;
+    }
   }
-  if (problem.barriers === undefined) return;
-  for (let k = 0; k < column.length; k++) {
-    const out = knockedOutBy(problem, problem.spots[k + 1]);
-    if (out !== undefined) column[k] = rebateValue(out, 0, problem);
-  }
+  return { values, exercised };
+}
+
+const lessColumn = (plus: SpotColumn, minus: SpotColumn): SpotColumn => ({
+  values: plus.values.map((value, k) => value - minus.values[k]),
+  exercised: plus.exercised,
+});
+
+/** A pair's values at the spots after today's, as `readPair` has today's. */
+function extrapolated(
+  {
+    fine: {
+      lane: { grid },
+    },
+    drift,
+  }: Pair,
+  fine: SpotColumn,
+  coarse: SpotColumn,
+): SpotColumn {
+  if (drift > 1) return fine;
+  const { exercised } = fine;
+  const paid = paidAt(grid.problem, exercised.length);
+  const values = fine.values.map((value, k) =>
+    exercised[k] === 0 ? Math.max(further(value, coarse.values[k]), paid[k]) : value,
+  );
+  return { values, exercised };
 }
 
 /** What exercise now pays at the spots after today's, −∞ where nobody may. Made once: a number that a function returns is an allocation. */

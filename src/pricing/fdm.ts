@@ -2,6 +2,7 @@ import type { Scenarios } from "../book/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import {
   type Arena,
+  isRough,
   knockedOutBy,
   type KnockOut,
   type LaneSolver,
@@ -12,15 +13,16 @@ import {
 } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { pdeTheta } from "./black-scholes.ts";
-import { deterministicValuation, deterministicValue } from "./deterministic.ts";
-import { type Decay, decayOf } from "./decay.ts";
-import { errorEstimate, type Judged, roundingError } from "./error-estimate.ts";
+import { decayOf } from "./decay.ts";
+import { deterministicValuation, knownValues } from "./deterministic.ts";
+import { roundingError } from "./error-estimate.ts";
 import { Bumps } from "./fdm-bumps.ts";
-import { type Case, caseAt, JudgedCase, lanesOf, readSpots, type Solving } from "./fdm-case.ts";
+import type { Solving } from "./fdm-case.ts";
 import { knockedOutGreeks } from "./knocked-out.ts";
 import type { Settings } from "./options.ts";
-import { type Cases, isDeterministic, type ReadCase, scenarioValues, type Valuation } from "./plan.ts";
-import { firstResolution, nextResolution } from "./resolution.ts";
+import { type Cases, isDeterministic, ladderOf, type ReadCase, type Valuation } from "./plan.ts";
+import { firstResolution } from "./resolution.ts";
+import { SolvedCase, type Wanted } from "./solved-case.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
 /** What is solved on one device for trades of one kind. */
@@ -35,38 +37,28 @@ export interface FdmSetting {
 /** f32 cannot do better than a few of these, as a part of the spot; it is not asked to. */
 const FINEST_F32 = 1e-5;
 const MOST_NODES_F32 = 257;
-/** Resolutions that are tried: the first, the one it predicts, and one more where that prediction was wrong. */
-const MOST_TRIES = 3;
-/** Where the estimate is below this many times the accuracy, √2 times finer will do: errors fall as h² at least. */
-const NEARLY = 2.2;
 
 /**
- * A trade on its way through the solver: pass by pass it names the lanes that it wants solved next, until its value is as exact as was
+ * A trade on its way through the solver: pass by pass it names the lanes that it wants solved next, until its values are as exact as was
  * asked for.
  *
  *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
- *   second   at that resolution, with vega, rho and the scenarios; where the first was enough, those alone
- *   third    finer once more, if the error estimate is still above the accuracy
+ *   second   at that resolution, with vega and rho, and every case of the scenarios; where the first was enough, those alone
+ *   then     finer once more each case whose error estimate is still above the accuracy
  *
- * One solve serves every spot; each time, volatility and rate of the scenarios is a case of its own.
+ * One solve serves every spot; each time, volatility and rate of the scenarios is a case of its own, and as exact as a trade would be.
  */
 export class FdmTrade {
   private readonly cases: Cases;
   private readonly problem: OneFactorProblem;
   private readonly setting: FdmSetting;
   private readonly arena: Arena;
-  private readonly accuracy: number;
-  private readonly rounding: number;
-  private readonly mostNodes: number;
-  private readonly decay: Decay;
-  private size: Resolution;
+  private readonly wanted: Wanted;
   /** Undefined where the value is known without. */
-  private base: JudgedCase | undefined;
-  /** The base case at the resolutions tried, the last one last. */
-  private readonly tried: (PointValue & Judged)[] = [];
+  private readonly base: SolvedCase | undefined;
   private bumps: Bumps | undefined;
-  /** By case; the base case, those that are known without, and those of settled trades are not there. */
-  private shifted: readonly (Case | undefined)[] = [];
+  /** By case after the base; those that are known without, and those of settled trades are not there. Made once the base has been judged. */
+  private shifted: readonly (SolvedCase | undefined)[] | undefined;
   private waiting: readonly Solving[];
 
   constructor(cases: Cases, setting: FdmSetting, arena: Arena) {
@@ -76,14 +68,16 @@ export class FdmTrade {
     this.problem = problems.problem;
     this.setting = setting;
     this.arena = arena;
-    this.accuracy = precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy;
-    // Finer meshes round more: in f32 they would be worse.
-    this.mostNodes = precision === "f32" ? Math.min(setting.mostNodes, MOST_NODES_F32) : setting.mostNodes;
-    this.rounding = precision === "f32" ? 2e-6 : 1e-12;
-    this.decay = decayOf(problems);
-    this.size = firstResolution(this.accuracy, this.decay, settings.greeks !== "none", this.mostNodes);
-    this.base = isKnown(problems) ? undefined : new JudgedCase(problems, this.size, arena);
-    this.waiting = this.base?.lanes ?? this.scenarioLanes();
+    this.wanted = {
+      accuracy: precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy,
+      rounding: precision === "f32" ? 2e-6 : 1e-12,
+      // Finer meshes round more: in f32 they would be worse.
+      mostNodes: precision === "f32" ? Math.min(setting.mostNodes, MOST_NODES_F32) : setting.mostNodes,
+      decay: decayOf(problems),
+    };
+    const size = this.firstSize;
+    this.base = isKnown(problems) ? undefined : new SolvedCase(problems, size, this.wanted, arena, "both");
+    this.waiting = this.base?.lanes ?? this.startShifted(size);
   }
 
   /** What is to be solved next; nothing when the trade is done. */
@@ -93,52 +87,57 @@ export class FdmTrade {
 
   /** To be called when all `lanes` have their values. */
   advance(): void {
-    if (this.base === undefined || this.base.size === this.tried.at(-1)?.size) {
-      this.waiting = [];
-      return;
-    }
-    this.tried.push(this.base.judge(this.rounding));
-    const first = this.tried.length === 1;
-    const refined = this.refined();
-    if (refined !== undefined) {
-      this.size = refined;
-      this.base = new JudgedCase(this.cases[0], refined, this.arena);
-    }
-    this.waiting = [
-      ...(refined === undefined ? [] : this.base.lanes),
-      ...(first ? this.bumpLanes(this.base) : []),
-      ...(first || refined !== undefined ? this.scenarioLanes() : []),
-    ];
+    const { base, shifted } = this;
+    base?.advance();
+    shifted?.forEach((one) => one?.advance());
+    const first = shifted === undefined && base !== undefined ? this.start(base) : [];
+    this.waiting = [...(base?.lanes ?? []), ...first, ...(shifted ?? []).flatMap((one) => one?.lanes ?? [])];
   }
 
   /** Once it is done. */
   valuation(): Valuation {
     const { scenarios } = this.setting;
     const read: ReadCase = (index, column) => this.readCase(index, column);
-    const ladder = scenarios === undefined ? {} : { scenarios: scenarioValues(scenarios, this.cases, read) };
-    if (this.base === undefined) return { ...deterministicValuation([this.cases[0]], undefined), ...ladder };
-    return { ...this.solvedValuation(), ...ladder };
+    const ladder = scenarios === undefined ? {} : ladderOf(scenarios, this.cases, read);
+    const value =
+      this.base === undefined ? deterministicValuation([this.cases[0]], undefined) : this.solvedValuation(this.base);
+    return { ...value, ...ladder };
   }
 
-  private solvedValuation(): Valuation {
+  private get firstSize(): Resolution {
+    const { accuracy, decay, mostNodes } = this.wanted;
+    return firstResolution(accuracy, decay, this.setting.settings.greeks !== "none", mostNodes);
+  }
+
+  private solvedValuation(base: SolvedCase): Valuation {
     const { settings, precision } = this.setting;
-    const point = this.tried[this.tried.length - 1];
-    const { vega = null, rho = null } = this.bumps?.read(this.rounding) ?? {};
-    const below = precision === "f32" && settings.accuracy < FINEST_F32;
+    const point = base.today;
+    const { vega = null, rho = null } = this.bumps?.read(this.wanted.rounding) ?? {};
     const paid = this.paidNow;
+    const spot = this.problem.spots[0];
+    const estimate = base.estimate();
     return {
       value: point.value,
       ...sensitivities(this.problem, settings, point),
       vega,
       rho,
-      errorEstimate: this.estimate() + roundingError(precision, this.problem.spots[0], point.value),
+      errorEstimate: estimate + roundingError(precision, spot, point.value),
       method: "fdm",
       ...(paid === undefined ? {} : knockedOutGreeks(this.problem, paid)),
       warnings: [
-        ...(point.driftDominated ? ["drift dominates diffusion: the scheme is of first order"] : []),
-        ...(below ? [`accuracy ${settings.accuracy} of the spot is beyond f32: see errorEstimate`] : []),
+        ...(point.driftDominated && estimate > this.wanted.accuracy * spot ? [this.firstOrder] : []),
+        ...(precision === "f32" && settings.accuracy < FINEST_F32
+          ? [`accuracy ${settings.accuracy} of the spot is beyond f32: see errorEstimate`]
+          : []),
       ],
     };
+  }
+
+  /** Why the scheme is of first order. */
+  private get firstOrder(): string {
+    return isRough(this.problem)
+      ? "volatility is 0, or jumps, where the spot may come: the scheme is of first order, see errorEstimate"
+      : "drift dominates diffusion: the scheme is of first order, see errorEstimate";
   }
 
   /** The barrier that today's spot has hit; scenarios' spots may have not. */
@@ -146,51 +145,46 @@ export class FdmTrade {
     return knockedOutBy(this.problem, this.problem.spots[0]);
   }
 
-  /** The error estimate of the last resolution, without rounding. */
-  private estimate(): number {
-    if (this.paidNow !== undefined) return 0;
-    const [before, last] = [this.tried[this.tried.length - 2], this.tried[this.tried.length - 1]];
-    return errorEstimate(last, before, this.decay, this.problem.spots[0]);
+  /** What is solved beside the base case once that has been judged. */
+  private start(base: SolvedCase): readonly Solving[] {
+    return [...this.startBumps(base), ...this.startShifted(base.size)];
   }
 
-  /** The resolution to go on to, if the last one was not enough. */
-  private refined(): Resolution | undefined {
-    const last = this.tried[this.tried.length - 1];
-    const excess = this.estimate() / (this.accuracy * this.problem.spots[0]);
-    if (this.tried.length >= MOST_TRIES || excess <= 1) return undefined;
-    const next = nextResolution(last.size, last.observed, this.accuracy, this.decay, excess < NEARLY, this.mostNodes);
-    return next.nodes === last.size.nodes && next.steps === last.size.steps ? undefined : next;
-  }
-
-  private bumpLanes({ pairs }: JudgedCase): readonly Solving[] {
+  private startBumps({ judged }: SolvedCase): readonly Solving[] {
     if (this.setting.settings.greeks !== "all" || this.paidNow !== undefined) return [];
-    this.bumps = new Bumps(pairs, this.cases[0], this.setting.precision, this.arena);
+    this.bumps = new Bumps(judged.pairs, this.cases[0], this.setting.precision, this.arena);
     return this.bumps.lanes;
   }
 
   /** The scenarios' cases, the base case left out, on meshes of their own. */
-  private scenarioLanes(): readonly Solving[] {
+  private startShifted(size: Resolution): readonly Solving[] {
     const [, ...others] = this.cases;
     this.shifted = others.map((one) =>
-      one === undefined || isKnown(one) ? undefined : caseAt(one, this.size, this.arena, "points"),
+      one === undefined || isKnown(one) ? undefined : new SolvedCase(one, size, this.wanted, this.arena, "points"),
     );
-    return this.shifted.flatMap((one) => (one === undefined ? [] : lanesOf(one)));
+    return this.shifted.flatMap((one) => one?.lanes ?? []);
   }
 
-  /** The values of a case that is not settled, at its spots after today's. */
-  private readCase(index: number, column: Float64Array): void {
-    const solved = index === 0 ? this.base?.pairs : this.shifted[index - 1];
+  /** The values of a case that is not settled, at its spots after today's; returns the largest of their error estimates. */
+  private readCase(index: number, column: Float64Array): number {
+    const solved = index === 0 ? this.base : this.shifted?.[index - 1];
     const one = this.cases[index] ?? this.cases[0];
-    if (solved !== undefined) readSpots(solved, column);
-    else for (let k = 0; k < column.length; k++) column[k] = deterministicValue(one, one.problem.spots[k + 1]);
-    if (index === 0 && solved !== undefined) this.keepToday(column);
+    if (solved === undefined) return knownValues(one, column);
+    column.set(solved.values);
+    let largest = 0;
+    for (let k = 0; k < column.length; k++) {
+      const spot = one.problem.spots[k + 1];
+      largest = Math.max(largest, solved.estimateAt(k) + roundingError(this.setting.precision, spot, column[k]));
+    }
+    if (index === 0) this.keepToday(column);
+    return largest;
   }
 
   /** The scenario that moves nothing is the trade's value, to the last bit: not another reading of the same solution. */
   private keepToday(column: Float64Array): void {
     const [today, ...spots] = this.problem.spots;
-    const { value } = this.tried[this.tried.length - 1];
-    for (let k = 0; k < column.length; k++) if (spots[k] === today) column[k] = value;
+    const value = this.base?.today.value;
+    for (let k = 0; k < column.length; k++) if (spots[k] === today && value !== undefined) column[k] = value;
   }
 }
 

@@ -1,11 +1,11 @@
-import type { ScenarioValues, Scenarios, Trade } from "../book/index.ts";
+import type { ScenarioErrorEstimates, ScenarioValues, Scenarios, Trade } from "../book/index.ts";
 import { type OneFactorProblem, type Shift, totalVariance } from "../fdm/index.ts";
 import { laterTrade } from "./later-trade.ts";
 import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
 import { tradeProblems } from "./trade-problem.ts";
 
 /** What a method finds out about one trade: everything of a result that depends on numbers. */
-export interface Valuation {
+export interface Valuation extends Partial<Ladder> {
   readonly value: number;
   readonly delta: number | null;
   readonly gamma: number | null;
@@ -15,7 +15,6 @@ export interface Valuation {
   readonly errorEstimate: number;
   readonly method: string;
   readonly warnings: readonly string[];
-  readonly scenarios?: ScenarioValues;
 }
 
 /**
@@ -56,27 +55,37 @@ function isBase(time: number, { volatility, rate }: Shift): boolean {
   return time === 0 && volatility === 0 && rate === 0;
 }
 
-/** Puts the values of a case, counted as in `cases`, at the scenarios' spots into a column. */
-export type ReadCase = (index: number, column: Float64Array) => void;
+/** Puts the values of a case, counted as in `cases`, at the scenarios' spots into a column; returns the largest of their error estimates. */
+export type ReadCase = (index: number, column: Float64Array) => number;
 
-/** values[time][spot][volatility][rate], case by case. */
-export function scenarioValues(scenarios: Scenarios, cases: readonly unknown[], read: ReadCase): ScenarioValues {
+/** What a trade is worth under all scenarios. */
+export interface Ladder {
+  readonly scenarios: ScenarioValues;
+  readonly scenarioErrorEstimates: ScenarioErrorEstimates;
+}
+
+/** values[time][spot][volatility][rate], case by case, and the largest error estimate of each case. */
+export function ladderOf(scenarios: Scenarios, cases: readonly unknown[], read: ReadCase): Ladder {
   const { time: times, spot, volatility: volatilities, rate: rates } = scenarios;
   const column = new Float64Array(spot.length);
   const values = emptyScenarioValues(scenarios);
   let others = 1;
-  for (const [t, time] of times.entries()) {
-    const cube = values[t];
-    for (const [i, volatility] of volatilities.entries())
-      for (const [j, rate] of rates.entries()) {
+  const estimates = times.map((time, t) =>
+    volatilities.map((volatility, i) =>
+      rates.map((rate, j) => {
         const index = isBase(time, { volatility, rate }) ? 0 : others++;
-        if (cases[index] === undefined) column.fill(0);
-        else read(index, column);
-        for (let s = 0; s < column.length; s++) cube[s][i][j] = Number.isFinite(column[s]) ? column[s] : null;
-      }
-  }
-  return values;
+        const isSettled = cases[index] === undefined;
+        if (isSettled) column.fill(0);
+        const estimate = isSettled ? 0 : read(index, column);
+        for (let s = 0; s < column.length; s++) values[t][s][i][j] = finiteOrNull(column[s]);
+        return finiteOrNull(estimate);
+      }),
+    ),
+  );
+  return { scenarios: values, scenarioErrorEstimates: estimates };
 }
+
+const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
 /** Scenario values to be filled in. */
 export function emptyScenarioValues({ time, spot, volatility, rate }: Scenarios): (number | null)[][][][] {

@@ -11,6 +11,8 @@ export interface Observed {
   readonly inTime: number;
   /** Both together, were they to have one sign. */
   readonly total: number;
+  /** What the place of an exercise boundary between nodes moves the value by; it falls as h². */
+  readonly noise: number;
   /** How many times finer the mesh has to be for diffusion to outweigh drift on the coarse mesh, too; at most 1 where it does. */
   readonly drift: number;
 }
@@ -37,7 +39,12 @@ export function nextResolution(
   const finer = ({ part, order }: Decay["space"], error: number): number =>
     Math.max(least, ((part * error) / (0.5 * accuracy)) ** (1 / order));
   return {
-    nodes: rung(NODES, before.nodes * Math.max(finer(space, observed.inSpace), observed.drift), mostNodes),
+    nodes: rung(
+      NODES,
+      before.nodes *
+        Math.max(finer(space, observed.inSpace), Math.sqrt(observed.noise / (0.5 * accuracy)), observed.drift),
+      mostNodes,
+    ),
     steps: rung(STEPS, before.steps * finer(time, observed.inTime), Number.POSITIVE_INFINITY),
   };
 }

@@ -1,5 +1,12 @@
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
-import { type Diffusion, jumpsBetween, type OneFactorProblem, SAME_DATE, totalVariance, volatilityAt } from "../fdm/index.ts";
+import {
+  type Diffusion,
+  jumpsBetween,
+  type OneFactorProblem,
+  SAME_DATE,
+  totalVariance,
+  volatilityAt,
+} from "../fdm/index.ts";
 import { formula, formulaVariables } from "../kernel/index.ts";
 import type { PiecewiseConstant, Volatility } from "../market/index.ts";
 import { type TradeProblems, withBarriers } from "./trade-barriers.ts";
@@ -134,7 +141,10 @@ const jumpsInPrice = lastUsed((key: string): readonly number[] => {
   return times.flatMap((time) => jumpsBetween((price) => diffusion.sigma(price, time), prices));
 });
 
-function localDiffusion({ expression, added = 0, start = 0 }: Volatility & { kind: "local" }, { underlying, expiry }: Trade): Diffusion {
+function localDiffusion(
+  { expression, added = 0, start = 0 }: Volatility & { kind: "local" },
+  { underlying, expiry }: Trade,
+): Diffusion {
   const diffusion = localVolatilities(expression);
   const { spot } = underlying;
   if (diffusion.kind === "local")

@@ -86,7 +86,7 @@ describe.each(Object.entries(FAMILIES))("accuracy asked for: %s", (_, names) => 
 });
 
 describe("resolutions", () => {
-  const observed = { inSpace: 3e-5, inTime: 5e-6, total: 3.5e-5, drift: 0 };
+  const observed = { inSpace: 3e-5, inTime: 5e-6, total: 3.5e-5, noise: 0, drift: 0 };
   const american = { exercise: { kind: "american" } } as const;
   const decay = (parts: Parameters<typeof trade>[0]) => decayOf(tradeProblems(trade(parts), 0, undefined));
   const kind = decay(american);
