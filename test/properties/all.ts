@@ -1,4 +1,5 @@
 import { closedFormProperties } from "./closed-form-properties.ts";
 import type { Property } from "./property.ts";
+import { relationProperties } from "./relation-properties.ts";
 
-export const allProperties: readonly Property[] = [...closedFormProperties];
+export const allProperties: readonly Property[] = [...closedFormProperties, ...relationProperties];

@@ -67,32 +67,26 @@ export interface Contract extends MarketPart {
 
 export const AS_OF = "2026-11-20T16:00:00Z";
 
-/** A book of contracts with one set of scenarios; contract i is the trade `t<i>` on the underlying `U<i>`. */
+/** A book of contracts with one set of scenarios; contract i is the trade `t<i>`. Those of one market share their underlying. */
 export function bookOf(contracts: readonly Contract[]) {
-  const market = {
-    rates: Object.fromEntries(contracts.map(({ rate }, i) => [`C${i}`, rate])),
-    underlyings: Object.fromEntries(contracts.map((contract, i) => [`U${i}`, underlyingOf(contract, i)])),
-  };
+  const names = new Map<string, string>();
+  const rates: Record<string, RateJson> = {};
+  const underlyings: Record<string, object> = {};
+  const trades = contracts.map((contract, i) => {
+    const { spot, rate, yield: q, discrete, volatility, payoff, strike, expiry, exercise, barriers } = contract;
+    const key = JSON.stringify([spot, rate, q, discrete, volatility]);
+    const number = names.size;
+    const underlying = names.get(key) ?? `U${number}`;
+    if (!names.has(key)) {
+      names.set(key, underlying);
+      rates[`C${number}`] = rate;
+      const dividends = q === undefined && discrete === undefined ? undefined : { yield: q, discrete };
+      underlyings[underlying] = { spot, currency: `C${number}`, volatility, dividends };
+    }
+    return { id: `t${i}`, underlying, payoff, strike, expiry, exercise, barriers };
+  });
   const scenarios = contracts.find((contract) => contract.scenarios !== undefined)?.scenarios;
-  return {
-    asOf: AS_OF,
-    market,
-    ...(scenarios === undefined ? {} : { scenarios }),
-    trades: contracts.map(({ payoff, strike, expiry, exercise, barriers }, i) => ({
-      id: `t${i}`,
-      underlying: `U${i}`,
-      payoff,
-      strike,
-      expiry,
-      exercise,
-      barriers,
-    })),
-  };
-}
-
-function underlyingOf({ spot, volatility, yield: yieldRate, discrete }: Contract, i: number) {
-  const dividends = yieldRate === undefined && discrete === undefined ? undefined : { yield: yieldRate, discrete };
-  return { spot, currency: `C${i}`, volatility, dividends };
+  return { asOf: AS_OF, market: { rates, underlyings }, ...(scenarios === undefined ? {} : { scenarios }), trades };
 }
 
 /** Lines for `feynkac price -`: the market, then the trades. */

@@ -195,7 +195,8 @@ function drawExpression(random: Random, market: Market): PayoffJson {
 
 export function drawDates(random: Random, expiry: number, most = 12): number[] {
   const count = 1 + random.integer(most);
-  if (random.chance(0.5)) return Array.from({ length: count }, (_, i) => (expiry * (i + 1)) / count);
+  if (random.chance(0.5))
+    return Array.from({ length: count }, (_, i) => (i === count - 1 ? expiry : (expiry * (i + 1)) / count));
   return [...new Set(random.sorted(count, () => random.uniform(0.01, 1) * expiry))];
 }
 
@@ -247,25 +248,40 @@ export function drawBarrier(
   };
 }
 
+/** One barrier, or one on each side. Knock-ins of a trade have one rebate. */
+export function drawBarriers(random: Random, market: Market, choices: BarrierChoices = {}): BarrierJson[] {
+  const sides = random.choice([["up"], ["down"], ["down", "up"]] as const);
+  const barriers = sides.map((side) => drawBarrier(random, market, side, choices));
+  const rebate = barriers.find(({ type }) => type.endsWith("-in"))?.rebate ?? 0;
+  return barriers.map((barrier) => (barrier.type.endsWith("-in") ? { ...barrier, rebate } : barrier));
+}
+
 /** Anything at all. */
 export function drawContract(random: Random, choices: Choices = {}, barrierChance = 0.4): Contract {
   const market = drawMarket(random, choices);
-  const sides = random.choice([["up"], ["down"], ["down", "up"]] as const);
-  const barriers = random.chance(barrierChance) ? sides.map((side) => drawBarrier(random, market, side)) : [];
-  // Knock-ins of a trade have one rebate.
-  const rebates = barriers.filter(({ type }) => type.endsWith("-in")).map(({ rebate }) => rebate);
-  const same = barriers.map((barrier) =>
-    barrier.type.endsWith("-in") ? { ...barrier, rebate: rebates[0] ?? 0 } : barrier,
-  );
   return {
     ...contractOf(market),
     ...drawPayoff(random, market),
     exercise: drawExercise(random, market),
-    ...(same.length === 0 ? {} : { barriers: same }),
+    ...(random.chance(barrierChance) ? { barriers: drawBarriers(random, market) } : {}),
   };
 }
 
 /** The market's part of a contract, without what only helps to draw. */
-export function contractOf({ width: _, ...market }: Market): MarketPart & { expiry: number } {
-  return market;
+export function contractOf({
+  spot,
+  expiry,
+  rate,
+  yield: q,
+  discrete,
+  volatility,
+}: Market): MarketPart & { expiry: number } {
+  return {
+    spot,
+    expiry,
+    rate,
+    ...(q === undefined ? {} : { yield: q }),
+    ...(discrete === undefined ? {} : { discrete }),
+    volatility,
+  };
 }

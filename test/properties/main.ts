@@ -16,7 +16,9 @@ const { values } = parseArgs({
   },
 });
 const { only, output, accuracy } = values;
-const properties = allProperties.filter(({ name }) => only === undefined || name.includes(only));
+const properties = allProperties.filter(
+  ({ name }) => only === undefined || only.split(",").some((part) => name.includes(part)),
+);
 if (properties.length === 0) {
   console.error(`--only ${only}: expected a part of one of ${allProperties.map(({ name }) => name).join(", ")}`);
   process.exit(2);
