@@ -31,7 +31,9 @@ interface Frame {
 
 export interface Market extends MarketPart {
   readonly expiry: number;
-  /** level·√expiry, at most 1: the distance by which strikes and barriers are drawn. */
+  /** level·√expiry, about a standard deviation of ln S. */
+  readonly deviation: number;
+  /** The same, at most 1: the distance by which strikes and barriers are drawn. */
   readonly width: number;
 }
 
@@ -63,6 +65,7 @@ export function drawMarket(random: Random, choices: Choices = {}): Market {
   return {
     spot,
     expiry,
+    deviation: level * Math.sqrt(expiry),
     width: Math.min(level * Math.sqrt(expiry), 1),
     rate: drawRate(random, frame, choices),
     ...(yieldRate === undefined ? {} : { yield: yieldRate }),
