@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { allProperties } from "./all.ts";
 import { findingText, reportText, run } from "./run.ts";
+import { verdictOn, verdictText } from "./verdict.ts";
 
 const { values } = parseArgs({
   options: {
@@ -33,5 +34,7 @@ const report = await run({
   ...(accuracy === undefined ? {} : { accuracy: Number(accuracy) }),
   onProgress: (priced) => console.error(`${priced} trades, ${((performance.now() - started) / 1000).toFixed(0)} s`),
 });
-console.log(reportText(report, Number(values.top)));
+const verdict = verdictOn(report);
+console.log(`${reportText(report, Number(values.top))}\n\n${verdictText(verdict)}`);
+process.exitCode = verdict.passed ? 0 : 1;
 if (output !== undefined) writeFileSync(output, [...report.failures, ...report.offenders].map(findingText).join("\n"));

@@ -176,5 +176,16 @@ function worstOfEach(offenders: readonly Finding[], top: number): Finding[] {
 export function findingText(finding: Finding): string {
   const { check, excess, estimate, expected, spot, contracts, values } = finding;
   const shown = values.map(({ value, estimate: e }) => `${value} ± ${e.toExponential(1)}`).join("; ");
-  return `\n# ${check}: off by ${(excess / spot).toExponential(2)} of spot, estimate ${(estimate / spot).toExponential(1)}\n# ${shown}${expected === undefined ? "" : ` (exact: ${expected})`}\n${ndjson(contracts)}`;
+  return `\n# ${check}: off by ${(excess / spot).toExponential(2)} of spot, estimate ${(estimate / spot).toExponential(1)}\n# ${shown}${expected === undefined ? "" : ` (exact: ${expected})`}\n${booksOf(contracts)}`;
+}
+
+/** A book of the contracts with scenarios, and one of those without. */
+function booksOf(contracts: readonly Contract[]): string {
+  const [within, without] = [true, false].map((has) =>
+    contracts.filter(({ scenarios }) => (scenarios !== undefined) === has),
+  );
+  return [within, without]
+    .filter(({ length }) => length > 0)
+    .map(ndjson)
+    .join("\n");
 }
