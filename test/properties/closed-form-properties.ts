@@ -14,7 +14,7 @@ import {
 import type { BarrierJson, Contract, PayoffJson, VolatilityJson } from "./contract.ts";
 import { contractOf, drawLevel, drawMarket, drawRight, drawStrike, type Market } from "./generate.ts";
 import { afterDividends, beforeDividends, discount, lognormalOf, totalVariance } from "./market-functions.ts";
-import { exact, type Property } from "./property.ts";
+import { atMost, exact, type Property } from "./property.ts";
 import type { Random } from "./random.ts";
 
 /** A payoff of straight lines, and how a book writes it. */
@@ -138,6 +138,47 @@ const neverExercised: Property = {
       compare: ([got]) => [
         exact("American that is never exercised", got, blackScholes(model, right, contract.strike ?? 0)),
       ],
+    };
+  },
+};
+
+/** Without volatility the spot is its forward, and the holder exercises at the best time. */
+const certain: Property = {
+  name: "certain",
+  weight: 2,
+  draw(random) {
+    const market = drawMarket(random, { volatility: ["flat"], dividends: ["none", "yield"], rates: ["flat"] });
+    const { pieces, ...lines } = drawLines(random, market);
+    const contract: Contract = {
+      ...contractOf(market),
+      ...lines,
+      volatility: 0,
+      exercise: random.choice(["european", "american"]),
+    };
+    const { spot, yield: q = 0, expiry } = contract;
+    const rate = Number(contract.rate);
+    const paidAt = (t: number): number => {
+      const at = spot * Math.exp((rate - q) * t);
+      const paid = pieces.reduce(
+        (sum, { from, to, constant, slope }) => sum + (at > from && at < to ? constant + slope * at : 0),
+        0,
+      );
+      return paid * Math.exp(-rate * t);
+    };
+    const expected = paidAt(expiry);
+    // A jump right at the forward is decided by rounding.
+    if (
+      pieces.some(({ from, to }) =>
+        [from, to].some((end) => Math.abs(Math.log(end / spot) - (rate - q) * expiry) < 1e-9),
+      )
+    )
+      return undefined;
+    if (contract.exercise === "european")
+      return { contracts: [contract], compare: ([got]) => [exact("no volatility", got, expected)] };
+    const best = Math.max(...Array.from({ length: 200 }, (_, i) => paidAt((i * expiry) / 199)));
+    return {
+      contracts: [contract],
+      compare: ([got]) => [atMost("no volatility: exercise at any time ≤ American", -best, [-1, got])],
     };
   },
 };
@@ -372,6 +413,7 @@ export const closedFormProperties: readonly Property[] = [
   european,
   wide,
   neverExercised,
+  certain,
   barriers,
   touches,
   cevs,

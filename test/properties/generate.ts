@@ -55,7 +55,9 @@ export function drawMarket(random: Random, choices: Choices = {}): Market {
   const frame = {
     spot: random.choice([100, random.logUniform(0.5, 5000)]),
     expiry: random.chance(0.1) ? random.uniform(0.5, 5) / 365 : random.logUniform(0.02, 15),
-    level: random.logUniform(0.04, random.chance(0.15) ? 1.2 : 0.6),
+    level: random.chance(0.03)
+      ? random.logUniform(0.005, 0.04)
+      : random.logUniform(0.04, random.chance(0.15) ? 1.2 : 0.6),
   };
   const { spot, expiry, level } = frame;
   const kind = random.choice(choices.dividends ?? ALL_DIVIDENDS);
@@ -209,6 +211,8 @@ export function drawExercise(random: Random, { expiry }: Market): "european" | "
 
 export type BarrierSide = "up" | "down";
 
+const opposite = { up: "down", down: "up" } as const;
+
 export interface BarrierChoices {
   readonly kind?: "out" | "in";
   readonly continuous?: boolean;
@@ -236,9 +240,11 @@ export function drawBarrier(
   const monitoring = dates
     ? drawDates(random, expiry).filter((t) => t >= (from ?? 0) && t <= (to ?? expiry))
     : undefined;
+  // Monitored from later on, it may be on the other side of today's spot.
+  const later = (from !== undefined || monitoring !== undefined) && random.chance(0.15);
   return {
     type: `${side}-and-${kind}`,
-    level: drawLevel(random, market, side),
+    level: drawLevel(random, market, later ? opposite[side] : side),
     ...(rebate && random.chance(0.3)
       ? {
           rebate: spot * random.uniform(0.001, 0.1),

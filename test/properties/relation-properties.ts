@@ -301,6 +301,24 @@ const rebates: Property = {
   },
 };
 
+/** What is paid is a digital with the other sign. */
+const signs: Property = {
+  name: "signs",
+  weight: 1,
+  draw(random) {
+    const market = drawMarket(random);
+    const barriers = random.chance(0.3) ? { barriers: drawBarriers(random, market, { rebate: false }) } : {};
+    const cash = market.spot * random.uniform(0.01, 0.5);
+    const paying = (amount: number): Contract => ({ ...base, payoff: { digital: right, cash: amount } });
+    const right = drawRight(random);
+    const base = { ...contractOf(market), ...barriers, strike: drawStrike(random, market) };
+    return {
+      contracts: [paying(cash), paying(-cash)],
+      compare: ([got, paid]) => [sumsTo("digital of less than nothing", 0, [1, got], [1, paid])],
+    };
+  },
+};
+
 /** No trade of any kind fails; what pays nothing negative is worth nothing negative. */
 const anything: Property = {
   name: "anything",
@@ -325,5 +343,6 @@ export const relationProperties: readonly Property[] = [
   volatilities,
   lives,
   rebates,
+  signs,
   anything,
 ];

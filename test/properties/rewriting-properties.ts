@@ -47,6 +47,8 @@ const rewritings: Readonly<Record<string, Rewriting>> = {
     const { digital, cash } = payoff;
     return { payoff: { expression: `S ${digital === "call" ? ">" : "<"} ${strike} ? ${cash} : 0`, kinks: [strike] } };
   },
+  "kinks that are not named": ({ payoff }) =>
+    typeof payoff === "object" && "expression" in payoff ? { payoff: { expression: payoff.expression } } : undefined,
   "a barrier that is never hit": ({ barriers = [], spot }, random) => ({
     barriers: [
       ...barriers,
