@@ -16,25 +16,42 @@ const { values } = parseArgs({
     accuracy: { type: "string" },
   },
 });
-const { only, output, accuracy } = values;
+const { only, output } = values;
+const [trades, seed, top] = (
+  [
+    ["trades", 1],
+    ["seed", 0],
+    ["top", 0],
+  ] as const
+).map(([name, least]) => {
+  const number = Number(values[name]);
+  if (Number.isInteger(number) && number >= least) return number;
+  return refuse(`--${name} ${values[name]}: expected a whole number from ${least} on`);
+});
+const accuracy = values.accuracy === undefined ? undefined : Number(values.accuracy);
+if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
+  refuse(`--accuracy ${values.accuracy}: expected a number from 1e-8 to 1e-3`);
 const properties = allProperties.filter(
   ({ name }) => only === undefined || only.split(",").some((part) => name.includes(part)),
 );
-if (properties.length === 0) {
-  console.error(`--only ${only}: expected a part of one of ${allProperties.map(({ name }) => name).join(", ")}`);
-  process.exit(2);
-}
+if (properties.length === 0)
+  refuse(`--only ${only}: expected parts of ${allProperties.map(({ name }) => name).join(", ")}`);
 using device = createCpuDevice();
 const started = performance.now();
 const report = await run({
   device,
   properties,
-  trades: Number(values.trades),
-  seed: Number(values.seed),
-  ...(accuracy === undefined ? {} : { accuracy: Number(accuracy) }),
+  trades,
+  seed,
+  ...(accuracy === undefined ? {} : { accuracy }),
   onProgress: (priced) => console.error(`${priced} trades, ${((performance.now() - started) / 1000).toFixed(0)} s`),
 });
 const verdict = verdictOn(report);
-console.log(`${reportText(report, Number(values.top))}\n\n${verdictText(verdict)}`);
+console.log(`${reportText(report, top)}\n\n${verdictText(verdict)}`);
 process.exitCode = verdict.passed ? 0 : 1;
 if (output !== undefined) writeFileSync(output, [...report.failures, ...report.offenders].map(findingText).join("\n"));
+
+function refuse(message: string): never {
+  console.error(message);
+  process.exit(2);
+}

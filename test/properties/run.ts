@@ -53,32 +53,39 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const failures: Finding[] = [];
   let priced = 0;
   while (priced < options.trades) {
-    const samples: (Sample & { property: string })[] = [];
-    let count = 0;
-    while (count < TOGETHER && priced + count < options.trades) {
-      const property = pick(random);
-      const sample = property.draw(random);
-      if (sample === undefined) continue;
-      samples.push({ ...sample, property: property.name });
-      count += sample.contracts.length;
-    }
-    const values = await priceAll(
-      samples.flatMap(({ contracts }) => contracts),
-      options,
-    );
+    const samples = drawSamples(pick, random, Math.min(TOGETHER, options.trades - priced));
+    const contracts = samples.flatMap((sample) => sample.contracts);
+    const values = await priceAll(contracts, options);
     let start = 0;
     for (const sample of samples) {
       const own = values.slice(start, (start += sample.contracts.length));
       for (const finding of judge(sample, own)) {
         if (Number.isNaN(finding.excess)) failures.push(finding);
-        else if (isBeyond(checks, finding)) offenders.push(finding);
+        else if (tally(checks, finding)) offenders.push(finding);
       }
     }
-    priced += count;
+    priced += contracts.length;
     options.onProgress?.(priced);
   }
   offenders.sort((a, b) => beyond(b) - beyond(a));
   return { priced, failures, checks: [...checks.values()].sort((a, b) => (a.check < b.check ? -1 : 1)), offenders };
+}
+
+interface NamedSample extends Sample {
+  readonly property: string;
+}
+
+/** Samples of as many trades, or a few more. */
+function drawSamples(pick: (random: Random) => Property, random: Random, trades: number): NamedSample[] {
+  const samples: NamedSample[] = [];
+  for (let count = 0; count < trades;) {
+    const property = pick(random);
+    const sample = property.draw(random);
+    if (sample === undefined) continue;
+    samples.push({ ...sample, property: property.name });
+    count += sample.contracts.length;
+  }
+  return samples;
 }
 
 /** Draws properties by weight. */
@@ -96,7 +103,8 @@ export const beyond = ({ excess, estimate, spot }: Finding): number => (excess -
 /** Rounding, of closed forms too, as a part of the spot. */
 const ROUNDING = 1e-9;
 
-function isBeyond(checks: Map<string, CheckSummary>, finding: Finding): boolean {
+/** Counts a finding. @returns whether it is beyond its estimate */
+function tally(checks: Map<string, CheckSummary>, finding: Finding): boolean {
   const { check, excess, spot } = finding;
   const summary = checks.get(check) ?? { check, n: 0, beyondEstimate: 0, beyond1e5: 0, beyond2e5: 0, worst: 0 };
   checks.set(check, summary);
@@ -109,7 +117,7 @@ function isBeyond(checks: Map<string, CheckSummary>, finding: Finding): boolean 
   return over > ROUNDING;
 }
 
-function judge(sample: Sample & { property: string }, values: readonly Valued[]): Finding[] {
+function judge(sample: NamedSample, values: readonly Valued[]): Finding[] {
   const { contracts, property } = sample;
   const spot = Math.max(...contracts.map((contract) => contract.spot));
   const finding = (comparison: Comparison): Finding => ({ ...comparison, property, spot, contracts, values });
