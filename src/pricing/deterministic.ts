@@ -159,8 +159,8 @@ interface Path {
 }
 
 /**
- * The most that exercise at a time in [a, b] is worth: at a kink that the path comes to, or between two of them. A payoff that jumps is best right at its
- * kink, where a search among times would only come near.
+ * The most that exercise at a time in [a, b] is worth: at a kink that the path comes to, or between two of them.
+ * A payoff that jumps is best right at its kink, where a search among times would only come near.
  */
 function bestExercise(payoff: PayoffProfile, { discount, forward }: Path, a: number, b: number): number {
   const [first, last] = [forward(a), forward(b)];

@@ -1,5 +1,6 @@
 /**
- * Greeks against differences of values that were got in another way: quadrature about a date, the closed form of CEV, and `solve`, on meshes of its own
+ * Greeks against differences of values that were got in another way: quadrature about a date, the closed form of CEV,
+ * and `solve`, on meshes of its own
  * with exercise by penalties. The sizes are far above the tolerances, so a sign or a factor cannot be wrong.
  */
 import { afterAll, describe, expect, it } from "vitest";
@@ -61,7 +62,10 @@ async function expectGreeks(one: Trade, expected: Greeks): Promise<void> {
 
 const EXACT_STEPS: Move = { spot: 0.05, volatility: 1e-4, rate: 1e-4, time: 1e-4 };
 
-/** One date before expiry, on which dividends are paid and the holder may exercise: the value just after is Black and Scholes'. */
+/**
+ * One date before expiry, on which dividends are paid and the holder may exercise: the value just after is Black and
+ * Scholes'.
+ */
 interface OneDate {
   readonly right: "call" | "put";
   readonly strike: number;
@@ -116,7 +120,10 @@ const tradeOf = ({ right, strike, rate, date, expiry, volatility, ...one }: OneD
     },
   });
 
-/** As one dividend, or as two that have something of both forms: those of a date add up, and are of the spot before either. */
+/**
+ * As one dividend, or as two that have something of both forms: those of a date add up, and are of the spot before
+ * either.
+ */
 function paidOn(time: number, { cash, proportional, apart = false }: Pick<OneDate, "cash" | "proportional" | "apart">) {
   if (!apart) return [{ time, cash, proportional }];
   return [

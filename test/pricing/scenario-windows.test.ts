@@ -1,4 +1,7 @@
-/** Barriers whose windows or dates end, or begin, on a scenario's date: that day itself is still monitored, as docs/book.md says. */
+/**
+ * Barriers whose windows or dates end, or begin, on a scenario's date: that day itself is still monitored, as
+ * docs/book.md says.
+ */
 import { describe, expect, it } from "vitest";
 import type { Barrier } from "../../src/book/index.ts";
 import { constant } from "../../src/market/index.ts";

@@ -293,7 +293,8 @@ const displaced: Property = {
 };
 
 /**
- * Something happens on one date (dividends of every form, then a barrier, then exercise), and after it the trade is Black and Scholes': its value by
+ * Something happens on one date (dividends of every form, then a barrier, then exercise), and after it the trade is
+ * Black and Scholes': its value by
  * quadrature. Before it the spot may be absorbed by a continuous barrier.
  */
 const oneDate: Property = {

@@ -36,9 +36,11 @@ export function piecesOf(kind: "call" | "put" | "digital-call" | "digital-put", 
 export const CASH: readonly Piece[] = [{ from: 0, to: Infinity, constant: 1, slope: 0 }];
 
 /**
- * The value of pieces at expiry where ln S is absorbed at two levels (0 and ∞: none), by the method of images: the density of ln S_T at y, from x, is
+ * The value of pieces at expiry where ln S is absorbed at two levels (0 and ∞: none), by the method of images: the
+ * density of ln S_T at y, from x, is
  *
- *   e^{(ν/σ²)·(y − x) − ν²T/(2σ²)}·Σₙ [φ_s(y − x − 2nw) − φ_s(y + x − 2a − 2nw)],   ν = r − q − σ²/2,  s² = σ²T,  w = b − a,
+ *   e^{(ν/σ²)·(y − x) − ν²T/(2σ²)}·Σₙ [φ_s(y − x − 2nw) − φ_s(y + x − 2a − 2nw)],   ν = r − q − σ²/2,  s² = σ²T,  w = b
+ * − a,
  *
  * the second term and n ≠ 0 only with barriers (Ikeda & Kunitomo 1992).
  */
@@ -108,7 +110,8 @@ export function oneTouch({ spot, rate, yield: q, volatility, expiry }: Lognormal
   const lambda = Math.sqrt(mu * mu + (2 * rate) / volatility ** 2);
   const logLevel = Math.log(level / spot);
   const z = logLevel / s + lambda * s;
-  // Each power and its probability may overflow and underflow apart; their logarithms are added where the power is large.
+  // Each power and its probability may overflow and underflow apart; their logarithms are added where the power is
+  // large.
   const term = (power: number, x: number): number => Math.exp(power * logLevel) * cdf(x);
   return term(mu + lambda, eta * z) + term(mu - lambda, eta * (z - 2 * lambda * s));
 }
@@ -163,7 +166,8 @@ function logGamma(a: number): number {
 }
 
 /**
- * e^{−r·t}·E[g(S_t)] by Gauss and Legendre's rule between breakpoints, with S lognormal (and absorbed at two levels before, if given).
+ * e^{−r·t}·E[g(S_t)] by Gauss and Legendre's rule between breakpoints, with S lognormal (and absorbed at two levels
+ * before, if given).
  * `breaks` are the spots where g or a derivative of it jumps or turns fast.
  */
 export function expectation(

@@ -1,4 +1,6 @@
-/** A trade with the market that it needs, as a book writes them, so that any of them can be printed and priced again. */
+/**
+ * A trade with the market that it needs, as a book writes them, so that any of them can be printed and priced again.
+ */
 import type { PricedTrade } from "../../src/book/index.ts";
 
 export type Right = "call" | "put";
@@ -67,7 +69,10 @@ export interface Contract extends MarketPart {
 
 export const AS_OF = "2026-11-20T16:00:00Z";
 
-/** A book of contracts with one set of scenarios; contract i is the trade `t<i>`. Those of one market share their underlying. */
+/**
+ * A book of contracts with one set of scenarios; contract i is the trade `t<i>`. Those of one market share their
+ * underlying.
+ */
 export function bookOf(contracts: readonly Contract[]) {
   const names = new Map<string, string>();
   const rates: Record<string, RateJson> = {};

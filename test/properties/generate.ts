@@ -188,14 +188,17 @@ function drawExpression(random: Random, market: Market): PayoffJson {
   return random.choice<PayoffJson>([
     { expression: `abs(S - ${b})`, kinks: [b] },
     { expression: `min(max(S - ${a}, 0), ${b - a})`, kinks: [a, b] },
-    {
-      expression: `max(S - ${a}, 0) - max(S - ${b}, 0)*${1 + (b - a) / Math.max(c - b, 1e-3 * b)} + max(S - ${c}, 0)*${(b - a) / Math.max(c - b, 1e-3 * b)}`,
-      kinks: [a, b, c],
-    },
+    { expression: butterfly(a, b, c), kinks: [a, b, c] },
     { expression: `S > ${a} && S < ${c} ? ${0.1 * b} : 0`, kinks: [a, c] },
     { expression: `max(${a} - S, 0) + max(S - ${c}, 0)`, kinks: [a, c] },
     { expression: `min(S*S/${market.spot}, ${2 * b})`, kinks: [Math.sqrt(2 * b * market.spot)] },
   ]);
+}
+
+/** Up from a to b, down to c, nothing elsewhere; never below nothing where b and c all but meet. */
+function butterfly(a: number, b: number, c: number): string {
+  const down = (b - a) / Math.max(c - b, 1e-3 * b);
+  return `max(S - ${a}, 0) - max(S - ${b}, 0)*${1 + down} + max(S - ${c}, 0)*${down}`;
 }
 
 export function drawDates(random: Random, expiry: number, most = 12): number[] {

@@ -39,7 +39,10 @@ function linear(nodes: readonly (readonly [number, number])[], t: number): numbe
   return y0 + ((y1 - y0) * (t - x0)) / (x1 - x0);
 }
 
-/** The lognormal law of the spot at `expiry` of a contract with deterministic volatility and proportional dividends only. */
+/**
+ * The lognormal law of the spot at `expiry` of a contract with deterministic volatility and proportional dividends
+ * only.
+ */
 export function lognormalOf({ spot, rate, yield: q = 0, discrete = [], volatility, expiry }: Contract): Lognormal {
   const kept = product(discrete.filter(({ date }) => date <= expiry));
   return {

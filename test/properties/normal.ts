@@ -2,7 +2,10 @@
 
 const TABLE = erfcTable();
 
-/** Φ(x) to 1e-15 relative, from Mills' ratio by a continued fraction far out, and Taylor's series about tabulated points inside. */
+/**
+ * Φ(x) to 1e-15 relative, from Mills' ratio by a continued fraction far out, and Taylor's series about tabulated points
+ * inside.
+ */
 export function cdf(x: number): number {
   if (x > 0) return 1 - cdf(-x);
   if (x < -8) return density(x) / mills(-x);

@@ -1,4 +1,7 @@
-/** Random trades of every kind, with what must hold of their values. `npm run check:properties` does the same for more of them. */
+/**
+ * Random trades of every kind, with what must hold of their values. `npm run check:properties` does the same for more
+ * of them.
+ */
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";

@@ -6,7 +6,10 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** Uniform on [0, 1). Mulberry32 (T. Ettinger, 2017): a Weyl sequence, mixed; its period of 2³² is far beyond what a run draws. */
+  /**
+   * Uniform on [0, 1). Mulberry32 (T. Ettinger, 2017): a Weyl sequence, mixed; its period of 2³² is far beyond what a
+   * run draws.
+   */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);

@@ -233,7 +233,8 @@ const spots: Property = {
 };
 
 /**
- * Worth more with more volatility: convex payoffs without barriers, European or American. A spot that a cash dividend stops at zero makes a put concave
+ * Worth more with more volatility: convex payoffs without barriers, European or American. A spot that a cash dividend
+ * stops at zero makes a put concave
  * there, so only calls have cash dividends.
  */
 const volatilities: Property = {

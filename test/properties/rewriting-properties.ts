@@ -197,7 +197,10 @@ function onClock(volatility: VolatilityJson, factor: number): VolatilityJson {
   };
 }
 
-/** Call(S, K, r, q) = put(K, S, q, r), with every right of exercise; a barrier H becomes S·K/H on the other side (McDonald & Schroder 1998). */
+/**
+ * Call(S, K, r, q) = put(K, S, q, r), with every right of exercise; a barrier H becomes S·K/H on the other side
+ * (McDonald & Schroder 1998).
+ */
 const mirrored: Property = {
   name: "mirrored",
   weight: 4,

@@ -1,4 +1,6 @@
-/** That the property checks see what is wrong: an oracle that is off, a trade that fails, a value that is not a number. */
+/**
+ * That the property checks see what is wrong: an oracle that is off, a trade that fails, a value that is not a number.
+ */
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Contract } from "./contract.ts";

@@ -1,4 +1,7 @@
-/** What random trades must show: no crash, no NaN, estimates that hold, and nothing far off that LIMITATIONS.md does not list. */
+/**
+ * What random trades must show: no crash, no NaN, estimates that hold, and nothing far off that LIMITATIONS.md does not
+ * list.
+ */
 import { KNOWN } from "./known.ts";
 import { beyond, type Finding, type RunReport } from "./run.ts";
 
@@ -27,8 +30,9 @@ export function verdictOn({ checks, failures, offenders }: RunReport): Verdict {
 }
 
 export function verdictText({ within, unlisted, listed, passed }: Verdict): string {
+  const share = `${(100 * within).toFixed(3)} % of checks within the estimate`;
   return [
-    `${passed ? "passed" : "failed"}: ${(100 * within).toFixed(3)} % of checks within the estimate, ${unlisted.length} beyond estimate + ${FAR} of the spot and not listed`,
+    `${passed ? "passed" : "failed"}: ${share}, ${unlisted.length} beyond estimate + ${FAR} of the spot and not listed`,
     ...listed.filter(({ count }) => count > 0).map(({ words, count }) => `${count} listed in LIMITATIONS: ${words}`),
   ].join("\n");
 }
