@@ -10,12 +10,13 @@ export interface KnownLimitation {
 export const KNOWN: readonly KnownLimitation[] = [
   {
     words: "A digital whose strike is moved by a large cash dividend on the day of expiry",
-    covers: ({ contracts }) =>
+    covers: ({ contracts, excess, spot }) =>
+      excess <= 1e-4 * spot &&
       contracts.some(
         ({ payoff, discrete = [], expiry }) =>
           typeof payoff === "object" &&
           "digital" in payoff &&
-          discrete.some(({ date, cash = 0 }) => date === expiry && cash > 0),
+          discrete.some(({ date, cash = 0 }) => date === expiry && cash > 0.05 * spot),
       ),
   },
 ];
