@@ -14,6 +14,7 @@ import {
   type WatchedLevel,
 } from "../fdm/index.ts";
 import { afterDividend, integrate } from "../market/index.ts";
+import type { PayoffProfile } from "../products/index.ts";
 import { knockedOutGreeks, knockedOutPoint } from "./knocked-out.ts";
 import { type Cases, ladderOf, type Valuation } from "./plan.ts";
 import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
@@ -120,11 +121,7 @@ function valueOnPath(problem: OneFactorProblem, spot: number): number {
     const entry = isIn ? from : (firstHit(problem.knockIns?.levels, problem, forward, from, to)?.time ?? Infinity);
     // What is hit at once in and out is out.
     isIn ||= entry < end || (hit === undefined && entry === end);
-    if (american && isIn)
-      best = Math.max(
-        best,
-        largest((t) => discount(t) * payoff.exercised(forward(t)), entry, end),
-      );
+    if (american && isIn) best = Math.max(best, bestExercise(payoff, { discount, forward }, entry, end));
     if (hit !== undefined) return Math.max(best, discount(end) * rebateValue(hit.barrier, end, problem));
     price = forward(to);
     const event = events.find(({ time }) => time === to);
@@ -157,6 +154,29 @@ function firstHit<Level extends WatchedLevel>(
     if (first === undefined || time < first.time) first = { barrier, time };
   }
   return first;
+}
+
+interface Path {
+  discount(t: number): number;
+  /** Monotone, and exponential in the time between two dates. */
+  forward(t: number): number;
+}
+
+/**
+ * The most that exercise at a time in [a, b] is worth: at a kink that the path comes to, or between two of them.
+ * A payoff that jumps is best right at its kink, where a search among times would only come near.
+ */
+function bestExercise(payoff: PayoffProfile, { discount, forward }: Path, a: number, b: number): number {
+  const [first, last] = [forward(a), forward(b)];
+  const reached = payoff.kinks
+    .map((kink) => ({ kink, time: a + ((b - a) * Math.log(kink / first)) / Math.log(last / first) }))
+    .filter(({ time }) => time > a && time < b)
+    .sort((one, other) => one.time - other.time);
+  const ends = [a, ...reached.map(({ time }) => time), b];
+  return Math.max(
+    ...reached.map(({ kink, time }) => discount(time) * payoff.exercised(kink)),
+    ...ends.slice(1).map((end, i) => largest((t) => discount(t) * payoff.exercised(forward(t)), ends[i], end)),
+  );
 }
 
 /** The maximum of f on [a, b]: the best of 33 equidistant points, then golden sections about it. */

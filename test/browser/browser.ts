@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { chromium, type Page } from "playwright-core";
-import { isRequired } from "../support/webgpu.ts";
+import { isRequired } from "../support/required.ts";
 
 const executable = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 

@@ -85,20 +85,16 @@ describe.each(devices)("on $label as in plain JavaScript", ({ device, missing })
   /** A software adapter compiles a kernel of emulated doubles for 20 s, longer on a busy machine. */
   const COMPILING = 300_000;
 
-  it.each(kernels)(
-    "%s",
-    async (name) => {
-      if (device === undefined) return console.log(`skipped: ${missing}`);
-      const size = { nodes: 105, steps: 24 };
-      const problem = problems[name];
-      const expected = await solved(new PlainDevice(), "f64", problem, size, "item");
-      for (const precision of device.precisions) {
-        const got = await solved(device, precision, problem, size, "item");
-        const worst = largestDifference(problem, got, expected);
-        console.log(`${device.name} ${precision} ${name}: ${worst.toExponential(1)}`);
-        expect(worst).toBeLessThan(TOLERANCE[precision]);
-      }
-    },
-    COMPILING,
-  );
+  it.for(kernels)("%s", { timeout: COMPILING }, async (name, { skip }) => {
+    if (device === undefined) return skip(missing);
+    const size = { nodes: 105, steps: 24 };
+    const problem = problems[name];
+    const expected = await solved(new PlainDevice(), "f64", problem, size, "item");
+    for (const precision of device.precisions) {
+      const got = await solved(device, precision, problem, size, "item");
+      const worst = largestDifference(problem, got, expected);
+      console.log(`${device.name} ${precision} ${name}: ${worst.toExponential(1)}`);
+      expect(worst).toBeLessThan(TOLERANCE[precision]);
+    }
+  });
 });

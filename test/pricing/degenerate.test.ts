@@ -158,3 +158,21 @@ describe.each(["auto", "fdm"] as const)(
     });
   },
 );
+
+describe("without any volatility", () => {
+  const never = { volatility: flatVolatility(0), exercise: american } as const;
+
+  // The forward comes to the strike at t = ln(K/S)/r, where e^(−rt) = S/K.
+  it.each<[string, Payoff, number]>([
+    ["a digital", digital("call", 103), 1000 / 103],
+    [
+      "a range that the forward passes in a day",
+      { kind: "expression", expression: "S > 103 && S < 103.01 ? 10 : 0", kinks: [103, 103.01] },
+      1000 / 103,
+    ],
+    ["a digital that is not reached", digital("call", 106), 0],
+  ])("%s is exercised where it begins to pay", async (_, payoff, expected) => {
+    const [{ value }] = await priced([trade({ ...never, payoff })], { device });
+    expect(value).toBeCloseTo(expected, 10);
+  });
+});

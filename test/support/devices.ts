@@ -2,7 +2,8 @@
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/device.ts";
 import { openCudaForTests } from "./cuda.ts";
-import { isRequired, openWebGpuForTests } from "./webgpu.ts";
+import { isRequired } from "./required.ts";
+import { openWebGpuForTests } from "./webgpu.ts";
 
 export interface TestDevice {
   readonly label: string;

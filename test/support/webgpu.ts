@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { createWebGpuDevice, type WebGpuDevice, type WebGpuDeviceOptions } from "../../src/device/webgpu/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
+import { isRequired } from "./required.ts";
 
 const chromium = "/usr/lib/chromium";
 const softwareDriver = `${chromium}/vk_swiftshader_icd.json`;
@@ -17,10 +18,6 @@ export async function openWebGpuForTests(options: WebGpuDeviceOptions = {}): Pro
     return undefined;
   }
 }
-
-/** Whether FEYNKAC_REQUIRE, a list such as "webgpu,browser", says that a test must run rather than be skipped. */
-export const isRequired = (what: string): boolean =>
-  (process.env["FEYNKAC_REQUIRE"] ?? "").split(/[ ,]+/).includes(what);
 
 /** @throws DeviceUnavailableError */
 export async function openWebGpuHere(options: WebGpuDeviceOptions = {}): Promise<WebGpuDevice> {

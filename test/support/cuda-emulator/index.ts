@@ -2,6 +2,7 @@
  * A CUDA driver and an NVRTC for machines that have neither: two shared libraries with the real ones' binary interface,
  * which compile kernels with g++ and run them on the CPU. What they show and what they cannot show: README.md.
  */
+import { isRequired } from "../required.ts";
 import { buildLibraries, type CudaEmulatorOptions, type CudaEmulatorPaths } from "./build.ts";
 
 export type { CudaEmulatorOptions, CudaEmulatorPaths } from "./build.ts";
@@ -26,10 +27,14 @@ const builds = new Map<string, Promise<CudaEmulatorPaths | undefined>>();
  *   const driver = koffi.load(emulator.driver); // as koffi.load("libcuda.so.1")
  *
  * @returns undefined where there is no g++, or where this is not Linux; report a skip then.
+ * @throws Error (the same, where FEYNKAC_REQUIRE names "cuda")
  */
-export function buildCudaEmulator(options: CudaEmulatorOptions = {}): Promise<CudaEmulatorPaths | undefined> {
+export async function buildCudaEmulator(options: CudaEmulatorOptions = {}): Promise<CudaEmulatorPaths | undefined> {
   const key = (options.without ?? []).join();
   const build = builds.get(key) ?? buildLibraries(options);
   builds.set(key, build);
-  return build;
+  const paths = await build;
+  if (paths === undefined && isRequired("cuda"))
+    throw new Error("FEYNKAC_REQUIRE names cuda, and its emulator cannot be built: it needs Linux and g++");
+  return paths;
 }
