@@ -221,6 +221,8 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
 
 /** A volatility below this part of the largest ends no mesh: drift may take the spot across prices at which nothing moves at random. */
 const LEAST_OF_LARGEST = 0.25;
+/** Further down than by this part of a logarithm there is no need to go. */
+const BOTTOM = 40;
 
 /**
  * The price `REACH` standard deviations of the life above `start`, or below it, for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's
@@ -233,11 +235,13 @@ export function reached(problem: OneFactorProblem, start: number, lognormal: num
   const late = volatilityOver(problem, 0.5 * time, time);
   const steps = 8 * REACH;
   const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(time)) / 8;
+  // A volatility without bound at zero would take more than a number holds at once.
+  const moved = (from: number, part: number, sigma: number): number =>
+    from + Math.max(Math.min(part * root * Math.max(sigma, least), 2), -2);
   let x = Math.log(start);
-  for (let i = 0; i < steps; i++) {
-    const halfway = x + 0.5 * root * Math.max(early(Math.exp(x)), least);
-    x += Math.max(Math.min(root * Math.max(late(Math.exp(halfway)), least), 2), -2);
-  }
+  const bottom = x - BOTTOM;
+  for (let i = 0; i < steps && x > bottom; i++)
+    x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
   return Math.exp(x);
 }
 

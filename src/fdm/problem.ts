@@ -131,18 +131,22 @@ export function totalVariance(problem: OneFactorProblem): number {
   const take = (sigma: number): void => {
     largest = Math.max(largest, sigma);
   };
+  // At zero, where dividends may take it, the spot stays.
+  const takeAt = (price: number, time: number): void => {
+    if (price > 0) take(volatilityAt(diffusion, price, time));
+  };
   if (diffusion.kind === "surface") {
     const sigma = volatilityOver(problem, 0, expiry);
     for (const price of [spots[0], ...payoff.kinks]) take(sigma(price));
   } else {
     for (const time of [0, 0.5 * expiry, expiry])
       for (const price of [spots[0], forwardPrice(problem, spots[0], time), ...payoff.kinks])
-        take(volatilityAt(diffusion, price, time));
+        takeAt(price, time);
   }
   if (largest === 0) {
     for (let i = 0; i <= PATH_POINTS; i++) {
       const time = (i / PATH_POINTS) * expiry;
-      for (const spot of spots) take(volatilityAt(diffusion, forwardPrice(problem, spot, time), time));
+      for (const spot of spots) takeAt(forwardPrice(problem, spot, time), time);
     }
   }
   return largest * largest * expiry;
