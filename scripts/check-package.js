@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { layOutExamples } from "./check-examples.js";
 import { brokenLinks } from "./check-links.js";
 import { checkMinified } from "./check-minified.js";
 
@@ -40,6 +41,8 @@ try {
   run("use it from a script", process.execPath, ["smoke.mjs"], consumer);
   run("use its command", join(consumer, "node_modules/.bin/feynkac"), ["--version"], consumer);
   run("use its types", bin("tsc"), ["-p", "tsconfig.json"], consumer);
+  const types = join(root, "node_modules/@types");
+  run("compile its examples", bin("tsc"), ["-p", layOutExamples(consumer), "--typeRoots", types], consumer);
   console.log("\n— follow its links");
   const broken = brokenLinks(join(consumer, "node_modules/feynkac"));
   if (broken.length > 0) throw new Error(`links to what is not in the package:\n${broken.join("\n")}`);
