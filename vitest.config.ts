@@ -1,6 +1,9 @@
 import { defineConfig } from "vitest/config";
+import { sources } from "./test/support/sources.ts";
 
 export default defineConfig({
+  // Examples and user programs import the package by its name: here they get its sources, not what was built of others.
+  resolve: { alias: [...sources] },
   test: {
     include: ["test/**/*.test.ts"],
     // Processes, not threads: the WebGPU addon is native and the CPU device starts worker threads of its own.

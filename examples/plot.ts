@@ -61,7 +61,7 @@ export function figure(label: string, panels: readonly Panel[], size: FigureSize
   );
   const rowHeight = ABOVE + height + BELOW;
   // Panels of one column stand under each other.
-  const widths = rows[0].map((_, c) => Math.max(...rows.map((row) => row[c]?.width ?? 0)));
+  const widths = rows[0]!.map((_, c) => Math.max(...rows.map((row) => row[c]?.width ?? 0)));
   const placed = rows.flatMap((row, r) =>
     row.map(({ text }, c) => {
       const left = sum(widths.slice(0, c));
@@ -115,8 +115,8 @@ function draw(panel: Panel, index: number, width: number, height: number): Drawn
   const [right, bottom] = [left + width, ABOVE + height];
   const text = [
     `<text x="${px(left)}" y="22" class="title">${escaped(panel.title)}</text>`,
-    ...yScale.ticks.map((tick, i) => yTick(left, right, y(tick), yScale.texts[i])),
-    ...xScale.ticks.map((tick, i) => xTick(x(tick), bottom, xScale.texts[i])),
+    ...yScale.ticks.map((tick, i) => yTick(left, right, y(tick), yScale.texts[i]!)),
+    ...xScale.ticks.map((tick, i) => xTick(x(tick), bottom, xScale.texts[i]!)),
     `<line x1="${px(left)}" x2="${px(right)}" y1="${px(bottom)}" y2="${px(bottom)}" class="axis"/>`,
     `<text x="${px((left + right) / 2)}" y="${px(bottom + 36)}" text-anchor="middle">${escaped(panel.x.label)}</text>`,
     `<text transform="translate(14 ${px((ABOVE + bottom) / 2)}) rotate(-90)" text-anchor="middle">${escaped(panel.y.label)}</text>`,
@@ -142,7 +142,7 @@ function scaleOf({ range, ticks, format }: Axis, values: readonly number[], tigh
   const [low, high] = range ?? spread(Math.min(...values), Math.max(...values));
   const step = roundStep((high - low) / 6);
   const all = ticks ?? multiples(step, range !== undefined || tight ? Math.ceil : Math.floor, low, high);
-  const [from, to] = range ?? (tight ? [low, high] : [Math.min(low, all[0]), Math.max(high, all[all.length - 1])]);
+  const [from, to] = range ?? (tight ? [low, high] : [Math.min(low, all[0]!), Math.max(high, all.at(-1)!)]);
   const decimals = Math.max(0, ...all.map((tick) => (String(Number(tick.toPrecision(10))).split(".")[1] ?? "").length));
   const texts = all.map(format ?? ((tick) => tick.toFixed(decimals).replace("-", "−")));
   return { ticks: all, texts, part: (value) => (value - from) / (to - from) };
@@ -238,7 +238,7 @@ function styleOf({ title, curves, colours = "distinct" }: Panel, index: number):
   };
   const part = (k: number): number => (coloured.length < 2 ? 1 : k / (coloured.length - 1));
   return colours === "distinct"
-    ? { light: rules("#777", (k) => LIGHT[k]), dark: rules("#9aa1a8", (k) => DARK[k]) }
+    ? { light: rules("#777", (k) => LIGHT[k]!), dark: rules("#9aa1a8", (k) => DARK[k]!) }
     : {
         light: rules("#777", (k) => `hsl(208 ${px(60 + 20 * part(k))}% ${px(68 - 46 * part(k))}%)`),
         dark: rules("#9aa1a8", (k) => `hsl(206 ${px(65 + 15 * part(k))}% ${px(42 + 44 * part(k))}%)`),

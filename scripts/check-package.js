@@ -1,10 +1,14 @@
 // Packs the package as it would be published and looks at the tarball the way its users meet it: publint and
-// are-the-types-wrong, then an install into an empty folder, a script that prices with it, and a strict type check.
+// are-the-types-wrong, then an install into an empty folder, a script that prices with it, a strict type check, the links of its
+// documents, and a program that uses all of it, minified by each of today's minifiers.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { layOutExamples } from "./check-examples.js";
+import { brokenLinks } from "./check-links.js";
+import { checkMinified } from "./check-minified.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = (name) => join(root, "node_modules", ".bin", name);
@@ -37,6 +41,13 @@ try {
   run("use it from a script", process.execPath, ["smoke.mjs"], consumer);
   run("use its command", join(consumer, "node_modules/.bin/feynkac"), ["--version"], consumer);
   run("use its types", bin("tsc"), ["-p", "tsconfig.json"], consumer);
+  const types = join(root, "node_modules/@types");
+  run("compile its examples", bin("tsc"), ["-p", layOutExamples(consumer), "--typeRoots", types], consumer);
+  console.log("\n— follow its links");
+  const broken = brokenLinks(join(consumer, "node_modules/feynkac"));
+  if (broken.length > 0) throw new Error(`links to what is not in the package:\n${broken.join("\n")}`);
+  console.log("\n— use it minified");
+  await checkMinified(consumer);
   console.log("\npackage: ok");
 } finally {
   rmSync(temporary, { recursive: true, force: true });

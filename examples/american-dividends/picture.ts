@@ -1,7 +1,7 @@
 /** Prices the book, prints what each option is worth and what of that is the right to exercise early, and draws exercise.svg. */
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { type Device, openDevice, priceBook, type PricedTrade, readBook, type Scenarios } from "../../src/index.ts";
+import { type Device, openDevice, priceBook, type PricedTrade, readBook, type Scenarios } from "feynkac";
 import { type Curve, figure, type Panel } from "../plot.ts";
 
 interface TradeEntry {
@@ -56,12 +56,12 @@ async function printTable(device: Device): Promise<void> {
   console.log(row(["trade", "value", "European", "early", "delta", "gamma", "theta", "vega"]));
   american.forEach(({ id, value, delta, gamma, theta, vega }, i) => {
     const fixed = (x: number | null, digits: number): string => x?.toFixed(digits) ?? "–";
-    const early = value - twins[i].value;
+    const early = value - twins[i]!.value;
     console.log(
       row([
         id,
         fixed(value, 3),
-        fixed(twins[i].value, 3),
+        fixed(twins[i]!.value, 3),
         fixed(early, 3),
         fixed(delta, 4),
         fixed(gamma, 4),
@@ -82,9 +82,9 @@ async function ladder(
   spots: readonly number[],
   time: readonly number[] = [0],
 ): Promise<number[][]> {
-  const { spot } = book.market.underlyings[trade.underlying];
-  const [{ scenarios = [] }] = await priced(device, [trade], { time, spot: spots.map((price) => price / spot - 1) });
-  return scenarios.map((cube) => cube.map(([[value]]) => value ?? Number.NaN));
+  const { spot } = book.market.underlyings[trade.underlying]!;
+  const [result] = await priced(device, [trade], { time, spot: spots.map((price) => price / spot - 1) });
+  return (result?.scenarios ?? []).map((cube) => cube.map((bySpot) => bySpot[0]?.[0] ?? Number.NaN));
 }
 
 const payoff = ({ payoff: right, strike }: TradeEntry, spot: number): number =>
@@ -94,7 +94,7 @@ type Values = readonly number[];
 
 const curve = (label: string, spots: Values, values: Values, style?: Curve["style"]): Curve => ({
   label,
-  points: spots.map((spot, i) => [spot, values[i]] as const),
+  points: spots.map((spot, i) => [spot, values[i]!] as const),
   ...(style && { style }),
 });
 
@@ -106,8 +106,8 @@ async function valuePanel(device: Device, trade: TradeEntry, title: string, spot
   return {
     ...against(trade, title),
     curves: [
-      curve("American", spots, american),
-      curve("European", spots, twin, "dashed"),
+      curve("American", spots, american!),
+      curve("European", spots, twin!, "dashed"),
       curve("payoff", spots, paid, "reference"),
     ],
   };
@@ -129,15 +129,15 @@ async function premiumPanel(
       curve(
         label,
         spots,
-        american.map((value, i) => value - twin[i]),
+        american!.map((value, i) => value - twin![i]!),
       ),
     );
   }
-  return { ...against(trades[0], title), curves };
+  return { ...against(trades[0]!, title), curves };
 }
 
 function against({ underlying }: TradeEntry, title: string): Omit<Panel, "curves"> {
-  const { spot } = book.market.underlyings[underlying];
+  const { spot } = book.market.underlyings[underlying]!;
   return { title, x: { label: `spot of ${underlying}` }, y: { label: "EUR" }, marks: [{ x: spot, label: "today" }] };
 }
 
@@ -149,7 +149,7 @@ const INSTANT = 1e-6;
 /** When to look: all over the life, and on both sides of each ex-date. */
 function datesOf({ expiry, underlying }: TradeEntry, count: number): { times: number[]; exDates: number[] } {
   const end = yearsTo(expiry);
-  const { discrete } = book.market.underlyings[underlying].dividends;
+  const { discrete } = book.market.underlyings[underlying]!.dividends;
   const exDates = discrete.map(({ date }) => yearsTo(date)).filter((time) => time < end);
   const around = exDates.flatMap((time) => [time - INSTANT, time]);
   const times = [...range(0, end * (1 - 1 / count), count), ...around];
@@ -162,12 +162,12 @@ function datesOf({ expiry, underlying }: TradeEntry, count: number): { times: nu
  */
 function boundary(trade: TradeEntry, spots: Values, values: Values, power: 0.5 | 1): number {
   const inwards = trade.payoff === "put" ? spots.map((_, i) => i) : spots.map((_, i) => spots.length - 1 - i);
-  const excess = (i: number): number => Math.max(values[i] - payoff(trade, spots[i]), 0);
-  const first = inwards.findIndex((i) => payoff(trade, spots[i]) === 0 || excess(i) > 0.0025);
-  if (first <= 0) return Number.NaN;
-  const [a, b] = [inwards[first], inwards[first + 1]];
+  const excess = (i: number): number => Math.max(values[i]! - payoff(trade, spots[i]!), 0);
+  const first = inwards.findIndex((i) => payoff(trade, spots[i]!) === 0 || excess(i) > 0.0025);
+  const [a, b] = first <= 0 ? [] : inwards.slice(first, first + 2);
+  if (a === undefined || b === undefined) return Number.NaN;
   const [here, further] = [excess(a) ** power, excess(b) ** power];
-  return spots[a] - (here * (spots[b] - spots[a])) / (further - here);
+  return spots[a]! - (here * (spots[b]! - spots[a]!)) / (further - here);
 }
 
 /** The prices at which the two options are exercised, over their lives: the put below its curve, the call above its dots. */
@@ -178,7 +178,7 @@ async function boundaryPanel(device: Device, put: TradeEntry, call: TradeEntry, 
   const above = range(0.98 * strike, 1.8 * strike, 165);
   const points = async (trade: TradeEntry, spots: Values, dates: Values, power: 0.5 | 1): Promise<Curve["points"]> => {
     const values = await ladder(device, trade, spots, dates);
-    return dates.map((time, t) => [time, boundary(trade, spots, values[t], power)] as const);
+    return dates.map((time, t) => [time, boundary(trade, spots, values[t]!, power)] as const);
   };
   return {
     title,

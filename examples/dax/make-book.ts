@@ -39,8 +39,8 @@ function quoteAt(i: number, expiry: number): { strike: number; volatility: numbe
   const weight = i - low;
   const between = (a: number, b: number): number => (weight === 0 ? a : a + weight * (b - a));
   const high = Math.min(low + 1, strikes.length - 1);
-  const volatility = between(impliedVolatility[low][expiry], impliedVolatility[high][expiry]);
-  return { strike: between(strikes[low], strikes[high]), volatility: Number(volatility.toFixed(6)) };
+  const volatility = between(impliedVolatility[low]![expiry]!, impliedVolatility[high]![expiry]!);
+  return { strike: between(strikes[low]!, strikes[high]!), volatility: Number(volatility.toFixed(6)) };
 }
 
 /** 1 … 50, either sign: longs and shorts as a desk would hold them. */

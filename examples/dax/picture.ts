@@ -1,7 +1,7 @@
 /** Prices the book and draws it, to docs/dax.svg: what was quoted, and what the right to exercise early adds to each put. */
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { openDevice, parseBook, priceBook } from "../../src/index.ts";
+import { openDevice, parseBook, priceBook } from "feynkac";
 
 interface Surface {
   readonly daysToExpiry: readonly number[];
@@ -26,7 +26,7 @@ function quotes(): Curve[] {
   const { daysToExpiry, strikes, impliedVolatility } = surface;
   return daysToExpiry.map((days, e) => ({
     label: `${days} d`,
-    points: strikes.map((strike, s) => [strike, 100 * impliedVolatility[s][e]] as const),
+    points: strikes.map((strike, s) => [strike, 100 * impliedVolatility[s]![e]!] as const),
   }));
 }
 
@@ -48,8 +48,8 @@ async function premiums(): Promise<Curve[]> {
 /** A panel of curves with axes, at x = `left`. */
 function panel(left: number, title: string, unit: string, curves: readonly Curve[], yTicks: readonly number[]): string {
   const strikes = surface.strikes;
-  const [low, high] = [strikes[0], strikes.at(-1)!];
-  const [bottom, top] = [yTicks[0], yTicks.at(-1)!];
+  const [low, high] = [strikes[0]!, strikes.at(-1)!];
+  const [bottom, top] = [yTicks[0]!, yTicks.at(-1)!];
   const x = (strike: number): number => left + 46 + ((WIDTH - 100) * (strike - low)) / (high - low);
   const y = (value: number): number => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * (value - bottom)) / (top - bottom);
   const grid = yTicks.map(

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { openDevice, parseBook, priceBook } from "../../src/index.ts";
+import { openDevice, parseBook, priceBook } from "feynkac";
 import { type Curve, figure, type Panel } from "../plot.ts";
 
 const here = (name: string): URL => new URL(name, import.meta.url);
@@ -48,7 +48,7 @@ function panel(title: string, which: "prices" | "deltas", range: readonly [numbe
     title,
     x: { label: "spot" },
     y: { label: which === "prices" ? "EUR" : "", range },
-    curves: [...lines].map(([id, line]) => ({ ...LABELS[id], points: line[which] })),
+    curves: [...lines].map(([id, line]) => ({ ...LABELS[id]!, points: line[which] })),
     marks: BARRIERS.map((level) => ({ x: level, label: `${level}` })),
   };
 }

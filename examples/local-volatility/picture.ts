@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { openDevice, parseBook, priceBook, type TradeResult } from "../../src/index.ts";
+import { openDevice, parseBook, priceBook, type TradeResult } from "feynkac";
 import { impliedVolatility as smile, RATE as rate, SPOT as spot, YIELD } from "./smile.ts";
 
 interface Written {
@@ -91,7 +91,7 @@ function colourOf(value: number): string {
   const i = Math.min(Math.floor(place), SCALE.length - 2);
   const channel = (colour: string, k: number): number => Number.parseInt(colour.slice(1 + 2 * k, 3 + 2 * k), 16);
   const mixed = [0, 1, 2].map((k) =>
-    Math.round(channel(SCALE[i], k) + (place - i) * (channel(SCALE[i + 1], k) - channel(SCALE[i], k))),
+    Math.round(channel(SCALE[i]!, k) + (place - i) * (channel(SCALE[i + 1]!, k) - channel(SCALE[i]!, k))),
   );
   return `rgb(${mixed.join()})`;
 }
@@ -115,16 +115,16 @@ const label = (x: number, y: number, words: string, anchor: string): string =>
 function heatMap(): string {
   const shown = spots.filter((level) => level >= 2700 && level <= 6300);
   const halfway = (values: readonly number[]): number[] => [
-    values[0],
-    ...values.slice(1).map((value, i) => 0.5 * (value + values[i])),
-    values[values.length - 1],
+    values[0]!,
+    ...values.slice(1).map((value, i) => 0.5 * (value + values[i]!)),
+    values.at(-1)!,
   ];
   const [edgesT, edgesS] = [halfway(times), halfway(shown)];
-  const { x, y } = axes(52, WIDTH - 78, [times[0], times[times.length - 1]], [shown[0], shown[shown.length - 1]]);
+  const { x, y } = axes(52, WIDTH - 78, [times[0]!, times.at(-1)!], [shown[0]!, shown.at(-1)!]);
   const cells = times.flatMap((_, j) =>
     shown.map((level, i) => {
-      const [left, right, top, bottom] = [x(edgesT[j]), x(edgesT[j + 1]), y(edgesS[i + 1]), y(edgesS[i])];
-      const value = sigma[j][spots.indexOf(level)];
+      const [left, right, top, bottom] = [x(edgesT[j]!), x(edgesT[j + 1]!), y(edgesS[i + 1]!), y(edgesS[i]!)] as const;
+      const value = sigma[j]![spots.indexOf(level)]!;
       return `<rect x="${left.toFixed(1)}" y="${top.toFixed(1)}" width="${(right - left + 0.3).toFixed(1)}" height="${(bottom - top + 0.3).toFixed(1)}" fill="${colourOf(value)}"/>`;
     }),
   );

@@ -26,7 +26,7 @@ export function localVolatility(spot: number, t: number): number {
   const reach = 8 * Math.sqrt(A * t);
   const y = Math.max(Math.min(Math.log(spot / SPOT) - (RATE - YIELD) * t, reach), -reach);
   const [h, k] = [1e-4, 1e-4 * t];
-  const [below, w, above] = [y - h, y, y + h].map((place) => totalVariance(place, t));
+  const [below, w, above] = [totalVariance(y - h, t), totalVariance(y, t), totalVariance(y + h, t)];
   const slope = (above - below) / (2 * h);
   const bend = (above - 2 * w + below) / (h * h);
   const inTime = (totalVariance(y, t + k) - totalVariance(y, t - k)) / (2 * k);

@@ -1,5 +1,5 @@
 /** A model of one's own: zero bonds of ten years in the model of Cox, Ingersoll and Ross, for three volatilities at once. */
-import { solve } from "../../src/index.ts";
+import { solve } from "feynkac";
 
 export const bonds = await solve({
   axes: { r: { from: 0, to: 1, nodes: 401, points: [0.05], width: 0.05 } },

@@ -1,7 +1,7 @@
 /** Draws the model of `model.ts` to bonds.svg: its bonds beside the closed form, and bonds that may be sold back. */
 import { writeFileSync } from "node:fs";
 
-import { solve } from "../../src/index.ts";
+import { solve } from "feynkac";
 import { type Curve, figure } from "../plot.ts";
 import { bonds } from "./model.ts";
 
@@ -28,14 +28,14 @@ const puttable = await solve({
 });
 
 const rates = Array.from({ length: 61 }, (_, i) => i / 200);
-const volatilities = bonds.entries.map(({ parameters }) => parameters["sigma"]);
+const volatilities = bonds.entries.map(({ parameters }) => parameters["sigma"]!);
 const label = (k: number): string => `σ = ${volatilities[k]}`;
 const percent = (tick: number): string => `${Math.round(100 * tick)} %`;
 
 const exact = volatilities.flatMap((sigma) =>
   [0.02, 0.08, 0.14, 0.2, 0.26].map((r) => [r, closedForm(r, sigma)] as const),
 );
-const differences = exact.map(([r, value], i) => Math.abs(bonds.entries[Math.floor(i / 5)].at(r).value - value));
+const differences = exact.map(([r, value], i) => Math.abs(bonds.entries[Math.floor(i / 5)]!.at(r).value - value));
 const worst = Math.max(...differences);
 console.log(`largest difference from the closed form: ${worst.toExponential(1)}`);
 if (!(worst < 1e-4)) throw new Error("the model's bonds are not those of the closed form");
@@ -44,7 +44,7 @@ const against = (entries: typeof bonds.entries): Curve[] =>
   entries.map((entry, k) => ({ label: label(k), points: rates.map((r) => [r, entry.at(r).value] as const) }));
 const edges = puttable.entries.map(({ exerciseBoundary }, k): Curve => {
   const { times, levels } = exerciseBoundary!;
-  return { label: label(k), points: [...times].map((time, i) => [time, levels[i]] as const) };
+  return { label: label(k), points: [...times].map((time, i) => [time, levels[i]!] as const) };
 });
 const rate = { label: "short rate today", format: percent, ticks: [0, 0.1, 0.2, 0.3] };
 const price = { label: "price", range: [0.2, 0.8], ticks: [0.2, 0.4, 0.6, 0.8] } as const;

@@ -2,7 +2,7 @@
  * The one page that defines a back end. A `Device` owns buffers and compiled kernels; recording work (`launch`,
  * `write`) is synchronous and in order, only `read` and `finish` wait.
  */
-import type { Kernel, Precision } from "../kernel/index.ts";
+import type { Declaration, Kernel, Params, Precision, ScalarDeclaration } from "../kernel/index.ts";
 
 export type BackendName = "cpu" | "webgpu" | "cuda";
 
@@ -27,8 +27,12 @@ export interface DeviceBuffer<E extends BufferElement = BufferElement> extends D
   readonly disposed: boolean;
 }
 
-/** Scalars by value, buffers by reference, by the names that the kernel declared. */
-export type LaunchArguments = Readonly<Record<string, number | boolean | DeviceBuffer>>;
+/** What a parameter so declared takes: a scalar its value, a buffer the memory itself. */
+export type LaunchArgument<D extends Declaration> =
+  D extends ScalarDeclaration<infer T> ? (T extends "bool" ? boolean : number) : DeviceBuffer;
+
+/** By the names that the kernel declared: all of them, and no others. */
+export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
 /**
  * How much of a kernel to run: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative ones
@@ -37,8 +41,8 @@ export type LaunchArguments = Readonly<Record<string, number | boolean | DeviceB
 export type LaunchSize = { readonly items: number } | { readonly groups: number };
 
 /** A kernel compiled for one device in one precision. */
-export interface CompiledKernel {
-  readonly kernel: Kernel;
+export interface CompiledKernel<P extends Params = Params> {
+  readonly kernel: Kernel<P>;
   readonly precision: Precision;
   /** Milliseconds spent from the kernel's source to something that can be launched; 0 on a cache hit. */
   readonly compileMs: number;
@@ -126,13 +130,13 @@ export interface Device extends Disposable {
    * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"` where
    *   that cannot be had)
    */
-  compile(kernel: Kernel, options: CompileOptions): Promise<CompiledKernel>;
+  compile<K extends Kernel>(kernel: K, options: CompileOptions): Promise<CompiledKernel<K["params"]>>;
 
   /**
    * Records one launch; it runs after everything recorded before it.
    * @throws ShapeError (an argument missing, unknown, of the wrong type, of another device; a size not a whole number) | DisposedError
    */
-  launch(kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize): void;
+  launch<P extends Params>(kernel: CompiledKernel<P>, args: LaunchArguments<NoInfer<P>>, size: LaunchSize): void;
 
   /** Records a copy from the host; `values` may be reused at once. Numbers are converted to the buffer's element type. */
   write(buffer: DeviceBuffer, values: HostArray, offset?: number): void;

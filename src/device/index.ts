@@ -20,13 +20,14 @@ export type {
   LaunchSequence,
 } from "./cuda/index.ts";
 
-export interface OpenOptions {
+// The names of back ends are written out: so TypeScript shows them to whoever misspells one.
+export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto" | BackendName> {
   /**
    * "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an NVIDIA GPU through CUDA
    * if one is usable (driver, NVRTC and the package koffi are there, and the GPU opens) and made for f64, the CPU otherwise.
    * For `precision: "f32"` it is CUDA, or else a GPU through WebGPU that is not emulated in software, or else the CPU.
    */
-  readonly backend?: BackendName | "auto";
+  readonly backend?: B;
   /** Which GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". */
   readonly device?: number;
   /** Threads of the CPU back end; every core by default. */
@@ -42,13 +43,13 @@ export interface OpenOptions {
  * Opens a device. Dispose it with `using`, or its threads and memory stay.
  * @throws DeviceUnavailableError (with what is missing and how to get it) | PrecisionError | SpecError
  */
-export function openDevice(options: OpenOptions & { readonly backend: "cuda" }): Promise<CudaDevice>;
-export function openDevice(options?: OpenOptions): Promise<Device>;
-export async function openDevice(options: OpenOptions = {}): Promise<Device> {
+export async function openDevice<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto">(
+  options: OpenOptions<B> = {},
+): Promise<B extends "cuda" ? CudaDevice : Device> {
   const device = await open(options);
   try {
     if (options.precision !== undefined) await offeredPrecision(device, options.precision);
-    return device;
+    return device as B extends "cuda" ? CudaDevice : Device;
   } catch (error) {
     device[Symbol.dispose]();
     throw error;

@@ -1,5 +1,7 @@
 /** The conformance suite inside headless Chromium: WebGPU, the CPU on threads, and the CPU where memory cannot be shared. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { prices } from "../../examples/browser/src/prices.ts";
 import { cases } from "../conformance/cases/index.ts";
 import { type Browser, hasBrowser, launchBrowser } from "./browser.ts";
 
@@ -22,6 +24,36 @@ describe.skipIf(!hasBrowser())("in Chromium", () => {
     expect(report.failures).toEqual([]);
     expect(report).toMatchObject({ isolated, liveBuffers: 0, device: expect.stringMatching(name) });
     expect(report.cases).toBeGreaterThanOrEqual(cases.length / 2);
+  });
+
+  test("minified, everything of the package gives the same results, to the bit", async () => {
+    const results = async (page: Page): Promise<Record<string, unknown>> => {
+      const found = await page.evaluate(() => globalThis.feynkac.cover());
+      await page.close();
+      return found;
+    };
+    const expected = await results(await browser.openWritten());
+    const minified = await results(await browser.open(true));
+    expect(Object.keys(minified).length).toBeGreaterThan(60);
+    expect(Object.entries(minified).filter(([, value]) => String(value).startsWith("failed"))).toEqual([]);
+    expect(minified).toEqual(expected);
+  });
+
+  test("minified, the example shows the same prices to the bit, and those of Node", async () => {
+    const shownBy = async (page: Page): Promise<(string | null)[][]> => {
+      const shown = await page.$$eval("#prices tr", (rows) =>
+        rows.map((row) => [...row.querySelectorAll("td")].map(({ textContent }) => textContent)),
+      );
+      await page.close();
+      return shown;
+    };
+    const minified = await shownBy(await browser.openExample(true));
+    expect(minified).toEqual(await shownBy(await browser.openExample(false)));
+    const expected = await prices();
+    expect(minified.map(([name]) => name)).toEqual(expected.map(({ name }) => name));
+    // Chromium and Node differ in the last bits of Math.exp and its like, which meshes are made with.
+    for (const [k, { value }] of expected.entries())
+      expect(Math.abs(Number(minified[k][1]) - value)).toBeLessThan(1e-10);
   });
 
   test("WebGPU conforms in emulated double, and prices as f64 does", async () => {

@@ -6,9 +6,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { chromium, type Page } from "playwright-core";
+import { build, type Rolldown } from "vite";
 import { isRequired } from "../support/required.ts";
+import { sources } from "../support/sources.ts";
 
 const executable = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
@@ -33,24 +34,44 @@ const flags = [
 export interface Browser {
   /** A fresh page; cross-origin isolated or not. */
   open(isolated: boolean): Promise<Page>;
+  /** The test's page, cross-origin isolated, without minification. */
+  openWritten(): Promise<Page>;
+  /** The page of examples/browser, once it has priced; minified or not. */
+  openExample(minified: boolean): Promise<Page>;
   close(): Promise<void>;
 }
 
 export async function launchBrowser(): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), "feynkac-browser-"));
-  const server = await serve(await bundle());
+  const example = "../../examples/browser";
+  const page = await bundle(".");
+  const server = await serve({
+    isolated: page,
+    plain: page,
+    written: await bundle(".", { minify: false }),
+    example: await bundle(example),
+    "written-example": await bundle(example, { minify: false }),
+  });
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: executable,
     headless: true,
     args: flags,
   });
-  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const openTestPage = async (folder: string): Promise<Page> => {
+    const opened = await context.newPage();
+    await opened.goto(`${origin}/${folder}/`);
+    await opened.waitForFunction(() => "feynkac" in globalThis);
+    return opened;
+  };
   return {
-    async open(isolated) {
-      const page = await context.newPage();
-      await page.goto(`${origin}/${isolated ? "isolated" : "plain"}/`);
-      await page.waitForFunction(() => "feynkac" in globalThis);
-      return page;
+    open: (isolated) => openTestPage(isolated ? "isolated" : "plain"),
+    openWritten: () => openTestPage("written"),
+    async openExample(minified) {
+      const opened = await context.newPage();
+      await opened.goto(`${origin}/${minified ? "example" : "written-example"}/`);
+      await opened.waitForSelector("body[data-done]");
+      return opened;
     },
     async close() {
       await context.close();
@@ -62,38 +83,39 @@ export async function launchBrowser(): Promise<Browser> {
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
-/** What a user's bundler would make of the page: modules, with what is loaded on demand in chunks of its own. */
-async function bundle(): Promise<Files> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("page.ts", import.meta.url))],
-    bundle: true,
-    splitting: true,
-    minify: true, // as for production: kernels are read from their own text, so they have to survive it
-    format: "esm",
-    target: "es2022",
-    outdir: "/",
-    write: false,
-    logLevel: "silent",
-  });
-  return new Map(outputFiles.map(({ path, contents }) => [path.slice(path.lastIndexOf("/") + 1), contents]));
+/**
+ * What Vite's production build makes of a page: minified, because kernels are read from their own text and have to survive it; modules, with
+ * what is loaded on demand in chunks of its own.
+ */
+async function bundle(folder: string, options: { readonly minify?: boolean } = {}): Promise<Files> {
+  const root = fileURLToPath(new URL(folder, import.meta.url));
+  const { output } = (await build({
+    root,
+    configFile: false,
+    logLevel: "error",
+    base: "./",
+    resolve: { alias: [...sources] },
+    build: { write: false, ...options },
+  })) as Rolldown.RolldownOutput;
+  const contents = (file: (typeof output)[number]): string | Uint8Array =>
+    file.type === "chunk" ? file.code : file.source;
+  return new Map(output.map((file) => [file.fileName, Buffer.from(contents(file))]));
 }
 
-const html =
-  '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module" src="page.js"></script>';
 const isolation = { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" };
 
-/** Serves the files under /isolated/, with the headers that shared memory needs, and under /plain/, without them. */
-async function serve(files: Files): Promise<Server> {
+/** Serves folders by name, with the headers that shared memory needs; /plain/ without them. */
+async function serve(folders: Readonly<Record<string, Files>>): Promise<Server> {
   const server = createServer((request, response) => {
-    const [, folder, name] = (request.url ?? "").split("/");
-    const contents = name === "" ? html : files.get(name);
-    const headers = folder === "isolated" ? isolation : {};
+    const [, folder, path] = /^\/([\w-]+)\/(.*)$/.exec(request.url ?? "") ?? [];
+    const name = path || "index.html";
+    const contents = folders[folder ?? ""]?.get(name);
     response.writeHead(contents === undefined ? 404 : 200, {
-      ...headers,
-      "Content-Type": name === "" ? "text/html" : "text/javascript",
+      ...(folder === "plain" ? {} : isolation),
+      "Content-Type": name.endsWith(".html") ? "text/html" : "text/javascript",
     });
     response.end(contents);
   });
-  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return server;
 }

@@ -3,6 +3,7 @@ import { readBook } from "../../src/book/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { priceBook } from "../../src/pricing/index.ts";
+import { cover } from "../../.ci/consumer/cover.js";
 import { cases } from "../conformance/cases/index.ts";
 import { runCase } from "../conformance/run.ts";
 
@@ -76,7 +77,7 @@ async function tryToOpen(backend: "webgpu" | "cuda"): Promise<string> {
   }
 }
 
-const api = { priceEmulated, run, tryToOpen };
+const api = { cover, priceEmulated, run, tryToOpen };
 declare global {
   // What the test drives through page.evaluate.
   var feynkac: typeof api;

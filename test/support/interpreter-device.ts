@@ -79,7 +79,10 @@ export class InterpreterDevice implements Device {
     return new InterpreterBuffer(this, element, length);
   }
 
-  async compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
+  async compile<K extends Kernel>(
+    kernel: K,
+    { precision }: { readonly precision: Precision },
+  ): Promise<CompiledKernel<K["params"]>> {
     const compiled: InterpretedKernel = {
       kernel,
       precision,

@@ -52,7 +52,10 @@ export class PlainDevice implements Device {
     this.liveBuffers++;
     return new PlainBuffer(this, element, length);
   }
-  compile(kernel: Kernel, { precision }: { readonly precision: Precision }): Promise<CompiledKernel> {
+  compile<K extends Kernel>(
+    kernel: K,
+    { precision }: { readonly precision: Precision },
+  ): Promise<CompiledKernel<K["params"]>> {
     return Promise.resolve({ kernel, precision, compileMs: 0, code: "" });
   }
   launch({ kernel }: CompiledKernel, args: LaunchArguments, size: LaunchSize): void {

@@ -101,7 +101,10 @@ export class CpuDevice implements Device {
     return buffer;
   }
 
-  async compile(kernel: Kernel, { precision, vectors }: CompileOptions): Promise<CompiledKernel> {
+  async compile<K extends Kernel>(
+    kernel: K,
+    { precision, vectors }: CompileOptions,
+  ): Promise<CompiledKernel<K["params"]>> {
     this.#assertUsable();
     if (precision === "f32x2")
       throw new PrecisionError(`${kernel.name}: compiled for f32x2, but ${this.name} offers f64 itself, and f32`);

@@ -1,6 +1,6 @@
 /** A kernel compiled to WebAssembly, shared by all equal kernels of a device. */
 import type { WasmKernel } from "../../kernel/emit/wasm/index.ts";
-import type { Kernel, KernelIR, Precision } from "../../kernel/index.ts";
+import type { Kernel, KernelIR, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 
 export type Run = (begin: number, end: number, args: number, scratch: number) => void;
@@ -41,14 +41,14 @@ export class Program {
   }
 }
 
-export class CpuKernel implements CompiledKernel {
-  readonly kernel: Kernel;
+export class CpuKernel<P extends Params = Params> implements CompiledKernel<P> {
+  readonly kernel: Kernel<P>;
   readonly precision: Precision;
   readonly compileMs: number;
   readonly program: Program;
   #code: string | undefined;
 
-  constructor(kernel: Kernel, program: Program, compileMs: number) {
+  constructor(kernel: Kernel<P>, program: Program, compileMs: number) {
     this.kernel = kernel;
     this.precision = program.ir.precision;
     this.program = program;

@@ -98,7 +98,10 @@ export class CudaDevice implements Device {
     return buffer;
   }
 
-  async compile(kernel: Kernel, { precision, fma = "contract" }: CompileOptions): Promise<CompiledKernel> {
+  async compile<K extends Kernel>(
+    kernel: K,
+    { precision, fma = "contract" }: CompileOptions,
+  ): Promise<CompiledKernel<K["params"]>> {
     this.#assertUsable();
     const start = performance.now();
     if (precision !== "f64" && precision !== "f32")

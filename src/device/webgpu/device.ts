@@ -87,7 +87,7 @@ export class WebGpuDevice implements Device {
     return buffer;
   }
 
-  async compile(kernel: Kernel, { precision, fma }: CompileOptions): Promise<CompiledKernel> {
+  async compile<K extends Kernel>(kernel: K, { precision, fma }: CompileOptions): Promise<CompiledKernel<K["params"]>> {
     this.#assertUsable();
     if (fma === "exact")
       throw new SpecError(

@@ -1,4 +1,4 @@
-import type { Kernel, KernelIR, Precision } from "../../kernel/index.ts";
+import type { Kernel, KernelIR, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
 import { Pace } from "./pace.ts";
@@ -67,14 +67,14 @@ export class Program {
   }
 }
 
-export class WebGpuKernel implements CompiledKernel {
-  readonly kernel: Kernel;
+export class WebGpuKernel<P extends Params = Params> implements CompiledKernel<P> {
+  readonly kernel: Kernel<P>;
   readonly precision: Precision;
   readonly compileMs: number;
   readonly ir: KernelIR;
   readonly program: Program;
 
-  constructor(kernel: Kernel, ir: KernelIR, program: Program, compileMs: number) {
+  constructor(kernel: Kernel<P>, ir: KernelIR, program: Program, compileMs: number) {
     this.kernel = kernel;
     this.ir = ir;
     this.precision = ir.precision;

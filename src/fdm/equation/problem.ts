@@ -19,10 +19,25 @@ export type StateFunction<N extends string> = KernelCode<N, number> | string | n
 export type CoefficientName<A extends string> = A extends string ? `${A}${A}` | A | "V" | "source" : never;
 
 /**
+ * Coefficients by name. TypeScript alone does not object to a property too many in what a function returns: `C`, the names that it does return, are
+ * there to be judged.
+ */
+export type Coefficients<A extends string, C extends string> = {
+  readonly [K in C]?: K extends CoefficientName<A>
+    ? number
+    : `${K} is no coefficient: those on the axis ${A} are ${A}${A}, ${A}, V and source`;
+};
+
+/** The axes of a problem, of which there is one. */
+export type OnlyAxis<A extends string, Each = A> = {
+  readonly [K in A]: Each extends unknown ? ([A] extends [Each] ? Axis : "a problem has one axis") : never;
+};
+
+/**
  * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name: one function that returns them, or a formula for each.
  */
-export type EquationCoefficients<A extends string, N extends string> =
-  | KernelCode<N, { readonly [K in CoefficientName<A>]?: number }>
+export type EquationCoefficients<A extends string, N extends string, C extends string = CoefficientName<A>> =
+  | KernelCode<N, Coefficients<A, C>>
   | { readonly [K in CoefficientName<A>]?: StateFunction<N> };
 
 export interface AxisPoint {
@@ -116,14 +131,14 @@ export type SchemeChoice =
  *   ∂V/∂t + a(t, S) ∂²V/∂S² + b(t, S) ∂V/∂S + c(t, S) V + d(t, S) = 0,   V(expiry, S) = terminal(S),
  *
  * for an axis named S and coefficients SS = a, S = b, V = c, source = d. A specification: plain data and functions, no device. `A` is the
- * axis' name, `P` the parameters'.
+ * axis' name, `P` the parameters', `C` those of what the equation returns.
  */
-export interface EquationProblem<A extends string, P extends string = never> {
+export interface EquationProblem<A extends string, P extends string = never, C extends string = CoefficientName<A>> {
   /** One axis, by name. */
-  readonly axes: Readonly<Record<A, Axis>>;
+  readonly axes: OnlyAxis<A>;
   /** Run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
   readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
-  readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>>;
+  readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>, C>;
   readonly terminal: StateFunction<NoInfer<"t" | A | P>>;
   /** Years, > 0. */
   readonly expiry: Quantity;

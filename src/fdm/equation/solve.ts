@@ -2,7 +2,7 @@ import { type Device, offeredPrecision, openDevice } from "../../device/index.ts
 import type { SpecError } from "../../errors.ts";
 import { BatchSolver, type Level, type Solved } from "./batch-solver.ts";
 import { type Accuracy, type Model, modelOf } from "./model.ts";
-import type { EquationProblem } from "./problem.ts";
+import type { AnyProblem, EquationProblem } from "./problem.ts";
 import { reportOf } from "./report.ts";
 import { type Companion, type EntryContents, EntrySolution, type ExerciseBoundary, type Solution } from "./solution.ts";
 
@@ -18,11 +18,11 @@ import { type Companion, type EntryContents, EntrySolution, type ExerciseBoundar
  * An entry that fails, by its parameters or by coefficients that are not finite, has an `error`; the others are solved.
  * @throws SpecError | KernelError (the place in the problem, and the remedy; of the entries, if all fail) | PrecisionError | whatever the device throws
  */
-export async function solve<const A extends string, const P extends string = never>(
-  problem: EquationProblem<A, P>,
+export async function solve<const A extends string, const P extends string = never, C extends string = never>(
+  problem: EquationProblem<A, P, C>,
   device?: Device,
 ): Promise<Solution> {
-  const model = modelOf(problem);
+  const model = modelOf(problem as AnyProblem);
   if (device !== undefined) return solveOn(device, model, problem.precision);
   using opened = await openDevice(problem.precision === undefined ? {} : { precision: problem.precision });
   return await solveOn(opened, model, problem.precision);

@@ -4,8 +4,9 @@ import type { AssignmentExpression, Expression, MemberExpression, Node, UpdateEx
 import type { ArrayValue, Context, Scope } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { indexIn, loadAt } from "./access.ts";
+import { checkNeverNull, emitIf, truthOf } from "./conditions.ts";
 import { lowerScalar, lowerValue } from "./expressions.ts";
-import { binaryOf } from "./operators.ts";
+import { binaryOf, operandOf } from "./operators.ts";
 import { typeVariable } from "./types.ts";
 
 /** Somewhere to write to; an array's index has been evaluated. */
@@ -26,15 +27,36 @@ export function lowerAssignment(
     return assign(ctx, node, target, lowerRight(ctx, node.right, target, scope, out), out, used);
   const operator = node.operator.slice(0, -1);
   if (operator === "&&" || operator === "||" || operator === "??")
-    throw ctx.fail(node, `${node.operator} is not part of the kernel language`, "write an if");
+    return assignLogical(ctx, node, operator, target, scope, out);
   const before = out.length;
   const old = readTarget(ctx, node, target);
-  const right = lowerScalar(ctx, node.right, scope, out);
+  const right = operandOf(operator)(ctx, node.right, scope, out);
   // The right side has effects: the old value is the one from before them.
   const saved: DraftStatement[] = [];
   const left = out.length > before ? ctx.materialise(node, old, saved) : old;
   out.splice(before, 0, ...saved);
   return assign(ctx, node, target, binaryOf(ctx, node, operator, left, right, out), out, used);
+}
+
+/** `a ||= b` and `a &&= b`, as minifiers write `a = a || b` and `if (!a) a = b`; `a ??= b` is `a`. */
+function assignLogical(
+  ctx: Context,
+  node: AssignmentExpression,
+  operator: "&&" | "||" | "??",
+  target: Target,
+  scope: Scope,
+  out: DraftStatement[],
+): Draft {
+  if (operator === "??") {
+    checkNeverNull(ctx, node.left, scope);
+    return readTarget(ctx, node, target);
+  }
+  const decides = truthOf(ctx, node.left, readTarget(ctx, node, target));
+  const assigned = (branch: DraftStatement[]): void => {
+    assign(ctx, node, target, lowerScalar(ctx, node.right, scope, branch), branch, false);
+  };
+  emitIf(ctx, node, decides, operator === "&&" ? assigned : null, operator === "||" ? assigned : null, out);
+  return readTarget(ctx, node, target);
 }
 
 /** `i++` and `++i`; the value is the old or the new one, if it is `used`. */

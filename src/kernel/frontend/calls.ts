@@ -1,8 +1,9 @@
 /** Calls: which function is meant, and what it becomes. */
-import type { CallExpression, Expression, Node } from "acorn";
+import type { CallExpression, ConditionalExpression, Expression, Node } from "acorn";
 import type { IndexOp } from "../ir.ts";
 import { ARRAYS, ATOMICS, declareArray, lowerAtomic, lowerPart } from "./arrays.ts";
 import { isCollective } from "./collectives.ts";
+import { lowerConditional } from "./conditions.ts";
 import { type Context, i32Type, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
@@ -11,6 +12,7 @@ import { lowerFetch } from "./fetches.ts";
 import { expectArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, own } from "./intrinsics.ts";
 import { libraryCall, lowerMathCall, type Operands } from "./math-calls.ts";
 import { lateOf } from "./operators.ts";
+import { hasEffects, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC } from "./types.ts";
 
 const INDEXES: Readonly<Record<string, IndexOp>> = {
@@ -24,6 +26,8 @@ const INDEXES: Readonly<Record<string, IndexOp>> = {
 
 export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out: DraftStatement[]): Value {
   if (node.callee.type === "Super") throw ctx.fail(node, "super is not part of the kernel language");
+  const branches = callForEachArray(ctx, node, scope);
+  if (branches !== null) return lowerConditional(ctx, branches, scope, out);
   const callee = lowerValue(ctx, node.callee, scope, out);
   for (const argument of node.arguments)
     if (argument.type === "SpreadElement")
@@ -39,6 +43,31 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
       ? lowerMathCall(ctx, node, callee.name, operands, out)
       : lowerNumberCall(ctx, node, callee.name, operands);
   return { kind: "scalar", draft };
+}
+
+/** `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)`: no array can be chosen at run time, a call can. */
+function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): ConditionalExpression | null {
+  const { arguments: args } = node;
+  const at = args.findIndex((arg) => choosesArray(arg, scope));
+  if (at < 0) return null;
+  if (args.slice(0, at).some(hasEffects))
+    throw ctx.fail(
+      args[at],
+      "an array is chosen at run time, after an argument with effects",
+      "call it in an if and an else",
+    );
+  const choice = withoutParentheses(args[at] as Expression) as ConditionalExpression;
+  const call = (arg: Expression): CallExpression => ({ ...node, arguments: args.with(at, arg) });
+  return { ...choice, consequent: call(choice.consequent), alternate: call(choice.alternate) };
+}
+
+function choosesArray(arg: Node, scope: Scope): boolean {
+  const choice = withoutParentheses(arg as Expression);
+  if (choice.type !== "ConditionalExpression") return false;
+  return [choice.consequent, choice.alternate].some((side) => {
+    const inner = withoutParentheses(side);
+    return inner.type === "Identifier" ? scope.find(inner.name)?.kind === "array" : choosesArray(inner, scope);
+  });
 }
 
 function lowerNumberCall(ctx: Context, node: Node, name: string, operands: Operands): Draft {

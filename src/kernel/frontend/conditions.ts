@@ -1,8 +1,8 @@
 /** Conditions: `if`, `? :`, `&&` and `||`, in statements and in expressions. */
-import type { ConditionalExpression, LogicalExpression, Node } from "acorn";
+import type { ConditionalExpression, Expression, LogicalExpression, Node } from "acorn";
 import { boolType, type Context, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
-import { lowerScalar, lowerValue, scalar } from "./expressions.ts";
+import { lowerEffect, lowerScalar, lowerValue, MAX_EXPRESSION_DEPTH, scalar, scalarOf } from "./expressions.ts";
 import { compareOf } from "./operators.ts";
 import { BOOL, INTEGER } from "./types.ts";
 
@@ -30,67 +30,209 @@ export function emitIf(
     then?.(thenOut);
     otherwise?.(elseOut);
   });
-  if (thenOut.length + elseOut.length === 0) return;
-  const place = ctx.place(node);
-  if (thenOut.length > 0) out.push({ kind: "if", condition, then: thenOut, else: elseOut, place });
-  else out.push({ kind: "if", condition: notOf(ctx, node, condition), then: elseOut, else: [], place });
+  pushIf(ctx, node, condition, thenOut, elseOut, out);
 }
 
+function pushIf(
+  ctx: Context,
+  node: Node,
+  condition: Draft,
+  yes: DraftStatement[],
+  no: DraftStatement[],
+  out: DraftStatement[],
+): void {
+  if (yes.length + no.length === 0) return;
+  const place = ctx.place(node);
+  if (yes.length > 0) out.push({ kind: "if", condition, then: yes, else: no, place });
+  else out.push({ kind: "if", condition: notOf(ctx, node, condition), then: no, else: [], place });
+}
+
+/**
+ * A bool. Each part that decides is asked for its truth by itself: minifiers leave out `!== 0` wherever nothing else counts,
+ * so that `flag && n & 1` may join a bool and an integer.
+ */
 export function lowerCondition(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
+  return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => conditionOf(ctx, node as Expression, scope, out));
+}
+
+function conditionOf(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Draft {
+  if (node.type === "ParenthesizedExpression") return lowerCondition(ctx, node.expression, scope, out);
+  if (node.type === "SequenceExpression") {
+    for (const part of node.expressions.slice(0, -1)) lowerEffect(ctx, part, scope, out);
+    return lowerCondition(ctx, node.expressions.at(-1)!, scope, out);
+  }
+  if (node.type === "LogicalExpression" && node.operator !== "??") return lowerLogical(ctx, node, scope, out, true);
+  if (node.type === "ConditionalExpression") {
+    const truth: LowerBranch = (part, branch) => scalar(lowerCondition(ctx, part, scope, branch));
+    return scalarOf(ctx, node, lowerConditional(ctx, node, scope, out, truth));
+  }
   return truthOf(ctx, node, lowerScalar(ctx, node, scope, out));
 }
 
-/** A bool as it is; an integer that is not 0, as minifiers write comparisons of bits. */
+/** A bool as it is; an integer that is not 0, as minifiers write comparisons of bits. What is decided to be real is refused. */
 export function truthOf(ctx: Context, node: Node, draft: Draft): Draft {
   if (draft.kind === "const") return ctx.constant(node, Boolean(draft.value));
-  if ((draft.type.possible & ~INTEGER) === 0) return compareOf(ctx, node, "ne", draft, ctx.constant(node, 0));
+  if (isNumber(draft) && draft.type.narrow(INTEGER)) return compareOf(ctx, node, "ne", draft, ctx.constant(node, 0));
   return ctx.require(node, draft, BOOL, "compare: write x !== 0");
 }
 
 export function notOf(ctx: Context, node: Node, a: Draft): Draft {
   // `!0` and `!1` are how minifiers write true and false.
   if (a.kind === "const") return ctx.constant(node, !a.value);
+  if (a.kind === "unary" && a.op === "not") return a.a;
   return ctx.draft(node, boolType(), { kind: "unary", op: "not", a: truthOf(ctx, node, a) });
 }
 
-export function lowerLogical(ctx: Context, node: LogicalExpression, scope: Scope, out: DraftStatement[]): Draft {
-  if (node.operator === "??")
-    throw ctx.fail(node, "?? is not part of the kernel language", "nothing is ever null in a kernel");
+/**
+ * `&&` and `||`: a bool; of two integers one of them, as minifiers write `a ? a : b`. Where only the truth counts it is a bool
+ * in either case.
+ */
+export function lowerLogical(
+  ctx: Context,
+  node: LogicalExpression,
+  scope: Scope,
+  out: DraftStatement[],
+  onlyTruth = false,
+): Draft {
+  const lowerPart = onlyTruth ? lowerCondition : lowerScalar;
   const isAnd = node.operator === "&&";
-  const a = lowerCondition(ctx, node.left, scope, out);
-  if (a.kind === "const") return a.value === isAnd ? lowerCondition(ctx, node.right, scope, out) : a;
+  const left = lowerPart(ctx, node.left, scope, out);
+  const decides = truthOf(ctx, node.left, left);
+  if (decides.kind === "const") return decides.value === isAnd ? lowerPart(ctx, node.right, scope, out) : left;
   const branch: DraftStatement[] = [];
-  const b = lowerCondition(ctx, node.right, scope, branch);
-  if (branch.length === 0) return ctx.draft(node, boolType(), { kind: "logical", op: isAnd ? "and" : "or", a, b });
+  const right = lowerPart(ctx, node.right, scope, branch);
+  if (isNumber(left) && isNumber(right)) return oneOfTwo(ctx, node, isAnd, left, right, branch, out);
+  const b = truthOf(ctx, node.right, right);
+  if (branch.length === 0)
+    return ctx.draft(node, boolType(), { kind: "logical", op: isAnd ? "and" : "or", a: decides, b });
   // The right side has effects or calls: it runs only when the left one does not decide.
   const result = ctx.newLocal("t", boolType());
   const place = ctx.place(node);
-  out.push({ kind: "assign", local: result, value: a, place });
+  out.push({ kind: "assign", local: result, value: decides, place });
   branch.push({ kind: "assign", local: result, value: b, place });
   const decided = ctx.local(node, result);
   out.push({ kind: "if", condition: isAnd ? decided : notOf(ctx, node, decided), then: branch, else: [], place });
   return ctx.local(node, result);
 }
 
+const isNumber = ({ type }: Draft): boolean => (type.possible & BOOL) === 0;
+
+function oneOfTwo(
+  ctx: Context,
+  node: LogicalExpression,
+  isAnd: boolean,
+  left: Draft,
+  right: Draft,
+  branch: DraftStatement[],
+  out: DraftStatement[],
+): Draft {
+  const a = ctx.materialise(node.left, left, out);
+  const condition = truthOf(ctx, node.left, a);
+  const choice = isAnd
+    ? { yes: right, yesOut: branch, no: a, noOut: [] }
+    : { yes: a, yesOut: [], no: right, noOut: branch };
+  return chosen(ctx, node, condition, choice, out);
+}
+
+/** `a ?? b` is `a`: nothing is null in a kernel. What could be undefined in plain JavaScript is refused. */
+export function lowerCoalesced(ctx: Context, node: LogicalExpression, scope: Scope, out: DraftStatement[]): Value {
+  checkNeverNull(ctx, node.left, scope);
+  return lowerValue(ctx, node.left, scope, out);
+}
+
+export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
+  const inner = node as Expression;
+  if (inner.type === "ParenthesizedExpression") return checkNeverNull(ctx, inner.expression, scope);
+  if (inner.type === "MemberExpression" && inner.computed)
+    throw ctx.fail(
+      node,
+      "an element of an array is never null",
+      "compare the index with the array's length instead of ??",
+    );
+  const value = inner.type === "Identifier" ? scope.find(inner.name) : undefined;
+  if (value?.kind === "local" && ctx.unset.has(value.id))
+    throw ctx.fail(node, "?? after a name declared without a value", "give it a value where it is declared");
+}
+
+/** What a branch of a conditional expression becomes; by default whatever the expression stands for. */
+export type LowerBranch = (node: Expression, out: DraftStatement[]) => Value;
+
+/** `c ? a : b` of numbers and bools, of functions' results with the same names, or of what has no value. */
 export function lowerConditional(
   ctx: Context,
   node: ConditionalExpression,
   scope: Scope,
   out: DraftStatement[],
+  lowerBranch: LowerBranch = (part, branch) => lowerValue(ctx, part, scope, branch),
 ): Value {
   const condition = lowerCondition(ctx, node.test, scope, out);
-  if (condition.kind === "const")
-    return lowerValue(ctx, condition.value ? node.consequent : node.alternate, scope, out);
-  const [thenOut, elseOut]: [DraftStatement[], DraftStatement[]] = [[], []];
-  const a = lowerScalar(ctx, node.consequent, scope, thenOut);
-  const b = lowerScalar(ctx, node.alternate, scope, elseOut);
-  ctx.unify(node, a, b);
-  if (thenOut.length + elseOut.length === 0)
-    return scalar(ctx.draft(node, a.type, { kind: "select", condition, a, b }));
-  const result = ctx.newLocal("t", a.type);
+  if (condition.kind === "const") return lowerBranch(condition.value ? node.consequent : node.alternate, out);
+  const [yesOut, noOut]: [DraftStatement[], DraftStatement[]] = [[], []];
+  const a = lowerBranch(node.consequent, yesOut);
+  const b = lowerBranch(node.alternate, noOut);
+  if (a.kind === "nothing" && b.kind === "nothing") {
+    pushIf(ctx, node, condition, yesOut, noOut, out);
+    return a;
+  }
+  if (a.kind === "struct" && b.kind === "struct") {
+    const fields = chosenFields(ctx, node, a.fields, b.fields, yesOut, noOut);
+    pushIf(ctx, node, condition, yesOut, noOut, out);
+    return fields;
+  }
+  const yes = scalarOf(ctx, node.consequent, a);
+  const no = scalarOf(ctx, node.alternate, b);
+  return scalar(chosen(ctx, node, condition, { yes, yesOut, no, noOut }, out));
+}
+
+interface Choice {
+  readonly yes: Draft;
+  readonly yesOut: DraftStatement[];
+  readonly no: Draft;
+  readonly noOut: DraftStatement[];
+}
+
+/** A selection; an `if` where either side has effects or calls. */
+function chosen(
+  ctx: Context,
+  node: Node,
+  condition: Draft,
+  { yes, yesOut, no, noOut }: Choice,
+  out: DraftStatement[],
+): Draft {
+  ctx.unify(node, yes, no);
+  if (yesOut.length + noOut.length === 0)
+    return ctx.draft(node, yes.type, { kind: "select", condition, a: yes, b: no });
+  const result = ctx.newLocal("t", yes.type);
   const place = ctx.place(node);
-  thenOut.push({ kind: "assign", local: result, value: a, place });
-  elseOut.push({ kind: "assign", local: result, value: b, place });
-  out.push({ kind: "if", condition, then: thenOut, else: elseOut, place });
-  return scalar(ctx.local(node, result));
+  yesOut.push({ kind: "assign", local: result, value: yes, place });
+  noOut.push({ kind: "assign", local: result, value: no, place });
+  out.push({ kind: "if", condition, then: yesOut, else: noOut, place });
+  return ctx.local(node, result);
+}
+
+function chosenFields(
+  ctx: Context,
+  node: Node,
+  a: ReadonlyMap<string, Value>,
+  b: ReadonlyMap<string, Value>,
+  yesOut: DraftStatement[],
+  noOut: DraftStatement[],
+): Value {
+  checkSameNames(ctx, node, [...a.keys()], [...b.keys()]);
+  const place = ctx.place(node);
+  const fields = new Map<string, Value>();
+  for (const [name, value] of a) {
+    const [yes, no] = [scalarOf(ctx, node, value), scalarOf(ctx, node, b.get(name)!)];
+    ctx.unify(node, yes, no);
+    const local = ctx.newLocal(name, yes.type);
+    yesOut.push({ kind: "assign", local, value: yes, place });
+    noOut.push({ kind: "assign", local, value: no, place });
+    fields.set(name, scalar(ctx.local(node, local)));
+  }
+  return { kind: "struct", fields };
+}
+
+export function checkSameNames(ctx: Context, node: Node, names: readonly string[], others: readonly string[]): void {
+  if (names.length !== others.length || names.some((name) => !others.includes(name)))
+    throw ctx.fail(node, "the returns of a function differ in their named values", "return the same names everywhere");
 }

@@ -127,6 +127,8 @@ export class Context {
   readonly atomics = new Set<string>();
   /** Locals that keep the value of their declaration: they can be named again instead of copied. */
   readonly settled = new Set<number>();
+  /** Locals declared without a value. */
+  readonly unset = new Set<number>();
   /** Whether the work item asks for its place in the workgroup, or shares memory or values with it. */
   cooperative = false;
   frame!: Frame;

@@ -22,7 +22,7 @@ export type LateOp =
   | "toU32" // x >>> 0, gpu.u32(x)
   | "toReal" // gpu.real(x)
   | "divideToI32" // (a / b) | 0
-  | "divideToU32"; // (a / b) >>> 0
+  | "divideToU32"; // (a / b) >>> 0; `negated`, (-(a / b)) >>> 0, and so the one above
 
 export type DraftShape =
   | { readonly kind: "const"; readonly value: number | boolean }
@@ -35,7 +35,7 @@ export type DraftShape =
   | { readonly kind: "compare"; readonly op: CompareOp; readonly a: Draft; readonly b: Draft }
   | { readonly kind: "logical"; readonly op: "and" | "or"; readonly a: Draft; readonly b: Draft }
   | { readonly kind: "select"; readonly condition: Draft; readonly a: Draft; readonly b: Draft }
-  | { readonly kind: "late"; readonly op: LateOp; readonly args: readonly Draft[] }
+  | { readonly kind: "late"; readonly op: LateOp; readonly args: readonly Draft[]; readonly negated: boolean }
   | { readonly kind: "intrinsic"; readonly op: IntrinsicOp; readonly args: readonly Draft[] }
   | { readonly kind: "index"; readonly op: IndexOp };
 

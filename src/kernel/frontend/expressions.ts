@@ -5,7 +5,7 @@ import { lowerIdentifier, lowerLiteral, lowerMember } from "./access.ts";
 import { lowerAssignment, lowerUpdate } from "./assignments.ts";
 import { lowerCall } from "./calls.ts";
 import { lowerYield } from "./collectives.ts";
-import { emitIf, lowerCondition, lowerConditional, lowerLogical } from "./conditions.ts";
+import { emitIf, lowerCoalesced, lowerCondition, lowerConditional, lowerLogical } from "./conditions.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerBinary, lowerUnary } from "./operators.ts";
@@ -52,11 +52,17 @@ export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
  * Lowers operands left to right. When a later one has effects, the earlier ones are evaluated before them, into
  * temporaries, as JavaScript would.
  */
-export function lowerOperands(ctx: Context, nodes: readonly Node[], scope: Scope, out: DraftStatement[]): Draft[] {
+export function lowerOperands(
+  ctx: Context,
+  nodes: readonly Node[],
+  scope: Scope,
+  out: DraftStatement[],
+  lowerOperand = lowerScalar,
+): Draft[] {
   const drafts: Draft[] = [];
   for (const node of nodes) {
     const before = out.length;
-    const draft = lowerScalar(ctx, node, scope, out);
+    const draft = lowerOperand(ctx, node, scope, out);
     if (out.length > before) materialiseBefore(ctx, nodes, drafts, out, before);
     drafts.push(draft);
   }
@@ -75,7 +81,7 @@ function materialiseBefore(
   out.splice(at, 0, ...early);
 }
 
-const MAX_EXPRESSION_DEPTH = 500;
+export const MAX_EXPRESSION_DEPTH = 500;
 
 /** Anything an expression may stand for: a scalar, an array, a function, several named values. */
 export function lowerValue(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
@@ -96,6 +102,7 @@ function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftState
       if (node.quasis.length === 1) return { kind: "text", value: node.quasis[0].value.cooked ?? "" };
       break;
     case "ParenthesizedExpression":
+    case "ChainExpression": // nothing is null: `u?.[i]` is `u[i]`
       return lowerValue(ctx, node.expression, scope, out);
     case "SequenceExpression":
       for (const part of node.expressions.slice(0, -1)) lowerEffect(ctx, part, scope, out);
@@ -111,6 +118,7 @@ function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftState
     case "BinaryExpression":
       return scalar(lowerBinary(ctx, node, scope, out));
     case "LogicalExpression":
+      if (node.operator === "??") return lowerCoalesced(ctx, node, scope, out);
       return scalar(lowerLogical(ctx, node, scope, out));
     case "ConditionalExpression":
       return lowerConditional(ctx, node, scope, out);
@@ -150,13 +158,16 @@ export function lowerEffect(ctx: Context, node: Expression, scope: Scope, out: D
     const then = (branch: DraftStatement[]): void => lowerEffect(ctx, node.consequent, scope, branch);
     const otherwise = (branch: DraftStatement[]): void => lowerEffect(ctx, node.alternate, scope, branch);
     emitIf(ctx, node, condition, then, otherwise, out);
-  } else if (node.type === "UnaryExpression" && (node.operator === "void" || node.operator === "!")) {
+  } else if (node.type === "UnaryExpression") {
     lowerEffect(ctx, node.argument, scope, out);
+  } else if (node.type === "BinaryExpression") {
+    // What is left of `a / b | 0` when nobody uses it: neither side need be a real.
+    for (const side of [node.left, node.right]) lowerEffect(ctx, side as Expression, scope, out);
   } else if (node.type === "UpdateExpression") {
     lowerUpdate(ctx, node, scope, out, false);
   } else if (node.type === "AssignmentExpression") {
     lowerAssignment(ctx, node, scope, out, false);
-  } else if (node.type !== "Literal" && node.type !== "Identifier") {
+  } else if (node.type !== "Literal") {
     lowerValue(ctx, node, scope, out);
   }
 }

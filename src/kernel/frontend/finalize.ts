@@ -78,7 +78,7 @@ export function finalizeExpr(ctx: Context, d: Draft): Expr {
     case "index":
       return { kind: "index", type: "i32", op: d.op };
     case "late":
-      return lateExpr(d.op, d.args.map(expr), type);
+      return lateExpr(d.op, d.args.map(expr), type, d.negated);
     default:
       return d satisfies never;
   }
@@ -107,12 +107,15 @@ function constantExpr(ctx: Context, d: Draft, value: number | boolean, type: Sca
   return { kind: "const", type, value: rounded };
 }
 
-function lateExpr(op: LateOp, args: readonly Expr[], type: ScalarType): Expr {
+function lateExpr(op: LateOp, args: readonly Expr[], type: ScalarType, negated: boolean): Expr {
   const [a, b] = args as [Expr, Expr];
   if (op === "toReal" || op === "toI32" || op === "toU32") return convertTo(type, a);
   const integral = a.type === "i32" || a.type === "u32";
   const quotient: Expr = { kind: "binary", type: a.type, op: "div", a, b };
-  return integral ? convertTo(type, quotient) : { kind: "convert", type, a: quotient };
+  if (!negated) return integral ? convertTo(type, quotient) : { kind: "convert", type, a: quotient };
+  // Integers are negated as what they become, and wrap; reals before, and saturate.
+  if (!integral) return { kind: "convert", type, a: { kind: "unary", type: a.type, op: "neg", a: quotient } };
+  return { kind: "binary", type, op: "sub", a: { kind: "const", type, value: 0 }, b: convertTo(type, quotient) };
 }
 
 function convertTo(type: ScalarType, a: Expr): Expr {

@@ -2,11 +2,12 @@
 import type { BinaryExpression, Expression, Node, UnaryExpression } from "acorn";
 import type { BinaryOp, CompareOp } from "../ir.ts";
 import { lowerPower } from "./math-calls.ts";
-import { notOf } from "./conditions.ts";
+import { type LowerBranch, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
 import { boolType, type Context, i32Type, type Scope, u32Type, type Value } from "./context.ts";
 import type { Draft, DraftStatement, LateOp } from "./draft.ts";
-import { lowerEffect, lowerOperands, lowerScalar, lowerValue, scalar } from "./expressions.ts";
+import { lowerEffect, lowerOperands, lowerScalar, lowerValue, scalar, scalarOf } from "./expressions.ts";
 import { foldBinary, foldCompare } from "../fold.ts";
+import { withoutParentheses } from "./syntax.ts";
 import { BOOL, I32, INTEGER, literalMask, NUMERIC, REAL, TypeVariable } from "./types.ts";
 
 export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, out: DraftStatement[]): Value {
@@ -14,16 +15,10 @@ export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, ou
     lowerEffect(ctx, node.argument, scope, out);
     return { kind: "nothing" };
   }
-  const a = lowerScalar(ctx, node.argument, scope, out);
-  if (node.operator === "!") return scalar(notOf(ctx, node, a));
+  if (node.operator === "!") return scalar(notOf(ctx, node, lowerCondition(ctx, node.argument, scope, out)));
+  if (node.operator === "~") return bitNotOf(ctx, node, lowerWord(ctx, node.argument, scope, out), out);
+  const a = numberOf(ctx, node.argument, lowerScalar(ctx, node.argument, scope, out));
   if (node.operator === "+") return scalar(ctx.require(node.argument, a, NUMERIC));
-  if (node.operator === "~") {
-    ctx.require(node.argument, a, INTEGER);
-    if (a.kind === "const") return { kind: "constant", value: ~(a.value as number) };
-    if (a.kind === "unary" && a.op === "bitnot")
-      return scalar(a.a.type === a.type ? a.a : lateOf(ctx, node, "toI32", [a.a]));
-    return scalar(ctx.draft(node, i32Type(), { kind: "unary", op: "bitnot", a: lateOf(ctx, node, "toI32", [a]) }));
-  }
   if (node.operator !== "-") throw ctx.fail(node, `${node.operator} is not part of the kernel language`);
   if (a.kind === "const") {
     ctx.require(node.argument, a, NUMERIC);
@@ -31,6 +26,24 @@ export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, ou
   }
   ctx.require(node.argument, a, REAL | I32, "negate an i32 or a real: gpu.i32(x)");
   return scalar(ctx.draft(node, a.type, { kind: "unary", op: "neg", a }));
+}
+
+function bitNotOf(ctx: Context, node: UnaryExpression, operand: Draft, out: DraftStatement[]): Value {
+  const a = wordOf(ctx, node.argument, numberOf(ctx, node.argument, operand), out);
+  ctx.require(node.argument, a, INTEGER);
+  if (a.kind === "const") return { kind: "constant", value: ~(a.value as number) };
+  if (a.kind === "unary" && a.op === "bitnot")
+    return scalar(a.a.type === a.type ? a.a : lateOf(ctx, node, "toI32", [a.a]));
+  return scalar(ctx.draft(node, i32Type(), { kind: "unary", op: "bitnot", a: lateOf(ctx, node, "toI32", [a]) }));
+}
+
+/** A bool where a number is needed is 1 or 0, as in JavaScript: minifiers write `+c`, `2 * c` for `c ? 1 : 0`, `c ? 2 : 0`. */
+function numberOf(ctx: Context, node: Node, draft: Draft): Draft {
+  if (draft.type.possible !== BOOL) return draft;
+  if (draft.kind === "const") return ctx.constant(node, Number(draft.value));
+  const [one, zero] = [ctx.constant(node, 1), ctx.constant(node, 0)];
+  ctx.unify(node, one, zero);
+  return ctx.draft(node, one.type, { kind: "select", condition: draft, a: one, b: zero });
 }
 
 const ARITHMETIC: Readonly<Record<string, BinaryOp>> = { "+": "add", "-": "sub", "*": "mul", "%": "rem" };
@@ -51,8 +64,8 @@ export function lowerBinary(ctx: Context, node: BinaryExpression, scope: Scope, 
   if (equality) return equality;
   const late = lowerConversionIdiom(ctx, node, scope, out);
   if (late) return late;
-  const [a, b] = lowerOperands(ctx, [node.left, node.right], scope, out) as [Draft, Draft];
-  return binaryOf(ctx, node, node.operator, a, b, out);
+  const operands = lowerOperands(ctx, [node.left, node.right], scope, out, operandOf(node.operator));
+  return binaryOf(ctx, node, node.operator, operands[0], operands[1], out);
 }
 
 /** `gpu.precision === "f32"`: decided now. */
@@ -73,24 +86,17 @@ function compareTexts(ctx: Context, node: BinaryExpression, scope: Scope, out: D
   return ctx.constant(node, (left.value === right.value) === node.operator.startsWith("="));
 }
 
-/** `x | 0`, `x >>> 0`, and with them `(a / b) | 0` and `(a / b) >>> 0`. */
+/** `x | 0` (`0 | x` once minified), `x >>> 0`, and with them `(a / b) | 0` and `(a / b) >>> 0`. */
 function lowerConversionIdiom(ctx: Context, node: BinaryExpression, scope: Scope, out: DraftStatement[]): Draft | null {
-  const isZero = node.right.type === "Literal" && node.right.value === 0;
-  if (!isZero || (node.operator !== "|" && node.operator !== ">>>")) return null;
+  const inner = convertedBy(node);
+  if (inner === null) return null;
   const unsigned = node.operator === ">>>";
-  let inner = node.left as Expression;
-  while (inner.type === "ParenthesizedExpression") inner = inner.expression;
-  if (inner.type === "BinaryExpression" && inner.operator === "/") {
-    const [a, b] = lowerOperands(ctx, [inner.left, inner.right], scope, out) as [Draft, Draft];
-    for (const [side, draft] of [
-      [inner.left, a],
-      [inner.right, b],
-    ] as const)
-      ctx.require(side, draft, NUMERIC);
-    ctx.unify(inner, a, b);
-    return lateOf(ctx, node, unsigned ? "divideToU32" : "divideToI32", [a, b]);
+  const quotient = lowerQuotient(ctx, inner, scope, out);
+  if (quotient !== null) {
+    const { a, b, negated } = quotient;
+    return lateOf(ctx, node, unsigned ? "divideToU32" : "divideToI32", [a, b], negated);
   }
-  const x = ctx.require(inner, lowerScalar(ctx, inner, scope, out), NUMERIC);
+  const x = ctx.require(inner, numberOf(ctx, inner, lowerScalar(ctx, inner, scope, out)), NUMERIC);
   if (x.kind !== "const") return lateOf(ctx, node, unsigned ? "toU32" : "toI32", [x]);
   // A constant is JavaScript's own: (A + 0xffffffff) >>> 0 wraps.
   const value = x.value as number;
@@ -100,6 +106,69 @@ function lowerConversionIdiom(ctx: Context, node: BinaryExpression, scope: Scope
   });
 }
 
+/** What `x | 0`, `0 | x` or `x >>> 0` converts. */
+function convertedBy({ left, operator, right }: BinaryExpression): Expression | null {
+  const isZero = (side: Node): boolean => side.type === "Literal" && (side as { value?: unknown }).value === 0;
+  if ((operator === "|" || operator === ">>>") && isZero(right)) return left as Expression;
+  return operator === "|" && isZero(left) ? right : null;
+}
+
+interface Quotient {
+  readonly a: Draft;
+  readonly b: Draft;
+  readonly negated: boolean;
+}
+
+/** The operands of `a / b`, or of `-(a / b)`, which is what minifiers make of `a / -1`; null for anything else. */
+function lowerQuotient(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Quotient | null {
+  const outer = withoutParentheses(node);
+  const negated = outer.type === "UnaryExpression" && outer.operator === "-";
+  const inner = negated ? withoutParentheses(outer.argument) : outer;
+  if (inner.type !== "BinaryExpression" || inner.operator !== "/") return null;
+  const [left, right] = lowerOperands(ctx, [inner.left, inner.right], scope, out) as [Draft, Draft];
+  const a = ctx.require(inner.left, numberOf(ctx, inner.left, left), NUMERIC);
+  const b = ctx.require(inner.right, numberOf(ctx, inner.right, right), NUMERIC);
+  ctx.unify(inner, a, b);
+  return { a, b, negated };
+}
+
+const isBitwise = (operator: string): boolean => operator in BITWISE || operator === ">>" || operator === ">>>";
+
+/** How the operands of an operator are lowered. */
+export const operandOf = (operator: string): typeof lowerScalar => (isBitwise(operator) ? lowerWord : lowerScalar);
+
+/**
+ * An operand of a bit operation, which in JavaScript converts it: minifiers write `(a / b | 0) & 3` as `a / b & 3`, and
+ * `(x | 0) & 3` as `x & 3`. So quotients of integers are converted here, and reals in `wordOf`.
+ */
+function lowerWord(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
+  const inner = withoutParentheses(node as Expression);
+  if (inner.type === "ConditionalExpression") {
+    // The sides may be integers of different types: `(c ? w | 0 : i) & 3` comes as `(c ? w : i) & 3`.
+    const side: LowerBranch = (part, branch) => {
+      const word = wordOf(ctx, part, numberOf(ctx, part, lowerWord(ctx, part, scope, branch)), branch);
+      return scalar(lateOf(ctx, part, "toI32", [ctx.require(part, word, INTEGER)]));
+    };
+    return scalarOf(ctx, node, lowerConditional(ctx, inner, scope, out, side));
+  }
+  const quotient = lowerQuotient(ctx, inner, scope, out);
+  if (quotient === null) return lowerScalar(ctx, node, scope, out);
+  const { a, b, negated } = quotient;
+  if (a.type.possible !== REAL) return lateOf(ctx, node, "divideToI32", [a, b], negated);
+  const ratio = divideOf(ctx, node, a, b);
+  return negated ? ctx.draft(node, ratio.type, { kind: "unary", op: "neg", a: ratio }) : ratio;
+}
+
+/** A real as the 32 bits that JavaScript takes of it, for all from −2³¹ to 2³². */
+function wordOf(ctx: Context, node: Node, operand: Draft, out: DraftStatement[]): Draft {
+  if (operand.type.possible !== REAL) return operand;
+  if (operand.kind === "const") return ctx.constant(node, (operand.value as number) | 0);
+  const x = ctx.materialise(node, operand, out);
+  const condition = compareOf(ctx, node, "ge", x, ctx.constant(node, 2 ** 31));
+  const a = lateOf(ctx, node, "toI32", [lateOf(ctx, node, "toU32", [x])]);
+  return ctx.draft(node, i32Type(), { kind: "select", condition, a, b: lateOf(ctx, node, "toI32", [x]) });
+}
+
 /** As at run time: an integer keeps its low 32 bits, anything else truncates and saturates, NaN gives 0. */
 function convertConstant(value: number, unsigned: boolean): number {
   if (Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 32) return unsigned ? value >>> 0 : value | 0;
@@ -107,26 +176,35 @@ function convertConstant(value: number, unsigned: boolean): number {
   return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), least), most) + 0;
 }
 
-export function lateOf(ctx: Context, node: Node, op: LateOp, args: readonly Draft[]): Draft {
+export function lateOf(ctx: Context, node: Node, op: LateOp, args: readonly Draft[], negated = false): Draft {
   const unsigned = op === "toU32" || op === "divideToU32";
   const values = args.flatMap((arg) => (arg.kind === "const" && typeof arg.value === "number" ? [arg.value] : []));
   if (values.length === args.length && op !== "toReal") {
-    const value = convertConstant(
-      values.reduce((a, b) => a / b),
-      unsigned,
-    );
+    // Integers divided by 0 give 0, as at run time; minifiers fold it to that, too.
+    const quotient = values[1] === 0 ? 0 : values.reduce((a, b) => a / b);
+    const value = convertConstant(negated ? -quotient : quotient, unsigned);
     return ctx.draft(node, unsigned ? u32Type() : i32Type(), { kind: "const", value });
   }
   const type = op === "toReal" ? new TypeVariable(REAL) : unsigned ? u32Type() : i32Type();
-  return ctx.draft(node, type, { kind: "late", op, args });
+  return ctx.draft(node, type, { kind: "late", op, args, negated });
 }
 
 /** The value of `a operator b`, for binary expressions and compound assignments alike. */
-export function binaryOf(ctx: Context, node: Node, operator: string, a: Draft, b: Draft, out: DraftStatement[]): Draft {
+export function binaryOf(
+  ctx: Context,
+  node: Node,
+  operator: string,
+  left: Draft,
+  right: Draft,
+  out: DraftStatement[],
+): Draft {
   const comparison = COMPARISONS[operator];
+  const isExact = operator === "===" || operator === "!==" || left.type.possible === right.type.possible;
+  if (isExact && (comparison === "eq" || comparison === "ne")) return compareOf(ctx, node, comparison, left, right);
+  const [a, b] = [numberOf(ctx, node, left), numberOf(ctx, node, right)];
   if (comparison) return compareOf(ctx, node, comparison, a, b);
   if (operator === "**") return lowerPower(ctx, node, a, b, out);
-  if (operator in BITWISE || operator === ">>" || operator === ">>>") return bitwiseOf(ctx, node, operator, a, b);
+  if (isBitwise(operator)) return bitwiseOf(ctx, node, operator, wordOf(ctx, node, a, out), wordOf(ctx, node, b, out));
   for (const side of [a, b]) ctx.require(node, side, NUMERIC);
   if (operator === "/") return divideOf(ctx, node, a, b);
   const op = ARITHMETIC[operator];

@@ -28,7 +28,7 @@ const PRECEDENCE: Readonly<Record<string, number>> = {
   "**": 11,
 };
 
-const ASSIGNMENTS = new Set("= += -= *= /= %= **= <<= >>= >>>= &= |= ^=".split(" "));
+const ASSIGNMENTS = new Set("= += -= *= /= %= **= <<= >>= >>>= &= |= ^= ||= &&=".split(" "));
 
 /** An expression; up to the next comma if it is `single`. */
 export function parseExpression(t: Tokens, generator: boolean, single = false): Expression {

@@ -9,7 +9,7 @@ import type { IfStatement, Node, ReturnStatement, VariableDeclaration } from "ac
 import { bindPattern } from "./bind.ts";
 import { boolType, Scope, type Context, type Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
-import { emitIf, lowerCondition, notOf } from "./conditions.ts";
+import { checkSameNames, emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
 import { lowerEffect, lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
 import { lowerLoop } from "./loops.ts";
 import type { FunctionSyntax } from "./source.ts";
@@ -57,6 +57,10 @@ function lowerReturnedExpression(ctx: Context, node: Node, scope: Scope, out: Dr
     for (const part of inner.expressions.slice(0, -1)) lowerEffect(ctx, part, scope, out);
     return lowerReturnedExpression(ctx, inner.expressions.at(-1), scope, out);
   }
+  if (inner.type === "ConditionalExpression")
+    return lowerConditional(ctx, inner, scope, out, (part, branch) =>
+      lowerReturnedExpression(ctx, part, scope, branch),
+    );
   if (inner.type !== "ObjectExpression") return lowerValue(ctx, inner, scope, out);
   const fields = new Map<string, Value>();
   for (const property of inner.properties) {
@@ -178,9 +182,12 @@ function assignResults(ctx: Context, node: ReturnStatement, scope: Scope, out: D
     parts.map(([name]) => [name, ctx.newLocal(name || "result", new TypeVariable(NUMERIC | BOOL))]),
   );
   const { results } = ctx.frame;
-  const names = parts.map(([name]) => name);
-  if (results.size !== names.length || names.some((name) => !results.has(name)))
-    throw ctx.fail(node, "the returns of a function differ in their named values", "return the same names everywhere");
+  checkSameNames(
+    ctx,
+    node,
+    parts.map(([name]) => name),
+    [...results.keys()],
+  );
   for (const [name, part] of parts) {
     const draft = scalarOf(ctx, node, part);
     const local = results.get(name)!;
@@ -235,11 +242,24 @@ function lowerIf(ctx: Context, node: IfStatement, scope: Scope, out: DraftStatem
 export function lowerDeclaration(ctx: Context, node: VariableDeclaration, scope: Scope, out: DraftStatement[]): void {
   const target = node.kind === "var" ? ctx.frame.scope : scope;
   for (const { id, init } of node.declarations) {
-    if (init) declareInitialised(ctx, id, lowerValue(ctx, init, scope, out), target, out, node.kind === "const");
+    const value = init ? lowerValue(ctx, init, scope, out) : null;
+    if (value !== null && !(id.type === "Identifier" && isUndefined(init!)))
+      declareInitialised(ctx, id, value, target, out, node.kind === "const");
     else if (id.type !== "Identifier") throw ctx.fail(id, "a pattern needs a value");
-    else if (target.own(id.name)?.kind !== "local")
-      target.declare(id.name, { kind: "local", id: ctx.newLocal(id.name) });
+    else if (target.own(id.name)?.kind !== "local") declareUnset(ctx, id.name, target);
   }
+}
+
+/** `let x = void 0` is `let x`. */
+function isUndefined(node: Node): boolean {
+  const { type, operator, name } = node as { type: string; operator?: string; name?: string };
+  return (type === "UnaryExpression" && operator === "void") || (type === "Identifier" && name === "undefined");
+}
+
+function declareUnset(ctx: Context, name: string, scope: Scope): void {
+  const id = ctx.newLocal(name);
+  ctx.unset.add(id);
+  scope.declare(name, { kind: "local", id });
 }
 
 function declareInitialised(

@@ -1,5 +1,5 @@
 /** Questions about syntax trees that need no types: what is assigned, what may return, how large it is. */
-import type { Node } from "acorn";
+import type { Expression, Node } from "acorn";
 
 import type { FunctionSyntax } from "./source.ts";
 
@@ -86,6 +86,18 @@ export function continues(body: Node): boolean {
     (n) => n.type === "ContinueStatement",
     (n) => !isFunction(n) && !isLoop(n),
   );
+}
+
+export function withoutParentheses(node: Expression): Expression {
+  return node.type === "ParenthesizedExpression" ? withoutParentheses(node.expression) : node;
+}
+
+/** Whether evaluating an expression may change a variable or memory; a call of a kernel function may. */
+export function hasEffects(node: Node): boolean {
+  const { callee } = node as { callee?: Node & { property?: { name?: string } } };
+  if (/^(Assignment|Update|Yield)Expression$/.test(node.type)) return true;
+  if (callee !== undefined && /^(atomic|$)/.test(callee.property?.name ?? "")) return true;
+  return someChild(node, hasEffects);
 }
 
 /** "a for of statement": what a node is, for messages. */

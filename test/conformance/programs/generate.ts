@@ -47,6 +47,7 @@ function reals(tie: (name: keyof Grammar) => Text, decisions: Decisions): fc.Wei
     { weight: 1, arbitrary: text`p[${int} & 3]` },
     { weight: 1, arbitrary: text`(- ${real})` },
     { weight: 1, arbitrary: text`(${bool} ? ${real} : ${real})` },
+    { weight: 1, arbitrary: text`(${bool} ? ${oneOf("1 : 0", "0 : 1", "0.5 : 0")})` },
     { weight: 1, arbitrary: text`gpu.real(${int} & 15)` },
     { weight: 1, arbitrary: text`choose(${int}, ${real}, ${real})` },
     { weight: 1, arbitrary: text`(${REALS} = bound(${real}))` },
@@ -82,6 +83,8 @@ function ints(tie: (name: keyof Grammar) => Text, decisions: Decisions): fc.Weig
     { weight: 1, arbitrary: text`(~${int})` },
     { weight: 1, arbitrary: text`(- ${int} | 0)` },
     { weight: 1, arbitrary: text`(${bool} ? ${int} : ${int})` },
+    { weight: 1, arbitrary: text`(${bool} ? ${oneOf("1 : 0", "0 : 1", "2 : 0")})` },
+    { weight: 1, arbitrary: text`(k1 ${oneOf("&&", "||")} ${int})` },
     { weight: 1, arbitrary: text`v[${int} & 31]` },
     { weight: 1, arbitrary: text`q[${int} & 3]` },
     { weight: 1, arbitrary: text`(${word} | 0)` },
@@ -96,7 +99,12 @@ function ints(tie: (name: keyof Grammar) => Text, decisions: Decisions): fc.Weig
     { weight: 1, arbitrary: text`${SMALL}${oneOf("++", "--")}` },
     { weight: 1, arbitrary: text`(${oneOf("++", "--")}${SMALL})` },
   ];
-  return decisions === "nothing" ? exact : [...exact, { weight: 1, arbitrary: text`gpu.i32(bound(${real}) * 64)` }];
+  if (decisions === "nothing") return exact;
+  return [
+    ...exact,
+    { weight: 1, arbitrary: text`gpu.i32(bound(${real}) * 64)` },
+    { weight: 1, arbitrary: text`((bound(${real}) * 64 | 0) ${oneOf("&", "|", "^", ">>")} ${int})` },
+  ];
 }
 
 function wordsOf(tie: (name: keyof Grammar) => Text): fc.WeightedArbitrary<string>[] {
@@ -158,6 +166,13 @@ function statements(tie: (name: keyof Grammar) => Text): fc.WeightedArbitrary<st
     { weight: 1, arbitrary: text`w[i] = bound(${real});` },
     { weight: 1, arbitrary: text`out[i] = bound(${real});` },
     { weight: 1, arbitrary: text`stir(p, ${int}, ${bool});` },
+    { weight: 1, arbitrary: text`if (${bool}) stir(p, k1, b1); else stir(o, k1, b1);` },
+    { weight: 1, arbitrary: text`${oneOf("b0 = b0 ||", "b1 = b1 &&", "if (!b0) b0 =", "if (b1) b1 =")} ${bool};` },
+    { weight: 1, arbitrary: text`${oneOf("k0 = k0 ||", "if (!k1) k1 =", "if (k0) k0 =", "k1 = k1 ? k1 :")} ${int};` },
+    {
+      weight: 1,
+      arbitrary: text`{ const { half, odd } = ${bool} ? pair(r0, ${int}) : pair(${real}, k2); r2 = bound(half); b1 = odd; }`,
+    },
     { weight: 1, arbitrary: text`{ const { half, low } = pair(${real}, ${int}); r1 = bound(half); k1 = low; }` },
     { weight: 1, arbitrary: text`{ const t = ${REALS}; ${REALS} = bound(${real}); ${REALS} = bound(t - ${REALS}); }` },
     { weight: 1, arbitrary: text`{ const t = ${INTS}; ${INTS} = ${int}; k2 = t ^ ${INTS}; }` },
@@ -219,11 +234,11 @@ let k0 = v[i], k1 = i, k2 = -5;
 let m0 = 1, m1 = i & 7;
 let w0 = v[i] >>> 0, w1 = 0x12345678 >>> 0;
 let b0 = yes, b1 = i % 2 === 0;
-const p = gpu.privateReal(4), q = gpu.privateI32(4);
-for (let j = 0; j < 4; j++) { p[j] = 0.125 * gpu.real(j); q[j] = i + j; }
+const p = gpu.privateReal(4), o = gpu.privateReal(4), q = gpu.privateI32(4);
+for (let j = 0; j < 4; j++) { p[j] = 0.125 * gpu.real(j); o[j] = 0.5 - p[j]; q[j] = i + j; }
 iout[i] = 1; uout[i] = 2;
 ${body}
-out[i] = bound(out[i] + r0 + r1 + r2 + p[0] + p[1] + p[2] + p[3]);
+out[i] = bound(out[i] + r0 + r1 + r2 + p[0] + p[1] + p[2] + p[3] + o[0] + o[1] + o[2] + o[3]);
 iout[i] = (k0 ^ k1 ^ k2 ^ m0 ^ m1) + (q[0] ^ q[1] ^ q[2] ^ q[3]) + (b0 ? 1 : 0) | 0;
 uout[i] = (w0 ^ w1) >>> 0;
 }`;

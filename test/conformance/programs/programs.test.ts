@@ -5,53 +5,20 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Device } from "../../../src/device/device.ts";
-import { bool, i32, type Kernel, kernelFromSource, read, real, u32, write } from "../../../src/kernel/index.ts";
+import type { Kernel } from "../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { runAsJavaScript } from "../../support/javascript.ts";
-import { arraysOf, type ConformanceCase, i32s, uniforms, words } from "../case.ts";
+import { arraysOf } from "../case.ts";
 import { differences } from "../compare.ts";
 import { inInterpreter, onDevice } from "../run.ts";
-import { functions } from "./functions.ts";
+import { caseOf } from "./case.ts";
 import { type Program, programs } from "./generate.ts";
 
-const ITEMS = 37;
 const runs = Number(process.env["FEYNKAC_PROGRAMS"] ?? 300);
 const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
 const devices = await openTestDevices({ emulatedDouble: true });
 afterAll(() => disposeAll(devices));
-
-const PARAMS = {
-  n: i32,
-  x: real,
-  yes: bool,
-  u: read(real),
-  v: read(i32),
-  w: write(real),
-  out: write(real),
-  iout: write(i32),
-  uout: write(u32),
-};
-
-function caseOf(source: string): ConformanceCase {
-  const env = { SCALE: 0.75, COUNT: 4, FLAG: true, ...functions };
-  return {
-    name: "generated",
-    kernel: kernelFromSource({ name: "generated", params: PARAMS, env, source }),
-    size: { items: ITEMS },
-    args: ({ real, zeros }) => ({
-      n: ITEMS - 2,
-      x: 0.375,
-      yes: true,
-      u: real(uniforms(64, -0.5, 0.5)),
-      v: i32s(...words(64)),
-      w: real(uniforms(64, -0.25, 0.25)),
-      out: zeros(ITEMS),
-      iout: new Int32Array(ITEMS),
-      uout: new Uint32Array(ITEMS),
-    }),
-  };
-}
 
 /** The text as the function it is. Only tests do this: kernels themselves never need `eval`. */
 const evaluated = (kernel: Kernel): Pick<Kernel, "body" | "env" | "groupSize"> => ({

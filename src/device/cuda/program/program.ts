@@ -1,6 +1,6 @@
 /** A kernel loaded into one device's context. */
 import { KernelError } from "../../../errors.ts";
-import type { Kernel, KernelIR, Precision } from "../../../kernel/index.ts";
+import type { Kernel, KernelIR, Params, Precision } from "../../../kernel/index.ts";
 import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
 import type { CompiledKernel } from "../../device.ts";
 import { versionText } from "../driver.ts";
@@ -67,13 +67,13 @@ function allowSharedBytes({ calls }: Session, { function: entry, module }: Progr
   );
 }
 
-export class CudaKernel implements CompiledKernel {
-  readonly kernel: Kernel;
+export class CudaKernel<P extends Params = Params> implements CompiledKernel<P> {
+  readonly kernel: Kernel<P>;
   readonly precision: Precision;
   readonly compileMs: number;
   readonly program: Program;
 
-  constructor(kernel: Kernel, program: Program, compileMs: number) {
+  constructor(kernel: Kernel<P>, program: Program, compileMs: number) {
     this.kernel = kernel;
     this.precision = program.ir.precision;
     this.program = program;

@@ -1,0 +1,35 @@
+/** The compiler finds what is wrong in mistakes.ts, line by line, says what helps, and objects to nothing else. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** What the compiler says, by line. */
+function complaints(): Map<number, string> {
+  const tsc = here("../../node_modules/typescript/bin/tsc");
+  const args = [tsc, "-p", here("tsconfig.json"), "--noEmit", "--pretty", "false"];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: here(".") });
+  const found = new Map<number, string>();
+  for (const text of stdout.split(/\n(?=\S)/)) {
+    const [, file, line] = /^(.*?)\((\d+),\d+\): error/.exec(text) ?? [];
+    const key = file === "mistakes.ts" ? Number(line) : 0;
+    if (file !== undefined) found.set(key, `${found.get(key) ?? ""}${text}\n`);
+  }
+  return found;
+}
+
+test("every mistake is an error of the compiler, with a message that helps", () => {
+  const found = complaints();
+  const lines = readFileSync(here("mistakes.ts"), "utf8").split("\n");
+  const expected = lines.flatMap((line, k) => {
+    const [, message] = /^\/\/ error: (.*)$/.exec(line) ?? [];
+    return message === undefined ? [] : [[k + 2, message] as const];
+  });
+  expect(expected.length).toBeGreaterThan(25);
+  const unsaid = expected.filter(([line, message]) => found.get(line)?.includes(message) !== true);
+  expect(unsaid.map(([line, message]) => ({ line, message, got: found.get(line) }))).toEqual([]);
+  const others = [...found.keys()].filter((line) => !expected.some(([at]) => at === line));
+  expect(others.map((line) => found.get(line))).toEqual([]);
+});
