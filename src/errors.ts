@@ -11,17 +11,31 @@ export abstract class FeynkacError extends Error {
   }
 }
 
+/** Where in a source text an error is, and what it says there: for those who name the place in their own way. */
+export interface SourcePlace {
+  /** 1-based, inside `source`. */
+  readonly line: number;
+  readonly column: number;
+  /** The kernel's or the function's name and text. */
+  readonly name?: string;
+  readonly source?: string;
+  /** The message without its place: what is wrong, the line with a caret, the remedy. */
+  readonly what?: string;
+}
+
 /** A kernel's source cannot be compiled. The message holds file, line, a caret and the remedy. */
 export class KernelError extends FeynkacError {
   readonly code = "KERNEL";
   /** 1-based line and column inside the kernel's own source text, where known. */
   readonly line: number | undefined;
   readonly column: number | undefined;
+  readonly place: SourcePlace | undefined;
 
-  constructor(message: string, place?: { line: number; column: number }, options?: ErrorOptions) {
+  constructor(message: string, place?: SourcePlace, options?: ErrorOptions) {
     super(message, options);
     this.line = place?.line;
     this.column = place?.column;
+    this.place = place;
   }
 }
 

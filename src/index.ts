@@ -28,7 +28,7 @@ export type {
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";
 export { solve } from "./fdm/index.ts";
-export type { EntrySolution, EquationProblem, Solution } from "./fdm/index.ts";
+export type { EntrySolution, EquationProblem, Solution, SolveOptions, SolveProgress } from "./fdm/index.ts";
 export {
   EXPLAIN_TERMS,
   explainBook,

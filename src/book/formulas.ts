@@ -1,5 +1,5 @@
 import { BookError, KernelError } from "../errors.ts";
-import { formulaVariables } from "../kernel/index.ts";
+import { formulaMessage, formulaVariables } from "../kernel/index.ts";
 
 /**
  * Reads a formula, so that one that cannot be read is an error of its place in the book. The message goes over several
@@ -11,6 +11,6 @@ export function checkFormula(text: string, variables: readonly string[], place: 
     formulaVariables(text, variables);
   } catch (cause) {
     if (!(cause instanceof KernelError)) throw cause;
-    throw new BookError(place, cause.message.replace(/^kernel "formula", (?:line 1, )?/, ""), { cause });
+    throw new BookError(place, formulaMessage(cause), { cause });
   }
 }

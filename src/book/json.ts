@@ -1,6 +1,6 @@
 import { BookError } from "../errors.ts";
 import { findJsonProblem } from "./json-scan.ts";
-import { quote } from "./names.ts";
+import { quote, show } from "./names.ts";
 
 /**
  * JSON text as plain data; a byte order mark before it is let pass.
@@ -8,6 +8,8 @@ import { quote } from "./names.ts";
  * @throws BookError `not JSON: line 3, column 14: expected ',' or '}', got "x"`
  */
 export function parseJson(text: string, where = ""): unknown {
+  if (typeof text !== "string")
+    throw new BookError(where, `expected JSON as text, got ${show(text)}; of plain data readBook makes a book`);
   const plain = text.startsWith("\ufeff") ? text.slice(1) : text;
   try {
     return JSON.parse(plain) as unknown;

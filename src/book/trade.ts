@@ -81,9 +81,10 @@ function resolveExpiry(spec: TimeSpec, asOf: AsOf, place: Place): number {
 
 function resolvePayoff({ payoff, strike }: TradeSpec, place: Place): Payoff {
   if (payoff.kind === "expression") {
-    checkFormula(payoff.expression, ["S"], place("payoff", "expression"));
+    const at = place("payoff", "expression");
+    checkFormula(payoff.expression, ["S"], at);
     const kinks = strike === undefined ? payoff.kinks : [...payoff.kinks, strike];
-    return { kind: "expression", expression: payoff.expression, kinks: sortedUnique(kinks) };
+    return { kind: "expression", expression: payoff.expression, kinks: sortedUnique(kinks), place: at };
   }
   if (strike === undefined) throw new BookError(place("strike"), "expected a positive number, got nothing");
   return { ...payoff, strike };

@@ -13,8 +13,16 @@ export type Payoff =
   | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
   /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
-  /** A formula string in `S`; `kinks` (increasing, > 0) names where it bends or jumps. */
-  | { readonly kind: "expression"; readonly expression: string; readonly kinks: readonly number[] };
+  /**
+   * A formula string in `S`; `kinks` (increasing, > 0) names where it bends or jumps; `place` is where the book has
+   * it, for messages.
+   */
+  | {
+      readonly kind: "expression";
+      readonly expression: string;
+      readonly kinks: readonly number[];
+      readonly place?: string;
+    };
 
 export type Exercise =
   | { readonly kind: "european" }

@@ -240,8 +240,7 @@ export function reached(problem: OneFactorProblem, start: number, lognormal: num
     from + Math.max(Math.min(part * root * Math.max(sigma, least), 2), -2);
   let x = Math.log(start);
   const bottom = x - BOTTOM;
-  for (let i = 0; i < steps && x > bottom; i++)
-    x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
+  for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
   return Math.exp(x);
 }
 

@@ -322,7 +322,8 @@ function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena
   for (let i = 0; i < nodes.length; i++)
     if (!Number.isFinite(values[i]))
       throw new SpecError(
-        `payoff: ${values[i]} at S = ${nodes[i]}; expected a finite number at every price the mesh reaches`,
+        `${payoff.name ?? "payoff"}: ${values[i]} at S = ${Number(nodes[i].toPrecision(6))}; ` +
+          "expected a finite number at every price the mesh reaches: guard the formula there, as max(S, 1) does",
       );
   return values;
 }

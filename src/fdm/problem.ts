@@ -140,8 +140,7 @@ export function totalVariance(problem: OneFactorProblem): number {
     for (const price of [spots[0], ...payoff.kinks]) take(sigma(price));
   } else {
     for (const time of [0, 0.5 * expiry, expiry])
-      for (const price of [spots[0], forwardPrice(problem, spots[0], time), ...payoff.kinks])
-        takeAt(price, time);
+      for (const price of [spots[0], forwardPrice(problem, spots[0], time), ...payoff.kinks]) takeAt(price, time);
   }
   if (largest === 0) {
     for (let i = 0; i <= PATH_POINTS; i++) {

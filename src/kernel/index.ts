@@ -14,7 +14,9 @@ export {
   type KernelSource,
   type UserFunction,
 } from "./frontend/declare.ts";
-export { formula, formulaVariables } from "./frontend/formula.ts";
-export { lower } from "./frontend/lower.ts";
+export { formula, formulaMessage, formulaVariables } from "./frontend/formula.ts";
+export { runWithin } from "./evaluate.ts";
+export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
+export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
 export { fromPairs, pairOf, toPairs } from "./pairs.ts";
 export { canonicalText } from "./canonical.ts";

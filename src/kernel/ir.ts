@@ -213,5 +213,10 @@ export interface KernelIR {
    */
   readonly cooperative: boolean;
   readonly body: readonly Stmt[];
+  /**
+   * Loops that spend the kernel's `loopBudget`, by the number that `endlessLoop` gives, less one. Nothing that a
+   * back end looks at.
+   */
+  readonly countedLoops?: readonly Place[];
   readonly sources: readonly SourceText[];
 }

@@ -119,6 +119,7 @@ export interface Kernel<P extends Params = Params> {
   readonly groupSize: number;
   /** See `KernelDefinition`. */
   readonly residentGroups?: ResidentGroups;
+  readonly loopBudget?: number;
   readonly source: string;
   /** The body itself, for running it as plain JavaScript. */
   readonly body: (args: any, gpu: Gpu, env: any) => void | KernelBody;
@@ -132,6 +133,13 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly groupSize?: number;
   /** On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler by default; other back ends do as they like. */
   readonly residentGroups?: ResidentGroups;
+  /**
+   * Rounds that the loops in one call of a user's function (`userFunction`) may make together, and then end: code of
+   * strangers must not hang a device. Loops
+   * whose few rounds can be read off are not counted, nor are those of all other functions. Unbounded by default. See
+   * `Gpu.endlessLoop`.
+   */
+  readonly loopBudget?: number;
   // undefined, not void: only so does TypeScript know what `yield` gives in a generator.
   body(args: ParamValues<P>, gpu: Gpu, env: EnvironmentValues<E>): undefined | KernelBody;
 }
@@ -171,6 +179,13 @@ export interface Gpu {
   sharedU32(length: number): Numbers;
   /** `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on several things side by side. */
   part(shared: Numbers, from: number, length: number): Numbers;
+
+  /**
+   * 0, or the number of the loop, from 1, in `KernelIR.countedLoops` that has spent the kernel's `loopBudget` in this
+   * item, so that what the
+   * function gave means nothing. An i32. From then on the item's counted loops end at once.
+   */
+  endlessLoop(): number;
 
   // Functions JavaScript lacks.
   /** Round to nearest, ties to even. */

@@ -7,12 +7,12 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { BookError, SpecError } from "../errors.ts";
+import { pause } from "../pause.ts";
 import { type Arena, largestNodes, needsItems, type OneFactorProblem, VolatilityError } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
 import { FdmTrade, fdmValuations } from "./fdm.ts";
-import { pause } from "./look-ahead.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
 
@@ -166,7 +166,7 @@ function pricedTrade(trade: Trade, valuation: Valuation, setting: BatchSetting):
   const { device, precision } = setting.engine;
   if (!Number.isFinite(value))
     throw new SpecError(
-      `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${precision}`,
+      `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${precision}${asWritten(trade)}`,
     );
   return {
     id: trade.id,
@@ -180,6 +180,15 @@ function pricedTrade(trade: Trade, valuation: Valuation, setting: BatchSetting):
     warnings: [...warnings, ...setting.engine.warnings],
     ...(scenarios === undefined ? {} : { scenarios, scenarioErrorEstimates }),
   };
+}
+
+/** The formulas among a trade's terms, which may not be finite everywhere. */
+function asWritten({ payoff, volatility }: Trade): string {
+  const formulas = [
+    ...(payoff.kind === "expression" ? [`${payoff.place ?? "payoff"}, "${payoff.expression}"`] : []),
+    ...(volatility.kind === "local" ? [`the volatility "${volatility.expression}"`] : []),
+  ];
+  return formulas.length === 0 ? "" : `; look where ${formulas.join(" and ")} may not be finite`;
 }
 
 type Sensitivities = Pick<PricedTrade, "delta" | "gamma" | "theta" | "vega" | "rho">;

@@ -1,4 +1,5 @@
 import type { Device } from "../device/index.ts";
+import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
 /** Which sensitivities: all of them, those the mesh gives for nothing (delta, gamma, theta), or none. */
@@ -38,4 +39,32 @@ export interface Settings {
   readonly greeks: Greeks;
   readonly method: Method;
   readonly accuracy: number;
+}
+
+const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
+  device: true,
+  precision: true,
+  greeks: true,
+  method: true,
+  accuracy: true,
+  batchSize: true,
+  signal: true,
+  onProgress: true,
+  openFallback: true,
+};
+
+/** What no compiler has looked at: an option that is not known would be ignored in silence. @throws SpecError */
+export function checkOptions(options: PricingOptions | undefined): void {
+  if (typeof options?.device?.launch !== "function")
+    throw new SpecError(
+      "device: missing, expected one from openDevice: priceBook(book, { device: await openDevice() })",
+    );
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(KNOWN, key));
+  if (unknown !== undefined)
+    throw new SpecError(`${unknown}: unknown option; expected one of ${Object.keys(KNOWN).join(", ")}`);
+  const { greeks = "all", method = "auto" } = options;
+  if (!["all", "grid", "none"].includes(greeks))
+    throw new SpecError(`greeks: got ${JSON.stringify(greeks)}, expected "all", "grid" or "none"`);
+  if (!["auto", "fdm"].includes(method))
+    throw new SpecError(`method: got ${JSON.stringify(method)}, expected "auto" or "fdm"`);
 }

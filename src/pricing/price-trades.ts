@@ -6,7 +6,7 @@ import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
 import { crewOf, startCrew } from "./crew/index.ts";
 import { lookAhead } from "./look-ahead.ts";
-import type { PricingOptions, Settings } from "./options.ts";
+import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 
 /** Of a trade without scenarios: its value and error on two meshes, its bumps. */
 const LANES_A_TRADE = 5;
@@ -40,6 +40,7 @@ export async function* priceTrades(
   context: BookContext,
   options: PricingOptions,
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
+  checkOptions(options);
   const settings = settingsOf(options);
   const precision = await precisionOf(options);
   const { device } = options;

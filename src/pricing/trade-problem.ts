@@ -104,7 +104,7 @@ export function payoffProfile(payoff: Payoff): PayoffProfile {
     case "digital":
       return digitalPayoff(payoff.right, payoff.strike, payoff.cash);
     case "expression":
-      return expressionPayoff(payoff.expression, payoff.kinks);
+      return expressionPayoff(payoff);
     default:
       return payoff satisfies never;
   }
@@ -113,9 +113,9 @@ export function payoffProfile(payoff: Payoff): PayoffProfile {
 /** Formulas compile once however many trades carry them; bounded, since a stream may bring new ones for ever. */
 const formulas = lastUsed((text: string) => formula(text, ["S"]));
 
-function expressionPayoff(text: string, kinks: readonly number[]): PayoffProfile {
-  const evaluate = formulas(text);
-  return functionPayoff((spot) => evaluate(spot), kinks);
+function expressionPayoff({ expression, kinks, place = "payoff" }: Payoff & { kind: "expression" }): PayoffProfile {
+  const evaluate = formulas(expression);
+  return functionPayoff((spot) => evaluate(spot), kinks, `${place}: "${expression}"`);
 }
 
 const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "local" | "formula" }> => {

@@ -8,6 +8,8 @@ export type ExerciseSide = "low" | "high" | "unknown";
  */
 export interface PayoffProfile {
   readonly kinks: readonly number[];
+  /** What messages call it, where that is not just "payoff". */
+  readonly name?: string | undefined;
   readonly exerciseSide: ExerciseSide;
   /** Whether the payoff jumps at its kinks. */
   readonly jumps: boolean;
@@ -67,7 +69,7 @@ export function digitalPayoff(right: Right, strike: number, cash: number): Payof
  * A payoff given by a function of the spot. Averages are 4-point Gauss–Legendre sums over the pieces between kinks, exact
  * for polynomials of degree 7.
  */
-export function functionPayoff(f: (spot: number) => number, kinks: readonly number[]): PayoffProfile {
+export function functionPayoff(f: (spot: number) => number, kinks: readonly number[], name?: string): PayoffProfile {
   const jumps = kinks.some((kink) => jumpAt(f, kink));
   const exercised = (spot: number): number => {
     const near = kinks.find((kink) => Math.abs(spot - kink) <= 1e-12 * kink);
@@ -75,6 +77,7 @@ export function functionPayoff(f: (spot: number) => number, kinks: readonly numb
   };
   return {
     kinks,
+    name,
     exerciseSide: "unknown",
     jumps,
     straight: isStraightOutside(f, kinks),

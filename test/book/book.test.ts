@@ -67,6 +67,11 @@ describe("a book", () => {
   });
 });
 
+test("what is no text is refused, with the function that takes it", () => {
+  expect(() => parseBook({ asOf: "2026-01-01" } as never)).toThrow(/^expected JSON as text, got an object; .*readBook/);
+  expect(() => parseBook(undefined as never)).toThrow(/^expected JSON as text, got nothing/);
+});
+
 describe("text that is not JSON is refused with line and column", () => {
   test.each([
     ["", "expected JSON, got nothing"],

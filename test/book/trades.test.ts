@@ -45,11 +45,11 @@ describe("a trade", () => {
     [{ payoff: { digital: "call", cash: 10 } }, { kind: "digital", right: "call", strike: 100, cash: 10 }],
     [
       { payoff: { expression: "abs(S - 90)", kinks: [90, 80, 90] }, strike: undefined },
-      { kind: "expression", expression: "abs(S - 90)", kinks: [80, 90] },
+      { kind: "expression", expression: "abs(S - 90)", kinks: [80, 90], place: "trades[0].payoff.expression" },
     ],
     [
       { payoff: { expression: "S" }, strike: 100 },
-      { kind: "expression", expression: "S", kinks: [100] },
+      { kind: "expression", expression: "S", kinks: [100], place: "trades[0].payoff.expression" },
     ],
   ])("payoff %j", (changes, payoff) => {
     expect(read(changes).payoff).toEqual(payoff);

@@ -47,16 +47,29 @@ describe("formula", () => {
   });
 
   it.each([
-    ["S +", /Unexpected token/, 1, 4],
+    ["S +", /the formula ends too early/, 1, 4],
+    ["S + * 2", /unexpected \*/, 1, 5],
+    ["S^^2", /unexpected \^/, 1, 3],
+    ["-S^2", /a power of what has a minus before it: write -\(2\^2\), or \(-2\)\^2/, 1, 3],
+    ["S–100", /unexpected –/, 1, 2],
     ["foo(S)", /foo is an unknown function/, 1, 1],
     ["S + vol", /vol is unknown/, 1, 5],
     ["S^2 + vol", /vol is unknown/, 1, 7],
     ["S; alert(1)", /the formula ends before this/, 1, 2],
-    ["S.constructor", /MemberExpression is not part of a formula/, 1, 1],
+    ["S.constructor", /: \.constructor is not part of a formula/, 1, 1],
     ["(() => 1)()", /unknown function/, 1, 2],
-    ["S = 3", /= is not part of a formula/, 1, 1],
-    ["`x`", /TemplateLiteral is not part of a formula/, 1, 1],
-    ["", /Unexpected token/, 1, 1],
+    ["S = 3", /an assignment, =, is not part of a formula/, 1, 1],
+    ["`x`", /a template string is not part of a formula/, 1, 1],
+    ["/S/", /a regular expression is not part of a formula/, 1, 1],
+    ["'a'", /a string is not part of a formula/, 1, 1],
+    ["1n", /a big integer is not part of a formula/, 1, 1],
+    ["true", /: true is not part of a formula/, 1, 1],
+    ["S ?? 1", /a logical operator, \?\?, is not part of a formula/, 1, 1],
+    ["S[0]", /an index in brackets is not part of a formula/, 1, 1],
+    ["new Date()", /: new is not part of a formula/, 1, 1],
+    ["S & 1", /: & is not part of a formula/, 1, 1],
+    ["S, 5", /a comma between expressions is not part of a formula/, 1, 1],
+    ["", /the formula ends too early/, 1, 1],
   ])("rejects %j at its place", (text, message, line, column) => {
     const error = catchError(() => formula(text, ["S"]));
     expect(error).toBeInstanceOf(KernelError);

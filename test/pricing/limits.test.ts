@@ -134,7 +134,11 @@ describe("extremes", () => {
 describe("what cannot be priced", () => {
   it.each([
     [{ barriers: [knockIn(90, 1), knockIn(80, 2)] }, "BOOK", "trades[1].barriers: knock-ins have one rebate"],
-    [{ payoff: { kind: "expression", expression: "log(S - 100)", kinks: [] } }, "SPEC", "payoff: "],
+    [
+      { payoff: { kind: "expression", expression: "log(S - 100)", kinks: [] } },
+      "SPEC",
+      'payoff: "log(S - 100)": NaN at S = ',
+    ],
     [{ payoff: { kind: "expression", expression: "foo(S)", kinks: [] } }, "KERNEL", "foo"],
   ])("is its own failure: %j", async (parts, code, message) => {
     const got = await results([trade(), trade(parts as never), trade()], { device });

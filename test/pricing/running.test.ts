@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ParsedTrade, TradeResult } from "../../src/book/index.ts";
+import { type ParsedTrade, parseBook, type TradeResult } from "../../src/book/index.ts";
 import type { HostArrays } from "../../src/device/device.ts";
 import { BookError, DeviceLostError } from "../../src/errors.ts";
 import { priceBook, type PricingOptions, priceTrades, type Progress } from "../../src/pricing/index.ts";
@@ -36,6 +36,43 @@ async function collected(
   for await (const batch of priceTrades(trades, context, options)) all.push(...batch);
   return all;
 }
+
+describe("options that no compiler has looked at", () => {
+  it.each([
+    [undefined, "device: missing, expected one from openDevice"],
+    [{}, "device: missing"],
+    [{ device: new PlainDevice(), greek: "all" }, "greek: unknown option; expected one of device, precision, greeks"],
+    [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "grid" or "none"'],
+    [{ device: new PlainDevice(), method: "pde" }, 'method: got "pde", expected "auto" or "fdm"'],
+  ])("%j", async (options, message) => {
+    await expect(collected(parsed(1), options as never)).rejects.toThrow(message);
+  });
+});
+
+describe("what a formula of a book is not finite at", () => {
+  it("names the trade, the formula as written and the price", async () => {
+    const book = parseBook(
+      JSON.stringify({
+        asOf: "2026-01-01",
+        market: { rates: { EUR: 0.01 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } },
+        trades: [
+          { id: "1", underlying: "A", payoff: "call", strike: 100, expiry: 1 },
+          { id: "2", underlying: "A", payoff: { expression: "sqrt(S - 100)" }, expiry: 1 },
+          { id: "3", underlying: "A", payoff: { expression: "sqrt(S - 200)" }, expiry: 0 },
+        ],
+      }),
+    );
+    const { results } = await priceBook(book, { device: new PlainDevice() });
+    const messages = results.map((result) => (result.status === "error" ? result.error.message : ""));
+    expect(messages[0]).toBe("");
+    expect(messages[1]).toMatch(
+      /^trades\[1\]\.payoff\.expression: "sqrt\(S - 100\)": NaN at S = \d+\.?\d*; expected a finite number/,
+    );
+    expect(messages[2]).toMatch(
+      /^value: NaN; .*; look where trades\[2\]\.payoff\.expression, "sqrt\(S - 200\)" may not be finite$/,
+    );
+  });
+});
 
 describe("a stream of trades", () => {
   it("comes back in order, in batches, with progress, and frees what it took", async () => {

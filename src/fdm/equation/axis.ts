@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { knownKeys, oneOf } from "./checks.ts";
+import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import type { MeshDescription, MeshPoint } from "./mesh/mesh.ts";
 import { toCoordinate } from "./mesh/mesh.ts";
 import type { Axis, AxisPoint } from "./problem.ts";
@@ -20,6 +20,8 @@ export function axisOf(
   halved: boolean,
 ): (entry: ParameterValues) => MeshDescription {
   const path = `axes.${name}`;
+  isObject(path, axis, "an object with from and to");
+  if (axis.points !== undefined) isList(`${path}.points`, axis.points, "points");
   knownKeys(path, axis, ["from", "to", "nodes", "coordinate", "points", "density", "width"]);
   const { nodes = DEFAULT_NODES, coordinate = "linear", density = "sinh" } = axis;
   oneOf(`${path}.coordinate`, coordinate, ["linear", "log"]);

@@ -3,11 +3,12 @@ import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { equationKernel } from "./kernel/kernel.ts";
 import { privateArrays } from "./kernel/variant.ts";
-import { type Lane, type LaneResult, lanesPerLaunch, launch } from "./launch.ts";
+import { type Lane, type LaneResult, lanesPerLaunch, launch, type LaunchSetting } from "./launch.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "./mesh/mesh.ts";
 import type { Model } from "./model.ts";
 import { checkParameters, entryError } from "./quantity.ts";
 import { type TimeProgram, timeProgram, type Timeline } from "./timeline.ts";
+import type { Turns } from "./turns.ts";
 
 /** How finely a batch is solved: all nodes (0) or every second (1), all steps or half of them. */
 export interface Level {
@@ -21,36 +22,46 @@ export interface Solved extends LaneResult {
   readonly timeline: Timeline;
 }
 
+/**
+ * Entries, which are indices into the batch, on one mesh and time grid: those that share a time program are
+ * launched together.
+ */
+export interface Plan {
+  readonly entries: readonly number[];
+  readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member[] }[];
+}
+interface Member {
+  /** In the order of the plan's entries. */
+  readonly at: number;
+  readonly lane: Lane;
+}
+
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [65, 129, 257, 513, 1025, 2049];
 
 /** Solves all entries of a model, on one mesh and time grid after another; compiled once, for the largest mesh. */
 export class BatchSolver {
-  private readonly device: Device;
-  private readonly model: Model;
-  private readonly kernel: CompiledKernel;
+  private readonly setting: LaunchSetting;
   private readonly meshes = new Map<string, AxisMesh>();
 
-  private constructor(device: Device, model: Model, kernel: CompiledKernel) {
-    this.device = device;
-    this.model = model;
-    this.kernel = kernel;
+  private constructor(setting: LaunchSetting) {
+    this.setting = setting;
   }
 
   /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
-  static async create(device: Device, model: Model, precision: Precision): Promise<BatchSolver> {
+  static async create(device: Device, model: Model, precision: Precision, turns: Turns): Promise<BatchSolver> {
     const capacity = capacityOf(device, model, precision);
     const kernel = await device.compile(equationKernel({ ...model.variant, capacity }), { precision });
-    return new BatchSolver(device, model, kernel);
+    return new BatchSolver({ device, kernel, model, turns });
   }
 
-  get precision(): Precision {
-    return this.kernel.precision;
+  get kernel(): CompiledKernel {
+    return this.setting.kernel;
   }
 
   /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
-    const { batch, meshOf, timelineOf } = this.model;
+    const { batch, meshOf, timelineOf } = this.setting.model;
     return entryError(() => {
       checkParameters(batch, index);
       const entry = batch.entries[index];
@@ -59,37 +70,41 @@ export class BatchSolver {
     });
   }
 
-  /** In the order of `entries`, which are indices into the batch: a launch for all that share a time program. */
-  async solve(level: Level, entries: readonly number[]): Promise<Solved[]> {
+  /** In the order of the plan's entries. @throws the signal's reason */
+  async solve({ entries, groups }: Plan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
-    for (const { program, members } of this.groups(level, entries)) {
-      const lanes = members.map(({ lane }) => lane);
-      const size = lanesPerLaunch(lanes[0].mesh.values.length, program, this.precision);
-      for (let first = 0; first < lanes.length; first += size) {
-        const part = lanes.slice(first, first + size);
-        const results = await launch(this.device, this.kernel, this.model, program, part);
+    for (const { program, members } of groups) {
+      const nodes = members[0].lane.mesh.values.length;
+      for (let first = 0, end = 0; first < members.length; first = end) {
+        end = first + lanesPerLaunch(this.setting, nodes, program, members.length - first);
+        const part = members.slice(first, end);
+        const results = await launch(
+          this.setting,
+          program,
+          part.map(({ lane }) => lane),
+        );
         results.forEach((result, i) => {
-          solved[members[first + i].at] = { ...result, program, timeline: part[i].timeline };
+          solved[part[i].at] = { ...result, program, timeline: part[i].lane.timeline };
         });
       }
     }
     return solved;
   }
 
-  private groups(
-    level: Level,
-    entries: readonly number[],
-  ): { program: TimeProgram; members: { at: number; lane: Lane }[] }[] {
-    const { batch, meshOf, timelineOf, program, accuracy, steps } = this.model;
+  /** @throws the signal's reason */
+  async plan(level: Level, entries: readonly number[]): Promise<Plan> {
+    const { model, turns } = this.setting;
+    const { batch, meshOf, timelineOf, program, accuracy, steps } = model;
     const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
     const spec = {
       ...program,
       steps: halved ? steps / 2 : steps,
       refinement: halved && !level.halfSteps ? 2 : 1,
     } as const;
-    const groups = new Map<string, { program: TimeProgram; members: { at: number; lane: Lane }[] }>();
+    const groups = new Map<string, { program: TimeProgram; members: Member[] }>();
     const programs = new Map<string, TimeProgram>();
-    entries.forEach((index, at) => {
+    for (const [at, index] of entries.entries()) {
+      await turns.turn();
       const entry = batch.entries[index];
       const timeline = timelineOf(entry);
       const made = programOf(spec, timeline, programs);
@@ -97,8 +112,9 @@ export class BatchSolver {
       const group = groups.get(made.key);
       if (group === undefined) groups.set(made.key, { program: made, members: [{ at, lane }] });
       else group.members.push({ at, lane });
-    });
-    return [...groups.values()];
+      turns.expect(made.words.length / 2);
+    }
+    return { entries, groups: [...groups.values()] };
   }
 
   private meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {

@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { oneOf } from "./checks.ts";
+import { isObject, knownKeys, oneOf } from "./checks.ts";
 import { type Given, givenNumber, numberAdapter } from "./functions.ts";
 import type { BoundaryCode } from "./kernel/variant.ts";
 import type { AnyProblem, Boundary } from "./problem.ts";
@@ -19,18 +19,25 @@ export interface GivenEnds {
 export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: readonly string[]): GivenEnds {
   const stray = Object.keys(boundaries ?? {}).find((name) => name !== axis);
   if (stray !== undefined) throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axis}`);
-  const { low = { kind: "linear" }, high = { kind: "linear" } } = boundaries?.[axis] ?? {};
+  const ends = boundaries?.[axis] ?? {};
+  isObject(`boundaries.${axis}`, ends, "an object with low and high");
+  knownKeys(`boundaries.${axis}`, ends, ["low", "high"]);
+  const { low = { kind: "linear" }, high = { kind: "linear" } } = ends;
   const path = `boundaries.${axis}`;
   return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
 }
 
 function givenBoundary(path: string, boundary: Boundary<string>, state: readonly string[]): GivenBoundary {
+  isObject(path, boundary, "an object with its kind");
   switch (boundary.kind) {
     case "dirichlet":
+      knownKeys(path, boundary, ["kind", "value"]);
       return { kind: boundary.kind, number: givenNumber(`${path}.value`, boundary.value, state) };
     case "neumann":
+      knownKeys(path, boundary, ["kind", "slope"]);
       return { kind: boundary.kind, number: givenNumber(`${path}.slope`, boundary.slope, state) };
     default:
+      knownKeys(path, boundary, ["kind"]);
       oneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
       return { kind: boundary.kind, number: undefined };
   }

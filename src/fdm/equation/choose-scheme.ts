@@ -1,4 +1,5 @@
 import { SpecError } from "../../errors.ts";
+import { isObject, knownKeys } from "./checks.ts";
 import type { SchemeChoice } from "./problem.ts";
 import { implicitEuler } from "./schemes/implicit-euler.ts";
 import type { TimeScheme } from "./schemes/scheme.ts";
@@ -13,6 +14,8 @@ export interface ChosenScheme {
 
 /** @throws SpecError */
 export function chosenScheme(choice: SchemeChoice): ChosenScheme {
+  isObject("scheme", choice, 'an object with its kind: { kind: "tr-bdf2" }');
+  knownKeys("scheme", choice, ["kind", "theta", "rannacherSteps"]);
   const { kind } = choice;
   const rannacherSteps = (byDefault: number): number => {
     const steps = ("rannacherSteps" in choice ? choice.rannacherSteps : undefined) ?? byDefault;

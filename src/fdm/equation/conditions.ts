@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { knownKeys, oneOf } from "./checks.ts";
+import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import { type Given, givenNumber } from "./functions.ts";
 import type { Condition, ExerciseMethod, Quantity } from "./problem.ts";
 import { type ParameterValues, quantityOf } from "./quantity.ts";
@@ -56,6 +56,8 @@ function givenCondition(
   state: readonly string[],
   names: readonly string[],
 ): GivenCondition {
+  isObject(path, condition, "an object with its kind");
+  if (condition.at !== undefined) isList(`${path}.at`, condition.at, "dates");
   const quantity = (field: string, value: Quantity): DateOf => quantityOf(`${path}.${field}`, value, names);
   const number = (field: string, value: unknown): Given => givenNumber(`${path}.${field}`, value, state);
   const dates = condition.at?.map((date, k) => quantity(`at[${k}]`, date));

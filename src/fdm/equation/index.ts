@@ -14,4 +14,5 @@ export type {
   StateFunction,
 } from "./problem.ts";
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./solution.ts";
-export { solve } from "./solve.ts";
+export { solve, type SolveOptions } from "./solve.ts";
+export type { SolveProgress } from "./turns.ts";

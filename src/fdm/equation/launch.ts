@@ -1,11 +1,13 @@
 import type { CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
-import { hostReal, type Precision } from "../../kernel/index.ts";
-import { STATUS_WORDS } from "./kernel/assemble.ts";
+import { hostReal } from "../../kernel/index.ts";
 import { NOWHERE } from "./kernel/exercise-boundary.ts";
+import { STATUS, STATUS_WORDS } from "./kernel/status.ts";
+import { keptArrays } from "./kernel/variant.ts";
 import type { AxisMesh } from "./mesh/mesh.ts";
 import type { Model } from "./model.ts";
 import type { ParameterValues } from "./quantity.ts";
-import type { TimeProgram, Timeline } from "./timeline.ts";
+import { STEP_END, type TimeProgram, type Timeline } from "./timeline.ts";
+import type { Turns } from "./turns.ts";
 
 /** One entry of the batch on one mesh. */
 export interface Lane {
@@ -27,17 +29,54 @@ export interface LaneResult {
 /** Bytes of one launch's buffers; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 256 * 2 ** 20;
 
-/** Lanes of one launch, all with the same number of nodes and the same program. */
-export function lanesPerLaunch(nodes: number, program: TimeProgram, precision: Precision): number {
-  const words = 3 * nodes + program.records.length + 64;
-  return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (precision === "f32" ? 4 : 8))));
+/** Lanes that the CPU computes side by side, or two or four times as many in f32: fewer take as long. */
+const CPU_LANES = 8;
+/** Fewest rows of a part of a time loop. */
+const LEAST_ROWS = 32;
+
+/** What a solution is launched with. */
+export interface LaunchSetting {
+  readonly device: Device;
+  readonly kernel: CompiledKernel;
+  readonly model: Model;
+  readonly turns: Turns;
 }
 
-/** Packs, launches, reads back. All buffers are disposed, whatever happens. */
+const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
+
+/**
+ * Lanes of the next launch, of `count` with the same number of nodes and the same program: as many as memory has room
+ * for, and of lanes that wait for
+ * each other no more than take a share of the time.
+ */
+export function lanesPerLaunch(
+  { device, kernel, model, turns }: LaunchSetting,
+  nodes: number,
+  program: TimeProgram,
+  count: number,
+): number {
+  const fitting = (arrays: number): number => {
+    const words = arrays * nodes + program.records.length + 64;
+    return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (kernel.precision === "f32" ? 4 : 8))));
+  };
+  const together = device.backend === "cpu" ? 2 * CPU_LANES : device.parallelism;
+  const shared = Math.floor(turns.share / (nodes * rowsOf(program)) / together) * together;
+  const lanes = Math.min(count, fitting(3), Math.max(shared, together));
+  return isSplit(lanes, nodes, program, turns) ? Math.min(lanes, fitting(3 + keptArrays(model.variant))) : lanes;
+}
+
+const workOf = (lanes: number, nodes: number): number => Math.ceil(lanes / CPU_LANES) * CPU_LANES * nodes;
+
+/** Whether a time loop is run a part at a time. */
+const isSplit = (lanes: number, nodes: number, program: TimeProgram, turns: Turns): boolean =>
+  workOf(lanes, nodes) * rowsOf(program) > 1.5 * turns.share && rowsOf(program) > LEAST_ROWS;
+
+/**
+ * Packs, launches, reads back. All buffers are disposed, whatever happens.
+ * @throws the signal's reason, between launches
+ */
 export async function launch(
-  device: Device,
-  kernel: CompiledKernel,
-  { descending }: Model,
+  { device, kernel, model: { descending, variant }, turns }: LaunchSetting,
   program: TimeProgram,
   lanes: readonly Lane[],
 ): Promise<LaneResult[]> {
@@ -57,28 +96,52 @@ export async function launch(
     buffers.push(out);
     const status = device.createBuffer("i32", STATUS_WORDS * pitch);
     buffers.push(status);
-    device.launch(
-      kernel,
-      {
-        lanes: lanes.length,
-        pitch,
-        nodes,
-        rows: program.words.length / 2,
-        dates,
-        table: filled(element, packedMeshes(lanes, descending)),
-        parameters: filled(element, packedParameters(lanes)),
-        words: filled("i32", program.words),
-        reals: filled(element, program.reals),
-        out,
-        status,
-      },
-      { items: lanes.length },
-    );
+    const rows = rowsOf(program);
+    const work = workOf(lanes.length, nodes);
+    const split = isSplit(lanes.length, nodes, program, turns);
+    const state = device.createBuffer(element, split ? keptArrays(variant) * nodes * pitch : 1);
+    buffers.push(state);
+    const args = {
+      lanes: lanes.length,
+      pitch,
+      nodes,
+      rows,
+      dates,
+      table: filled(element, packedMeshes(lanes, descending)),
+      parameters: filled(element, packedParameters(lanes)),
+      words: filled("i32", program.words),
+      reals: filled(element, program.reals),
+      out,
+      status,
+      state,
+    };
+    for (let first = 0, end = rows; first < rows; first = end) {
+      end = split ? nextEnd(first, rows, turns.share / work) : rows;
+      const start = performance.now();
+      device.launch(kernel, { ...args, first, end, recorded: recordedBefore(program, first) }, { items: lanes.length });
+      const returned = performance.now() - start;
+      await device.finish();
+      turns.measured(work * (end - first), returned, performance.now() - start);
+      await turns.done(lanes.length * (end - first));
+    }
     const [values, words] = [await device.read(out), await device.read(status)];
     return lanes.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));
   } finally {
     for (const buffer of buffers) buffer[Symbol.dispose]();
   }
+}
+
+/** Where the next part of a time loop ends; what would be left of it alone joins it. */
+function nextEnd(first: number, rows: number, share: number): number {
+  const end = first + Math.max(LEAST_ROWS, Math.floor(share));
+  return rows - end < LEAST_ROWS ? rows : end;
+}
+
+/** Values of the exercise boundary that rows before `row` have recorded. */
+function recordedBefore({ words }: TimeProgram, row: number): number {
+  let count = 0;
+  for (let k = 0; k < row; k++) if ((words[2 * k] & STEP_END) !== 0) count++;
+  return count;
 }
 
 /** S of each node, then the steps of the coordinate, which are differences in f64: in f32 they would be rounded away. */
@@ -115,14 +178,19 @@ function laneResult(
   descending: boolean,
 ): LaneResult {
   const count = mesh.values.length;
-  const column = Float64Array.from({ length: out.length / pitch }, (_, i) => out[i * pitch + l]);
-  const values = column.slice(0, count);
-  const status = Int32Array.from({ length: STATUS_WORDS }, (_, k) => words[k * pitch + l]);
-  if (descending) {
-    values.reverse();
-    const [node, low, high] = [status[1], status[4], status[5]].map((i) => count - 1 - i);
-    [status[1], status[4], status[5]] = [node, high, low];
+  const values = new Float64Array(count);
+  for (let i = 0; i < count; i++) values[descending ? count - 1 - i : i] = out[i * pitch + l];
+  const boundary = new Float64Array(out.length / pitch - count);
+  for (let k = 0; k < boundary.length; k++) {
+    const level = out[(count + k) * pitch + l];
+    boundary[k] = level < 0.5 * NOWHERE ? NaN : level;
   }
-  const boundary = column.slice(count).map((level) => (level < 0.5 * NOWHERE ? NaN : level));
+  const status = new Int32Array(STATUS_WORDS);
+  for (let k = 0; k < STATUS_WORDS; k++) status[k] = words[k * pitch + l];
+  if (descending) {
+    const { node, cutLow, cutHigh } = STATUS;
+    const [at, low, high] = [status[node], status[cutLow], status[cutHigh]].map((i) => count - 1 - i);
+    [status[node], status[cutLow], status[cutHigh]] = [at, high, low];
+  }
   return { mesh, values, boundary, status };
 }

@@ -2,7 +2,7 @@ import { SpecError } from "../../errors.ts";
 import type { KernelFunction } from "../../kernel/index.ts";
 import { axisOf, DEFAULT_NODES } from "./axis.ts";
 import { boundariesOf, boundaryCode, type GivenBoundary, type GivenEnds } from "./boundaries.ts";
-import { knownKeys, oneOf } from "./checks.ts";
+import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import { chosenScheme } from "./choose-scheme.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
 import {
@@ -27,6 +27,9 @@ export interface Model {
   /** t, the axis, the parameters: the order in which functions take the state. */
   readonly state: readonly string[];
   readonly equation: GivenEquation;
+  readonly terminal: Given;
+  readonly ends: GivenEnds;
+  readonly conditions: readonly GivenCondition[];
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
   readonly nodes: number;
   readonly meshOf: (entry: ParameterValues) => MeshDescription;
@@ -67,8 +70,11 @@ const PROBLEM_KEYS = [
 
 /** @throws SpecError | KernelError, with the place */
 export function modelOf(problem: AnyProblem): Model {
+  isObject("problem", problem, "an object with axes, equation, terminal and expiry");
   knownKeys("", problem, PROBLEM_KEYS);
+  if (problem.conditions !== undefined) isList("conditions", problem.conditions, "conditions");
   const axisName = onlyAxis(problem);
+  if (problem.parameters !== undefined) isObject("parameters", problem.parameters, "numbers by name");
   const batch = batchOf(problem.parameters ?? {});
   const state = ["t", axisName, ...batch.names];
   checkNames(axisName, batch.names);
@@ -87,6 +93,9 @@ export function modelOf(problem: AnyProblem): Model {
     batch,
     state,
     equation,
+    terminal,
+    ends,
+    conditions,
     exercise,
     nodes: problem.axes[axisName].nodes ?? DEFAULT_NODES,
     meshOf,
@@ -116,6 +125,7 @@ export function modelOf(problem: AnyProblem): Model {
 }
 
 function onlyAxis({ axes }: AnyProblem): string {
+  if (axes !== undefined) isObject("axes", axes, "an axis by name: { S: { from: 0, to: 200 } }");
   const names = Object.keys(axes ?? {});
   if (names.length !== 1)
     throw new SpecError(`axes: ${names.length} axes${names.length > 0 ? ` (${names.join(", ")})` : ""}, expected one`);
@@ -216,7 +226,7 @@ function sideOf(
     // An entry that fails is told so when its turn comes.
     if (entryError(() => meshOf(entry)) !== undefined) return undefined;
     const { from, to } = meshOf(entry);
-    const at = (S: number): number => payoff.call(expiryOf(entry), S, ...entry) as number;
+    const at = (S: number): number => payoff.at(expiryOf(entry), S, ...entry) as number;
     const rise = at(to) - at(from);
     return Number.isNaN(rise) ? undefined : rise > 0 ? "high" : "low";
   });

@@ -1,5 +1,6 @@
-import { SpecError } from "../../errors.ts";
-import { formula } from "../../kernel/index.ts";
+import { KernelError, SpecError } from "../../errors.ts";
+import { formula, formulaMessage } from "../../kernel/index.ts";
+import { shownType } from "./checks.ts";
 import type { Quantity } from "./problem.ts";
 
 /** The parameters of one entry, in the order of `Batch.names`. */
@@ -19,7 +20,7 @@ export function batchOf(parameters: Readonly<Record<string, number | readonly nu
     const value = parameters[name];
     if (typeof value === "number") continue;
     if (!Array.isArray(value) && !ArrayBuffer.isView(value))
-      throw new SpecError(`parameters.${name}: got ${typeof value}, expected a number or an array of numbers`);
+      throw new SpecError(`parameters.${name}: got ${shownType(value)}, expected a number or an array of numbers`);
     const { length } = value;
     if (length === 0 || (size !== undefined && size !== length))
       throw new SpecError(
@@ -40,7 +41,10 @@ export function checkParameters({ names, entries }: Batch, l: number): void {
   const bad = entries[l].findIndex((value) => !Number.isFinite(value));
   if (bad < 0) return;
   const place = entries.length === 1 ? "" : `[${l}]`;
-  throw new SpecError(`parameters.${names[bad]}${place}: got ${entries[l][bad]}, expected a finite number`);
+  const got: unknown = entries[l][bad];
+  throw new SpecError(
+    `parameters.${names[bad]}${place}: got ${typeof got === "number" ? got : shownType(got)}, expected a finite number`,
+  );
 }
 
 /** What one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
@@ -72,12 +76,13 @@ export function quantityOf(
 function evaluatorOf(path: string, quantity: Quantity, names: readonly string[]): (entry: ParameterValues) => number {
   if (typeof quantity === "number") return () => quantity;
   if (typeof quantity !== "string")
-    throw new SpecError(`${path}: got ${typeof quantity}, expected a number or a formula of the parameters`);
+    throw new SpecError(`${path}: got ${shownType(quantity)}, expected a number or a formula of the parameters`);
   try {
     const evaluate = formula(quantity, names);
     return (entry) => evaluate(...entry);
   } catch (error) {
-    throw new SpecError(`${path}: ${(error as Error).message}`, { cause: error });
+    if (!(error instanceof KernelError)) throw error;
+    throw new SpecError(`${path}: ${formulaMessage(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import type { Solved } from "./batch-solver.ts";
-import { STATUS, TROUBLE } from "./kernel/assemble.ts";
+import type { Given } from "./functions.ts";
+import { STATUS, TROUBLE } from "./kernel/status.ts";
 import type { Model } from "./model.ts";
 import { type ParameterValues, shown } from "./quantity.ts";
 import { ROW_REALS } from "./timeline.ts";
@@ -10,9 +11,19 @@ export interface Report {
   readonly error: SpecError | undefined;
 }
 
-/** What the status words of a lane say, in words. */
-export function reportOf(model: Model, entry: ParameterValues, solved: Solved): Report {
+/**
+ * What the status words of a lane say, in words.
+ * @param endless the errors of loops that did not end, by number
+ */
+export function reportOf(
+  model: Model,
+  entry: ParameterValues,
+  solved: Solved,
+  endless: ReadonlyMap<number, SpecError>,
+): Report {
   const { status } = solved;
+  const loop = endless.get(status[STATUS.endless]);
+  if (loop !== undefined) return { warnings: [], error: loop };
   if (status[STATUS.trouble] !== 0) return { warnings: [], error: troubleOf(model, entry, solved) };
   const warnings: string[] = [];
   if (matters(model, entry, solved)) warnings.push(driftWarning(model, solved));
@@ -52,26 +63,83 @@ function driftWarning({ axisName, variant }: Model, { status, mesh: { values } }
 
 const rounded = (x: number): string => String(Number(x.toPrecision(4)));
 
+/** A function that is to blame for what was found at a node, and its value there on the host. */
+interface Found {
+  readonly path: string;
+  readonly got: number;
+}
+
 function troubleOf(model: Model, entry: ParameterValues, solved: Solved): SpecError {
-  const { status, mesh, program, timeline } = solved;
-  const bits = status[STATUS.trouble];
-  const S = mesh.values[status[STATUS.node]];
-  const where = (t: number): string =>
-    `at ${model.axisName} = ${rounded(S)}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
-  if ((bits & TROUBLE.terminal) !== 0)
-    return new SpecError(`terminal: not a finite number ${where(timeline.dates[timeline.dates.length - 1])}`);
-  const coefficient = (["a", "b", "c", "d"] as const).find((name) => (bits & TROUBLE[name]) !== 0);
-  if (coefficient === undefined)
+  const S = solved.mesh.values[solved.status[STATUS.node]];
+  const bits = solved.status[STATUS.trouble];
+  const t = timeOf(solved);
+  const where = `at ${model.axisName} = ${rounded(S)}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
+  if ((bits & TROUBLE.solution) !== 0)
     return new SpecError(
-      `solution: not a finite number ${where(0)}; a payoff, boundary or knock-out that is not finite, or a solution that grows without bound`,
+      `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the axis`,
     );
-  const row = status[STATUS.row];
-  const segment = program.words[2 * row + 1];
-  const start = timeline.dates[segment];
-  const t = start + program.reals[ROW_REALS * row] * (timeline.dates[segment + 1] - start);
-  const label = model.equation.labels[coefficient];
-  const got = (model.equation.call(t, S, ...entry) as Record<string, number>)[label];
+  const { path, got } = blamed(model, solved, (given) => given.at(t, S, ...entry));
+  if ((bits & TROUBLE.negative) !== 0)
+    return new SpecError(
+      `${path}: ${rounded(got)} ${where}; expected a diffusion that is nowhere negative, as ½σ²S² is: backward from its terminal values ` +
+        "the equation has no other solution; look at the sign, or guard the formula there: Math.max(0, …)",
+    );
+  const value = Number.isFinite(got) && bits !== TROUBLE.edge ? "not finite in this precision" : String(got);
   return new SpecError(
-    `equation.${label}: ${Number.isFinite(got) ? "not finite in this precision" : got} ${where(t)}; expected a finite number at every node: guard the formula there, or move the end of the axis`,
+    `${path}: ${value} ${where}; expected a finite number at every node: guard the formula there, or move the end of the axis`,
   );
+}
+
+/** The time of the row in which the trouble was: of the stage for the matrix, of its end for values. */
+function timeOf({ status, program: { words, reals }, timeline: { dates } }: Solved): number {
+  const bits = status[STATUS.trouble];
+  const row = status[STATUS.row];
+  const segment = words[2 * row + 1];
+  if ((bits & TROUBLE.terminal) !== 0) return dates[dates.length - 1];
+  if ((bits & TROUBLE.solution) !== 0) return 0;
+  if ((bits & TROUBLE.event) !== 0) return dates[segment];
+  const atEnd = (bits & (TROUBLE.payoff | TROUBLE.pinned | TROUBLE.edge)) !== 0;
+  return dates[segment] + reals[ROW_REALS * row + (atEnd ? 1 : 0)] * (dates[segment + 1] - dates[segment]);
+}
+
+/** Which function it was; of several that it may have been, the first that is not finite on the host. */
+function blamed(model: Model, solved: Solved, valueOf: (given: Given) => any): Found {
+  const { status, program } = solved;
+  const bits = status[STATUS.trouble];
+  const { equation, terminal, ends, conditions, exercise } = model;
+  const coefficient = (["a", "b", "c", "d"] as const).find(
+    (name) => (bits & (name === "a" ? TROUBLE.a | TROUBLE.negative : TROUBLE[name])) !== 0,
+  );
+  if (coefficient !== undefined) {
+    const label = equation.labels[coefficient];
+    return { path: `equation.${label}`, got: valueOf(equation)[label] };
+  }
+  const end = status[STATUS.node] === 0 ? ends.low.number : ends.high.number;
+  const flags = program.words[2 * status[STATUS.row]];
+  const atAllTimes = conditions.filter(({ kind, dates }) => kind === "knock-out" && dates === undefined);
+  const candidates =
+    (bits & TROUBLE.terminal) !== 0
+      ? [terminal]
+      : (bits & TROUBLE.payoff) !== 0
+        ? [exercise!.payoff]
+        : (bits & TROUBLE.slope) !== 0
+          ? [end]
+          : (bits & TROUBLE.event) !== 0
+            ? functionsOf(conditions[(flags >> 8) & 255])
+            : [end, ...atAllTimes.flatMap(functionsOf)];
+  const found = candidates
+    .filter((given) => given !== undefined)
+    .map((given): Found => ({ path: given.path, got: valueOf(given) }));
+  return found.find(({ got }) => !Number.isFinite(got)) ?? found[0];
+}
+
+function functionsOf(condition: Model["conditions"][number]): (Given | undefined)[] {
+  switch (condition.kind) {
+    case "exercise":
+      return [condition.payoff];
+    case "jump":
+      return [condition.to];
+    default:
+      return [condition.value, condition.below, condition.above];
+  }
 }

@@ -1,6 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
+import { shownType } from "./checks.ts";
 import { differentiate } from "./fornberg.ts";
 import { richardsonCorrection } from "./schemes/richardson.ts";
 
@@ -89,6 +90,7 @@ export class EntrySolution {
   at(S: number, { order = 4 }: { readonly order?: 2 | 4 } = {}): PointSolution {
     const { fine, companions, rounding } = this.#solved();
     const { nodes } = fine;
+    if (typeof S !== "number") throw new SpecError(`at: got ${shownType(S)}, expected a number on the axis`);
     if (!(S >= nodes[0] && S <= nodes[nodes.length - 1]))
       throw new SpecError(`at(${S}): outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
     const [value, first, second] = differentiate(nodes, fine.values, S, order);

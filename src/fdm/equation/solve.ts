@@ -1,10 +1,22 @@
 import { type Device, offeredPrecision, openDevice } from "../../device/index.ts";
-import type { SpecError } from "../../errors.ts";
+import { SpecError } from "../../errors.ts";
+import { lower, whatIsWrong } from "../../kernel/index.ts";
 import { BatchSolver, type Level, type Solved } from "./batch-solver.ts";
+import { isObject, knownKeys } from "./checks.ts";
+import { LOOP_BUDGET } from "./functions.ts";
+import { STATUS } from "./kernel/status.ts";
 import { type Accuracy, type Model, modelOf } from "./model.ts";
 import type { AnyProblem, EquationProblem } from "./problem.ts";
-import { reportOf } from "./report.ts";
+import { placed, titleOf } from "./place.ts";
+import { type Report, reportOf } from "./report.ts";
 import { type Companion, type EntryContents, EntrySolution, type ExerciseBoundary, type Solution } from "./solution.ts";
+import { Turns, type TurnOptions } from "./turns.ts";
+
+/** Where and how an equation is solved. */
+export interface SolveOptions extends TurnOptions {
+  /** Borrowed. Without one the best of this machine is opened, and closed again. */
+  readonly device?: Device | undefined;
+}
 
 /**
  * Solves a one-factor parabolic equation that the user wrote, backward from its terminal condition,
@@ -15,17 +27,30 @@ import { type Companion, type EntryContents, EntrySolution, type ExerciseBoundar
  *
  * Accuracy: second order in space, and in time by the default scheme; `errorEstimate` and `extrapolate`. Without a `device` the best of this machine
  * is opened, and closed again. Verified: test/fdm/equation, against closed forms and published American prices.
- * An entry that fails, by its parameters or by coefficients that are not finite, has an `error`; the others are solved.
- * @throws SpecError | KernelError (the place in the problem, and the remedy; of the entries, if all fail) | PrecisionError | whatever the device throws
+ * The event loop turns while it is solved, `onProgress` is told how far it has come, and a `signal` ends it.
+ * An entry that fails has an `error`; the others are solved: by its parameters, by coefficients that are not finite
+ * or a negative diffusion, wherever
+ * they are evaluated, by a loop in one of the functions that does not end.
+ * @throws SpecError | KernelError (the place in the problem and in the user's code, and the remedy; of the entries,
+ * if all fail before they are solved) |
+ *   PrecisionError | the signal's reason | whatever the device throws
  */
 export async function solve<const A extends string, const P extends string = never, C extends string = never>(
   problem: EquationProblem<A, P, C>,
-  device?: Device,
+  on: Device | SolveOptions = {},
 ): Promise<Solution> {
-  const model = modelOf(problem as AnyProblem);
-  if (device !== undefined) return solveOn(device, model, problem.precision);
-  using opened = await openDevice(problem.precision === undefined ? {} : { precision: problem.precision });
-  return await solveOn(opened, model, problem.precision);
+  const called = new Error("solve");
+  try {
+    isObject("solve's second argument", on, "a device, or an object with device, signal, onProgress");
+    const options = "launch" in on ? { device: on } : on;
+    knownKeys("", options, ["device", "signal", "onProgress"]);
+    const model = modelOf(problem as AnyProblem);
+    if (options.device !== undefined) return await solveOn(options.device, model, problem.precision, options, called);
+    using opened = await openDevice(problem.precision === undefined ? {} : { precision: problem.precision });
+    return await solveOn(opened, model, problem.precision, options, called);
+  } catch (error) {
+    throw placed(error, called);
+  }
 }
 
 const FINE: Level = { mesh: 0, halfSteps: false };
@@ -33,32 +58,69 @@ const FINE: Level = { mesh: 0, halfSteps: false };
 async function solveOn(
   device: Device,
   model: Model,
-  precision: EquationProblem<string>["precision"],
+  wanted: EquationProblem<string>["precision"],
+  options: TurnOptions,
+  called: Error,
 ): Promise<Solution> {
-  const solver = await BatchSolver.create(device, model, await offeredPrecision(device, precision ?? "f64"));
+  const turns = new Turns(device, options);
+  const solver = await BatchSolver.create(device, model, await offeredPrecision(device, wanted ?? "f64"), turns);
+  const { precision } = solver.kernel;
   const companions = companionLevels(model.accuracy);
-  const errors = model.batch.entries.map((_, index) => solver.check(index, [FINE, ...companions]));
+  const levels = [FINE, ...companions];
+  const errors: (SpecError | undefined)[] = [];
+  for (const index of model.batch.entries.keys()) {
+    await turns.turn();
+    errors.push(solver.check(index, levels));
+  }
   const good = [...errors.keys()].filter((index) => errors[index] === undefined);
   // Nothing to solve is no result: a lone problem that makes no sense is refused.
   if (good.length === 0) throw errors[0]!;
-  const fine = await solver.solve(FINE, good);
-  const coarse: (readonly Solved[])[] = [];
-  for (const level of companions) coarse.push(await solver.solve(level, good));
-  const solved = new Map(
+  const plans = [];
+  for (const level of levels) plans.push(await solver.plan(level, good));
+  const solved: (readonly Solved[])[] = [];
+  for (const plan of plans) solved.push(await solver.solve(plan));
+  const endless = endlessLoops(solver, solved.flat(), called);
+  const contents = new Map(
     good.map((index, i) => [
       index,
       contentsOf(
         model,
         index,
-        fine[i],
+        solved.map((level) => level[i]),
         companions,
-        coarse.map((level) => level[i]),
-        UNIT_ROUNDOFF[solver.precision],
+        UNIT_ROUNDOFF[precision],
+        endless,
       ),
     ]),
   );
-  const entries = errors.map((error, index) => new EntrySolution(solved.get(index) ?? failed(model, index, error)));
-  return { entries, backend: device.backend, precision: solver.precision };
+  const entries = errors.map((error, index) => new EntrySolution(contents.get(index) ?? failed(model, index, error)));
+  return { entries, backend: device.backend, precision };
+}
+
+/** The errors of loops in the user's functions that did not end in some of the solutions, by their numbers. */
+function endlessLoops(
+  { kernel }: BatchSolver,
+  solved: readonly Solved[],
+  called: Error,
+): ReadonlyMap<number, SpecError> {
+  const errors = new Map<number, SpecError>();
+  const numbers = new Set(solved.map(({ status }) => status[STATUS.endless]));
+  numbers.delete(0);
+  if (numbers.size === 0) return errors;
+  const { countedLoops = [], sources } = lower(kernel.kernel, kernel.precision);
+  for (const number of numbers) {
+    const { line, column, source } = countedLoops[number - 1];
+    const { name, text } = sources[source];
+    const what = whatIsWrong(
+      text,
+      line,
+      column,
+      `this loop does not end: it was stopped after ${LOOP_BUDGET.toLocaleString("en")} rounds in one call`,
+      "look at its condition for all values of t, the axis and the parameters; bound its rounds: for (let i = 0; i < 100; i++)",
+    );
+    errors.set(number, new SpecError(`${titleOf({ name, source: text, line, column }, called)}: ${what}`));
+  }
+  return errors;
 }
 
 const parametersOf = ({ batch: { names, entries } }: Model, index: number): Readonly<Record<string, number>> =>
@@ -81,14 +143,18 @@ function failed(model: Model, index: number, error: SpecError | undefined): Entr
 function contentsOf(
   model: Model,
   index: number,
-  fine: Solved,
+  [fine, ...coarse]: readonly Solved[],
   levels: readonly CompanionLevel[],
-  coarse: readonly Solved[],
   unit: number,
+  endless: ReadonlyMap<number, SpecError>,
 ): EntryContents {
+  const report = (solved: Solved): Report => reportOf(model, model.batch.entries[index], solved, endless);
+  const { warnings, error } = report(fine);
   return {
     parameters: parametersOf(model, index),
-    ...reportOf(model, model.batch.entries[index], fine),
+    warnings,
+    // A companion looks at times of its own.
+    error: error ?? coarse.map((solved) => report(solved).error).find((other) => other !== undefined),
     fine: { nodes: fine.mesh.values, values: fine.values },
     companions: coarse.map(({ mesh, values }, k): Companion => {
       const { order, corrects } = levels[k];

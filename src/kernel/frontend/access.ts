@@ -1,6 +1,6 @@
 /** Names, literals, members and elements of arrays. */
 import type { Expression, MemberExpression, Node } from "acorn";
-import { type ArrayValue, type Context, i32Type, type Scope, type Value } from "./context.ts";
+import { type ArrayValue, type Context, i32Type, isUsers, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerScalar, lowerValue, scalar } from "./expressions.ts";
 import { INTEGER, typeVariable } from "./types.ts";
@@ -15,6 +15,12 @@ export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: S
   if (name === "Infinity") return { kind: "constant", value: Infinity };
   if (name === "NaN") return { kind: "constant", value: NaN };
   if (name === "undefined") return { kind: "nothing" };
+  if (isUsers(ctx.frame))
+    throw ctx.fail(
+      node,
+      `${name} is not declared: the function cannot use variables of the code around it`,
+      `list it among the parameters, and take it by name: ({ …, ${name} }) => …`,
+    );
   throw ctx.fail(
     node,
     `${name} is not declared: a kernel's body cannot use variables of the code around it`,
@@ -81,7 +87,7 @@ export function memberOf(ctx: Context, node: Node, object: Value, name: string):
       throw ctx.fail(
         node,
         `there is no ${name} here`,
-        `declare it; there are: ${[...object.fields.keys()].join(", ")}`,
+        `${isUsers(ctx.frame) ? "list it among the parameters" : "declare it"}; there are: ${[...object.fields.keys()].join(", ")}`,
       );
     }
     case "array":

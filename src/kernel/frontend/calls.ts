@@ -102,6 +102,11 @@ function gpuScalar(ctx: Context, node: Node, name: string, operands: readonly Dr
     if (index !== "globalId") ctx.cooperative = true;
     return ctx.draft(node, i32Type(), { kind: "index", op: index });
   }
+  if (name === "endlessLoop") {
+    expectArguments(ctx, node, "gpu.endlessLoop", operands, []);
+    if (ctx.endlessLoop === null) return ctx.draft(node, i32Type(), { kind: "const", value: 0 });
+    return ctx.materialise(node, ctx.local(node, ctx.endlessLoop), out);
+  }
   if (name === "groupSize") return ctx.constant(node, ctx.groupSize);
   const conversion = ({ real: "toReal", i32: "toI32", u32: "toU32" } as const)[name as "real"];
   if (conversion)

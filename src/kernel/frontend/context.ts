@@ -3,7 +3,7 @@ import type { Node } from "acorn";
 
 import type { KernelError } from "../../errors.ts";
 import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
-import type { KernelFunction } from "../language.ts";
+import type { Kernel, KernelFunction } from "../language.ts";
 import { declarationTrace } from "../declared.ts";
 import type { Draft, DraftArray, DraftLocal, DraftShape, DraftStatement } from "./draft.ts";
 import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } from "./source.ts";
@@ -83,7 +83,13 @@ export interface Frame {
   /** null until the first return; "" is the name of an unnamed result. */
   results: Results | null;
   readonly isKernel: boolean;
+  /** Of a user's function the local that counts the rounds its loops have left, once there is one to be counted. */
+  roundsLeft: number | null;
 }
+
+/** Whether a user wrote the function, who is told about its state and not about declarations. */
+export const isUsers = ({ declared }: Frame): boolean =>
+  (declared as Partial<KernelFunction>).argumentNames !== undefined;
 
 /** A frame for the body of `unit`; without a caller it is the kernel's own. */
 export function newFrame(
@@ -109,6 +115,7 @@ export function newFrame(
     fallThrough: 0,
     results: null,
     isKernel,
+    roundsLeft: null,
   };
 }
 
@@ -118,6 +125,13 @@ export class Context {
   readonly kernelName: string;
   readonly precision: Precision;
   readonly groupSize: number;
+  /** See `KernelDefinition`; undefined: loops are not counted. */
+  readonly loopBudget: number | undefined;
+  /** The local that `gpu.endlessLoop` reads, and the loops that may set it. */
+  readonly endlessLoop: number | null;
+  readonly countedLoops: Place[] = [];
+  /** Rounds of the loops around the code being lowered whose rounds are few and known. */
+  knownRounds = 1;
   readonly scalars: ScalarParam[] = [];
   readonly buffers: Omit<BufferParam, "atomic">[] = [];
   readonly privates: DraftArray[] = [];
@@ -137,10 +151,15 @@ export class Context {
   private nesting = 0;
   private drafts = 0;
 
-  constructor(kernelName: string, precision: Precision, groupSize: number) {
-    this.kernelName = kernelName;
+  constructor(
+    { name, groupSize, loopBudget }: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
+    precision: Precision,
+  ) {
+    this.kernelName = name;
     this.precision = precision;
     this.groupSize = groupSize;
+    this.loopBudget = loopBudget;
+    this.endlessLoop = loopBudget === undefined ? null : this.newLocal("endlessLoop", i32Type());
   }
 
   /** The source of a kernel or function; each is listed once. */

@@ -32,8 +32,8 @@ const MAX_GROUP_SIZE = 1024;
 export function kernel<const P extends Params, const E extends Environment = Record<never, never>>(
   definition: KernelDefinition<P, E>,
 ): Kernel<P> {
-  const { name = "kernel", params, groupSize = DEFAULT_GROUP_SIZE, residentGroups, body } = definition;
-  const shape = { groupSize, residentGroups };
+  const { name = "kernel", params, groupSize = DEFAULT_GROUP_SIZE, residentGroups, loopBudget, body } = definition;
+  const shape = { groupSize, residentGroups, loopBudget };
   return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString());
 }
 
@@ -43,17 +43,18 @@ export interface KernelSource<P extends Params> {
   readonly params: P;
   readonly env?: Environment;
   readonly groupSize?: number;
+  readonly loopBudget?: number;
   /** `({ n, u }, gpu, { SCALE }) => { … }`, `function* (…) { … }` or a method. */
   readonly source: string;
 }
 
 /** A kernel from its source text. It can be compiled and interpreted, not run as plain JavaScript. */
 export function kernelFromSource<const P extends Params>(definition: KernelSource<P>): Kernel<P> {
-  const { name = "kernel", params, env = {}, groupSize = DEFAULT_GROUP_SIZE, source } = definition;
+  const { name = "kernel", params, env = {}, groupSize = DEFAULT_GROUP_SIZE, loopBudget, source } = definition;
   const body = (): never => {
     throw new SpecError(`kernel "${name}" was made from text and has no function to run; compile or interpret it`);
   };
-  return declareKernel(name, params, env, { groupSize }, body, source);
+  return declareKernel(name, params, env, { groupSize, loopBudget }, body, source);
 }
 
 /** The same kernel with other compile-time constants; those not named keep their values. */
@@ -61,11 +62,17 @@ export function withEnvironment<P extends Params>(base: Kernel<P>, env: Environm
   return declareKernel(name, base.params, { ...base.env, ...env }, base, base.body, base.source);
 }
 
+interface KernelShape {
+  readonly groupSize: number;
+  readonly residentGroups?: ResidentGroups | undefined;
+  readonly loopBudget?: number | undefined;
+}
+
 function declareKernel<P extends Params>(
   name: string,
   params: P,
   env: Environment,
-  { groupSize, residentGroups }: { readonly groupSize: number; readonly residentGroups?: ResidentGroups | undefined },
+  { groupSize, residentGroups, loopBudget }: KernelShape,
   body: Kernel["body"],
   source: string,
 ): Kernel<P> {
@@ -76,6 +83,8 @@ function declareKernel<P extends Params>(
   for (const groups of typeof residentGroups === "object" ? Object.values(residentGroups) : [residentGroups ?? 1])
     if (!(Number.isInteger(groups) && groups >= 1))
       throw new SpecError(`kernel "${name}": residentGroups: got ${groups}, expected a whole number ≥ 1`);
+  if (loopBudget !== undefined && !(Number.isInteger(loopBudget) && loopBudget >= 1 && loopBudget < 2 ** 31))
+    throw new SpecError(`kernel "${name}": loopBudget: got ${loopBudget}, expected a whole number from 1 to 2³¹ − 1`);
   for (const key of [...Object.keys(params), ...Object.keys(env)])
     if (!/^[A-Za-z_$][\w$]*$/.test(key))
       throw new SpecError(`kernel "${name}": "${key}" is not an identifier; rename it`);
@@ -87,6 +96,7 @@ function declareKernel<P extends Params>(
     env: Object.freeze({ ...env }),
     groupSize,
     ...(residentGroups === undefined ? {} : { residentGroups }),
+    ...(loopBudget === undefined ? {} : { loopBudget }),
     source,
     body,
   });
@@ -136,16 +146,18 @@ export type UserFunction<N extends string, R extends FunctionResult> = (
  *
  *     const drift = userFunction(["S", "t"], ({ S, t }) => ({ S: 0.05 * S, SS: 0.5 * (0.2 + 0.1 * t) ** 2 * S * S }));
  *
+ * `name` is what errors call it.
  * @throws SpecError when a name is no identifier
  */
 export function userFunction<const N extends string, R extends FunctionResult>(
   names: readonly N[],
   body: UserFunction<N, R>,
+  name = body.name || "user function",
 ): KernelFunction<readonly ScalarDeclaration<"real">[], R> {
   const bad = names.find((name) => !/^[A-Za-z_$][\w$]*$/.test(name));
   if (bad !== undefined) throw new SpecError(`user function: "${bad}" is not an identifier; rename it`);
   const run = (...args: number[]): R =>
     body(Object.fromEntries(names.map((name, k) => [name, args[k]])) as Record<N, number>, hostGpu);
   const params = names.map(() => real);
-  return declareFunction(run, body.name || "user function", params, {}, body.toString(), names);
+  return declareFunction(run, name, params, {}, body.toString(), names);
 }

@@ -6,6 +6,7 @@ import { real, type KernelFunction, type ScalarDeclaration } from "../language.t
 import { mathFunctions } from "../math/index.ts";
 import { declareFunction } from "../declared.ts";
 import { errorWithCaret } from "./source.ts";
+import { inWords } from "./syntax.ts";
 
 /** Functions that Math has and that a formula calls by their bare names. */
 const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
@@ -21,13 +22,15 @@ const UNARY = new Set(["-", "+", "!"]);
  * A kernel function of real `variables` from an arithmetic expression: + − * / % ** (or ^ for powers), comparisons,
  * `a ? b : c`, the functions of `Math` and of the kernel language by their bare names, `pi`, numbers.
  *
+ * `name` is what errors call it.
  * @throws KernelError with the place in the formula, a caret and a remedy
  */
 export function formula(
   text: string,
   variables: readonly string[],
+  name = "formula",
 ): KernelFunction<readonly ScalarDeclaration<"real">[], number> {
-  const writer = new FormulaWriter(text, variables);
+  const writer = new FormulaWriter(text, variables, name);
   const expression = writer.write();
   const source = `([${variables.join(", ")}], gpu) => ${expression}`;
   const evaluate = writer.evaluator();
@@ -48,17 +51,25 @@ export function formulaVariables(text: string, variables: readonly string[]): Re
   return writer.used;
 }
 
+/** What is wrong with a formula and where in it, for those who say themselves which formula it is. */
+export function formulaMessage({ place, message }: KernelError): string {
+  if (place?.what === undefined) return message;
+  return `${place.line === 1 ? "" : `line ${place.line}, `}column ${place.column}: ${place.what}`;
+}
+
 class FormulaWriter {
   readonly used = new Set<string>();
   private readonly text: string;
   private readonly variables: readonly string[];
+  private readonly formulaName: string;
   private readonly root: any;
 
-  constructor(text: string, variables: readonly string[]) {
+  constructor(text: string, variables: readonly string[], name = "formula") {
     this.text = text;
     this.variables = variables;
+    this.formulaName = name;
     if (text.length > MAX_LENGTH)
-      throw new KernelError(`formula: ${text.length} characters, expected at most ${MAX_LENGTH}`);
+      throw new KernelError(`${name}: ${text.length} characters, expected at most ${MAX_LENGTH}`);
     this.root = this.parse();
   }
 
@@ -81,7 +92,7 @@ class FormulaWriter {
     } catch (error) {
       if (error instanceof KernelError) throw error;
       const { pos = 0, message } = error as { pos?: number; message: string };
-      throw this.error(pos, message.replace(/ \(\d+:\d+\)$/, ""), "write an arithmetic expression");
+      throw this.error(pos, unreadable(text, pos, message), "write an arithmetic expression");
     }
   }
 
@@ -116,7 +127,7 @@ class FormulaWriter {
     }
     throw this.error(
       node.start,
-      `${node.operator ?? node.type} is not part of a formula`,
+      `${inWords(node)} is not part of a formula`,
       "use arithmetic, comparisons, a ? b : c and functions",
     );
   }
@@ -137,18 +148,35 @@ class FormulaWriter {
     if (MATH.includes(name)) return `Math.${name}`;
     if (Object.hasOwn(mathFunctions, name)) return name in Math ? `Math.${name}` : `gpu.${name}`;
     const known = [...MATH, ...Object.keys(mathFunctions)].toSorted().join(", ");
-    throw this.error(node.start, `${name || "this"} is an unknown function`, `the functions are ${known}`);
+    throw this.error(
+      node.start,
+      `${name || "what is called here"} is an unknown function`,
+      `the functions are ${known}`,
+    );
   }
 
   private error(position: number, what: string, remedy: string): KernelError {
-    const before = this.text.slice(0, position);
-    // A ^ read as ** shifts what follows it by one.
-    const shift = (before.match(/\^/g) ?? []).length;
-    const at = Math.max(0, position - shift);
+    // A ^ was read as **.
+    let at = 0;
+    for (let read = 0; read < position; at++) read += this.text[at] === "^" ? 2 : 1;
     const line = this.text.slice(0, at).split("\n").length;
     const column = at - this.text.lastIndexOf("\n", at - 1);
-    return errorWithCaret("formula", this.text, undefined, line, column, what, remedy);
+    return errorWithCaret(this.formulaName, this.text, undefined, line, column, what, remedy);
   }
+}
+
+/** Why the parser stopped at `position`, in words. */
+function unreadable(text: string, position: number, message: string): string {
+  if (text.slice(position).trim() === "") return "the formula ends too early";
+  if (message.startsWith("Not enough stack")) return "the formula is nested too deeply";
+  const character = String.fromCodePoint(text.codePointAt(position) as number);
+  if (text.startsWith("**", position) && !text.startsWith("**", position - 2))
+    return "a power of what has a minus before it: write -(2^2), or (-2)^2";
+  if (message.startsWith("Assigning"))
+    return "two signs in a row: a space or parentheses between them make two of them";
+  return /^Unexpected (token|character)/.test(message)
+    ? `unexpected ${text.startsWith("**", position) ? "^" : character}`
+    : message.replace(/ \(\d+:\d+\)$/, "");
 }
 
 /** Plain evaluation in f64, for hosts; no code is generated, so it runs under any content security policy. */

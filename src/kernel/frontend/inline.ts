@@ -7,6 +7,7 @@ import { newFrame, Scope, type Context, type Frame, type Value } from "./context
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
 import { checkInstrumentation } from "./source.ts";
+import { startRounds } from "./loop-budget.ts";
 import { lowerBody } from "./statements.ts";
 import { typeVariable } from "./types.ts";
 
@@ -77,7 +78,7 @@ function scalarArgument(ctx: Context, node: Node, draft: Draft, declared: Declar
 }
 
 /** Lowers the function's body in place, in a scope that holds nothing of the caller's. */
-function inlineValues(
+export function inlineValues(
   ctx: Context,
   node: Node,
   fn: KernelFunction,
@@ -95,6 +96,7 @@ function inlineValues(
   if (gpuPattern) bindPattern(ctx, gpuPattern, { kind: "namespace", name: "gpu" }, scope, out);
   if (envPattern) bindPattern(ctx, envPattern, environmentValue(fn.env), scope, out);
   const result = lowerBody(ctx, unit.syntax, scope, out);
+  startRounds(ctx, node);
   ctx.frame = caller;
   return result;
 }

@@ -6,6 +6,7 @@ import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerCondition, MAX_BRANCH_DEPTH, notOf } from "./conditions.ts";
 import { lowerEffect, lowerValue } from "./expressions.ts";
 import { collectAssigned, continues, forEachChild, leavesLoop } from "./syntax.ts";
+import { countRound, FEW_ROUNDS } from "./loop-budget.ts";
 import { NUMERIC, TypeVariable } from "./types.ts";
 import { lowerDeclaration, lowerList, lowerStatement } from "./statements.ts";
 
@@ -27,12 +28,19 @@ export function lowerLoop(
 function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatement[]): void {
   const inner = new Scope(scope);
   if (unroll(ctx, node, inner, out)) return;
+  const rounds = knownRounds(ctx, node, inner);
   const init: DraftStatement[] = [];
   if (node.init?.type === "VariableDeclaration") lowerDeclaration(ctx, node.init, inner, init);
   else if (node.init) lowerEffect(ctx, node.init, inner, init);
   const update: DraftStatement[] = [];
   if (node.update) lowerEffect(ctx, node.update, inner, update);
-  emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out);
+  emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out, rounds);
+}
+
+/** Of a loop with constant bounds, if it makes few together with those around it. */
+function knownRounds(ctx: Context, node: ForStatement, scope: Scope): number | undefined {
+  const rounds = countedLoop(ctx, node, scope, FEW_ROUNDS / ctx.knownRounds)?.values.length;
+  return rounds === 0 ? 1 : rounds;
 }
 
 function emitLoop(
@@ -44,16 +52,26 @@ function emitLoop(
   update: DraftStatement[],
   scope: Scope,
   out: DraftStatement[],
+  rounds?: number,
 ): void {
-  const body: DraftStatement[] = [];
+  const body: DraftStatement[] = rounds === undefined ? countRound(ctx, node) : [];
+  const counts = body.length;
   let test = testNode ? lowerCondition(ctx, testNode, scope, body) : null;
   if (test?.kind === "const" && test.value === true) test = null;
-  if (test && body.length > 0) {
+  if (test === null && !leavesLoop(bodyNode) && body.length === counts)
+    throw ctx.fail(
+      node,
+      "this loop never ends",
+      "give it a condition that comes to be false, or leave it by break or return",
+    );
+  if (test && body.length > counts) {
     // The test calls functions: it is evaluated in the body, and breaks.
     body.push(breakUnless(ctx, node, test));
     test = null;
   }
+  ctx.knownRounds *= rounds ?? 1;
   lowerLoopBody(ctx, bodyNode, scope, body);
+  ctx.knownRounds /= rounds ?? 1;
   out.push({ kind: "loop", init, test, body, update, place: ctx.place(node) });
 }
 
@@ -71,7 +89,7 @@ function breakUnless(ctx: Context, node: Node, test: Draft): DraftStatement {
 
 function lowerDoWhile(ctx: Context, node: DoWhileStatement, scope: Scope, out: DraftStatement[]): void {
   const place = ctx.place(node);
-  const body: DraftStatement[] = [];
+  const body: DraftStatement[] = countRound(ctx, node);
   if (!continues(node.body)) {
     lowerLoopBody(ctx, node.body, scope, body);
     const test = lowerCondition(ctx, node.test, scope, body);
@@ -127,7 +145,7 @@ function unrolledSize(ctx: Context, node: Node, scope: Scope): number {
 }
 
 /** `for (let i = a; i < b; i += c)` with constants, i assigned nowhere else. */
-function countedLoop(ctx: Context, node: ForStatement, scope: Scope): CountedLoop | null {
+function countedLoop(ctx: Context, node: ForStatement, scope: Scope, most = MAX_UNROLLED_TRIPS): CountedLoop | null {
   if (node.init?.type !== "VariableDeclaration" || node.init.declarations.length !== 1 || node.init.kind === "var")
     return null;
   const { id, init } = node.init.declarations[0];
@@ -135,7 +153,7 @@ function countedLoop(ctx: Context, node: ForStatement, scope: Scope): CountedLoo
   const start = constantOf(ctx, init, scope);
   const step = stepOf(ctx, node.update, id.name, scope);
   if (start === null || step === null || step === 0) return null;
-  const values = tripsOf(ctx, node.test, id.name, start, step, scope);
+  const values = tripsOf(ctx, node.test, id.name, start, step, scope, most);
   if (values === null) return null;
   const assigned = new Set<string>();
   collectAssigned(node.body, assigned);
@@ -173,7 +191,15 @@ function stepOf(ctx: Context, update: any, name: string, scope: Scope): number |
   return by === null ? null : update.operator === "+=" ? by : -by;
 }
 
-function tripsOf(ctx: Context, test: any, name: string, start: number, step: number, scope: Scope): number[] | null {
+function tripsOf(
+  ctx: Context,
+  test: any,
+  name: string,
+  start: number,
+  step: number,
+  scope: Scope,
+  most: number,
+): number[] | null {
   if (test.type !== "BinaryExpression") return null;
   const mirrored = test.right.type === "Identifier" && test.right.name === name; // `n > i`, as minifiers write it
   const [variable, bound] = mirrored ? [test.right, test.left] : [test.left, test.right];
@@ -194,7 +220,7 @@ function tripsOf(ctx: Context, test: any, name: string, start: number, step: num
   if (!goes) return null;
   const values: number[] = [];
   for (let i = start; goes(i); i += step) {
-    if (values.length >= MAX_UNROLLED_TRIPS) return null;
+    if (values.length >= most) return null;
     values.push(i);
   }
   return values;

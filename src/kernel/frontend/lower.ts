@@ -1,14 +1,15 @@
 /** From a kernel's declaration to its IR. */
 import { KernelError } from "../../errors.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
-import type { Declaration, Kernel } from "../language.ts";
+import type { Declaration, Kernel, KernelFunction } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
-import { Context, newFrame, Scope, type Value } from "./context.ts";
-import type { DraftStatement } from "./draft.ts";
+import { Context, i32Type, newFrame, Scope, type Value } from "./context.ts";
+import type { Draft, DraftStatement } from "./draft.ts";
 import { finalizeStatements } from "./finalize.ts";
-import { checkInstrumentation, errorWithCaret, type SourceUnit } from "./source.ts";
+import { inlineValues } from "./inline.ts";
+import { checkInstrumentation, errorWithCaret, placeOf, type SourceUnit } from "./source.ts";
 import { lowerBody } from "./statements.ts";
-import { typeVariable } from "./types.ts";
+import { BOOL, REAL, type TypeVariable, typeVariable } from "./types.ts";
 import { checkBarriers } from "./uniform-check.ts";
 
 /**
@@ -18,7 +19,7 @@ import { checkBarriers } from "./uniform-check.ts";
  * @throws KernelError with line, column, a caret and a remedy
  */
 export function lower(kernel: Kernel, precision: Precision): KernelIR {
-  const ctx = new Context(kernel.name, precision, kernel.groupSize);
+  const ctx = new Context(kernel, precision);
   try {
     return lowerIn(ctx, kernel);
   } catch (error) {
@@ -37,11 +38,50 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   checkInstrumentation(unit);
   bindArguments(ctx, unit, kernel, scope, out);
   lowerBody(ctx, unit.syntax, scope, out);
+  if (ctx.endlessLoop !== null) {
+    const place = placeOf(unit, unit.offset);
+    const none: Draft = { kind: "const", value: 0, type: i32Type(), unit, start: unit.offset };
+    out.unshift({ kind: "assign", local: ctx.endlessLoop, value: none, place });
+  }
   const body = finalizeStatements(ctx, out);
   const { residentGroups: groups } = kernel;
   const ir = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
   checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
   return ir;
+}
+
+/** What a function gives: a real number, or something else in words; several of them by name. */
+export type ResultKind = string | ReadonlyMap<string, ResultKind>;
+
+/** What a function of scalars gives, called by itself. @throws KernelError with a place in the function's own text */
+export function resultOf(fn: KernelFunction, precision: Precision): ResultKind {
+  const ctx = new Context({ name: fn.functionName, groupSize: 1 }, precision);
+  const unit = ctx.unit(fn.functionName, fn, fn.source);
+  const out: DraftStatement[] = [];
+  ctx.frame = newFrame(unit, {}, new Scope(null), null, out);
+  const args = fn.params.map((declared, k) => parameter(ctx, `x${k}`, declared, unit));
+  return kindOf(inlineValues(ctx, unit.syntax.body, fn, args, out), ctx);
+}
+
+function kindOf(value: Value, ctx: Context): ResultKind {
+  const typeOf = ({ possible }: TypeVariable): ResultKind =>
+    (possible & REAL) !== 0 ? "number" : possible === BOOL ? "true or false" : "an integer";
+  switch (value.kind) {
+    case "scalar":
+      return typeOf(value.draft.type);
+    case "local":
+      return typeOf(ctx.locals[value.id].type);
+    case "constant":
+      return typeof value.value === "boolean" ? "true or false" : "number";
+    case "struct":
+      return new Map([...value.fields].map(([name, field]) => [name, kindOf(field, ctx)]));
+    case "nothing":
+      return "nothing";
+    case "text":
+      return "a string";
+    default:
+      return "what is no number";
+  }
 }
 
 function bindArguments(ctx: Context, unit: SourceUnit, kernel: Kernel, scope: Scope, out: DraftStatement[]): void {
@@ -84,6 +124,7 @@ function assemble(ctx: Context, body: KernelIR["body"], residentGroups: number |
     ...(residentGroups === undefined ? {} : { residentGroups }),
     cooperative: ctx.cooperative,
     body,
+    ...(ctx.countedLoops.length === 0 ? {} : { countedLoops: ctx.countedLoops }),
     sources: ctx.units.map(sourceText),
   };
 }

@@ -1,7 +1,7 @@
 /** Calls of `Math` and of the functions written in the kernel language itself. */
 import type { CallExpression, Node } from "acorn";
 import { mathFunctions } from "../math/index.ts";
-import { boolType, type Context, i32Type } from "./context.ts";
+import { boolType, type Context, i32Type, isUsers } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { inlineScalars } from "./inline.ts";
 import { expectArguments, intrinsicOf, MATH_INTRINSICS, own } from "./intrinsics.ts";
@@ -56,7 +56,9 @@ export function libraryCall(
     throw ctx.fail(
       node,
       `${shown} is an unknown function`,
-      "see FEATURES.md for the functions there are, or write it with fn({ … })",
+      isUsers(ctx.frame)
+        ? `there are, besides those of arithmetic: ${Object.keys(mathFunctions).toSorted().join(", ")}`
+        : "see FEATURES.md for the functions there are, or write it with fn({ … })",
     );
   return inlineScalars(ctx, node, found, operands, out);
 }

@@ -71,6 +71,7 @@ function parseText(name: string, text: string, declared: () => string | undefine
   ];
   if (looksLikeMethod(text)) attempts.reverse();
   let failure: unknown;
+  let waits = false;
   for (const { prefix, suffix } of attempts) {
     try {
       const program = parse(prefix + text + "\n" + suffix, {
@@ -78,12 +79,17 @@ function parseText(name: string, text: string, declared: () => string | undefine
         sourceType: "script",
         locations: false,
       });
-      const syntax = functionOf(program.body[0]);
-      if (syntax && program.body.length === 1) return { syntax, offset: prefix.length, lineStarts: lineStartsOf(text) };
+      const node = functionNode(program.body[0]);
+      if (node?.async === true) waits = true;
+      if (node === null || node.async || program.body.length !== 1) continue;
+      const { params, body, generator } = node;
+      return { syntax: { params, body, generator }, offset: prefix.length, lineStarts: lineStartsOf(text) };
     } catch (error) {
       failure ??= error; // of the likelier reading
     }
   }
+  if (waits)
+    throw sourceError({ name, text, declared }, 0, "an async function: a kernel does not wait", "leave async out");
   for (const [pattern, tool] of INSTRUMENTATION)
     if (pattern.test(text)) throw new KernelError(`kernel "${name}": the source was changed by ${tool}`);
   const position = (failure as { pos?: number } | undefined)?.pos ?? 0;
@@ -101,17 +107,15 @@ function looksLikeMethod(text: string): boolean {
   return /^\s*(async\s+)?\*?\s*[\w$]+\s*\(/.test(text) && !/^\s*(async\s+)?function\b/.test(text);
 }
 
-function functionOf(statement: AcornNode | undefined): FunctionSyntax | null {
+/** The function that a statement consists of. */
+function functionNode(statement: AcornNode | undefined): (FunctionSyntax & { readonly async: boolean }) | null {
   if (statement?.type !== "ExpressionStatement") return null;
-  const expression = (statement as unknown as { expression: AcornNode }).expression;
-  let node: any = expression;
+  let node = (statement as unknown as { expression: any }).expression;
   if (node.type === "ObjectExpression") {
     if (node.properties.length !== 1 || node.properties[0].type !== "Property") return null;
     node = node.properties[0].value;
   }
-  if (node.type !== "ArrowFunctionExpression" && node.type !== "FunctionExpression") return null;
-  if (node.async) return null;
-  return { params: node.params, body: node.body, generator: node.generator === true };
+  return node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression" ? node : null;
 }
 
 /** Why instrumented code fails is the tool's doing: say so before anything else. */
@@ -175,14 +179,26 @@ export function errorWithCaret(
   what: string,
   remedy: string | undefined,
 ): KernelError {
+  const said = whatIsWrong(text, line, column, what, remedy);
+  const where = declared === undefined ? "" : ` (declared at ${declared})`;
+  const place = { line, column, name, source: text, what: said };
+  return new KernelError(`kernel "${name}", line ${line}, column ${column}${where}: ${said}`, place);
+}
+
+/** What is wrong with a function or a formula as a whole: its place is its beginning. */
+export function errorInFunction(name: string, text: string, what: string, remedy: string): KernelError {
+  return errorWithCaret(name, text, undefined, 1, 1, what, remedy);
+}
+
+/** What is wrong at a place of a text, the line with a caret under the place, and the remedy. */
+export function whatIsWrong(text: string, line: number, column: number, what: string, remedy?: string): string {
   const shown = excerpt(text.split("\n")[line - 1] ?? "", column);
-  const message = [
-    `kernel "${name}", line ${line}, column ${column}${declared === undefined ? "" : ` (declared at ${declared})`}: ${what}`,
+  return [
+    what,
     `    ${shown.text}`,
     `    ${" ".repeat(shown.caret)}^`,
     ...(remedy === undefined ? [] : [`  remedy: ${remedy}`]),
   ].join("\n");
-  return new KernelError(message, { line, column });
 }
 
 /** Minified kernels are one long line: show the part around the place. */

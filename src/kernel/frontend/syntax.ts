@@ -100,8 +100,48 @@ export function hasEffects(node: Node): boolean {
   return someChild(node, hasEffects);
 }
 
-/** "a for of statement": what a node is, for messages. */
+/** What kinds of syntax are called; the others are called what their type says. */
+const WORDS: Readonly<Record<string, string>> = {
+  ArrayExpression: "a list in brackets",
+  ArrowFunctionExpression: "a function",
+  AssignmentExpression: "an assignment",
+  AwaitExpression: "await",
+  ChainExpression: "?.",
+  ClassDeclaration: "a class",
+  ClassExpression: "a class",
+  ForInStatement: "a for … in loop",
+  ForOfStatement: "a for … of loop",
+  FunctionExpression: "a function",
+  ImportExpression: "import",
+  LabeledStatement: "a label",
+  LogicalExpression: "a logical operator",
+  MetaProperty: "import.meta",
+  NewExpression: "new",
+  ObjectExpression: "an object in braces",
+  SequenceExpression: "a comma between expressions",
+  TaggedTemplateExpression: "a template string",
+  TemplateLiteral: "a template string",
+  ThisExpression: "this",
+  ThrowStatement: "throw",
+  TryStatement: "try",
+  UpdateExpression: "a step by one",
+};
+
+/** "a regular expression", "a call of foo": what a node is, for messages. */
 export function inWords(node: Node): string {
+  const { operator, value, regex, bigint, callee, property, computed } = node as any;
+  if (node.type === "Literal")
+    return regex
+      ? "a regular expression"
+      : bigint
+        ? "a big integer"
+        : typeof value === "string"
+          ? "a string"
+          : `${value}`;
+  if (node.type === "CallExpression") return callee.type === "Identifier" ? `a call of ${callee.name}` : "a call";
+  if (node.type === "MemberExpression") return computed ? "an index in brackets" : `.${property.name}`;
+  if (Object.hasOwn(WORDS, node.type)) return `${WORDS[node.type]}${operator === undefined ? "" : `, ${operator},`}`;
+  if (operator !== undefined) return operator;
   const words = node.type.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return `${/^[aeiou]/.test(words) ? "an" : "a"} ${words}`;
 }

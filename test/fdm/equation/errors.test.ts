@@ -66,9 +66,9 @@ describe("a problem that cannot be solved is refused with its place", () => {
     [
       "a formula's mistake",
       { equation: { SS: "0.5*sigm^2" } },
-      /^equation\.SS: .*formula.*, line 1, column 5: sigm is unknown/,
+      /^equation\.SS at .*errors\.test\.ts:68:30: sigm is unknown/,
     ],
-    ["no equation", { equation: 7 }, /^equation: got number, expected a function/],
+    ["no equation", { equation: 7 }, /^equation: got a number, expected a function/],
     ["a negative life", { expiry: "r - 1" }, /^expiry: -0\.95 for K = 100.*; expected a positive number of years/],
     ["odd steps for two grids", { steps: 5, extrapolate: "time" }, /^steps: got 5, expected an even number.*use 6/],
     ["an unstable θ", { scheme: { kind: "theta", theta: 0.3 } }, /^scheme\.theta: got 0\.3, expected ½ … 1/],
@@ -121,13 +121,79 @@ describe("a problem that cannot be solved is refused with its place", () => {
       },
       /^conditions\[0\]\.side: the payoff is larger at the high end for entry 0 and at the low end for entry 2/,
     ],
+    ["no object for an axis", { axes: { S: 5 } }, /^axes\.S: got a number, expected an object with from and to/],
+    ["a number for the points", { axes: axis(40, { points: 100 }) }, /^axes\.S\.points: got a number, expected a list/],
+    ["one condition, in no list", { conditions: { kind: "jump" } }, /^conditions: got an object, expected a list/],
+    [
+      "one date, in no list",
+      { conditions: [{ kind: "jump", at: 0.5, to: "S" }] },
+      /^conditions\[0\]\.at: got a number, exp/,
+    ],
+    ["the word alone for a scheme", { scheme: "tr-bdf2" }, /^scheme: got a string, expected an object with its kind/],
+    ["a word of a scheme that is not known", { scheme: { kind: "theta", thetta: 1 } }, /^scheme\.thetta: unknown/],
+    [
+      "an end that is not known",
+      { boundaries: { S: { lo: {} } } },
+      /^boundaries\.S\.lo: unknown; expected one of low, high/,
+    ],
+    [
+      "a word of an end that is not known",
+      { boundaries: { S: { low: { kind: "dirichlet", val: 1 } } } },
+      /^boundaries\.S\.low\.val: unknown/,
+    ],
+    ["no expiry", { expiry: undefined }, /^expiry: got nothing, expected a number or a formula/],
+    [
+      "a parameter as text",
+      { parameters: { K: "100", r: 0, sigma: 0.2 } },
+      /^parameters\.K: got a string, expected a number/,
+    ],
+    [
+      "parameters as text",
+      { parameters: { K: ["100"], r: 0, sigma: 0.2 } },
+      /^parameters\.K: got a string, expected a finite number/,
+    ],
+    [
+      "a function that returns nothing",
+      { terminal: () => {} },
+      /^terminal at .*errors\.test\.ts:\d+:\d+: returns nothing, expected a number[^]*remedy: return a number/,
+    ],
+    [
+      "a function that returns text",
+      { terminal: () => "a" },
+      /^terminal.*: returns a string, expected a number[^]*\^[^]*remedy:/,
+    ],
+    [
+      "a function that returns a comparison",
+      { terminal: ({ S }: any) => S > 1 },
+      /^terminal.*: returns true or false, expected a number[^]*remedy: write condition \? 1 : 0/,
+    ],
+    [
+      "a function of positions",
+      { terminal: (S: any) => S },
+      /^terminal.*: returns the state as a whole, expected a number[^]*remedy: .*\(\{ S \}\) => …/,
+    ],
+    [
+      "an async function",
+      { terminal: async ({ S }: any) => S },
+      /^terminal.*: an async function: a kernel does not wait[^]*remedy: leave async out/,
+    ],
+    [
+      "a parameter that is not there",
+      { terminal: ({ S, strike }: any) => S - strike },
+      /^terminal.*: there is no strike here[^]*there are: t, S, K, r, sigma/,
+    ],
+    [
+      "a regular expression",
+      { conditions: [{ kind: "exercise", payoff: ({ S }: any) => (/1/ as any) * S }] },
+      /^conditions\[0\]\.payoff.*: a regular expression is not part of the kernel language|object is not part/,
+    ],
     ["more nodes than fit", { axes: axis(40_000) }, /^axes\.S\.nodes: 40001, at most \d+ on CPU/],
   ];
   test.each(cases)("%s", async (_, more, message) => {
     const error = await refused(more);
     expect(error.message).toMatch(message);
     expect(error).toBeInstanceOf(
-      error.message.includes("column") && !error.message.startsWith("axes") ? KernelError : SpecError,
+      error.message.includes("remedy:") && !error.message.startsWith("axes") ? KernelError : SpecError,
     );
   });
 
@@ -135,7 +201,9 @@ describe("a problem that cannot be solved is refused with its place", () => {
     const rate = 0.05;
     const error = await refused({ equation: ({ S }: { S: number }) => ({ SS: S * S, V: -rate }) });
     expect(error).toBeInstanceOf(KernelError);
-    expect(error.message).toMatch(/^equation: .*rate is not declared[^]*\^[^]*remedy/);
+    expect(error.message).toMatch(
+      /^equation, line \d, column \d+ \(solve called at .*errors\.test\.ts:13:3\): rate is not declared[^]*\^[^]*remedy: list it among the parameters, .*\(\{ …, rate \}\)/,
+    );
   });
 });
 
@@ -189,16 +257,128 @@ describe("numbers that are not finite are never silent", () => {
 
   test.each([
     ["ln S at zero", { equation: { SS: "0.01*S^2", S: "log(S)" } }, /^equation\.S: -Infinity at S = 0/],
-    ["a terminal value", { terminal: "1/(S - 100)^2*(S - 100)" }, /^terminal: not a finite number at S = 100, t = 1/],
+    ["a terminal value", { terminal: "1/(S - 100)^2*(S - 100)" }, /^terminal: NaN at S = 100, t = 1, K = 100/],
     [
       "a boundary",
       { boundaries: { S: { low: { kind: "dirichlet", value: "log(t - 2)" } } } },
-      /^solution: not a finite number/,
+      /^boundaries\.S\.low\.value: NaN at S = 0, t = 0\.\d+, K/,
     ],
     ["a source", { equation: { SS: "S^2", source: "log(-1 - S)" } }, /^equation\.source: NaN at S = \d+, t = /],
+    [
+      "a boundary's slope",
+      { boundaries: { S: { high: { kind: "neumann", slope: "log(t - 2)" } } } },
+      /^boundaries\.S\.high\.slope: NaN at S = 400, t = /,
+    ],
+    [
+      "a payoff at all times",
+      { conditions: [{ kind: "exercise", payoff: "t < 0.5 ? 0/0 : K - S", side: "low" }] },
+      /^conditions\[0\]\.payoff: NaN at S = \d+, t = 0\.\d+, K/,
+    ],
+    [
+      "a payoff on a date",
+      { conditions: [{ kind: "exercise", payoff: "sqrt(K - S)", at: [0.25, 0.5], side: "low" }] },
+      /^conditions\[0\]\.payoff: NaN at S = 102\.8, t = 0\.5, K/,
+    ],
+    [
+      "where a jump leads",
+      { conditions: [{ kind: "jump", to: "log(S - 200)", at: [0.5] }] },
+      /^conditions\[0\]\.to: NaN at S = 0, t = 0\.5, K/,
+    ],
+    [
+      "the value of a knock-out",
+      { conditions: [{ kind: "knock-out", below: 50, value: "log(S - 60)" }] },
+      /^conditions\[0\]\.value: NaN at S = 0, t = /,
+    ],
+    [
+      "the value of a knock-out on a date",
+      { conditions: [{ kind: "knock-out", above: 200, value: "1/0", at: [0.5] }] },
+      /^conditions\[0\]\.value: Infinity at S = 210\.4, t = 0\.5/,
+    ],
+    [
+      "the edge of a knock-out",
+      { conditions: [{ kind: "knock-out", below: "100*log(t - 0.5)" }] },
+      /^conditions\[0\]\.below: NaN at S = \d+, t = 0\.\d+, K/,
+    ],
+    [
+      "the edge of a knock-out on a date",
+      { conditions: [{ kind: "knock-out", above: "sqrt(-t)", at: [0.5] }] },
+      /^conditions\[0\]\.above: NaN at S = \d+, t = 0\.5/,
+    ],
+    [
+      "a solution",
+      { equation: { SS: "S^2", V: "10" }, terminal: "1e307" },
+      /^solution: not a finite number at S = \d+, t = 0, .*it grows without bound/,
+    ],
   ] as const)("%s", async (_, more, message) => {
     const solution = await solveOne({ ...base, ...more }, device);
     expect(solution.error?.message).toMatch(message);
+  });
+
+  test("at a time of the coarser solution alone", async () => {
+    // Crank–Nicolson looks at the middle of each step: of two steps at 0.25, which none of four does.
+    const source = "abs(t - 0.25) < 1e-3 ? 0/0 : 0";
+    const scheme = { kind: "crank-nicolson", rannacherSteps: 0 } as const;
+    const problem: AnyProblem = { ...base, scheme, equation: { SS: "0.02*S^2", source }, axes: axis(40) };
+    expect((await solveOne(problem, device)).error).toBeUndefined();
+    const { error } = await solveOne({ ...problem, errorEstimate: true }, device);
+    expect(error?.message).toMatch(/^equation\.source: NaN at S = \d+, t = 0\.25/);
+  });
+});
+
+describe("diffusion", () => {
+  const diffusing = (SS: string, more: object = {}): AnyProblem => ({ ...base, equation: { SS, V: "-r" }, ...more });
+  test.each([
+    ["everywhere", "-0.5*sigma^2*S^2", /^equation\.SS: -3200 at S = 400, t = \d/],
+    ["below 90", "S < 90 ? -0.02*S^2 : 0.02*S^2", /^equation\.SS: -154\.1 at S = 87\.78, t = \d/],
+    ["for a while", "t > 0.3 && t < 0.55 ? -1 : 1", /^equation\.SS: -1 at S = \d+, t = 0\.[345]\d*, K = 100/],
+    ["at one node", "S == 100 ? -1e-6 : 1", /^equation\.SS: -0\.000001 at S = 100, t/],
+  ])("negative %s: an error with its place", async (_, SS, message) => {
+    for (const convection of ["fitted", "central"] as const)
+      for (const scheme of [{ kind: "crank-nicolson" }, { kind: "tr-bdf2" }] as const) {
+        const { error } = await solveOne(diffusing(SS, { convection, scheme }), device);
+        expect(error?.message).toMatch(message);
+        expect(error?.message).toMatch(
+          /K = 100, r = 0\.05, sigma = 0\.2; expected a diffusion that is nowhere negative/,
+        );
+      }
+  });
+  test("in f32, and with the exercise region at the upper end, too", async () => {
+    const problem = diffusing("S < 90 ? -0.02*S^2 : 0.02*S^2", {
+      precision: "f32",
+      conditions: [{ kind: "exercise", payoff: "max(S - K, 0)" }],
+    });
+    expect((await solveOne(problem, device)).error?.message).toMatch(/^equation\.SS: -154\.1 at S = 87\.78/);
+  });
+  test("negative in one entry: the others are solved", async () => {
+    const problem = diffusing("sigma*S^2", { parameters: { K: 100, r: 0.05, sigma: [0.02, -0.02, 0.03] } });
+    const { entries } = await solve(problem, device);
+    expect(entries.map(({ error }) => error?.message.slice(0, 20))).toEqual([
+      undefined,
+      "equation.SS: -3200 a",
+      undefined,
+    ]);
+    const alone = await solveOne({ ...problem, parameters: { K: 100, r: 0.05, sigma: 0.03 } }, device);
+    expect(entries[2].values).toEqual(alone.values);
+  });
+  test("zero by rounding, and below zero by it, is zero", async () => {
+    // (S − 100)² multiplied out: at 100, and beside it, a few units of 10⁴ to either side.
+    const axes = { S: { from: 0, to: 200, nodes: 41, points: ["K"], density: "uniform" } };
+    const square = "1e-2*(S*S - 2*K*S + K*K) - 1e-13";
+    const { error, values } = await solveOne(diffusing(square, { axes }), device);
+    expect(error).toBeUndefined();
+    const exact = await solveOne(diffusing("1e-2*(S - K)^2", { axes }), device);
+    values.forEach((value, i) => expect(value).toBeCloseTo(exact.values[i], 8));
+  });
+  test("zero: in a part of the axis V is carried along there, discounted; nowhere any, it is so everywhere", async () => {
+    const paid = (S: number): number => Math.exp(-0.05) * Math.max(100 - S, 0);
+    const partly = await solveOne(diffusing("S < 60 ? 0 : 0.02*S^2", { steps: 100 }), device);
+    expect(partly.error).toBeUndefined();
+    expect(partly.warnings).toEqual([]);
+    // Rannacher's four half steps of Euler: 4·½·(rΔt/2)²·100 = 1.3e-5.
+    for (const S of [0, 20, 40, 50]) expect(partly.at(S, { order: 2 }).value).toBeCloseTo(paid(S), 4);
+    const nowhere = await solveOne(diffusing("-0", { steps: 100 }), device);
+    expect(nowhere.error).toBeUndefined();
+    nowhere.nodes.forEach((S, i) => expect(nowhere.values[i]).toBeCloseTo(paid(S), 4));
   });
 });
 

@@ -26,6 +26,13 @@ function regionText(
   return [...edge("below", condition.below), ...edge("above", condition.above)].join(" || ");
 }
 
+/** Statements that run `otherwise` where an edge of a knock-out is NaN, which no S is beyond. */
+function edgeTests({ below, above }: GivenCondition & { kind: "knock-out" }, k: number, otherwise: string): string {
+  const test = (name: "below" | "above", given: Given | undefined): string =>
+    given === undefined ? "" : `if (Number.isNaN(env.${name}${k}(${STATE}))) ${otherwise};`;
+  return `${test("below", below)} ${test("above", above)}`;
+}
+
 /** The knock-outs at all times. Undefined where there are none. */
 export function regionFunctions(
   conditions: readonly GivenCondition[],
@@ -38,6 +45,7 @@ export function regionFunctions(
   const env: Environment = {};
   const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${regionText(region, k, names, env)})`);
   const values: Environment = { ...env };
+  const edges = regions.map((region, k) => `if ((mask & ${1 << k}) !== 0) { ${edgeTests(region, k, "ok = false")} }`);
   const cases = regions.map((region, k) => {
     values[`value${k}`] = numberAdapter(region.value, names);
     return `if (${inside[k]}) value = env.value${k}(${STATE});`;
@@ -50,6 +58,12 @@ export function regionFunctions(
       env,
       source: `([${STATE}, mask], gpu, env) => { ${SLACK} let inside = false; ${inside.map((text) => `if (${text}) inside = true;`).join(" ")} return inside; }`,
     }),
+    hasEdges: functionFromSource({
+      name: "edges of knock-outs",
+      params,
+      env,
+      source: `([${STATE}, mask], gpu, env) => { let ok = true; ${edges.join(" ")} return ok; }`,
+    }),
     value: functionFromSource({
       name: "value of a knock-out",
       params,
@@ -59,27 +73,34 @@ export function regionFunctions(
   };
 }
 
-/** (t, S, …, k, u) → u: exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
+/**
+ * (t, S, …, k, u) → { value, ok }: exercise and knock-outs on dates, by the number of the condition; u where that
+ * is neither.
+ */
 export function pointwiseFunction(
   conditions: readonly GivenCondition[],
   names: readonly string[],
-): KernelFunction<any, number> | undefined {
+): KernelFunction<any, any> | undefined {
   const env: Environment = {};
   const cases = conditions.flatMap((condition, k) => {
     if (condition.kind === "jump" || condition.dates === undefined) return [];
     if (condition.kind === "exercise") {
       env[`payoff${k}`] = numberAdapter(condition.payoff, names);
-      return [`if (k === ${k}) value = Math.max(u, env.payoff${k}(${STATE}));`];
+      return [
+        `if (k === ${k}) { const payoff = env.payoff${k}(${STATE}); ok = Number.isFinite(payoff); value = Math.max(u, payoff); }`,
+      ];
     }
     env[`value${k}`] = numberAdapter(condition.value, names);
-    return [`if (k === ${k}) { if (${regionText(condition, k, names, env)}) value = env.value${k}(${STATE}); }`];
+    const inside = regionText(condition, k, names, env);
+    const paid = `value = env.value${k}(${STATE}); ok = Number.isFinite(value);`;
+    return [`if (k === ${k}) { if (${inside}) { ${paid} } ${edgeTests(condition, k, "ok = false")} }`];
   });
   if (cases.length === 0) return undefined;
   return functionFromSource({
     name: "conditions on dates",
     params: [...stateParams, i32, real],
     env,
-    source: `([${STATE}, k, u], gpu, env) => { ${SLACK} let value = u; ${cases.join(" ")} return value; }`,
+    source: `([${STATE}, k, u], gpu, env) => { ${SLACK} let value = u; let ok = true; ${cases.join(" ")} return { value, ok }; }`,
   });
 }
 

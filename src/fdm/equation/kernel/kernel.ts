@@ -5,7 +5,9 @@ import { assemble } from "./assemble.ts";
 import { exerciseBoundary } from "./exercise-boundary.ts";
 import { penalised } from "./penalty.ts";
 import { isPinned } from "./pinned.ts";
+import { LOOP_BUDGET } from "../functions.ts";
 import { rightHandSide } from "./right-hand-side.ts";
+import { STATUS, TROUBLE } from "./status.ts";
 import { substitute } from "./substitute.ts";
 import type { EquationVariant } from "./variant.ts";
 
@@ -20,6 +22,8 @@ import type { EquationVariant } from "./variant.ts";
  *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV, extrapolation
  *   out         V(0, S) at each node, then the recorded exercise boundary
  *   status      `STATUS_WORDS`, see `STATUS`; zeros before
+ *   state       `keptArrays` arrays of the nodes, where the loop is run a part at a time: rows `first` … `end` − 1 of
+ *               `rows`, with `recorded` values of the exercise boundary before; not looked at where one launch runs all
  * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25 flops and two
  * divisions, besides the equation.
  */
@@ -28,18 +32,23 @@ export function equationKernel(variant: EquationVariant): Kernel {
   const early = exercise !== "none";
   return kernel({
     name: `equation-${variant.name}`,
+    loopBudget: LOOP_BUDGET,
     params: {
       lanes: i32,
       pitch: i32,
       nodes: i32,
       rows: i32,
       dates: i32,
+      first: i32,
+      end: i32,
+      recorded: i32,
       table: read(real),
       parameters: read(real),
       words: read(i32),
       reals: read(real),
       out: write(real),
       status: write(i32),
+      state: write(real),
     },
     env: {
       early,
@@ -67,8 +76,20 @@ export function equationKernel(variant: EquationVariant): Kernel {
       ...(pointwise === undefined ? {} : { pointwise }),
       ...(jump === undefined ? {} : { jump, isJump: variant.isJump!, payJump }),
       ...(early || recordsEvents ? { exerciseBoundary: exerciseBoundary(early) } : {}),
+      hasSource: variant.hasSource,
+      pins: variant.first.kind === "dirichlet" || variant.last.kind === "dirichlet" || variant.region !== undefined,
+      badTerminal: TROUBLE.terminal,
+      badEvent: TROUBLE.event,
+      badPayoff: TROUBLE.payoff,
+      badPinned: TROUBLE.pinned,
+      badSolution: TROUBLE.solution,
+      endless: STATUS.endless,
     },
-    body({ lanes, pitch, nodes, rows, dates, table, parameters, words, reals, out, status }, gpu, env: any) {
+    body(
+      { lanes, pitch, nodes, rows, dates, first, end, recorded, table, parameters, words, reals, out, status, state },
+      gpu,
+      env: any,
+    ) {
       const lane = gpu.globalId();
       if (lane >= lanes) return;
       const u = gpu.privateReal(env.capacity); // the solution
@@ -85,23 +106,59 @@ export function equationKernel(variant: EquationVariant): Kernel {
       const lambda = gpu.privateReal(env.splittingCapacity); // the multiplier
       const spots = gpu.privateReal(env.jumpCapacity); // S, where jumps are
       const last = nodes - 1;
-      const expiry = parameters[(env.count + dates - 1) * pitch + lane];
-      for (let i = 0; i < nodes; i++) {
-        const S = table[i * pitch + lane];
-        u[i] = env.terminal(expiry, S, parameters, pitch, lane);
-        if (env.twoStages) v[i] = 0.0;
-        if (env.hasJumps) spots[i] = S;
-        if (env.early) obstacle[i] = -1e30; // until the first stage
-        if (env.penalty) active[i] = 0.0;
-        if (env.splitting) lambda[i] = 0.0;
-        if (!Number.isFinite(u[i]) && status[lane] === 0) {
-          status[lane] = 16;
-          status[pitch + lane] = i;
+      let trouble = 0; // the first, its node and row
+      let troubled = 0;
+      let troubledRow = 0;
+      let isNew = true; // has been set since the last stage
+      if (first === 0) {
+        const expiry = parameters[(env.count + dates - 1) * pitch + lane];
+        for (let i = 0; i < nodes; i++) {
+          u[i] = env.terminal(expiry, table[i * pitch + lane], parameters, pitch, lane);
+          if (env.twoStages) v[i] = 0.0;
+          if (env.early) obstacle[i] = -1e30; // until the first stage
+          if (env.penalty) active[i] = 0.0;
+          if (env.splitting) lambda[i] = 0.0;
+          if (!Number.isFinite(u[i]) && trouble === 0) {
+            trouble = env.badTerminal;
+            troubled = i;
+          }
+        }
+      } else {
+        isNew = (words[2 * (first - 1)] & 8) !== 0;
+        for (let i = 0; i < nodes; i++) {
+          let at = i * pitch + lane;
+          u[i] = state[at];
+          at += nodes * pitch;
+          inverse[i] = state[at];
+          at += nodes * pitch;
+          lower[i] = state[at];
+          at += nodes * pitch;
+          upper[i] = state[at];
+          if (env.twoStages) {
+            at += nodes * pitch;
+            v[i] = state[at];
+          }
+          if (env.hasSource) {
+            at += nodes * pitch;
+            source[i] = state[at];
+          }
+          if (env.early) {
+            at += nodes * pitch;
+            obstacle[i] = state[at];
+          }
+          if (env.penalty) {
+            at += nodes * pitch;
+            active[i] = state[at];
+          }
+          if (env.splitting) {
+            at += nodes * pitch;
+            lambda[i] = state[at];
+          }
         }
       }
-      let record = nodes;
-      let isNew = true; // has been set since the last stage
-      for (let row = 0; row < rows; row++) {
+      if (env.hasJumps) for (let i = 0; i < nodes; i++) spots[i] = table[i * pitch + lane];
+      let record = nodes + recorded;
+      for (let row = first; row < end; row++) {
         const flags = words[2 * row];
         const segment = words[2 * row + 1];
         const mask = (flags >> 16) & 255;
@@ -111,7 +168,14 @@ export function equationKernel(variant: EquationVariant): Kernel {
           const t = parameters[(env.count + segment) * pitch + lane];
           if (env.hasJumps) {
             if (env.isJump(k)) {
-              for (let i = 0; i < nodes; i++) z[i] = env.jump(t, spots[i], parameters, pitch, lane, k);
+              for (let i = 0; i < nodes; i++) {
+                z[i] = env.jump(t, spots[i], parameters, pitch, lane, k);
+                if (!Number.isFinite(z[i]) && trouble === 0) {
+                  trouble = env.badEvent;
+                  troubled = i;
+                  troubledRow = row;
+                }
+              }
               env.payJump(spots, u, z, lower, nodes);
               for (let i = 0; i < nodes; i++) u[i] = lower[i];
             }
@@ -123,8 +187,15 @@ export function equationKernel(variant: EquationVariant): Kernel {
             record++;
           }
           if (env.hasPointwise) {
-            for (let i = 0; i < nodes; i++)
-              u[i] = env.pointwise(t, table[i * pitch + lane], parameters, pitch, lane, k, u[i]);
+            for (let i = 0; i < nodes; i++) {
+              const { value, ok } = env.pointwise(t, table[i * pitch + lane], parameters, pitch, lane, k, u[i]);
+              u[i] = value;
+              if (!ok && trouble === 0) {
+                trouble = env.badEvent;
+                troubled = i;
+                troubledRow = row;
+              }
+            }
           }
           if (env.early) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
         } else {
@@ -138,8 +209,8 @@ export function equationKernel(variant: EquationVariant): Kernel {
           const fromU = reals[6 * row + 3];
           const fromV = reals[6 * row + 4];
           const e = reals[6 * row + 5];
-          if ((flags & 1) !== 0)
-            env.assemble(
+          if ((flags & 1) !== 0) {
+            const made = env.assemble(
               table,
               parameters,
               inverse,
@@ -150,18 +221,28 @@ export function equationKernel(variant: EquationVariant): Kernel {
               nodes,
               pitch,
               lane,
-              row,
               mask,
               t,
               tEnd,
               h,
             );
+            if (trouble === 0) {
+              trouble = made.trouble;
+              troubled = made.troubled;
+              troubledRow = row;
+            }
+          }
           if (env.early && (flags & 16) !== 0) {
             for (let i = 0; i < nodes; i++) {
               const S = table[i * pitch + lane];
               const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, lane, mask);
               // A pinned node is not exercised.
               obstacle[i] = pinned ? -1e30 : env.payoff(tEnd, S, parameters, pitch, lane);
+              if (!Number.isFinite(obstacle[i]) && trouble === 0) {
+                trouble = env.badPayoff;
+                troubled = i;
+                troubledRow = row;
+              }
             }
           }
           for (let i = 0; i < nodes; i++) {
@@ -185,6 +266,13 @@ export function equationKernel(variant: EquationVariant): Kernel {
             );
             if (env.penalty) right[i] = r;
             else z[i] = r;
+            if (env.pins) {
+              if (!Number.isFinite(r) && trouble === 0) {
+                trouble = env.badPinned;
+                troubled = i;
+                troubledRow = row;
+              }
+            }
           }
           if (env.penalty) {
             const unconverged = env.penalised(z, right, inverse, lower, upper, u, obstacle, active, factor, nodes, e);
@@ -208,13 +296,53 @@ export function equationKernel(variant: EquationVariant): Kernel {
           }
         }
       }
-      for (let i = 0; i < nodes; i++) {
-        out[i * pitch + lane] = u[i];
-        if (!Number.isFinite(u[i]) && status[lane] === 0) {
-          status[lane] = 64;
-          status[pitch + lane] = i;
+      if (end < rows) {
+        for (let i = 0; i < nodes; i++) {
+          let at = i * pitch + lane;
+          state[at] = u[i];
+          at += nodes * pitch;
+          state[at] = inverse[i];
+          at += nodes * pitch;
+          state[at] = lower[i];
+          at += nodes * pitch;
+          state[at] = upper[i];
+          if (env.twoStages) {
+            at += nodes * pitch;
+            state[at] = v[i];
+          }
+          if (env.hasSource) {
+            at += nodes * pitch;
+            state[at] = source[i];
+          }
+          if (env.early) {
+            at += nodes * pitch;
+            state[at] = obstacle[i];
+          }
+          if (env.penalty) {
+            at += nodes * pitch;
+            state[at] = active[i];
+          }
+          if (env.splitting) {
+            at += nodes * pitch;
+            state[at] = lambda[i];
+          }
+        }
+      } else {
+        for (let i = 0; i < nodes; i++) {
+          out[i * pitch + lane] = u[i];
+          if (!Number.isFinite(u[i]) && trouble === 0) {
+            trouble = env.badSolution;
+            troubled = i;
+          }
         }
       }
+      if (trouble !== 0 && status[lane] === 0) {
+        status[lane] = trouble;
+        status[pitch + lane] = troubled;
+        status[2 * pitch + lane] = troubledRow;
+      }
+      const endless = gpu.endlessLoop();
+      if (endless !== 0) status[env.endless * pitch + lane] = endless;
     },
   });
 }

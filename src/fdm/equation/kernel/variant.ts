@@ -13,6 +13,8 @@ export interface RegionCode {
   readonly inside: KernelFunction<any, any>;
   /** Of the last region that S is in. */
   readonly value: StateNumber;
+  /** Whether the edges of those in force are numbers. */
+  readonly hasEdges: KernelFunction<any, any>;
 }
 
 /** Everything a kernel is compiled for. Functions take (t, S, parameters, pitch, lane); "first" and "last" are ends of the nodes as they run. */
@@ -39,11 +41,22 @@ export interface EquationVariant {
   readonly recordsEvents: boolean;
   /** Knock-outs at all times, of which `mask` has a bit each for those in force: (t, S, …, mask). */
   readonly region: RegionCode | undefined;
-  /** Conditions on dates: by number, (t, S, …, k, u) → u, and (t, S, …, k) → S. */
-  readonly pointwise: KernelFunction<any, number> | undefined;
+  /** Conditions on dates: by number, (t, S, …, k, u) → u with whether all it took was finite, and (t, S, …, k) → S. */
+  readonly pointwise: KernelFunction<any, any> | undefined;
   readonly jump: KernelFunction<any, number> | undefined;
   /** Whether condition k is a jump: (k) → bool. */
   readonly isJump: KernelFunction<any, any> | undefined;
+}
+
+/** Private arrays of a lane's nodes that are kept where a time loop goes on in another launch. */
+export function keptArrays({
+  twoStages,
+  hasSource,
+  exercise,
+}: EquationVariant | Omit<EquationVariant, "capacity">): number {
+  const early = exercise !== "none";
+  const used = [twoStages, hasSource, early, exercise === "penalty", exercise === "operator-splitting"];
+  return 4 + used.filter((one) => one).length;
 }
 
 /** Private arrays of `capacity` reals that a variant takes. */

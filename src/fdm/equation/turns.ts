@@ -1,0 +1,81 @@
+import type { Device } from "../../device/index.ts";
+import { pause } from "../../pause.ts";
+
+/**
+ * How far `solve` has come, in stages of time steps of all entries, companions for error estimates and
+ * extrapolation included.
+ */
+export interface SolveProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface TurnOptions {
+  /** Ends the solution: `solve` throws its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called while the solution goes on, and when it is complete. */
+  readonly onProgress?: ((progress: SolveProgress) => void) | undefined;
+}
+
+/** A thread that has been kept longer than this, in milliseconds, lets the event loop turn. */
+const TURN = 8;
+/**
+ * How long a launch is to take, in milliseconds, that keeps the host's thread; and one that runs elsewhere, which
+ * costs a way there and back.
+ */
+const HERE = 8;
+const ELSEWHERE = 60;
+/**
+ * Nanoseconds that a stage takes a node on one thread, unless the user's functions are costly; in a GPU of which
+ * nothing is known. Sizes the first launch.
+ */
+const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
+
+/** Keeps the host responsive while a solution goes on, and its parts short. */
+export class Turns {
+  readonly #options: TurnOptions;
+  #since = performance.now();
+  #done = 0;
+  #total = 0;
+  /** Nanoseconds a node and stage of one entry, as launches have taken; where they ran. */
+  #pace: number;
+  #aim = HERE;
+
+  constructor({ backend, parallelism }: Device, options: TurnOptions) {
+    this.#options = options;
+    this.#pace = FIRST_PACE[backend] / (backend === "cpu" ? parallelism / 16 : 1);
+    options.signal?.throwIfAborted();
+  }
+
+  /** Work that is to be done. */
+  expect(stages: number): void {
+    this.#total += stages;
+  }
+
+  /** Node-stages that a launch had better have. */
+  get share(): number {
+    return (this.#aim * 1e6) / this.#pace;
+  }
+
+  /** What a launch of `work` node-stages took, in milliseconds: until it returned, and until it was complete. */
+  measured(work: number, returned: number, complete: number): void {
+    // It may have been slow once, for code that was not optimised yet: half of what is new.
+    this.#pace = Math.max(0.5 * (this.#pace + (complete * 1e6) / work), 1e-4);
+    this.#aim = 2 * returned > complete ? HERE : ELSEWHERE;
+  }
+
+  /** Stages that are complete; lets the event loop turn if it is time. @throws the signal's reason */
+  async done(stages: number): Promise<void> {
+    this.#done += stages;
+    this.#options.onProgress?.({ done: this.#done, total: this.#total });
+    await this.turn();
+  }
+
+  /** Lets the event loop turn if it is time. @throws the signal's reason */
+  async turn(): Promise<void> {
+    if (performance.now() - this.#since < TURN) return;
+    await pause();
+    this.#since = performance.now();
+    this.#options.signal?.throwIfAborted();
+  }
+}

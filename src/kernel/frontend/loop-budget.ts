@@ -1,0 +1,65 @@
+/**
+ * Loops of users' functions end, whatever they say: each round is counted, and when a call has made too many they
+ * break.
+ */
+import type { Node } from "acorn";
+import { boolType, type Context, i32Type, isUsers } from "./context.ts";
+import type { Draft, DraftStatement } from "./draft.ts";
+
+/** Rounds that a nest of loops with constant bounds may make without being counted. */
+export const FEW_ROUNDS = 4096;
+
+/**
+ * What a loop begins each round with, nothing where rounds are not counted:
+ *
+ *   if (roundsLeft <= 0) { endlessLoop = endlessLoop === 0 ? number : endlessLoop; break; }
+ *   roundsLeft = roundsLeft - 1;
+ */
+export function countRound(ctx: Context, node: Node): DraftStatement[] {
+  if (ctx.endlessLoop === null || !isUsers(ctx.frame)) return [];
+  ctx.frame.roundsLeft ??= ctx.newLocal("roundsLeft", i32Type());
+  const left = ctx.frame.roundsLeft;
+  const place = ctx.place(node);
+  const int = (value: number): Draft => ctx.draft(node, i32Type(), { kind: "const", value });
+  const first = isZero(ctx, node, ctx.endlessLoop);
+  const number = int(ctx.countedLoops.push(place));
+  const named = ctx.draft(node, i32Type(), {
+    kind: "select",
+    condition: first,
+    a: number,
+    b: ctx.local(node, ctx.endlessLoop),
+  });
+  const spent = ctx.draft(node, boolType(), { kind: "compare", op: "le", a: ctx.local(node, left), b: int(0) });
+  const less = ctx.draft(node, i32Type(), { kind: "binary", op: "sub", a: ctx.local(node, left), b: int(1) });
+  return [
+    {
+      kind: "if",
+      condition: spent,
+      then: [
+        { kind: "assign", local: ctx.endlessLoop, value: named, place },
+        { kind: "break", place },
+      ],
+      else: [],
+      place,
+    },
+    { kind: "assign", local: left, value: less, place },
+  ];
+}
+
+/** Puts a call's budget before its code, if its loops count; none where an earlier call has spent its own. */
+export function startRounds(ctx: Context, node: Node): void {
+  const { roundsLeft, out, start } = ctx.frame;
+  if (roundsLeft === null || ctx.endlessLoop === null) return;
+  const value = ctx.draft(node, i32Type(), {
+    kind: "select",
+    condition: isZero(ctx, node, ctx.endlessLoop),
+    a: ctx.draft(node, i32Type(), { kind: "const", value: ctx.loopBudget as number }),
+    b: ctx.draft(node, i32Type(), { kind: "const", value: 0 }),
+  });
+  out.splice(start, 0, { kind: "assign", local: roundsLeft, value, place: ctx.place(node) });
+}
+
+function isZero(ctx: Context, node: Node, local: number): Draft {
+  const zero = ctx.draft(node, i32Type(), { kind: "const", value: 0 });
+  return ctx.draft(node, boolType(), { kind: "compare", op: "eq", a: ctx.local(node, local), b: zero });
+}
