@@ -169,14 +169,21 @@ class FdDoubleKnockOutEngine : public DoubleBarrierOption::engine {
   FdmSchemeDesc scheme_;
 };
 
+ext::shared_ptr<QdFpIterationScheme> iterationOf(const std::string& name) {
+  if (name == "fast") return QdFpAmericanEngine::fastScheme();
+  if (name == "accurate") return QdFpAmericanEngine::accurateScheme();
+  if (name == "high") return QdFpAmericanEngine::highPrecisionScheme();
+  if (name == "finer") return ext::make_shared<QdFpTanhSinhIterationScheme>(20, 60, 1e-11);
+  throw std::invalid_argument("unknown iteration " + name);
+}
+
 ext::shared_ptr<PricingEngine> engineOf(const Job& job, const Date& today) {
   const auto process = processOf(job, today);
   const std::string name = text(job, "engine", "fd");
   const bool barriers = job.count("lower") > 0;
   if (name == "analytic" && barriers) return ext::make_shared<AnalyticDoubleBarrierEngine>(process, 20);
   if (name == "analytic") return ext::make_shared<AnalyticEuropeanEngine>(process);
-  if (name == "qdfp")
-    return ext::make_shared<QdFpAmericanEngine>(process, QdFpAmericanEngine::highPrecisionScheme());
+  if (name == "qdfp") return ext::make_shared<QdFpAmericanEngine>(process, iterationOf(text(job, "iteration", "high")));
   if (name != "fd") throw std::invalid_argument("unknown engine " + name);
   if (barriers)
     return ext::make_shared<FdDoubleKnockOutEngine>(

@@ -17,6 +17,8 @@ export interface Job {
   readonly tgrid?: number;
   readonly xgrid?: number;
   readonly damping?: number;
+  /** Of qdfp: QuantLib's three schemes ("high" precision by default), and one of twice as many nodes and iterations as that. */
+  readonly iteration?: "fast" | "accurate" | "high" | "finer";
   readonly scheme?: "douglas" | "crank-nicolson" | "implicit-euler" | "tr-bdf2";
   /** Exponent of a local volatility vol·(S/spot)^(beta − 1); 1 by default. */
   readonly beta?: number;
