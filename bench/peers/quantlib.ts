@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 
 /** One pricing by QuantLib. The finite-difference engine takes `tgrid` time steps and `xgrid` nodes. */
 export interface Job {
@@ -17,12 +18,13 @@ export interface Job {
   readonly tgrid?: number;
   readonly xgrid?: number;
   readonly damping?: number;
-  /** Of qdfp: QuantLib's three schemes ("high" precision by default), and one of twice as many nodes and iterations as that. */
-  readonly iteration?: "fast" | "accurate" | "high" | "finer";
+  /** Of qdfp: one of QuantLib's three schemes ("high" precision by default), one of twice its nodes and iterations, or orders l, m, n, p. */
+  readonly iteration?: "fast" | "accurate" | "high" | "finer" | readonly number[];
   readonly scheme?: "douglas" | "crank-nicolson" | "implicit-euler" | "tr-bdf2";
   /** Exponent of a local volatility vol·(S/spot)^(beta − 1); 1 by default. */
   readonly beta?: number;
   readonly dividends?: readonly (readonly [time: number, cash: number])[];
+  /** How often it is timed; 0 for the price alone. */
   readonly repetitions?: number;
   /** Of a Bermudan, before its maturity; years, rounded to whole days. */
   readonly dates?: readonly number[];
@@ -63,13 +65,26 @@ export function openQuantLib(note: (text: string) => void): QuantLib | undefined
   return quantLib;
 }
 
-export class QuantLib {
+/** QuantLib in a process of its own, which is started once: a job takes less time than a process does to start. */
+export class QuantLib implements Disposable {
   readonly version = execFileSync(program, ["--version"], { encoding: "utf8" }).trim();
+  private readonly child = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
+  private readonly lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
 
-  /** Prices all jobs, in order, in one process. @throws Error with QuantLib's message */
-  price(jobs: readonly Job[]): Answer[] {
-    const input = jobs.map(lineOf).join("\n");
-    const lines = execFileSync(program, { input, encoding: "utf8" }).trim().split("\n");
+  [Symbol.dispose](): void {
+    this.child.stdin.end();
+  }
+
+  /** Prices all jobs, in order; one call at a time. @throws Error with QuantLib's message */
+  async price(jobs: readonly Job[]): Promise<Answer[]> {
+    this.child.stdin.write(`${jobs.map(lineOf).join("\n")}\n`);
+    const lines: string[] = [];
+    // All are read, so that none is left for the next call.
+    for (const job of jobs) {
+      const { value, done } = await this.lines.next();
+      if (done === true) throw new Error(`QuantLib's process has ended, at ${lineOf(job)}`);
+      lines.push(value);
+    }
     return lines.map((line, i) => answerOf(line, jobs[i]));
   }
 }
