@@ -42,5 +42,5 @@ it("covers the error of at least 98 %, and is never more than three times too sm
   const found = worst.map(({ case: i, ratio }) => `${i}: ${ratio.toFixed(2)}`).join(", ");
   console.log(`covered: ${(100 * covered).toFixed(1)} %; largest ratios of error to estimate, by case: ${found}`);
   expect.soft(covered, found).toBeGreaterThanOrEqual(0.98);
-  expect(worst[0].ratio, found).toBeLessThanOrEqual(3);
+  expect.soft(worst[0].ratio, found).toBeLessThanOrEqual(3);
 });
