@@ -83,7 +83,9 @@ async function countLines(path: string): Promise<number> {
   return lines;
 }
 
-/** Milliseconds from a kernel's source to something that can be launched, in a process that has compiled nothing before. */
+/**
+ * Milliseconds from a kernel's source to something that can be launched, in a process that has compiled nothing before.
+ */
 function coldCompile(): number {
   const source = `
     import { openDevice } from ${JSON.stringify(join(root, "dist/device/index.js"))};
@@ -141,8 +143,9 @@ async function streams(context: Context, folder: string): Promise<void> {
 }
 
 /**
- * What a user waits for: the command from its start to its exit, compilation, reading and writing included. The peer is a C++ program of
- * QuantLib's fixed point that reads as many jobs from a file, prices them one after another and writes the prices to another.
+ * What a user waits for: the command from its start to its exit, compilation, reading and writing included. The peer is
+ * a C++ program of QuantLib's fixed point that reads as many jobs from a file, prices them one after another and writes
+ * the prices to another.
  */
 async function commands(context: Context, folder: string): Promise<void> {
   using quantLib = openQuantLib((text) => {

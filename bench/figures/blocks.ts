@@ -1,4 +1,7 @@
-/** The parts of the documents that quote figures: each is made of what stands in bench/results, and never written by hand. */
+/**
+ * The parts of the documents that quote figures: each is made of what stands in bench/results, and never written by
+ * hand.
+ */
 import { advantage, type Measurement } from "../harness.ts";
 import { digits, type Kept, percent, range } from "./kept.ts";
 

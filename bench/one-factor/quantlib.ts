@@ -1,4 +1,7 @@
-/** What a user of QuantLib may choose from to price these options: its finite differences, and for American options its fixed point. */
+/**
+ * What a user of QuantLib may choose from to price these options: its finite differences, and for American options its
+ * fixed point.
+ */
 import type { Answer, Job, QuantLib } from "../peers/quantlib.ts";
 import type { Mesh, Problem } from "./problem.ts";
 import { type Candidate, ladders, type Pricer } from "./search.ts";
@@ -15,8 +18,8 @@ const halfTheNodes = { nodes: 0.5, steps: 1 };
 const halfOfBoth = { nodes: 0.5, steps: 0.5 };
 
 /**
- * Richardson's extrapolation, which QuantLib leaves to its user. With exercise its finite differences are of first order in time: two
- * solutions of n and n/2 steps then give 2·fine − coarse.
+ * Richardson's extrapolation, which QuantLib leaves to its user. With exercise its finite differences are of first
+ * order in time: two solutions of n and n/2 steps then give 2·fine − coarse.
  */
 const EXTRAPOLATIONS: Readonly<Record<string, readonly Term[]>> = {
   "linear in time, quadratic in space": [
@@ -108,7 +111,10 @@ interface FixedPoint extends Candidate {
 /** QdFpAmericanEngine's fast scheme, (7, 2, 7)-27. */
 export const FAST: FixedPoint = { name: "QdFp, fast scheme", work: 1, iteration: "fast" };
 
-/** Andersen, Lake & Offengenden's fixed point, for American options without cash dividends: the fast scheme, and any smaller (l, m, n)-p. */
+/**
+ * Andersen, Lake & Offengenden's fixed point, for American options without cash dividends: the fast scheme, and any
+ * smaller (l, m, n)-p.
+ */
 export function fixedPoint(quantLib: QuantLib, problems: readonly Problem[], repetitions: number): Pricer<FixedPoint> {
   const smaller = [3, 5, 7].flatMap((l) =>
     [1, 2].flatMap((m) =>

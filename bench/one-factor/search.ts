@@ -26,21 +26,27 @@ export interface Cost<C extends Candidate> {
 const geometric = (from: number, to: number, ratio: number): number[] =>
   Array.from({ length: Math.floor(Math.log(to / from) / Math.log(ratio)) + 1 }, (_, i) => from * ratio ** i);
 
-/** Numbers of nodes and of time steps to choose from: as few, as many and as finely spaced for either side, but for what each can take. */
+/**
+ * Numbers of nodes and of time steps to choose from: as few, as many and as finely spaced for either side, but for what
+ * each can take.
+ */
 export const ladders = (rounded: { nodes: (wanted: number) => number; steps: (wanted: number) => number }) => ({
   nodes: [...new Set(geometric(20, 800, 2 ** (1 / 4)).map(rounded.nodes))],
   steps: [...new Set(geometric(4, 2600, 2 ** (1 / 8)).map(rounded.steps))],
 });
 
-/** Candidates that took at most as many times as long as the quickest are timed again, in turns: the clock of a shared machine drifts within minutes. */
+/**
+ * Candidates that took at most as many times as long as the quickest are timed again, in turns: the clock of a shared
+ * machine drifts within minutes.
+ */
 const CLOSE = 1.6;
 const TURNS = 3;
 /** Candidates of more work than this many times that of the best so far are taken not to win. */
 const HOPELESS = 2;
 
 /**
- * The fastest candidate that prices every option within `target` of `expected`: of each row the first that does, found by bisection,
- * and the quickest of these by the clock. The work allowed doubles until one is found.
+ * The fastest candidate that prices every option within `target` of `expected`: of each row the first that does, found
+ * by bisection, and the quickest of these by the clock. The work allowed doubles until one is found.
  */
 export async function fastestAtError<C extends Candidate>(
   target: number,
@@ -72,7 +78,9 @@ interface Search<C extends Candidate> {
   readonly failed: Set<C>;
 }
 
-/** Of each row the first candidate that is good enough, of those of `limit` work at most; less once one has been found. */
+/**
+ * Of each row the first candidate that is good enough, of those of `limit` work at most; less once one has been found.
+ */
 async function within<C extends Candidate>(limit: number, search: Search<C>): Promise<readonly Cost<C>[]> {
   const costs: Cost<C>[] = [];
   let allowed = limit;

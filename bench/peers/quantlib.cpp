@@ -10,12 +10,14 @@
 //   → error message                for a job it cannot price
 //
 // engine: fd (FdBlackScholesVanillaEngine), analytic (AnalyticEuropeanEngine), qdfp (QdFpAmericanEngine; in its
-// high-precision scheme the American price to about 1e-10). scheme: douglas (the default; Crank–Nicolson in one dimension), crank-nicolson,
-// implicit-euler, tr-bdf2. A double knock-out has no finite-difference engine in QuantLib: here it has one made of QuantLib's parts, as its engine for one
-// barrier is; analytic is AnalyticDoubleBarrierEngine. beta ≠ 1: local volatility vol·(S/spot)^(beta−1).
+// high-precision scheme the American price to about 1e-10). scheme: douglas (the default; Crank–Nicolson in one
+// dimension), crank-nicolson, implicit-euler, tr-bdf2. A double knock-out has no finite-difference engine in QuantLib:
+// here it has one made of QuantLib's parts, as its engine for one barrier is; analytic is AnalyticDoubleBarrierEngine.
+// beta ≠ 1: local volatility vol·(S/spot)^(beta−1).
 //
 // Timed is NPV() after a reset of the instrument: the mesh, the operators and the time loop, not the construction of
-// market data, instrument and engine. The work is done inside Debian's libQuantLib, so the flags of this file matter little.
+// market data, instrument and engine. The work is done inside Debian's libQuantLib, so the flags of this file matter
+// little.
 //
 // Build: g++ -O3 -march=native -std=c++17 quantlib.cpp -lQuantLib      (bench/peers/quantlib.ts does it)
 #include <ql/exercise.hpp>

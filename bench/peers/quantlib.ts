@@ -19,7 +19,10 @@ export interface Job {
   readonly tgrid?: number;
   readonly xgrid?: number;
   readonly damping?: number;
-  /** Of qdfp: one of QuantLib's three schemes ("high" precision by default), one of twice its nodes and iterations, or orders l, m, n, p. */
+  /**
+   * Of qdfp: one of QuantLib's three schemes ("high" precision by default), one of twice its nodes and iterations, or
+   * orders l, m, n, p.
+   */
   readonly iteration?: "fast" | "accurate" | "high" | "finer" | readonly number[];
   readonly scheme?: "douglas" | "crank-nicolson" | "implicit-euler" | "tr-bdf2";
   /** Exponent of a local volatility vol·(S/spot)^(beta − 1); 1 by default. */

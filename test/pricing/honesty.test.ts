@@ -1,4 +1,7 @@
-/** Error estimates out of sample: 1,000 American options from a seed, on which nothing was fitted, at the default accuracy. */
+/**
+ * Error estimates out of sample: 1,000 American options from a seed, on which nothing was fitted, at the default
+ * accuracy.
+ */
 import { expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { parseBook, priceBook } from "../../src/index.ts";
