@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { createReadStream, createWriteStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Benchmark, type Context, median } from "./harness.ts";
+import { type Answer, type Job, lineOf, openQuantLib, runJobs } from "./peers/quantlib.ts";
 import { runProgram } from "./program.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -34,8 +35,18 @@ const header = {
 /** Of four trades one is European, two are American, and one American on an underlying that pays cash dividends. */
 type Mix = "mixed" | "american";
 
+interface BookTrade {
+  readonly id: string;
+  readonly underlying: "ACME" | "PAYER";
+  readonly payoff: "call" | "put";
+  readonly strike: number;
+  readonly expiry: number;
+  readonly exercise: "american" | "european";
+  readonly volatility: number;
+}
+
 /** Trade `i` of a book without end; Knuth's linear congruential generator, so that every run prices the same. */
-function* tradesOf(count: number, mix: Mix): Generator<string> {
+function* tradesOf(count: number, mix: Mix): Generator<BookTrade> {
   let state = 12_345;
   const uniform = (low: number, high: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -43,15 +54,16 @@ function* tradesOf(count: number, mix: Mix): Generator<string> {
   };
   for (let i = 0; i < count; i++) {
     const pays = mix === "mixed" && i % 4 === 3;
-    yield JSON.stringify({
+    yield {
       id: `T${i}`,
       underlying: pays ? "PAYER" : "ACME",
       payoff: uniform(0, 1) < 0.5 ? "call" : "put",
       strike: Number(((pays ? 80 : 100) * uniform(0.8, 1.2)).toFixed(2)),
-      expiry: Number(uniform(0.1, 2).toFixed(4)),
+      // Whole days: QuantLib knows no others.
+      expiry: Math.round(365 * uniform(0.1, 2)) / 365,
       exercise: mix === "mixed" && i % 4 === 0 ? "european" : "american",
       volatility: Number(uniform(0.15, 0.45).toFixed(4)),
-    });
+    };
   }
 }
 
@@ -59,7 +71,7 @@ function* tradesOf(count: number, mix: Mix): Generator<string> {
 async function writeBook(path: string, count: number, mix: Mix): Promise<void> {
   const file = createWriteStream(path);
   file.write(`${JSON.stringify(header)}\n`);
-  for (const line of tradesOf(count, mix)) if (!file.write(`${line}\n`)) await once(file, "drain");
+  for (const trade of tradesOf(count, mix)) if (!file.write(`${JSON.stringify(trade)}\n`)) await once(file, "drain");
   file.end();
   await once(file, "finish");
 }
@@ -71,7 +83,9 @@ async function countLines(path: string): Promise<number> {
   return lines;
 }
 
-/** Milliseconds from a kernel's source to something that can be launched, in a process that has compiled nothing before. */
+/**
+ * Milliseconds from a kernel's source to something that can be launched, in a process that has compiled nothing before.
+ */
 function coldCompile(): number {
   const source = `
     import { openDevice } from ${JSON.stringify(join(root, "dist/device/index.js"))};
@@ -95,8 +109,9 @@ async function repeated(times: number, run: () => Promise<number> | number): Pro
 async function run(context: Context): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "feynkac-book-"));
   try {
+    await commands(context, folder);
     await streams(context, folder);
-    await starts(context, folder);
+    await starts(context);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -127,16 +142,91 @@ async function streams(context: Context, folder: string): Promise<void> {
   }
 }
 
-async function starts(context: Context, folder: string): Promise<void> {
+/**
+ * What a user waits for: the command from its start to its exit, compilation, reading and writing included. The peer is
+ * a C++ program of QuantLib's fixed point that reads as many jobs from a file, prices them one after another and writes
+ * the prices to another.
+ */
+async function commands(context: Context, folder: string): Promise<void> {
+  using quantLib = openQuantLib((text) => {
+    context.note(text);
+  });
+  const counts = context.quick ? [1, 1000] : [1, 1000, 100_000];
+  for (const count of counts) {
+    const times = count > 1000 ? 1 : context.quick ? 2 : 9;
+    const files = { book: join(folder, "book.ndjson"), output: join(folder, "out.ndjson") };
+    await writeBook(files.book, count, "american");
+    const peers: Record<string, number> = {};
+    const sample = [...tradesOf(Math.min(count, SAMPLE), "american")].map(jobOf);
+    const exact = await quantLib?.price(sample.map((job) => ({ ...job, iteration: "high", repetitions: 0 })));
+    for (const iteration of quantLib === undefined ? [] : (["fast", "accurate"] as const)) {
+      const jobs = join(folder, "jobs.txt");
+      writeFileSync(jobs, jobLines(tradesOf(count, "american"), iteration));
+      const seconds = await repeated(times, () => runJobs(jobs, join(folder, "prices.txt")));
+      const prices = readFileSync(join(folder, "prices.txt"), "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => parseFloat(line));
+      if (prices.length !== count) throw new Error(`${count} jobs, ${prices.length} prices by QuantLib`);
+      const error = Math.max(...exact!.map(({ price }, i) => Math.abs(price - prices[i])));
+      peers[`QuantLib QdFp, ${iteration} scheme, one process, error ${error.toExponential(1)}`] = seconds;
+    }
+    for (const n of new Set([1, availableParallelism()])) {
+      const args = ["price", files.book, "--greeks", "none", "--format", "ndjson", "--output", files.output];
+      const seconds = await repeated(
+        times,
+        async () => (await runProgram(program, [...args, "--threads", String(n)])).seconds,
+      );
+      context.report({
+        case: `feynkac price, ${plural(count, "American trade")}, value only, ${plural(n, "thread")}, from start to exit`,
+        device: context.cpu,
+        precision: "f64",
+        figure: seconds,
+        unit: "s",
+        ...(exact === undefined ? {} : { error: errorOf(files.output, exact), peers }),
+      });
+    }
+  }
+}
+
+/** Trades whose error is known: QuantLib's high-precision scheme takes a tenth of a second for one. */
+const SAMPLE = 100;
+
+const plural = (count: number, noun: string): string =>
+  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+
+function jobOf({ payoff, strike, expiry, volatility }: BookTrade): Job {
+  const { spot, dividends } = header.market.underlyings.ACME;
+  return {
+    engine: "qdfp",
+    type: payoff,
+    exercise: "american",
+    spot,
+    strike,
+    rate: header.market.rates.EUR,
+    yield: dividends.yield,
+    vol: volatility,
+    maturity: expiry,
+  };
+}
+
+function jobLines(trades: Iterable<BookTrade>, iteration: "fast" | "accurate"): string {
+  return [...trades].map((trade) => `${lineOf({ ...jobOf(trade), iteration, repetitions: 0 })}\n`).join("");
+}
+
+/** Largest absolute error of the first results. */
+function errorOf(output: string, exact: readonly Answer[]): number {
+  const lines = readFileSync(output, "utf8").split("\n").slice(0, exact.length);
+  const values = lines.map((line) => (JSON.parse(line) as { value: number }).value);
+  return Math.max(...values.map((value, i) => Math.abs(value - exact[i].price)));
+}
+
+async function starts(context: Context): Promise<void> {
   const times = context.quick ? 2 : 9;
-  const one = join(folder, "one.json");
-  const [trade] = tradesOf(1, "american");
-  writeFileSync(one, JSON.stringify({ ...header, trades: [JSON.parse(trade)] }));
   const common = { device: context.cpu, precision: "f64" } as const;
   const seconds = (path: string) => async () => (await runProgram(program, ["price", path])).seconds;
   const report = (name: string, figure: number, unit: string): void =>
     context.report({ ...common, case: name, figure, unit });
-  report("a book of one American trade, fresh process", await repeated(times, seconds(one)), "s");
   report("the DAX book, fresh process", await repeated(times, seconds(join(root, "examples/dax/book.json"))), "s");
   report("pricing kernel, cold compile", await repeated(times, coldCompile), "ms");
 }

@@ -54,24 +54,32 @@ export function neighbour(problem: Problem, i: number): Problem {
  * none of these by more.
  * NaN without QuantLib.
  */
-export function referencePrices(quantLib: QuantLib | undefined, problems: readonly Problem[]): number[] {
-  return problems.map((problem) => (quantLib === undefined ? Number.NaN : referencePrice(quantLib, problem)));
+export async function referencePrices(quantLib: QuantLib | undefined, problems: readonly Problem[]): Promise<number[]> {
+  const prices: number[] = [];
+  for (const problem of problems)
+    prices.push(quantLib === undefined ? Number.NaN : await referencePrice(quantLib, problem));
+  return prices;
 }
 
-function referencePrice(quantLib: QuantLib, problem: Problem): number {
-  if (problem.dividends === undefined && problem.beta === undefined && problem.exercise !== "bermudan") {
-    const engine = problem.exercise === "american" ? "qdfp" : "analytic";
-    return quantLib.price([{ engine, ...problem }])[0].price;
+const isPlain = ({ dividends, beta }: Problem): boolean => dividends === undefined && beta === undefined;
+
+/** Whether the exercise boundary is a fixed point that QuantLib knows. */
+export const hasFixedPoint = (problem: Problem): boolean => problem.exercise === "american" && isPlain(problem);
+
+async function referencePrice(quantLib: QuantLib, problem: Problem): Promise<number> {
+  if (isPlain(problem) && problem.exercise !== "bermudan") {
+    const engine = hasFixedPoint(problem) ? "qdfp" : "analytic";
+    return (await quantLib.price([{ engine, ...problem, repetitions: 0 }]))[0].price;
   }
-  const [coarseNodes, fineNodes, fewSteps, manySteps] = quantLib
-    .price(
-      [
-        [800, 800],
-        [1600, 800],
-        [1600, 1600],
-        [1600, 3200],
-      ].map(([xgrid, tgrid]) => ({ engine: "fd" as const, ...problem, xgrid, tgrid })),
-    )
-    .map(({ price }) => price);
+  const meshes = [
+    [800, 800],
+    [1600, 800],
+    [1600, 1600],
+    [1600, 3200],
+  ];
+  const answers = await quantLib.price(
+    meshes.map(([xgrid, tgrid]) => ({ engine: "fd" as const, ...problem, xgrid, tgrid, repetitions: 0 })),
+  );
+  const [coarseNodes, fineNodes, fewSteps, manySteps] = answers.map(({ price }) => price);
   return 2 * manySteps - fewSteps + (fineNodes - coarseNodes) / 3;
 }

@@ -4,16 +4,20 @@
 //   tgrid=200 xgrid=400 damping=0 scheme=douglas repetitions=25 dividends=0.5:7,0.75:3
 //   exercise=bermudan dates=0.1,0.2,0.3      lower=80 upper=120, a European double knock-out
 //
-//   → price seconds years          median seconds of one pricing; the maturity in whole days that QuantLib used
+//   engine=qdfp iteration=fast      or accurate, high (precision; the default), finer, or orders l,m,n,p
+//
+//   → price seconds years          median seconds of one pricing (0 for repetitions=0); the maturity in whole days that QuantLib used
 //   → error message                for a job it cannot price
 //
-// engine: fd (FdBlackScholesVanillaEngine), analytic (AnalyticEuropeanEngine), qdfp (QdFpAmericanEngine, high precision:
-// the American price to about 1e-10). scheme: douglas (the default; Crank–Nicolson in one dimension), crank-nicolson,
-// implicit-euler, tr-bdf2. A double knock-out has no finite-difference engine in QuantLib: here it has one made of QuantLib's parts, as its engine for one
-// barrier is; analytic is AnalyticDoubleBarrierEngine. beta ≠ 1: local volatility vol·(S/spot)^(beta−1).
+// engine: fd (FdBlackScholesVanillaEngine), analytic (AnalyticEuropeanEngine), qdfp (QdFpAmericanEngine; in its
+// high-precision scheme the American price to about 1e-10). scheme: douglas (the default; Crank–Nicolson in one
+// dimension), crank-nicolson, implicit-euler, tr-bdf2. A double knock-out has no finite-difference engine in QuantLib:
+// here it has one made of QuantLib's parts, as its engine for one barrier is; analytic is AnalyticDoubleBarrierEngine.
+// beta ≠ 1: local volatility vol·(S/spot)^(beta−1).
 //
 // Timed is NPV() after a reset of the instrument: the mesh, the operators and the time loop, not the construction of
-// market data, instrument and engine. The work is done inside Debian's libQuantLib, so the flags of this file matter little.
+// market data, instrument and engine. The work is done inside Debian's libQuantLib, so the flags of this file matter
+// little.
 //
 // Build: g++ -O3 -march=native -std=c++17 quantlib.cpp -lQuantLib      (bench/peers/quantlib.ts does it)
 #include <ql/exercise.hpp>
@@ -82,7 +86,11 @@ double number(const Job& job, const std::string& key, double fallback) {
 std::vector<double> listOf(const Job& job, const std::string& key) {
   std::vector<double> numbers;
   std::istringstream list(text(job, key, ""));
-  for (std::string item; std::getline(list, item, ',');) numbers.push_back(std::stod(item));
+  for (std::string item; std::getline(list, item, ',');) {
+    std::size_t end = 0;
+    numbers.push_back(std::stod(item, &end));
+    if (end != item.size()) throw std::invalid_argument(key + ": expected numbers, got " + item);
+  }
   return numbers;
 }
 
@@ -169,14 +177,25 @@ class FdDoubleKnockOutEngine : public DoubleBarrierOption::engine {
   FdmSchemeDesc scheme_;
 };
 
+ext::shared_ptr<QdFpIterationScheme> iterationOf(const Job& job) {
+  const std::string name = text(job, "iteration", "high");
+  if (name == "fast") return QdFpAmericanEngine::fastScheme();
+  if (name == "accurate") return QdFpAmericanEngine::accurateScheme();
+  if (name == "high") return QdFpAmericanEngine::highPrecisionScheme();
+  if (name == "finer") return ext::make_shared<QdFpTanhSinhIterationScheme>(20, 60, 1e-11);
+  const auto orders = listOf(job, "iteration");
+  if (orders.size() != 4) throw std::invalid_argument("iteration: expected a name or l,m,n,p, got " + name);
+  const auto order = [&](int i) { return static_cast<Size>(orders[i]); };
+  return ext::make_shared<QdFpLegendreScheme>(order(0), order(1), order(2), order(3));
+}
+
 ext::shared_ptr<PricingEngine> engineOf(const Job& job, const Date& today) {
   const auto process = processOf(job, today);
   const std::string name = text(job, "engine", "fd");
   const bool barriers = job.count("lower") > 0;
   if (name == "analytic" && barriers) return ext::make_shared<AnalyticDoubleBarrierEngine>(process, 20);
   if (name == "analytic") return ext::make_shared<AnalyticEuropeanEngine>(process);
-  if (name == "qdfp")
-    return ext::make_shared<QdFpAmericanEngine>(process, QdFpAmericanEngine::highPrecisionScheme());
+  if (name == "qdfp") return ext::make_shared<QdFpAmericanEngine>(process, iterationOf(job));
   if (name != "fd") throw std::invalid_argument("unknown engine " + name);
   if (barriers)
     return ext::make_shared<FdDoubleKnockOutEngine>(
@@ -216,6 +235,7 @@ ext::shared_ptr<OneAssetOption> optionOf(const Job& job, const Date& today, cons
 }
 
 double medianSeconds(OneAssetOption& option, int repetitions) {
+  if (repetitions < 1) return 0.0;
   std::vector<double> seconds;
   for (int i = 0; i < repetitions; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -233,7 +253,7 @@ void answer(const Job& job) {
   const auto option = optionOf(job, today, maturity);
   option->setPricingEngine(engineOf(job, today));
   const double price = option->NPV(); // warms up, too
-  const double seconds = medianSeconds(*option, std::max(1, static_cast<int>(number(job, "repetitions", 1))));
+  const double seconds = medianSeconds(*option, static_cast<int>(number(job, "repetitions", 1)));
   std::cout << std::setprecision(17) << price << ' ' << std::setprecision(6) << seconds << ' '
             << std::setprecision(17) << (maturity - today) / 365.0 << '\n';
 }

@@ -1,6 +1,8 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 
 /** One pricing by QuantLib. The finite-difference engine takes `tgrid` time steps and `xgrid` nodes. */
 export interface Job {
@@ -17,10 +19,16 @@ export interface Job {
   readonly tgrid?: number;
   readonly xgrid?: number;
   readonly damping?: number;
+  /**
+   * Of qdfp: one of QuantLib's three schemes ("high" precision by default), one of twice its nodes and iterations, or
+   * orders l, m, n, p.
+   */
+  readonly iteration?: "fast" | "accurate" | "high" | "finer" | readonly number[];
   readonly scheme?: "douglas" | "crank-nicolson" | "implicit-euler" | "tr-bdf2";
   /** Exponent of a local volatility vol·(S/spot)^(beta − 1); 1 by default. */
   readonly beta?: number;
   readonly dividends?: readonly (readonly [time: number, cash: number])[];
+  /** How often it is timed; 0 for the price alone. */
   readonly repetitions?: number;
   /** Of a Bermudan, before its maturity; years, rounded to whole days. */
   readonly dates?: readonly number[];
@@ -61,18 +69,46 @@ export function openQuantLib(note: (text: string) => void): QuantLib | undefined
   return quantLib;
 }
 
-export class QuantLib {
+/** QuantLib in a process of its own, which is started once: a job takes less time than a process does to start. */
+export class QuantLib implements Disposable {
   readonly version = execFileSync(program, ["--version"], { encoding: "utf8" }).trim();
+  private readonly child = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
+  private readonly lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
 
-  /** Prices all jobs, in order, in one process. @throws Error with QuantLib's message */
-  price(jobs: readonly Job[]): Answer[] {
-    const input = jobs.map(lineOf).join("\n");
-    const lines = execFileSync(program, { input, encoding: "utf8" }).trim().split("\n");
+  [Symbol.dispose](): void {
+    this.child.stdin.end();
+  }
+
+  /** Prices all jobs, in order; one call at a time. @throws Error with QuantLib's message */
+  async price(jobs: readonly Job[]): Promise<Answer[]> {
+    this.child.stdin.write(`${jobs.map(lineOf).join("\n")}\n`);
+    const lines: string[] = [];
+    // All are read, so that none is left for the next call.
+    for (const job of jobs) {
+      const { value, done } = await this.lines.next();
+      if (done === true) throw new Error(`QuantLib's process has ended, at ${lineOf(job)}`);
+      lines.push(value);
+    }
     return lines.map((line, i) => answerOf(line, jobs[i]));
   }
 }
 
-function lineOf(job: Job): string {
+/** Seconds of the whole command, from a file of jobs, a line each, to a file of answers. @throws Error if it fails */
+export async function runJobs(input: string, output: string): Promise<number> {
+  const files = [openSync(input, "r"), openSync(output, "w")];
+  try {
+    const start = performance.now();
+    const child = spawn(program, { stdio: [...files, "inherit"] });
+    const [status] = (await once(child, "close")) as [number | null];
+    if (status !== 0) throw new Error(`QuantLib's program: status ${status}`);
+    return (performance.now() - start) / 1e3;
+  } finally {
+    files.forEach(closeSync);
+  }
+}
+
+/** A job as the program reads it. */
+export function lineOf(job: Job): string {
   return Object.entries(job)
     .map(
       ([key, value]) =>

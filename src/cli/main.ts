@@ -51,7 +51,7 @@ interface Context {
 
 function describe(context: Context): Command {
   const program = new Command("feynkac")
-    .description("Prices and risks derivatives on every core and any GPU.")
+    .description("Prices derivatives and computes their risk on every core and any GPU.")
     .version(packageVersion())
     .exitOverride()
     .configureOutput({

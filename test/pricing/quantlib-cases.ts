@@ -15,11 +15,13 @@ export interface QuantLibCase {
   readonly maturity: number;
   readonly dividends?: readonly (readonly [time: number, cash: number])[];
   readonly price: number;
-  /** How far extrapolation moved QuantLib's own finite differences. */
+  /** How far extrapolation moved QuantLib's own finite differences, or twice the work its fixed point. */
   readonly moved?: number;
 }
 
-export function quantLibCases(name: "american" | "dividends"): readonly QuantLibCase[] {
+export type QuantLibFixture = "american" | "american-random" | "dividends";
+
+export function quantLibCases(name: QuantLibFixture): readonly QuantLibCase[] {
   return (readFixture(`quantlib/${name}.json`) as { cases: readonly QuantLibCase[] }).cases;
 }
 
@@ -35,7 +37,7 @@ export function tradeOf(c: QuantLibCase): Trade {
 }
 
 /** With what QuantLib's value is itself good to: 1e-9 of the fixed point, or what extrapolation moved. */
-export function quantLibTrades(name: "american" | "dividends"): ReferenceTrade[] {
+export function quantLibTrades(name: QuantLibFixture): ReferenceTrade[] {
   return quantLibCases(name).map((c, i) => ({
     trade: { ...tradeOf(c), id: `QuantLib ${name} ${i}` },
     expected: { price: c.price },

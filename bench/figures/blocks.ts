@@ -1,0 +1,373 @@
+/**
+ * The parts of the documents that quote figures: each is made of what stands in bench/results, and never written by
+ * hand.
+ */
+import { advantage, type Measurement } from "../harness.ts";
+import { digits, type Kept, percent, range } from "./kept.ts";
+
+export interface Block {
+  readonly file: string;
+  readonly name: string;
+  text(kept: Kept): string;
+}
+
+const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(...header), row(...header.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
+const paragraphs = (...parts: readonly string[]): string => parts.join("\n\n");
+
+/** The best of the peers. */
+const bestPeer = ({ unit, peers = {} }: Measurement): readonly [name: string, figure: number] | undefined =>
+  Object.entries(peers).toSorted(([, a], [, b]) => (unit.endsWith("/s") ? b - a : a - b))[0];
+
+/** "Feynkac 12×": who is faster, and how many times. */
+function faster(m: Measurement, peer: number): string {
+  const times = advantage(m, peer);
+  return times >= 1 ? `Feynkac, ${digits(times, 2)}×` : `QuantLib, ${digits(1 / times, 2)}×`;
+}
+
+/** At equal error: how the case begins, and what a reader is told. */
+const EQUAL_ERROR = [
+  ["American puts, worst of six, error of QdFp's fast scheme", "American put"],
+  ["American puts, worst of six, error ≤ 0.0001", "American put"],
+  ["American puts, worst of six, error ≤ 0.001", "American put"],
+  ["American puts, two cash dividends, worst of six, error ≤ 0.001", "American put, two cash dividends"],
+  ["American puts, two cash dividends, worst of six, error ≤ 0.0001", "American put, two cash dividends"],
+  ["Bermudan puts, worst of six, error ≤ 0.001", "Bermudan put, ten dates"],
+  ["Bermudan puts, worst of six, error ≤ 0.0001", "Bermudan put, ten dates"],
+  ["double knock-out calls, worst of six, error ≤ 0.001", "double knock-out call"],
+  ["double knock-out calls, worst of six, error ≤ 0.0001", "double knock-out call"],
+  ["American puts, local volatility, worst of six, error ≤ 0.001", "American put, local volatility"],
+] as const;
+
+const equalErrorOf = (kept: Kept, begins: string, precision: "f64" | "f32") =>
+  kept.one({ benchmark: "one-factor", case: `${begins}:`, unit: "options/s", precision });
+
+/** "1e-3", or what the fast scheme's error was: ours is the smaller one. */
+const errorOf = (begins: string): string =>
+  /≤ ([\d.]+)$/.exec(begins)?.[1].replace(/^0\.(0+)1$/, (_, zeros: string) => `1e-${zeros.length + 1}`) ??
+  "that of QuantLib's fast scheme";
+
+const shortPeer = (name: string): string => (name.startsWith("QuantLib QdFp") ? "fixed point" : "finite differences");
+
+const COMMANDS = ["1 American trade", "1,000 American trades", "100,000 American trades"];
+const commandOf = (kept: Kept, trades: string) =>
+  kept.one({ benchmark: "book", case: `feynkac price, ${trades}, value only, 1 thread,`, unit: "s" });
+
+const readme: Block = {
+  file: "README.md",
+  name: "speed",
+  text(kept) {
+    const commands = COMMANDS.map((trades) => {
+      const m = commandOf(kept, trades);
+      const [, peer] = bestPeer(m) ?? [];
+      if (peer === undefined) throw new Error(`${m.case}: no peer`);
+      return [
+        `${trades}, the whole command`,
+        `${digits(m.figure, 2)} s`,
+        "",
+        `${digits(peer, 2)} s, fixed point`,
+        faster(m, peer),
+      ];
+    });
+    const rows = EQUAL_ERROR.filter(([begins]) => !begins.endsWith("≤ 0.0001")).map(([begins, name]) => {
+      const m = equalErrorOf(kept, begins, "f64");
+      const single = begins.endsWith("≤ 0.001") ? `${digits(equalErrorOf(kept, begins, "f32").figure)}/s` : "";
+      const [peer, figure] = bestPeer(m) ?? [];
+      if (peer === undefined || figure === undefined) throw new Error(`${m.case}: no peer`);
+      return [
+        `${name}, error ${errorOf(begins)}`,
+        `${digits(m.figure)}/s`,
+        single,
+        `${digits(figure)}/s, ${shortPeer(peer)}`,
+        faster(m, figure),
+      ];
+    });
+    return paragraphs(
+      table(
+        ["one thread", "Feynkac, f64", "Feynkac, f32", "QuantLib 1.29, its fastest way", "faster (f64)"],
+        [...commands, ...rows],
+      ),
+      kept.provenance(),
+    );
+  },
+};
+
+const commands: Block = {
+  file: "docs/performance.md",
+  name: "commands",
+  text(kept) {
+    const rows = COMMANDS.flatMap((trades) =>
+      kept.all({ benchmark: "book", case: `feynkac price, ${trades}, value only,`, unit: "s" }).map((m) => {
+        const peers = Object.entries(m.peers ?? {}).map(
+          ([name, figure]) =>
+            `${digits(figure, 2)} s (${/(\w+) scheme/.exec(name)?.[1]}; ${/error .*/.exec(name)?.[0]})`,
+        );
+        return [
+          trades,
+          /\d+ threads?/.exec(m.case)?.[0] ?? "",
+          `${digits(m.figure, 2)} s`,
+          (m.error ?? 0).toExponential(1),
+          ...peers,
+        ];
+      }),
+    );
+    const rates = kept.all({ benchmark: "book", case: "100,000 trades, mixed, all Greeks,", unit: "trades/s" });
+    const ladders = ["Intel", "NVIDIA H200 (CUDA)", "nvidia-h200 (WebGPU)"].flatMap((device) =>
+      kept
+        .all({ benchmark: "ladder", case: "10,000", unit: "s", device })
+        .map((m) => [m.case.replace(/, value only.*/, ""), m.device, m.precision, `${digits(m.figure)} s`]),
+    );
+    return paragraphs(
+      table(
+        [
+          "American trades, value only",
+          "threads",
+          "Feynkac",
+          "its error",
+          "QuantLib, fixed point",
+          "QuantLib, fixed point",
+        ],
+        rows,
+      ),
+      `100,000 trades of all kinds with all Greeks: ${range(rates.map(({ figure }) => figure))} trades/s on 1 to ${rates.length} threads.`,
+      table(["from file to file (87 MB)", "device", "precision", "Feynkac"], ladders),
+      kept.provenance(),
+    );
+  },
+};
+
+const equalError: Block = {
+  file: "docs/performance.md",
+  name: "equal-error",
+  text(kept) {
+    const rows = EQUAL_ERROR.map(([begins, name]) => {
+      const m = equalErrorOf(kept, begins, "f64");
+      const single = begins.endsWith("≤ 0.001") ? equalErrorOf(kept, begins, "f32") : undefined;
+      const peers = Object.entries(m.peers ?? {}).map(
+        ([peer, figure]) =>
+          `${digits(figure)}/s: ${peer.replace(/^QuantLib /, "").replace(", 1 thread", "")} (${faster(m, figure)})`,
+      );
+      const mesh = (one: Measurement) => `${digits(one.figure)}/s: ${/: (.*) extrapolated/.exec(one.case)?.[1]}`;
+      return [name, errorOf(begins), mesh(m), single === undefined ? "" : mesh(single), peers.join("<br>")];
+    });
+    return paragraphs(
+      table(["worst of six, one thread", "error", "Feynkac, f64", "Feynkac, f32", "QuantLib's fastest ways"], rows),
+      kept.provenance(),
+    );
+  },
+};
+
+const SAME_MESH = [
+  "American put, 201 nodes × 96 steps",
+  "American put, 401 nodes × 384 steps",
+  "European put, 201 nodes × 96 steps",
+  "American put, two cash dividends, 201 nodes × 96 steps",
+  "Bermudan put, nine dates and expiry, 201 nodes × 96 steps",
+  "double knock-out call, 201 nodes × 96 steps",
+  "American put, local volatility, 201 nodes × 96 steps",
+];
+
+const sameMesh: Block = {
+  file: "docs/performance.md",
+  name: "same-mesh",
+  text(kept) {
+    const rows = SAME_MESH.map((name) => {
+      const of = (unit: string, ends: string) => kept.one({ benchmark: "one-factor", case: name, ends, unit });
+      const rate = of("options/s", ", 1 thread");
+      const nanoseconds = of("ns per node-step", ", 1 thread");
+      const loop = of("ns per node-step", ", 1 thread, the time loop alone");
+      const peers = [rate, nanoseconds].map((m) => bestPeer(m)?.[1] ?? Number.NaN);
+      return [
+        name,
+        digits(rate.figure),
+        digits(peers[0]),
+        faster(rate, peers[0]),
+        digits(nanoseconds.figure, 2),
+        digits(peers[1], 2),
+        `${digits(loop.figure, 2)} (${percent((loop.floor ?? 0) / loop.figure)} of the floor)`,
+      ];
+    });
+    return paragraphs(
+      table(
+        [
+          "one thread",
+          "options/s",
+          "QuantLib's",
+          "faster",
+          "ns a node and step",
+          "QuantLib's",
+          "ours, time loop alone",
+        ],
+        rows,
+      ),
+      kept.provenance(),
+    );
+  },
+};
+
+const threads: Block = {
+  file: "docs/performance.md",
+  name: "threads",
+  text(kept) {
+    const rows = [2, 16].map((count) => {
+      const all = kept.all({
+        benchmark: "threads",
+        case: "",
+        ends: `${count} threads and one in turns`,
+        device: "Intel",
+      });
+      const times = all.map((m) => m.figure / (m.peers?.["1 thread"] ?? Number.NaN));
+      const processes = all.map((m) => (m.floor ?? Number.NaN) / (m.peers?.["1 thread"] ?? Number.NaN));
+      return [String(count), `${range(times)} times`, `${range(processes)} times`];
+    });
+    return paragraphs(
+      table(["threads", "as fast as one", "as many processes that share nothing"], rows),
+      kept.provenance(),
+    );
+  },
+};
+
+const GPU_DEVICES = [
+  ["CUDA, f64", "NVIDIA H200 (CUDA)", "f64"],
+  ["CUDA, f32", "NVIDIA H200 (CUDA)", "f32"],
+  ["WebGPU, f32", "nvidia-h200 (WebGPU)", "f32"],
+] as const;
+
+const gpu: Block = {
+  file: "docs/performance.md",
+  name: "gpu",
+  text(kept) {
+    const of = (begins: string, ends: string, unit: string, device: string, precision: "f64" | "f32") =>
+      kept.one({ benchmark: "device", case: begins, ends, unit, device, precision });
+    const mesh = "257 nodes × 500 steps";
+    const loops = GPU_DEVICES.map(([name, device, precision]) => {
+      const kinds = ["American", "European"].map((kind) => `131,072 ${kind} puts, ${mesh}, `);
+      const cells = kinds.flatMap((begins) => [
+        of(begins, "time loop", "node-steps/s", device, precision).figure.toExponential(2),
+        digits(of(begins, "time loop", "options/s", device, precision).figure),
+        digits(of(begins, "from problems to values", "options/s", device, precision).figure),
+      ]);
+      const error = Math.max(
+        ...kinds.map((begins) => of(begins, "time loop", "options/s", device, precision).error ?? 0),
+      );
+      return [name, ...cells, error.toExponential(1)];
+    });
+    const cpu = ["American", "European"].flatMap((kind) => {
+      const found = (ends: string, unit: string) =>
+        of(`8,192 ${kind} puts, ${mesh}, `, ends, unit, "Intel", "f64").figure;
+      return [
+        found("time loop", "node-steps/s").toExponential(2),
+        digits(found("time loop", "options/s")),
+        digits(found("from problems to values", "options/s")),
+      ];
+    });
+    const curves = GPU_DEVICES.flatMap(([, device, precision]) =>
+      ["American", "European"].map((kind) => {
+        const all = kept.all({
+          benchmark: "device",
+          case: "",
+          ends: `${kind} puts, rates and volatility by time, ${mesh}, from problems to values`,
+          device,
+          precision,
+        });
+        return { kind, figures: all.map(({ figure }) => figure) };
+      }),
+    );
+    const curve = (kind: string): string => range(curves.flatMap((one) => (one.kind === kind ? one.figures : [])));
+    return paragraphs(
+      table(
+        [
+          "",
+          "American: node-steps/s",
+          "time loop, options/s",
+          "from problems to values, options/s",
+          "European: node-steps/s",
+          "time loop, options/s",
+          "from problems to values, options/s",
+          "largest difference from the CPU's f64, of spot",
+        ],
+        [...loops, ["the machine's CPU, 16 threads, f64 (8,192 at once)", ...cpu, ""]],
+      ),
+      `With rates and volatilities that depend on time the GPU waits for the one thread of the host that prepares them: from problems to values it is ${curve("American")} American and ${curve("European")} European options/s, by device, precision and batch (2,048 and 8,192).`,
+      kept.provenance(),
+    );
+  },
+};
+
+const tridiagonal: Block = {
+  file: "docs/linear-algebra.md",
+  name: "tridiagonal",
+  text(kept) {
+    const benchmark = "device-tridiagonal";
+    const cell = (layout: string, systems: string, precision: "f64" | "f32", device: string): string => {
+      const [m] = kept.all({
+        benchmark,
+        case: `${systems} systems of 512 rows, ${layout}, register-hybrid`,
+        unit: "B/s",
+        precision,
+        device,
+      });
+      const { "copy of as many bytes": copy = Number.NaN, ...others } = m.peers ?? {};
+      const best = Math.max(...Object.values(others));
+      const times = Number.isFinite(best) ? `; ${digits(m.figure / best, 2)}×` : "";
+      return `${digits(m.figure / 1e12)} (${percent(m.figure / copy)}${times})`;
+    };
+    const columns = [
+      ["131,072", "f64", "NVIDIA H200 (CUDA)"],
+      ["16,384", "f64", "NVIDIA H200 (CUDA)"],
+      ["131,072", "f32", "NVIDIA H200 (CUDA)"],
+      ["16,384", "f32", "NVIDIA H200 (CUDA)"],
+      ["131,072", "f32", "nvidia-h200 (WebGPU)"],
+      ["16,384", "f32", "nvidia-h200 (WebGPU)"],
+    ] as const;
+    const rows = ["contiguous", "interleaved"].map((layout) => [
+      layout,
+      ...columns.map(([systems, precision, device]) => cell(layout, systems, precision, device)),
+    ]);
+    const few = (layout: string, precision: "f64" | "f32"): string =>
+      digits(
+        1e6 *
+          kept.one({
+            benchmark,
+            case: `512 systems of 512 rows, ${layout}, register-hybrid`,
+            unit: "s",
+            precision,
+            device: "NVIDIA H200 (CUDA)",
+          }).figure,
+        2,
+      );
+    return paragraphs(
+      table(
+        [
+          "TB/s, 5 words a row",
+          ...columns.map(
+            ([systems, precision, device]) =>
+              `${device.includes("CUDA") ? "CUDA" : "WebGPU"}, ${precision}, ${systems} systems`,
+          ),
+        ],
+        rows,
+      ),
+      `In brackets: the part of the speed of a copy of as many bytes; how many times as fast as cuSPARSE's best, in the same run. 512 systems of 512 rows take ${few("contiguous", "f64")} µs contiguous and ${few("interleaved", "f64")} µs interleaved in f64, ${few("contiguous", "f32")} and ${few("interleaved", "f32")} µs in f32 (CUDA).`,
+      kept.provenance(),
+    );
+  },
+};
+
+export const blocks: readonly Block[] = [readme, commands, equalError, sameMesh, threads, gpu, tridiagonal];
+
+const opening = (name: string): string => `<!-- figures: ${name}; written by npm run figures -->`;
+const closing = "<!-- /figures -->";
+
+/** A document with the text of its block in place. @throws Error if it has no such block, or several */
+export function withBlock(document: string, name: string, text: string): string {
+  const parts = document.split(opening(name));
+  if (parts.length !== 2) throw new Error(`expected "${opening(name)}" once, got it ${parts.length - 1} times`);
+  const end = parts[1].indexOf(closing);
+  if (end < 0) throw new Error(`"${opening(name)}" is not closed by "${closing}"`);
+  return `${parts[0]}${opening(name)}\n${text}\n${parts[1].slice(end)}`;
+}
+
+/** A document without its blocks: what is written by hand. */
+export const byHand = (document: string): string =>
+  document.replaceAll(/<!-- figures: .*? -->.*?<!-- \/figures -->/gs, "");
