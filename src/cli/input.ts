@@ -1,5 +1,5 @@
 /** Opens what is to be priced: finds out which format it is, and gives its trades one after another. */
-import { createReadStream, type ReadStream } from "node:fs";
+import { createReadStream, fstatSync, type ReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { addAbortSignal, type Readable } from "node:stream";
 import {
@@ -16,7 +16,7 @@ import {
   underMarket,
 } from "../book/index.ts";
 import { BookError } from "../errors.ts";
-import { CliError } from "./failure.ts";
+import { CliError, reasonOf } from "./failure.ts";
 
 export type InputFormat = "json" | "ndjson" | "csv";
 
@@ -107,15 +107,39 @@ interface Bytes {
 
 async function openBytes(path: string, { stdin, signal }: InputRequest): Promise<Bytes> {
   if (path === "-") {
+    const { fd } = stdin as { fd?: number };
+    // Node makes an empty stream of it.
+    if (fd !== undefined && fstatSync(fd).isDirectory())
+      throw new CliError("cannot read standard input: it is a directory");
     // Aborting has to end a read that waits for somebody to type.
-    const bytes = addAbortSignal(signal, stdin as Readable) as AsyncIterable<Uint8Array>;
+    const bytes = readable("standard input", addAbortSignal(signal, stdin as Readable), signal);
     return { bytes, fractionRead: () => undefined, close: () => {} };
   }
   const size = await sizeOf(path);
   const stream: ReadStream = createReadStream(path, { highWaterMark: 1 << 18, signal });
   const fractionRead = (): number | undefined =>
     size === undefined || size === 0 ? undefined : stream.bytesRead / size;
-  return { bytes: stream, fractionRead, close: () => stream.destroy() };
+  return { bytes: readable(path, stream, signal), fractionRead, close: () => stream.destroy() };
+}
+
+async function* readable(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cannotRead(name, cause);
+  }
+}
+
+function cannotRead(name: string, cause: unknown): CliError {
+  const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+  const directory = (cause as NodeJS.ErrnoException).code === "EISDIR";
+  const reason = missing ? "there is no such file" : directory ? "it is a directory" : reasonOf(cause);
+  return new CliError(`cannot read ${name}: ${reason}`, { cause });
 }
 
 /** Bytes, of an ordinary file. @throws CliError no such file, a directory, no right to read it */
@@ -126,10 +150,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
     return stats.isFile() ? stats.size : undefined;
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
-    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : (cause as Error).message}`, {
-      cause,
-    });
+    throw cannotRead(path, cause);
   }
 }
 

@@ -3,24 +3,49 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
-import { EXIT, Interruption } from "./failure.ts";
+import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import type { InputFormat } from "./input.ts";
 import type { OutputFormat } from "./output.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { Terminal } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
 
+/** What is under way when a signal comes has this long to end by itself. Milliseconds. */
+const PATIENCE = 300;
+
 /** Runs the process's own command line, and sets its exit status. */
 export async function runFromShell(engine: OpenEngine = openEngine): Promise<void> {
   const controller = new AbortController();
-  // Once: a second Ctrl-C ends the process the ordinary way, should it be stuck.
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(new Interruption(name)));
+  const { signal } = controller;
+  // Temporary files go when the process does (see output.ts), which these three let it do.
+  const leave = (error: unknown): never => process.exit(reportFailure(error, process, signal));
+  process.on("uncaughtException", leave);
+  const end = (reason: Error): void => {
+    if (signal.aborted) leave(signal.reason);
+    controller.abort(reason);
+    setTimeout(() => leave(signal.reason), PATIENCE).unref();
+  };
+  for (const name of Object.keys(INTERRUPTING) as InterruptingSignal[])
+    process.on(name, () => end(new Interruption(name)));
   // `feynkac … | head` closes the pipe early, which is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") controller.abort(error);
-    else throw error;
+    if (!signal.aborted)
+      end(
+        error.code === "EPIPE"
+          ? error
+          : new CliError(`cannot write to standard output: ${reasonOf(error)}`, { cause: error }),
+      );
   });
-  process.exitCode = await main(process.argv.slice(2), process, controller.signal, engine);
+  process.stderr.on("error", () => {}); // there is nobody to tell
+  process.exitCode = await main(process.argv.slice(2), process, signal, engine);
+  const told = signal.aborted;
+  await written(process.stdout);
+  if (signal.aborted && !told) process.exitCode = reportFailure(signal.reason, process, signal);
+}
+
+/** When everything has been written, or could not be. */
+async function written(stream: NodeJS.WriteStream): Promise<void> {
+  await new Promise<void>((resolve) => stream.write("", () => setImmediate(resolve)));
 }
 
 /** @returns the exit status; never throws */

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { createWriteStream, realpathSync, statSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { createWriteStream, realpathSync, rmSync, statSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { CliError } from "./failure.ts";
+import { CliError, reasonOf } from "./failure.ts";
 import { type Sink, writeTo } from "./terminal.ts";
 
 /** Where results go: standard output, or a file that appears under its name only when it is complete. */
@@ -41,56 +41,75 @@ export function outputTo(sink: Sink): Output {
 
 /** @throws CliError when the file cannot be written */
 export async function outputToFile(path: string): Promise<Output> {
-  const target = resolveTarget(path);
+  const target = targetOf(path);
   const temporary = target.replaceable
     ? join(dirname(target.path), `.${basename(target.path)}.${process.pid}.tmp`)
     : target.path;
+  // However the process ends, but for a signal that nothing can be done about, no temporary file stays.
+  const remove = (): void => rmSync(temporary, { force: true });
+  if (target.replaceable) process.once("exit", remove);
+  const settle = (): void => void process.off("exit", remove);
   const stream = createWriteStream(temporary, { encoding: "utf8" });
   try {
     await once(stream, "open");
   } catch (cause) {
-    throw new CliError(`cannot write ${path}: ${reasonOf(cause)}`, { cause });
+    settle();
+    throw cannotWrite(path, cause);
   }
   let failure: Error | undefined;
   stream.on("error", (error: Error) => {
-    failure = new CliError(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+    failure = cannotWrite(path, error);
   });
   return {
     sink: stream,
     write: async (text) => {
       if (failure !== undefined) throw failure;
-      await writeTo(stream, text);
+      try {
+        await writeTo(stream, text);
+      } catch (cause) {
+        throw cannotWrite(path, cause);
+      }
     },
     commit: async () => {
       if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", resolve).end());
       if (failure !== undefined) throw failure;
-      if (target.replaceable) await rename(temporary, target.path);
+      if (!target.replaceable) return;
+      try {
+        await rename(temporary, target.path);
+      } catch (cause) {
+        throw cannotWrite(path, cause);
+      }
+      settle();
     },
     discard: async () => {
       stream.destroy();
       // What was still to be written fails, which is no news.
       if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", resolve));
-      if (target.replaceable) await rm(temporary, { force: true });
+      if (target.replaceable) remove();
+      settle();
     },
   };
 }
 
-/** Node's message, without the name of the temporary file, which nobody asked for. */
-function reasonOf(cause: unknown): string {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === "ENOENT" || code === "ENOTDIR") return "there is no such folder";
-  return message.replace(/,? (?:open|write)\b.*$/, "").replace(/^E[A-Z]+: /, "");
+function targetOf(path: string): ReturnType<typeof resolveTarget> {
+  try {
+    return resolveTarget(path);
+  } catch (cause) {
+    throw cause instanceof CliError ? cause : cannotWrite(path, cause);
+  }
 }
 
-/** A link is followed, so that it stays one; a device or a pipe (`/dev/null`) is written to, never replaced. */
+function cannotWrite(path: string, cause: unknown): CliError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const noFolder = code === "ENOENT" || code === "ENOTDIR";
+  return new CliError(`cannot write ${path}: ${noFolder ? "there is no such folder" : reasonOf(cause)}`, { cause });
+}
+
+/** A link is followed, so that it stays one; a device or a pipe (`/dev/null`, `/dev/stdout`) is written to, never replaced. */
 function resolveTarget(path: string): { path: string; replaceable: boolean } {
-  try {
-    const real = realpathSync(path);
-    const stats = statSync(real);
-    if (stats.isDirectory()) throw new CliError(`cannot write ${path}: it is a directory`);
-    return { path: real, replaceable: stats.isFile() };
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    return { path, replaceable: true };
-  }
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return { path, replaceable: true };
+  if (stats.isDirectory()) throw new CliError(`cannot write ${path}: it is a directory`);
+  // What `/dev/stdout` links to may have no path, when it is a pipe.
+  return stats.isFile() ? { path: realpathSync(path), replaceable: true } : { path, replaceable: false };
 }

@@ -9,6 +9,7 @@ export {
 export { Arena } from "./arena.ts";
 export { LaneSolver, largestNodes } from "./batch.ts";
 export { needsItems } from "./split.ts";
+export { Turns } from "./turns.ts";
 export type { LaneValues } from "./launch.ts";
 export {
   inwardFirst,

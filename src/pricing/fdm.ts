@@ -8,6 +8,7 @@ import {
   type OneFactorProblem,
   type PointValue,
   type Resolution,
+  Turns,
   volatilityAt,
 } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -241,6 +242,7 @@ async function solveAll(
   solver: LaneSolver,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  const turns = new Turns(signal);
   for (let going = trades; going.length > 0; going = going.filter(({ lanes }) => lanes.length > 0)) {
     const waiting = going.flatMap(({ lanes }) => lanes);
     const values = await solver.solve(
@@ -248,6 +250,9 @@ async function solveAll(
       signal,
     );
     waiting.forEach((one, i) => (one.values = values[i]));
-    for (const trade of going) trade.advance();
+    for (const trade of going) {
+      trade.advance();
+      if (turns.due) await turns.take();
+    }
   }
 }
