@@ -3,7 +3,7 @@ import { BookError } from "../errors.ts";
 import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
-import { accept, inBook, inside, onLine, type Place } from "./place.ts";
+import { accept, inBook, inRow, inside, type Place } from "./place.ts";
 import { isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
 import { type AsOf, isoInstant, MOST_YEARS, parseAsOf, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
@@ -18,8 +18,8 @@ export interface BookHeader extends BookContext {
   readonly trades: readonly unknown[];
   /** Reads trade number `index` (from 0) of the book's list. */
   readonly readEntry: (value: unknown, index: number) => ParsedTrade;
-  /** Reads trade number `index`, which stands on a line of its own. */
-  readonly readLine: (value: unknown, index: number, line: number) => ParsedTrade;
+  /** Reads trade number `index`, which stands in a row of its own: `line 17`. */
+  readonly readRow: (value: unknown, index: number, where: string) => ParsedTrade;
 }
 
 /** @throws BookError no object, unknown fields, no usable asOf, market or scenarios */
@@ -66,13 +66,13 @@ function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: S
   return { time: years, spot, volatility, rate };
 }
 
-function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readLine"> {
+function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readRow"> {
   const seen = new SeenIds();
   const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
   const read = (value: unknown, index: number, place: Place): ParsedTrade => readTrade(value, index, place, reader);
   return {
     readEntry: (value, index) => read(value, index, inside(inBook("trades"), index)),
-    readLine: (value, index, line) => read(value, index, onLine(line)),
+    readRow: (value, index, where) => read(value, index, inRow(where)),
   };
 }
 

@@ -3,6 +3,7 @@ export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export { readCsv } from "./csv.ts";
 export { type BookHeader, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { parseJson } from "./json.ts";
+export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export { failedResult } from "./results.ts";

@@ -5,7 +5,7 @@ import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import type { InputFormat } from "./input.ts";
-import type { OutputFormat } from "./output.ts";
+import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { Terminal } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
@@ -122,18 +122,14 @@ const withFormats = (command: Command): Command =>
         "json",
         "ndjson",
         "csv",
+        "parquet",
       ]),
     )
     .addOption(
-      new Option("--format <name>", "of the results; else the output's name tells, or table").choices([
-        "table",
-        "json",
-        "ndjson",
-        "csv",
-      ]),
+      new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
     .option("-o, --output <file>", "where results go; the file appears when it is complete")
-    .option("--all", "every row of the table, on a terminal too");
+    .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
 /** What commander makes of the options. */
 interface Flags {
@@ -148,7 +144,7 @@ interface Flags {
   readonly inputFormat?: InputFormat;
   readonly format?: OutputFormat;
   readonly output?: string;
-  readonly all?: boolean;
+  readonly rows?: TableRows;
 }
 
 function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
@@ -208,9 +204,13 @@ function describeBench(program: Command, { terminal, signal, engine, done }: Con
 }
 
 function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, all = false, ...rest } = flags;
+  const { market, inputFormat, format, output, device, threads, rows, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, market, inputFormat, format, output, device, threads, all };
+  return { ...rest, precision, market, inputFormat, format, output, device, threads, rows };
+}
+
+function tableRows(text: string): TableRows {
+  return text === "all" ? text : wholeNumber(text);
 }
 
 function deviceIndex(text: string): number {

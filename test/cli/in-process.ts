@@ -41,13 +41,13 @@ export function kept(
 }
 
 function sink(isTTY: boolean, columns: number): Sink & { text: () => string } {
-  const parts: string[] = [];
+  const parts: (string | Uint8Array)[] = [];
   return {
     isTTY,
     columns,
     write: (text) => parts.push(text) > 0,
     once: () => {},
     off: () => {},
-    text: () => parts.join(""),
+    text: () => Buffer.concat(parts.map((part) => Buffer.from(part))).toString("utf8"),
   };
 }
