@@ -57,8 +57,7 @@ export function readColumns(names: readonly string[], where: string): Column[] {
 
 function hint(name: string, names: readonly string[]): string {
   if (name.startsWith("__index_level_")) return "; it is an index of pandas: write the table with index=False";
-  if (names.length === 1 && name.includes(";"))
-    return "; the columns seem to be separated by semicolons, use commas";
+  if (names.length === 1 && name.includes(";")) return "; the columns seem to be separated by semicolons, use commas";
   return "";
 }
 

@@ -4,12 +4,10 @@ import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inBook, inRow, inside, type Place } from "./place.ts";
-import { isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
-import { type AsOf, isoInstant, MOST_YEARS, parseAsOf, yearsFrom, yearsText } from "./time.ts";
+import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
+import { type AsOf, isoInstant, MOST_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
 import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
-
-const FIELDS = ["asOf", "market", "trades", "scenarios"];
 
 /** A book without its trades, ready to read them one by one. */
 export interface BookHeader extends BookContext {
@@ -26,11 +24,12 @@ export interface BookHeader extends BookContext {
 export function readHeader(value: unknown): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
+  const fields = Object.keys(bookSchema.shape);
   for (const field of Object.keys(value)) {
-    if (!FIELDS.includes(field))
-      throw new BookError(field, `unknown field${didYouMean(field, FIELDS) || `; known are ${FIELDS.join(", ")}`}`);
+    if (!fields.includes(field))
+      throw new BookError(field, `unknown field${didYouMean(field, fields) || `; known are ${fields.join(", ")}`}`);
   }
-  const asOf = readAsOf(value.asOf);
+  const asOf = accept(bookSchema.shape.asOf, value.asOf, inBook("asOf"));
   if (value.market === undefined)
     throw new BookError("market", "expected an object with rates and underlyings, got nothing");
   const place = inBook("market");
@@ -40,13 +39,6 @@ export function readHeader(value: unknown): BookHeader {
       ? undefined
       : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf);
   return { asOf: isoInstant(asOf), market, scenarios, trades: readList(value.trades), ...readers(asOf, market) };
-}
-
-function readAsOf(value: unknown): AsOf {
-  const asOf = typeof value === "string" ? parseAsOf(value) : undefined;
-  if (asOf === undefined)
-    throw new BookError("asOf", `expected an ISO date or instant ("2026-11-20T16:00:00Z"), got ${show(value)}`);
-  return asOf;
 }
 
 function readList(trades: unknown): readonly unknown[] {

@@ -6,6 +6,7 @@ export { parseJson } from "./json.ts";
 export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
+export { type BookInput, bookJsonSchema } from "./schema/index.ts";
 export { failedResult } from "./results.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { Totals } from "./totals.ts";

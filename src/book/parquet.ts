@@ -1,5 +1,5 @@
 /** Trades as a Parquet table beside a market in JSON, read by row groups. */
-import type { AsyncBuffer, FileMetaData, SchemaElement } from "hyparquet";
+import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
 import { BookError } from "../errors.ts";
 import { type Column, readColumns, readRow } from "./columns.ts";
 import type { BookHeader } from "./header.ts";
@@ -20,20 +20,20 @@ export async function readParquet(
 ): Promise<BookStream & { readonly total: number }> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));
-  const elements = parquetSchema(metadata).children.map(({ element }) => element);
+  const nodes = parquetSchema(metadata).children;
   const columns = readColumns(
-    elements.map(({ name }) => name),
+    nodes.map(({ element }) => element.name),
     "the table",
   );
   const { asOf, scenarios } = market;
-  const trades = tradesOf(file, metadata, elements, columns, market);
+  const trades = tradesOf(file, metadata, nodes, columns, market);
   return { asOf, scenarios, market: market.market, trades, total: Number(metadata.num_rows) };
 }
 
 async function* tradesOf(
   file: RandomAccess,
   metadata: FileMetaData,
-  elements: readonly SchemaElement[],
+  nodes: readonly SchemaTree[],
   columns: readonly Column[],
   market: BookHeader,
 ): AsyncGenerator<ParsedTrade> {
@@ -42,7 +42,7 @@ async function* tradesOf(
     const rowEnd = rowStart + Number(num_rows);
     const group = await readGroup(file, metadata, rowStart, rowEnd);
     for (let index = rowStart; index < rowEnd; index++) {
-      const cells = elements.map((element) => plain(group.get(element.name)?.[index - rowStart], isDay(element)));
+      const cells = nodes.map((node) => plain(group.get(node.element.name)?.[index - rowStart], node));
       yield readRow(cells, columns, index, `row ${index + 1}`, market);
     }
     rowStart = rowEnd;
@@ -83,20 +83,23 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-function isDay({ converted_type, logical_type }: SchemaElement): boolean {
-  return converted_type === "DATE" || logical_type?.type === "DATE";
-}
-
 /** As JSON would have it: no dates, no 64-bit integers, and no fields of null. */
-function plain(value: unknown, day = false): unknown {
+function plain(value: unknown, node: SchemaTree | undefined): unknown {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "bigint") return Number(value);
-  if (value instanceof Date) return isoText(value).slice(0, day ? 10 : undefined);
+  if (value instanceof Date) return isoText(value).slice(0, isDay(node) ? 10 : undefined);
   if (typeof value !== "object") return value;
-  if (Array.isArray(value) || ArrayBuffer.isView(value))
-    return Array.from(value as ArrayLike<unknown>, (item) => plain(item) ?? null);
-  const fields = Object.entries(value).map(([name, field]) => [name, plain(field)] as const);
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+    const item = node?.children[0]?.children[0] ?? node?.children[0];
+    return Array.from(value as ArrayLike<unknown>, (one) => plain(one, item) ?? null);
+  }
+  const child = (name: string): SchemaTree | undefined => node?.children.find(({ element }) => element.name === name);
+  const fields = Object.entries(value).map(([name, field]) => [name, plain(field, child(name))] as const);
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
+}
+
+function isDay(node: SchemaTree | undefined): boolean {
+  return node?.element.converted_type === "DATE" || node?.element.logical_type?.type === "DATE";
 }
 
 /** A date that is none is shown as such by the error of its field. */

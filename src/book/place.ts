@@ -22,7 +22,7 @@ export function inside(place: Place, ...prefix: PropertyKey[]): Place {
 }
 
 /** The value as the schema has it. @throws BookError with the first problem's path, and all problems in the message */
-export function accept<T>(schema: Schema<T>, value: unknown, place: Place): T {
+export function accept<T>(schema: Schema<T, unknown>, value: unknown, place: Place): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw asBookError(result.error, place);

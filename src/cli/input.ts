@@ -105,7 +105,9 @@ function marketOfTable(market: BookHeader | undefined): BookHeader {
   return market;
 }
 
-async function withFirst(bytes: AsyncIterable<Uint8Array>): Promise<{ first: Uint8Array; bytes: AsyncIterable<Uint8Array> }> {
+async function withFirst(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ first: Uint8Array; bytes: AsyncIterable<Uint8Array> }> {
   const iterator = bytes[Symbol.asyncIterator]();
   const { value = new Uint8Array(), done } = await iterator.next();
   async function* all(): AsyncGenerator<Uint8Array> {

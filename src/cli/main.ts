@@ -76,7 +76,7 @@ interface Context {
 
 function describe(context: Context): Command {
   const program = new Command("feynkac")
-    .description("Prices and risks derivatives on every core and any GPU.")
+    .description("Feynkac prices derivatives and computes their risk.")
     .version(packageVersion())
     .exitOverride()
     .configureOutput({
@@ -89,6 +89,10 @@ function describe(context: Context): Command {
     .command("doctor")
     .description("say what there is to compute with, what is missing, and how to get it")
     .action(async () => context.done(await (await import("./commands/doctor.ts")).doctor(context.terminal)));
+  program
+    .command("schema")
+    .description("print the book's format as JSON Schema, for editors and for other programs")
+    .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
   describeBench(program, context);
   return program;
 }

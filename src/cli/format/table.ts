@@ -52,7 +52,11 @@ export function lastRows(rows: number): number {
   return Number.isFinite(rows) ? Math.floor(rows / 3) : 0;
 }
 
-export function tableFormat({ rows: most, lines, columns: room = Number.POSITIVE_INFINITY }: TableOptions): ResultFormat {
+export function tableFormat({
+  rows: most,
+  lines,
+  columns: room = Number.POSITIVE_INFINITY,
+}: TableOptions): ResultFormat {
   let start: RunStart;
   let layout: Layout | undefined;
   let shown = 0;
