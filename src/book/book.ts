@@ -5,7 +5,8 @@ import { type BookInput, isPlainObject } from "./schema/index.ts";
 import type { Book, ParsedTrade } from "./types.ts";
 
 /**
- * A book from its JSON text, or from a plain object of the same form. Trades that cannot be used are in the result, each with its error; nothing else is let pass.
+ * A book from its JSON text, or from a plain object of the same form. Trades that cannot be used are in the result,
+ * each with its error; nothing else is let pass.
  * @throws BookError not JSON (with line and column); no usable asOf, market, scenarios, or no list of trades
  */
 export function parseBook(book: string | BookInput): Book {

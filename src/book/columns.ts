@@ -8,8 +8,8 @@ import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
 /**
- * How a cell becomes a value. `text`: as it stands. `number`: a number if it looks like one, else text (which the trade's
- * schema then refuses, showing it). `json`: JSON if it begins with a bracket, else as `number`.
+ * How a cell becomes a value. `text`: as it stands. `number`: a number if it looks like one, else text (which the
+ * trade's schema then refuses, showing it). `json`: JSON if it begins with a bracket, else as `number`.
  */
 type CellKind = "text" | "number" | "json";
 
@@ -79,13 +79,16 @@ export function readRow(
 
 /** What the row of a trade that cannot be read calls it. */
 function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
-  const id = String(cells[columns.findIndex(({ path }) => path.join(".") === "id")] ?? "").trim();
-  return id === "" ? undefined : id;
+  const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
+  return typeof id === "string" ? id : undefined;
 }
 
 type Fields = Record<string, unknown>;
 
-/** The trade that a row describes, as plain data for the schema. @throws BookError two cells that say the same field in different ways */
+/**
+ * The trade that a row describes, as plain data for the schema. @throws BookError two cells that say the same field in
+ * different ways
+ */
 function tradeOfCells(columns: readonly Column[], cells: readonly unknown[], where: string): Fields {
   const trade: Fields = {};
   for (const [i, { path, kind }] of columns.entries()) {

@@ -1,4 +1,6 @@
-/** RFC 4180, but for cells of several lines: a line is a row, so that a stray double quote costs one trade and no more. */
+/**
+ * RFC 4180, but for cells of several lines: a line is a row, so that a stray double quote costs one trade and no more.
+ */
 import { isBlank, type Line, MOST_LINE } from "./lines.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
@@ -22,7 +24,10 @@ function readRow({ number: line, text }: Line): Row {
 
 const CELL = /"([^"]*(?:""[^"]*)*)"|([^,]*)/y;
 
-/** Cells of one row: a quoted cell has its quotes taken off and its doubled quotes halved. What is wrong with it, if it is none. */
+/**
+ * Cells of one row: a quoted cell has its quotes taken off and its doubled quotes halved. What is wrong with it, if it
+ * is none.
+ */
 function splitCells(row: string): string[] | string {
   if (!row.includes('"')) return row.split(",");
   const cells: string[] = [];

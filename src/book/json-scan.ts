@@ -111,7 +111,10 @@ function skip(pattern: RegExp, text: string, offset: number): number {
   return pattern.test(text) ? pattern.lastIndex : offset;
 }
 
-/** Names with a colon after them, in text that is JSON. Every line of a stream comes through here, so it hops from quote to quote. */
+/**
+ * Names with a colon after them, in text that is JSON. Every line of a stream comes through here, so it hops from quote
+ * to quote.
+ */
 export function countNames(text: string): number {
   let names = 0;
   for (let quote = text.indexOf('"'); quote >= 0; quote = text.indexOf('"', quote + 1)) {

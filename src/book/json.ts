@@ -4,8 +4,8 @@ import { quote } from "./names.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
 /**
- * JSON text as plain data; a byte order mark before it is let pass. Of a name that an object has twice, `JSON.parse` takes the
- * last value without a word: here it is an error.
+ * JSON text as plain data; a byte order mark before it is let pass. Of a name that an object has twice, `JSON.parse`
+ * takes the last value without a word: here it is an error.
  * @param where what the text is, for the message: `line 17`, or nothing for a whole book
  * @throws BookError `not JSON: line 3, column 14: expected ',' or '}', got "x"`
  */
@@ -32,9 +32,15 @@ function namesOf(value: unknown): number {
   const open = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== "object" || next === null) continue;
-    const values: unknown[] = Object.values(next);
-    if (!Array.isArray(next)) names += values.length;
-    for (const inner of values) if (typeof inner === "object" && inner !== null) open.push(inner);
+    if (Array.isArray(next)) {
+      for (const inner of next as unknown[]) if (typeof inner === "object" && inner !== null) open.push(inner);
+      continue;
+    }
+    for (const name in next) {
+      names++;
+      const inner = (next as Record<string, unknown>)[name];
+      if (typeof inner === "object" && inner !== null) open.push(inner);
+    }
   }
   return names;
 }

@@ -10,8 +10,8 @@ import type { ParsedTrade } from "./types.ts";
 export type RandomAccess = AsyncBuffer;
 
 /**
- * Trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a DATE a day, a TIMESTAMP an
- * instant. Lists and structs stand for JSON's. One row group is in memory at a time.
+ * Trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a DATE a
+ * day, a TIMESTAMP an instant. Lists and structs stand for JSON's. One row group is in memory at a time.
  * @throws BookError no Parquet, an unknown column; here, before any trade is read
  */
 export async function readParquet(

@@ -4,8 +4,8 @@ import { BookError } from "../errors.ts";
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /**
- * What stands where bytes are no UTF-8: half of a surrogate pair, which no UTF-8 decodes to, so that whoever reads the line finds
- * it there (`findInvalid`) and only that line is in error.
+ * What stands where bytes are no UTF-8: half of a surrogate pair, which no UTF-8 decodes to, so that whoever reads the
+ * line finds it there (`findInvalid`) and only that line is in error.
  */
 const INVALID = "\udcff";
 
@@ -50,7 +50,10 @@ function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Line by line where something is wrong, so that only that line is marked. A line feed is one byte, and part of no other character. */
+/**
+ * Line by line where something is wrong, so that only that line is marked. A line feed is one byte, and part of no
+ * other character.
+ */
 function decodeMarked(decoder: TextDecoder, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);

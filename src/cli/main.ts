@@ -151,16 +151,15 @@ interface Flags {
   readonly rows?: TableRows;
 }
 
+const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
+
 function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
   const command = program
     .command("price")
     .description("price a book: value, Greeks and error estimate of every trade")
-    .argument("<book>", "BOOK.json, BOOK.ndjson or TRADES.csv; - reads standard input")
-    .option("--market <file>", "market of an NDJSON or CSV file of trades: asOf, market and scenarios as JSON")
-    .addHelpText(
-      "after",
-      "\nExit status: 0 all trades priced, 1 some were not, 2 input that cannot be used, 130 interrupted.",
-    );
+    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
+    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
+    .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   withDevice(withGreeks(withFormats(command))).action(async (path: string, flags: Flags) => {
     const { price } = await import("./commands/price.ts");
     done(await price(path, priceOptions(flags), terminal, signal, engine));
@@ -185,7 +184,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
     )
     .addHelpText(
       "after",
-      "\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; 2 input that cannot be used, 130 interrupted.",
+      `\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; ${OTHER_STATUS}`,
     );
   withDevice(withFormats(command)).action(
     async (before: string, after: string | undefined, flags: Flags & Pick<ExplainCommandOptions, "method">) => {

@@ -138,7 +138,10 @@ function cannotWrite(path: string, cause: unknown): CliError {
   return new CliError(`cannot write ${path}: ${noFolder ? "there is no such folder" : reasonOf(cause)}`, { cause });
 }
 
-/** A link is followed, so that it stays one; a device or a pipe (`/dev/null`, `/dev/stdout`) is written to, never replaced. */
+/**
+ * A link is followed, so that it stays one; a device or a pipe (`/dev/null`, `/dev/stdout`) is written to, never
+ * replaced.
+ */
 function resolveTarget(path: string): { path: string; replaceable: boolean } {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return { path, replaceable: true };

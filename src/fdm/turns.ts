@@ -1,6 +1,6 @@
 /**
- * Lets the event loop turn every so often during long work on the host, some 3 ms: a device that works in the background has said
- * something, or a signal has come. A turn costs microseconds.
+ * Lets the event loop turn every so often during long work on the host, some 3 ms: a device that works in the
+ * background has said something, or a signal has come. A turn costs microseconds.
  */
 export class Turns {
   readonly #signal: AbortSignal | undefined;

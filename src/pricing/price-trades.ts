@@ -78,7 +78,10 @@ export async function* priceTrades(
   }
 }
 
-/** A batch that is not full is closed after so long without another trade: who types them sees each result. Milliseconds. */
+/**
+ * A batch that is not full is closed after so long without another trade: who types them sees each result.
+ * Milliseconds.
+ */
 const QUIET = 200;
 
 async function* batches(

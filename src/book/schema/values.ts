@@ -136,10 +136,7 @@ export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S
 }
 
 export function list<T, I>(item: Schema<T, I>, what: string, least = 0): Schema<T[], readonly I[]> {
-  return z.array(item, expected(what)).min(least, expected(what)).meta({ description: what }) as Schema<
-    T[],
-    readonly I[]
-  >;
+  return z.array(item, expected(what)).min(least, expected(what)).meta({ description: what });
 }
 
 /** Whatever the names, one schema for every value. A Map, so that no name (`__proto__`, `constructor`) means anything. */

@@ -1,4 +1,7 @@
-/** Results as Parquet: typed columns, in row groups that are written as they fill, so that memory does not grow with the book. */
+/**
+ * Results as Parquet: typed columns, in row groups that are written as they fill, so that memory does not grow with the
+ * book.
+ */
 import type { SchemaElement } from "hyparquet";
 import type { ColumnSource } from "hyparquet-writer";
 import { packageVersion } from "../version.ts";

@@ -8,8 +8,13 @@ import type { ResultFormat, RunEnd, RunStart } from "./writer.ts";
 /** Errors listed under a table, and under one that is complete: what a pipe or a file may still hold in memory. */
 const MOST_ERRORS = 20;
 const MOST_ERRORS_OF_ALL = 100_000;
-/** Lines of a screen besides the rows: titles, the line for what is left out, totals, the summary, the prompt. */
-const OTHER_LINES = 9;
+/**
+ * Lines of a screen around the rows: titles (twice, if the last rows are wider), what is left out (rows, columns), the
+ * summary, the prompt.
+ */
+const LINES_AROUND = 9;
+/** With blank lines and the totals of two currencies. */
+const OTHER_LINES = LINES_AROUND + 5;
 const LEAST_ROWS = 5;
 /** Different warnings kept. */
 const MOST_WARNINGS = 20;
@@ -97,8 +102,7 @@ export function tableFormat({
         errors.block(),
       ];
       const below = parts.filter((part) => part !== "").join("\n");
-      // Titles, the line for what is left out, a blank one; the summary and the prompt.
-      const left = (lines ?? Number.POSITIVE_INFINITY) - shown - below.split("\n").length - 4;
+      const left = (lines ?? Number.POSITIVE_INFINITY) - shown - below.split("\n").length - LINES_AROUND;
       const rest = last.slice(-Math.max(left, 1));
       const gap = more(pricedRows - shown - rest.length);
       return `${gap}${show(rest)}${noRoom(layout, end, room)}${shown > 0 ? "\n" : ""}${below}`;
@@ -123,8 +127,8 @@ function layoutOf(results: readonly TradeResult[], before: Layout | undefined, r
     COLUMNS,
     results.map((result) => cellsOf(result, decimals)),
   );
-  if (before === undefined) return { decimals, widths: needed, hidden: tooMuch(COLUMNS, needed, room, DISPENSABLE) };
-  return { ...before, widths: needed.map((width, i) => Math.max(width, before.widths[i])) };
+  const widths = needed.map((width, i) => Math.max(width, before?.widths[i] ?? 0));
+  return { decimals, widths, hidden: tooMuch(COLUMNS, widths, room, DISPENSABLE) };
 }
 
 function cellsOf(result: TradeResult, decimals: Layout["decimals"]): string[] {

@@ -17,7 +17,9 @@ export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals">;
 /** A part of an output. */
 export type Part = string | Uint8Array;
 
-/** One output format. The parts, one after another, are the whole output; none of them keeps the results it has seen. */
+/**
+ * One output format. The parts, one after another, are the whole output; none of them keeps the results it has seen.
+ */
 export interface ResultFormat {
   begin(start: RunStart): Part | Promise<Part>;
   rows(rows: readonly PricedRow[]): Part;

@@ -135,7 +135,9 @@ class FormulaWriter {
     throw this.error(node.start, `${node.name} is unknown`, `the variables are ${this.variables.join(", ")}`);
   }
 
-  /** JavaScript reads 0100 as 64 and 0x10 as 16, and 1e400 as infinity: none of them is what a formula's author means. */
+  /**
+   * JavaScript reads 0100 as 64 and 0x10 as 16, and 1e400 as infinity: none of them is what a formula's author means.
+   */
   private number(node: any): number {
     if (!DECIMAL.test(node.raw)) {
       const digits = node.raw.replaceAll("_", "").replace(/^0+(?=\d)/, "");
