@@ -20,8 +20,8 @@ async function bundle(entry, file) {
     format: "esm",
     platform: "node",
     target: "node20.19",
-    // Optional packages are loaded when asked for; commander is CommonJS, and small.
-    external: ["commander", ...Object.keys(peerDependencies)],
+    // Optional packages, and those for Parquet, are loaded when asked for; commander is CommonJS, and small.
+    external: ["commander", "hyparquet*", ...Object.keys(peerDependencies)],
     metafile: true,
     write: false,
   });

@@ -10,6 +10,7 @@ export type {
   Barrier,
   Book,
   BookContext,
+  BookInput,
   BookReport,
   CurrencyTotals,
   Exercise,

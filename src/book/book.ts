@@ -1,15 +1,16 @@
 import { BookError } from "../errors.ts";
 import { type BookHeader, readHeader } from "./header.ts";
 import { parseJson } from "./json.ts";
-import { isPlainObject } from "./schema/index.ts";
+import { type BookInput, isPlainObject } from "./schema/index.ts";
 import type { Book, ParsedTrade } from "./types.ts";
 
 /**
- * A book from its JSON text. Trades that cannot be used are in the result, each with its error; nothing else is let pass.
+ * A book from its JSON text, or from a plain object of the same form. Trades that cannot be used are in the result,
+ * each with its error; nothing else is let pass.
  * @throws BookError not JSON (with line and column); no usable asOf, market, scenarios, or no list of trades
  */
-export function parseBook(text: string): Book {
-  return readBook(parseJson(text));
+export function parseBook(book: string | BookInput): Book {
+  return readBook(typeof book === "string" ? parseJson(book) : book);
 }
 
 /** A book from plain data, as `JSON.parse` gives it. @throws BookError as `parseBook` */

@@ -1,78 +1,46 @@
-/** RFC 4180: lines to rows, rows to cells. */
+/**
+ * RFC 4180, but for cells of several lines: a line is a row, so that a stray double quote costs one trade and no more.
+ */
 import { isBlank, type Line, MOST_LINE } from "./lines.ts";
+import { findInvalid, NOT_UTF8 } from "./text.ts";
 
-/** A row, and the line that it begins on; or why it is none. */
+/** A row, and the line that it stands on; or why it is none. */
 export type Row =
   | { readonly line: number; readonly cells: readonly string[] }
   | { readonly line: number; readonly cells: undefined; readonly problem: string };
 
-/** Rows that may go over several lines: a row is complete when its double quotes are even in number. Blank rows are passed over. */
+/** Rows, one a line. Blank lines are passed over. */
 export async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row, undefined> {
-  const open = new OpenRow();
-  for await (const line of lines) {
-    if (open.empty && isBlank(line)) continue;
-    const row = open.add(line);
-    if (row !== undefined) yield row;
-  }
-  if (!open.empty) yield open.giveUp("a double quote is not closed");
+  for await (const line of lines) if (!isBlank(line)) yield readRow(line);
 }
 
-/** The row that is being read. Quotes are counted line by line, so a stray one costs linear time. */
-class OpenRow {
-  #line = 0;
-  #pieces: string[] = [];
-  #length = 0;
-  #inQuotes = false;
-
-  get empty(): boolean {
-    return this.#pieces.length === 0;
-  }
-
-  /** The row, if this line completes it. */
-  add({ number, text }: Line): Row | undefined {
-    if (this.empty) this.#line = number;
-    if (text === undefined) return this.giveUp(`longer than ${MOST_LINE} characters`);
-    this.#pieces.push(text);
-    this.#length += text.length + 1;
-    if (oddQuotes(text)) this.#inQuotes = !this.#inQuotes;
-    if (this.#inQuotes) return this.#length > MOST_LINE ? this.giveUp("a double quote is not closed") : undefined;
-    const cells = splitCells(this.#pieces.join("\n"));
-    const line = this.#reset();
-    return cells === undefined
-      ? { line, cells, problem: "expected a comma after the closing double quote of a cell" }
-      : { line, cells };
-  }
-
-  giveUp(problem: string): Row {
-    return { line: this.#reset(), cells: undefined, problem };
-  }
-
-  #reset(): number {
-    this.#pieces = [];
-    this.#length = 0;
-    this.#inQuotes = false;
-    return this.#line;
-  }
-}
-
-function oddQuotes(text: string): boolean {
-  let odd = false;
-  for (let i = text.indexOf('"'); i >= 0; i = text.indexOf('"', i + 1)) odd = !odd;
-  return odd;
+function readRow({ number: line, text }: Line): Row {
+  if (text === undefined) return { line, cells: undefined, problem: `longer than ${MOST_LINE} characters` };
+  const invalid = findInvalid(text);
+  if (invalid >= 0) return { line, cells: undefined, problem: `column ${invalid + 1}: ${NOT_UTF8}` };
+  const cells = splitCells(text);
+  return typeof cells === "string" ? { line, cells: undefined, problem: cells } : { line, cells };
 }
 
 const CELL = /"([^"]*(?:""[^"]*)*)"|([^,]*)/y;
 
-/** Cells of one row: a quoted cell has its quotes taken off and its doubled quotes halved; undefined if text follows them. */
-function splitCells(row: string): string[] | undefined {
+/**
+ * Cells of one row: a quoted cell has its quotes taken off and its doubled quotes halved. What is wrong with it, if it
+ * is none.
+ */
+function splitCells(row: string): string[] | string {
   if (!row.includes('"')) return row.split(",");
   const cells: string[] = [];
   for (let start = 0; ; start++) {
     CELL.lastIndex = start;
     const [, quoted, plain] = CELL.exec(row) as RegExpExecArray;
+    const stray = plain?.indexOf('"') ?? -1;
+    if (stray === 0) return `column ${start + 1}: a double quote is not closed on its line`;
+    if (stray > 0)
+      return `column ${start + stray + 1}: a double quote inside a cell that does not begin with one; quote the cell, and double the quote`;
     cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
     start = CELL.lastIndex;
     if (start >= row.length) return cells;
-    if (row[start] !== ",") return undefined;
+    if (row[start] !== ",") return `column ${start + 1}: expected a comma after the closing double quote of a cell`;
   }
 }

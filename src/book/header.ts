@@ -3,13 +3,11 @@ import { BookError } from "../errors.ts";
 import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
-import { accept, inBook, inside, onLine, type Place } from "./place.ts";
-import { isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
-import { type AsOf, isoInstant, MOST_YEARS, parseAsOf, yearsFrom, yearsText } from "./time.ts";
+import { accept, inBook, inRow, inside, type Place } from "./place.ts";
+import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
+import { type AsOf, isoInstant, MOST_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
 import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
-
-const FIELDS = ["asOf", "market", "trades", "scenarios"];
 
 /** A book without its trades, ready to read them one by one. */
 export interface BookHeader extends BookContext {
@@ -18,19 +16,20 @@ export interface BookHeader extends BookContext {
   readonly trades: readonly unknown[];
   /** Reads trade number `index` (from 0) of the book's list. */
   readonly readEntry: (value: unknown, index: number) => ParsedTrade;
-  /** Reads trade number `index`, which stands on a line of its own. */
-  readonly readLine: (value: unknown, index: number, line: number) => ParsedTrade;
+  /** Reads trade number `index`, which stands in a row of its own: `line 17`. */
+  readonly readRow: (value: unknown, index: number, where: string) => ParsedTrade;
 }
 
 /** @throws BookError no object, unknown fields, no usable asOf, market or scenarios */
 export function readHeader(value: unknown): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
+  const fields = Object.keys(bookSchema.shape);
   for (const field of Object.keys(value)) {
-    if (!FIELDS.includes(field))
-      throw new BookError(field, `unknown field${didYouMean(field, FIELDS) || `; known are ${FIELDS.join(", ")}`}`);
+    if (!fields.includes(field))
+      throw new BookError(field, `unknown field${didYouMean(field, fields) || `; known are ${fields.join(", ")}`}`);
   }
-  const asOf = readAsOf(value.asOf);
+  const asOf = accept(bookSchema.shape.asOf, value.asOf, inBook("asOf"));
   if (value.market === undefined)
     throw new BookError("market", "expected an object with rates and underlyings, got nothing");
   const place = inBook("market");
@@ -40,13 +39,6 @@ export function readHeader(value: unknown): BookHeader {
       ? undefined
       : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf);
   return { asOf: isoInstant(asOf), market, scenarios, trades: readList(value.trades), ...readers(asOf, market) };
-}
-
-function readAsOf(value: unknown): AsOf {
-  const asOf = typeof value === "string" ? parseAsOf(value) : undefined;
-  if (asOf === undefined)
-    throw new BookError("asOf", `expected an ISO date or instant ("2026-11-20T16:00:00Z"), got ${show(value)}`);
-  return asOf;
 }
 
 function readList(trades: unknown): readonly unknown[] {
@@ -66,13 +58,13 @@ function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: S
   return { time: years, spot, volatility, rate };
 }
 
-function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readLine"> {
+function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readRow"> {
   const seen = new SeenIds();
   const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
   const read = (value: unknown, index: number, place: Place): ParsedTrade => readTrade(value, index, place, reader);
   return {
     readEntry: (value, index) => read(value, index, inside(inBook("trades"), index)),
-    readLine: (value, index, line) => read(value, index, onLine(line)),
+    readRow: (value, index, where) => read(value, index, inRow(where)),
   };
 }
 

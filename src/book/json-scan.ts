@@ -110,3 +110,45 @@ function skip(pattern: RegExp, text: string, offset: number): number {
   pattern.lastIndex = offset;
   return pattern.test(text) ? pattern.lastIndex : offset;
 }
+
+/**
+ * Names with a colon after them, in text that is JSON. Every line of a stream comes through here, so it hops from quote
+ * to quote.
+ */
+export function countNames(text: string): number {
+  let names = 0;
+  for (let quote = text.indexOf('"'); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    do quote = text.indexOf('"', quote + 1);
+    while (isEscaped(text, quote));
+    let next = quote + 1;
+    while (text.charCodeAt(next) <= 0x20) next++;
+    if (text[next] === ":") names++;
+  }
+  return names;
+}
+
+/** Whether an odd number of backslashes stands before a character. */
+function isEscaped(text: string, offset: number): boolean {
+  let start = offset;
+  while (text[start - 1] === "\\") start--;
+  return (offset - start) % 2 === 1;
+}
+
+const NAME_OR_BRACKET = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}[\]]/g;
+
+/** The first name that its object has had already, in text that is JSON. */
+export function findRepeatedName(text: string): { readonly offset: number; readonly name: string } | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  for (const { 0: token, 1: string, 2: colon, index } of text.matchAll(NAME_OR_BRACKET)) {
+    if (token === "{") open.push(new Set());
+    else if (token === "[") open.push(undefined);
+    else if (string === undefined) open.pop();
+    else if (colon !== undefined) {
+      const name = JSON.parse(string) as string;
+      const names = open.at(-1);
+      if (names?.has(name) === true) return { offset: index, name };
+      names?.add(name);
+    }
+  }
+  return undefined;
+}

@@ -1,33 +1,63 @@
 import { BookError } from "../errors.ts";
-import { findJsonProblem } from "./json-scan.ts";
-import { quote, show } from "./names.ts";
+import { countNames, findJsonProblem, findRepeatedName } from "./json-scan.ts";
+import { quote } from "./names.ts";
+import { findInvalid, NOT_UTF8 } from "./text.ts";
 
 /**
- * JSON text as plain data; a byte order mark before it is let pass.
+ * JSON text as plain data; a byte order mark before it is let pass. Of a name that an object has twice, `JSON.parse`
+ * takes the last value without a word: here it is an error.
  * @param where what the text is, for the message: `line 17`, or nothing for a whole book
  * @throws BookError `not JSON: line 3, column 14: expected ',' or '}', got "x"`
  */
 export function parseJson(text: string, where = ""): unknown {
-  if (typeof text !== "string")
-    throw new BookError(where, `expected JSON as text, got ${show(text)}; of plain data readBook makes a book`);
   const plain = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const at = (offset: number): string => placeOf(plain, offset, where !== "");
+  const invalid = findInvalid(plain);
+  if (invalid >= 0) throw new BookError(where, `${at(invalid)}: ${NOT_UTF8}`);
+  let value: unknown;
   try {
-    return JSON.parse(plain) as unknown;
+    value = JSON.parse(plain);
   } catch (cause) {
-    throw new BookError(where, describeProblem(plain, where !== ""), { cause });
+    throw new BookError(where, describeProblem(plain, at), { cause });
   }
+  const repeated = countNames(plain) === namesOf(value) ? undefined : findRepeatedName(plain);
+  if (repeated !== undefined)
+    throw new BookError(where, `${at(repeated.offset)}: ${quote(repeated.name)} is given twice in one object`);
+  return value;
 }
 
-/** One line of a stream has its number already, so only the column is said. */
-function describeProblem(text: string, oneLine: boolean): string {
+/** Names in objects, all levels of them together. Without recursion: nesting may be deeper than the stack. */
+function namesOf(value: unknown): number {
+  let names = 0;
+  const open = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== "object" || next === null) continue;
+    if (Array.isArray(next)) {
+      for (const inner of next as unknown[]) if (typeof inner === "object" && inner !== null) open.push(inner);
+      continue;
+    }
+    for (const name in next) {
+      names++;
+      const inner = (next as Record<string, unknown>)[name];
+      if (typeof inner === "object" && inner !== null) open.push(inner);
+    }
+  }
+  return names;
+}
+
+function describeProblem(text: string, at: (offset: number) => string): string {
   if (text.trim() === "") return "expected JSON, got nothing";
   const problem = findJsonProblem(text);
   if (problem === undefined) return "not JSON that can be read (nested too deeply, or too long)";
   const { offset, expected } = problem;
-  const before = text.slice(0, offset);
-  const column = offset - before.lastIndexOf("\n");
-  const line = before.split("\n").length;
   const got =
     offset < text.length ? quote(String.fromCodePoint(text.codePointAt(offset) as number)) : "the end of the text";
-  return `not JSON: ${oneLine ? "" : `line ${line}, `}column ${column}: expected ${expected}, got ${got}`;
+  return `not JSON: ${at(offset)}: expected ${expected}, got ${got}`;
+}
+
+/** One line of a stream has its number already, so only the column is said. */
+function placeOf(text: string, offset: number, oneLine: boolean): string {
+  const before = text.slice(0, offset);
+  const column = offset - before.lastIndexOf("\n");
+  return `${oneLine ? "" : `line ${before.split("\n").length}, `}column ${column}`;
 }

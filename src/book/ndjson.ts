@@ -74,5 +74,5 @@ function readLine({ number, text }: Line, index: number, header: BookHeader): Pa
     if (error instanceof BookError) return failedTrade(undefined, index, error);
     throw error;
   }
-  return header.readLine(value, index, number);
+  return header.readRow(value, index, where);
 }

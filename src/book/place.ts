@@ -11,9 +11,9 @@ export function inBook(...prefix: PropertyKey[]): Place {
   return (...path) => formatPath([...prefix, ...path]);
 }
 
-/** A line of a stream or a table: `line 17`, and `line 17: strike` inside it. */
-export function onLine(line: number): Place {
-  return (...path) => (path.length === 0 ? `line ${line}` : `line ${line}: ${formatPath(path)}`);
+/** A row of a stream or a table: `line 17`, and `line 17: strike` inside it. */
+export function inRow(where: string): Place {
+  return (...path) => (path.length === 0 ? where : `${where}: ${formatPath(path)}`);
 }
 
 /** The same place, one part further in. */
@@ -22,7 +22,7 @@ export function inside(place: Place, ...prefix: PropertyKey[]): Place {
 }
 
 /** The value as the schema has it. @throws BookError with the first problem's path, and all problems in the message */
-export function accept<T>(schema: Schema<T>, value: unknown, place: Place): T {
+export function accept<T>(schema: Schema<T, unknown>, value: unknown, place: Place): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw asBookError(result.error, place);

@@ -4,22 +4,82 @@ import { BookError } from "../errors.ts";
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /**
- * UTF-8 text, chunk by chunk; a byte order mark is dropped, invalid bytes become U+FFFD.
+ * What stands where bytes are no UTF-8: half of a surrogate pair, which no UTF-8 decodes to, so that whoever reads the
+ * line finds it there (`findInvalid`) and only that line is in error.
+ */
+const INVALID = "\udcff";
+
+/**
+ * UTF-8 text, chunk by chunk; a byte order mark is dropped, and what is no UTF-8 is marked.
  * @throws BookError for input that is evidently something else: compressed, or UTF-16
  */
 export async function* decodeText(bytes: ByteStream): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8");
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let rest: Uint8Array = new Uint8Array();
   let first = true;
   for await (const chunk of bytes) {
-    if (first && chunk.length > 0) {
-      refuseOtherEncodings(chunk);
-      first = false;
-    }
-    const text = decoder.decode(chunk, { stream: true });
-    if (text !== "") yield text;
+    const all = joined(rest, chunk);
+    if (first && all.length > 1) refuseOtherEncodings(all);
+    const end = wholeCharacters(all);
+    rest = all.slice(end);
+    if (end === 0) continue;
+    const text = decodeMarked(decoder, all.subarray(0, end));
+    yield first && text.startsWith("\ufeff") ? text.slice(1) : text;
+    first = false;
   }
-  const rest = decoder.decode();
-  if (rest !== "") yield rest;
+  if (rest.length > 0) yield decodeMarked(decoder, rest);
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  if (a.length === 0) return b;
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
+/** Bytes before a character that the end may have cut in two. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back];
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue; // a character's second byte or a later one
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/**
+ * Line by line where something is wrong, so that only that line is marked. A line feed is one byte, and part of no
+ * other character.
+ */
+function decodeMarked(decoder: TextDecoder, bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    const lines = linesOf(bytes);
+    if (lines.length > 1) return lines.map((line) => decodeMarked(decoder, line)).join("");
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).replaceAll("\ufffd", INVALID);
+  }
+}
+
+function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(0x0a, start) + 1 || bytes.length;
+    lines.push(bytes.subarray(start, end));
+    start = end;
+  }
+  return lines;
+}
+
+/** What messages say of text that has been marked, or that somebody has cut in the middle of a character. */
+export const NOT_UTF8 = "expected UTF-8 text, got other bytes; save the file as UTF-8";
+
+/** The first place at which text is none; −1 where it is text throughout. */
+export function findInvalid(text: string): number {
+  return text.search(/\p{Surrogate}/u);
 }
 
 function refuseOtherEncodings([a, b]: Uint8Array): void {

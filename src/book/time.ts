@@ -20,7 +20,7 @@ export type TimeSpec =
   /** Midnight UTC of the day; the time of day is asOf's. */
   | { readonly kind: "day"; readonly midnight: number };
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d:?\d\d)?)?$/;
+export const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d:?\d\d)?)?$/;
 
 interface IsoMoment {
   readonly midnight: number;

@@ -49,6 +49,7 @@ export async function openEngine({ backend, device: index, threads, precision }:
   const device: Device = await openDevice({
     backend,
     precision,
+    share: "always", // a kernel may take seconds, in which this thread would hear no Ctrl-C
     ...(threads === undefined ? {} : { threads }),
     ...(index === undefined ? {} : { device: index }),
   });

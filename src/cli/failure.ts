@@ -1,6 +1,14 @@
+import { getSystemErrorMap } from "node:util";
+
 /** Why the command cannot go on: its message is for the person at the shell, and no stack is shown. */
 export class CliError extends Error {
   override readonly name = "CliError";
+}
+
+/** What the operating system says, in words and without the names of calls: `no space left on device`. */
+export function reasonOf(cause: unknown): string {
+  const { errno, message } = cause as NodeJS.ErrnoException;
+  return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;
 }
 
 export const EXIT = {
@@ -8,22 +16,23 @@ export const EXIT = {
   ok: 0,
   /** Some trades could not be. */
   failedTrades: 1,
-  /** The input, or the command line, cannot be used. */
+  /** The input, the output, or the command line, cannot be used. */
   unusable: 2,
   /** A mistake of the program itself, or the machine gave way. */
   internal: 70,
-  /** 128 + SIGINT, 128 + SIGTERM. */
-  interrupted: 130,
-  terminated: 143,
 } as const;
+
+/** Signals that end the command, and its status then: 128 + their number, as a shell has it. */
+export const INTERRUPTING = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+export type InterruptingSignal = keyof typeof INTERRUPTING;
 
 /** The reason of an abort that a signal from outside asked for. */
 export class Interruption extends Error {
   override readonly name = "Interruption";
-  readonly signal: "SIGINT" | "SIGTERM";
+  readonly status: number;
 
-  constructor(signal: "SIGINT" | "SIGTERM") {
+  constructor(signal: InterruptingSignal) {
     super(`interrupted by ${signal}`);
-    this.signal = signal;
+    this.status = INTERRUPTING[signal];
   }
 }

@@ -1,24 +1,28 @@
 /** Opens what is to be priced: finds out which format it is, and gives its trades one after another. */
-import { createReadStream, type ReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { createReadStream, fstatSync, type ReadStream } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { addAbortSignal, type Readable } from "node:stream";
 import {
   type BookHeader,
   type BookStream,
   decodeText,
   parseJson,
+  type RandomAccess,
   readCsv,
   readMarketFile,
   readNdjson,
+  readParquet,
   readTrades,
   readWholeBook,
   readWholeText,
   underMarket,
 } from "../book/index.ts";
 import { BookError } from "../errors.ts";
-import { CliError } from "./failure.ts";
+import { CliError, reasonOf } from "./failure.ts";
 
-export type InputFormat = "json" | "ndjson" | "csv";
+export type InputFormat = "json" | "ndjson" | "csv" | "parquet";
+
+type TextFormat = Exclude<InputFormat, "parquet">;
 
 export interface InputRequest {
   /** A path, or `-` for standard input. */
@@ -43,16 +47,87 @@ export interface OpenInput extends BookStream {
 /** @throws CliError | BookError when there is nothing to price with */
 export async function openInput(request: InputRequest): Promise<OpenInput> {
   const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
+  const named = request.format ?? formatOfName(request.path);
+  if (named === "parquet" && request.path !== "-") return openParquet(request.path, market);
   const source = await openBytes(request.path, request);
   try {
-    const text = decodeText(source.bytes);
-    const { format, chunks } = await sniff(text, request);
-    const book = await readAs(format, chunks, market, request.replacesMarket ?? false);
+    const { first, bytes } = await withFirst(source.bytes);
+    const isParquet = named === "parquet" || (named === undefined && startsAsParquet(first));
+    const book = isParquet
+      ? await readTable(await wholeBytes(bytes), market)
+      : await readText(decodeText(bytes), named, market, request.replacesMarket ?? false);
     return { ...book, fractionRead: source.fractionRead, close: source.close };
   } catch (error) {
     source.close();
     throw error;
   }
+}
+
+async function readText(
+  text: AsyncGenerator<string>,
+  named: TextFormat | undefined,
+  market: BookHeader | undefined,
+  replaces: boolean,
+): Promise<BookStream & { total: number | undefined }> {
+  const { format, chunks } = await sniff(text, named);
+  return readAs(format, chunks, market, replaces);
+}
+
+/** The parts of a Parquet file are read where they stand. */
+async function openParquet(path: string, market: BookHeader | undefined): Promise<OpenInput> {
+  const size = await sizeOf(path);
+  const file = await open(path).catch((cause: unknown) => {
+    throw cannotRead(path, cause);
+  });
+  const slice = async (start: number, end = size ?? 0): Promise<ArrayBuffer> => {
+    const part = new Uint8Array(Math.max(end - start, 0));
+    await file.read(part, 0, part.length, start).catch((cause: unknown) => {
+      throw cannotRead(path, cause);
+    });
+    return part.buffer;
+  };
+  const close = (): void => void file.close().catch(() => undefined);
+  try {
+    const book = await readTable({ byteLength: size ?? 0, slice }, market);
+    return { ...book, fractionRead: () => undefined, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function readTable(file: RandomAccess, market: BookHeader | undefined): Promise<BookStream & { total: number }> {
+  return readParquet(file, marketOfTable(market));
+}
+
+function marketOfTable(market: BookHeader | undefined): BookHeader {
+  if (market === undefined) throw new CliError("a table of trades needs a market beside it: --market MARKET.json");
+  return market;
+}
+
+async function withFirst(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ first: Uint8Array; bytes: AsyncIterable<Uint8Array> }> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const { value = new Uint8Array(), done } = await iterator.next();
+  async function* all(): AsyncGenerator<Uint8Array> {
+    if (done !== true) yield value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return { first: value, bytes: all() };
+}
+
+/** Its first four bytes are PAR1. */
+function startsAsParquet(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 4)).toString("latin1") === "PAR1";
+}
+
+/** What comes through a pipe can only be read at any place once it is all there. */
+async function wholeBytes(bytes: AsyncIterable<Uint8Array>): Promise<ArrayBuffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  const all = new Uint8Array(Buffer.concat(parts));
+  return all.buffer;
 }
 
 async function readMarket(path: string, request: InputRequest): Promise<BookHeader> {
@@ -69,7 +144,7 @@ async function readMarket(path: string, request: InputRequest): Promise<BookHead
 }
 
 async function readAs(
-  format: InputFormat,
+  format: TextFormat,
   chunks: AsyncIterable<string>,
   market: BookHeader | undefined,
   replaces: boolean,
@@ -78,8 +153,7 @@ async function readAs(
     case "ndjson":
       return { ...(await readNdjson(chunks, market, replaces || market === undefined)), total: undefined };
     case "csv":
-      if (market === undefined) throw new CliError("a table of trades needs a market beside it: --market MARKET.json");
-      return { ...(await readCsv(chunks, market)), total: undefined };
+      return { ...(await readCsv(chunks, marketOfTable(market))), total: undefined };
     case "json":
       return wholeBook(parseJson(await readWholeText(chunks)), market, replaces);
     default:
@@ -107,15 +181,39 @@ interface Bytes {
 
 async function openBytes(path: string, { stdin, signal }: InputRequest): Promise<Bytes> {
   if (path === "-") {
+    const { fd } = stdin as { fd?: number };
+    // Node makes an empty stream of it.
+    if (fd !== undefined && fstatSync(fd).isDirectory())
+      throw new CliError("cannot read standard input: it is a directory");
     // Aborting has to end a read that waits for somebody to type.
-    const bytes = addAbortSignal(signal, stdin as Readable) as AsyncIterable<Uint8Array>;
+    const bytes = readable("standard input", addAbortSignal(signal, stdin as Readable), signal);
     return { bytes, fractionRead: () => undefined, close: () => {} };
   }
   const size = await sizeOf(path);
   const stream: ReadStream = createReadStream(path, { highWaterMark: 1 << 18, signal });
   const fractionRead = (): number | undefined =>
     size === undefined || size === 0 ? undefined : stream.bytesRead / size;
-  return { bytes: stream, fractionRead, close: () => stream.destroy() };
+  return { bytes: readable(path, stream, signal), fractionRead, close: () => stream.destroy() };
+}
+
+async function* readable(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cannotRead(name, cause);
+  }
+}
+
+function cannotRead(name: string, cause: unknown): CliError {
+  const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+  const directory = (cause as NodeJS.ErrnoException).code === "EISDIR";
+  const reason = missing ? "there is no such file" : directory ? "it is a directory" : reasonOf(cause);
+  return new CliError(`cannot read ${name}: ${reason}`, { cause });
 }
 
 /** Bytes, of an ordinary file. @throws CliError no such file, a directory, no right to read it */
@@ -126,10 +224,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
     return stats.isFile() ? stats.size : undefined;
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
-    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : (cause as Error).message}`, {
-      cause,
-    });
+    throw cannotRead(path, cause);
   }
 }
 
@@ -137,7 +232,12 @@ const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
   [/\.json$/i, "json"],
   [/\.(ndjson|jsonl)$/i, "ndjson"],
   [/\.csv$/i, "csv"],
+  [/\.parquet$/i, "parquet"],
 ];
+
+function formatOfName(path: string): InputFormat | undefined {
+  return BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
+}
 
 /** Text looked at, at most, to tell formats apart. */
 const MOST_SNIFFED = 1 << 26;
@@ -145,9 +245,8 @@ const MOST_SNIFFED = 1 << 26;
 /** The format that was asked for, or that the name or else the first line says. The chunks are the text from its start. */
 async function sniff(
   text: AsyncGenerator<string>,
-  { path, format }: InputRequest,
-): Promise<{ format: InputFormat; chunks: AsyncIterable<string> }> {
-  const known = format ?? BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
+  known: TextFormat | undefined,
+): Promise<{ format: TextFormat; chunks: AsyncIterable<string> }> {
   if (known !== undefined) return { format: known, chunks: text };
   const head: string[] = [];
   let length = 0;
@@ -167,12 +266,10 @@ async function* prepend(head: readonly string[], rest: AsyncIterable<string>): A
 }
 
 /** JSON over several lines has a first line that is no JSON by itself; NDJSON has one that is. */
-function formatOf(head: string): InputFormat {
+function formatOf(head: string): TextFormat {
   const start = head.trimStart();
   if (start === "") return "json";
-  // oxlint-disable-next-line no-control-regex -- no text has it
-  if (/[\u0000\ufffd]/.test(start))
-    throw new CliError("expected JSON or a table of trades, got bytes that are no text");
+  if (start.includes("\u0000")) throw new CliError("expected JSON or a table of trades, got bytes that are no text");
   if (/^(?:null|true|false|["\d-].*)\s*$/.test(start) && !start.includes(",")) return "json";
   if (!/^[{[]/.test(start)) return "csv";
   const [line, rest] = start.split("\n", 2);

@@ -3,24 +3,49 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
-import { EXIT, Interruption } from "./failure.ts";
+import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import type { InputFormat } from "./input.ts";
-import type { OutputFormat } from "./output.ts";
+import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { Terminal } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
 
+/** What is under way when a signal comes has this long to end by itself. Milliseconds. */
+const PATIENCE = 300;
+
 /** Runs the process's own command line, and sets its exit status. */
 export async function runFromShell(engine: OpenEngine = openEngine): Promise<void> {
   const controller = new AbortController();
-  // Once: a second Ctrl-C ends the process the ordinary way, should it be stuck.
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort(new Interruption(name)));
+  const { signal } = controller;
+  // Temporary files go when the process does (see output.ts), which these three let it do.
+  const leave = (error: unknown): never => process.exit(reportFailure(error, process, signal));
+  process.on("uncaughtException", leave);
+  const end = (reason: Error): void => {
+    if (signal.aborted) leave(signal.reason);
+    controller.abort(reason);
+    setTimeout(() => leave(signal.reason), PATIENCE).unref();
+  };
+  for (const name of Object.keys(INTERRUPTING) as InterruptingSignal[])
+    process.on(name, () => end(new Interruption(name)));
   // `feynkac … | head` closes the pipe early, which is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") controller.abort(error);
-    else throw error;
+    if (!signal.aborted)
+      end(
+        error.code === "EPIPE"
+          ? error
+          : new CliError(`cannot write to standard output: ${reasonOf(error)}`, { cause: error }),
+      );
   });
-  process.exitCode = await main(process.argv.slice(2), process, controller.signal, engine);
+  process.stderr.on("error", () => {}); // there is nobody to tell
+  process.exitCode = await main(process.argv.slice(2), process, signal, engine);
+  const told = signal.aborted;
+  await written(process.stdout);
+  if (signal.aborted && !told) process.exitCode = reportFailure(signal.reason, process, signal);
+}
+
+/** When everything has been written, or could not be. */
+async function written(stream: NodeJS.WriteStream): Promise<void> {
+  await new Promise<void>((resolve) => stream.write("", () => setImmediate(resolve)));
 }
 
 /** @returns the exit status; never throws */
@@ -51,7 +76,7 @@ interface Context {
 
 function describe(context: Context): Command {
   const program = new Command("feynkac")
-    .description("Prices derivatives and computes their risk on every core and any GPU.")
+    .description("Feynkac prices derivatives and computes their risk.")
     .version(packageVersion())
     .exitOverride()
     .configureOutput({
@@ -64,6 +89,10 @@ function describe(context: Context): Command {
     .command("doctor")
     .description("say what there is to compute with, what is missing, and how to get it")
     .action(async () => context.done(await (await import("./commands/doctor.ts")).doctor(context.terminal)));
+  program
+    .command("schema")
+    .description("print the book's format as JSON Schema, for editors and for other programs")
+    .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
   describeBench(program, context);
   return program;
 }
@@ -97,18 +126,14 @@ const withFormats = (command: Command): Command =>
         "json",
         "ndjson",
         "csv",
+        "parquet",
       ]),
     )
     .addOption(
-      new Option("--format <name>", "of the results; else the output's name tells, or table").choices([
-        "table",
-        "json",
-        "ndjson",
-        "csv",
-      ]),
+      new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
     .option("-o, --output <file>", "where results go; the file appears when it is complete")
-    .option("--all", "every row of the table, on a terminal too");
+    .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
 /** What commander makes of the options. */
 interface Flags {
@@ -123,19 +148,18 @@ interface Flags {
   readonly inputFormat?: InputFormat;
   readonly format?: OutputFormat;
   readonly output?: string;
-  readonly all?: boolean;
+  readonly rows?: TableRows;
 }
+
+const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
 
 function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
   const command = program
     .command("price")
     .description("price a book: value, Greeks and error estimate of every trade")
-    .argument("<book>", "BOOK.json, BOOK.ndjson or TRADES.csv; - reads standard input")
-    .option("--market <file>", "market of an NDJSON or CSV file of trades: asOf, market and scenarios as JSON")
-    .addHelpText(
-      "after",
-      "\nExit status: 0 all trades priced, 1 some were not, 2 input that cannot be used, 130 interrupted.",
-    );
+    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
+    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
+    .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   withDevice(withGreeks(withFormats(command))).action(async (path: string, flags: Flags) => {
     const { price } = await import("./commands/price.ts");
     done(await price(path, priceOptions(flags), terminal, signal, engine));
@@ -160,7 +184,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
     )
     .addHelpText(
       "after",
-      "\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; 2 input that cannot be used, 130 interrupted.",
+      `\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; ${OTHER_STATUS}`,
     );
   withDevice(withFormats(command)).action(
     async (before: string, after: string | undefined, flags: Flags & Pick<ExplainCommandOptions, "method">) => {
@@ -183,9 +207,13 @@ function describeBench(program: Command, { terminal, signal, engine, done }: Con
 }
 
 function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, all = false, ...rest } = flags;
+  const { market, inputFormat, format, output, device, threads, rows, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, market, inputFormat, format, output, device, threads, all };
+  return { ...rest, precision, market, inputFormat, format, output, device, threads, rows };
+}
+
+function tableRows(text: string): TableRows {
+  return text === "all" ? text : wholeNumber(text);
 }
 
 function deviceIndex(text: string): number {

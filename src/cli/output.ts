@@ -1,14 +1,16 @@
 import { once } from "node:events";
-import { createWriteStream, realpathSync, statSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { CliError } from "./failure.ts";
+import { createWriteStream, realpathSync, rmSync, statSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { CliError, reasonOf } from "./failure.ts";
+import { rowsOnScreen, type TableOptions } from "./format/table.ts";
+import type { Part } from "./format/writer.ts";
 import { type Sink, writeTo } from "./terminal.ts";
 
 /** Where results go: standard output, or a file that appears under its name only when it is complete. */
 export interface Output {
   readonly sink: Sink;
-  readonly write: (text: string) => Promise<void>;
+  readonly write: (part: Part) => Promise<void>;
   readonly commit: () => Promise<void>;
   /** Leaves no trace of what was written. */
   readonly discard: () => Promise<void>;
@@ -16,18 +18,49 @@ export interface Output {
 
 const nothing = async (): Promise<void> => {};
 
-export type OutputFormat = "table" | "json" | "ndjson" | "csv";
+export const OUTPUT_FORMATS = ["table", "json", "ndjson", "csv", "parquet"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** The format that the name of an output says. */
-export function formatOfName(path: string | undefined): OutputFormat | undefined {
-  const extension = path?.match(/\.(json|ndjson|csv)$/i)?.[1].toLowerCase();
-  return extension as OutputFormat | undefined;
+const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
+  [".csv", "csv"],
+  [".json", "json"],
+  [".jsonl", "ndjson"],
+  [".ndjson", "ndjson"],
+  [".parquet", "parquet"],
+  [".txt", "table"],
+]);
+
+/**
+ * The format asked for; else the one that the output's name says; else a table.
+ * @throws CliError a name that says none that is known; Parquet to a terminal
+ */
+export function outputFormat(asked: OutputFormat | undefined, path: string | undefined, stdout: Sink): OutputFormat {
+  const extension = path === undefined ? "" : extname(path).toLowerCase();
+  const format = asked ?? (extension === "" ? "table" : BY_EXTENSION.get(extension));
+  if (format === undefined) {
+    const known = [...BY_EXTENSION.keys()].join(", ");
+    throw new CliError(`no format is known by the name of ${path}; known are ${known}; or say it: --format csv`);
+  }
+  if (format === "parquet" && (path === undefined || path === "-") && stdout.isTTY === true)
+    throw new CliError("Parquet is not for a terminal to show; give a file: --output results.parquet");
+  return format;
 }
 
-/** A table for people is cut, one for a pipe is not. */
-export function tableOptions(all: boolean, sink: Sink): { all: boolean; columns: number | undefined } {
-  // Some terminals say that they have 0 columns.
-  return { all: all || sink.isTTY !== true, columns: sink.isTTY === true && sink.columns ? sink.columns : undefined };
+export type TableRows = number | "all";
+
+/** Lines of a terminal that does not say how many it has. */
+const USUAL_LINES = 24;
+
+/** A table for people fits their screen, one for a pipe or a file is complete. */
+export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows: lines }: Sink): TableOptions {
+  const terminal = isTTY === true;
+  const most = rows ?? (terminal ? rowsOnScreen(lines || USUAL_LINES) : "all");
+  return {
+    rows: most === "all" ? Number.POSITIVE_INFINITY : most,
+    // Some terminals say that they have 0 columns.
+    columns: terminal && columns ? columns : undefined,
+    lines: terminal && rows === undefined ? lines || USUAL_LINES : undefined,
+  };
 }
 
 /** The file of that name; standard output for none, or `-`. @throws CliError when the file cannot be written */
@@ -36,61 +69,83 @@ export async function openOutput(path: string | undefined, stdout: Sink): Promis
 }
 
 export function outputTo(sink: Sink): Output {
-  return { sink, write: (text) => writeTo(sink, text), commit: nothing, discard: nothing };
+  return { sink, write: (part) => writeTo(sink, part), commit: nothing, discard: nothing };
 }
 
 /** @throws CliError when the file cannot be written */
 export async function outputToFile(path: string): Promise<Output> {
-  const target = resolveTarget(path);
+  const target = targetOf(path);
   const temporary = target.replaceable
     ? join(dirname(target.path), `.${basename(target.path)}.${process.pid}.tmp`)
     : target.path;
+  // However the process ends, but for a signal that nothing can be done about, no temporary file stays.
+  const remove = (): void => rmSync(temporary, { force: true });
+  if (target.replaceable) process.once("exit", remove);
+  const settle = (): void => void process.off("exit", remove);
   const stream = createWriteStream(temporary, { encoding: "utf8" });
   try {
     await once(stream, "open");
   } catch (cause) {
-    throw new CliError(`cannot write ${path}: ${reasonOf(cause)}`, { cause });
+    settle();
+    throw cannotWrite(path, cause);
   }
   let failure: Error | undefined;
   stream.on("error", (error: Error) => {
-    failure = new CliError(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+    failure = cannotWrite(path, error);
   });
   return {
     sink: stream,
-    write: async (text) => {
+    write: async (part) => {
       if (failure !== undefined) throw failure;
-      await writeTo(stream, text);
+      try {
+        await writeTo(stream, part);
+      } catch (cause) {
+        throw cannotWrite(path, cause);
+      }
     },
     commit: async () => {
       if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", resolve).end());
       if (failure !== undefined) throw failure;
-      if (target.replaceable) await rename(temporary, target.path);
+      if (!target.replaceable) return;
+      try {
+        await rename(temporary, target.path);
+      } catch (cause) {
+        throw cannotWrite(path, cause);
+      }
+      settle();
     },
     discard: async () => {
       stream.destroy();
       // What was still to be written fails, which is no news.
       if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", resolve));
-      if (target.replaceable) await rm(temporary, { force: true });
+      if (target.replaceable) remove();
+      settle();
     },
   };
 }
 
-/** Node's message, without the name of the temporary file, which nobody asked for. */
-function reasonOf(cause: unknown): string {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === "ENOENT" || code === "ENOTDIR") return "there is no such folder";
-  return message.replace(/,? (?:open|write)\b.*$/, "").replace(/^E[A-Z]+: /, "");
+function targetOf(path: string): ReturnType<typeof resolveTarget> {
+  try {
+    return resolveTarget(path);
+  } catch (cause) {
+    throw cause instanceof CliError ? cause : cannotWrite(path, cause);
+  }
 }
 
-/** A link is followed, so that it stays one; a device or a pipe (`/dev/null`) is written to, never replaced. */
+function cannotWrite(path: string, cause: unknown): CliError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const noFolder = code === "ENOENT" || code === "ENOTDIR";
+  return new CliError(`cannot write ${path}: ${noFolder ? "there is no such folder" : reasonOf(cause)}`, { cause });
+}
+
+/**
+ * A link is followed, so that it stays one; a device or a pipe (`/dev/null`, `/dev/stdout`) is written to, never
+ * replaced.
+ */
 function resolveTarget(path: string): { path: string; replaceable: boolean } {
-  try {
-    const real = realpathSync(path);
-    const stats = statSync(real);
-    if (stats.isDirectory()) throw new CliError(`cannot write ${path}: it is a directory`);
-    return { path: real, replaceable: stats.isFile() };
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    return { path, replaceable: true };
-  }
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return { path, replaceable: true };
+  if (stats.isDirectory()) throw new CliError(`cannot write ${path}: it is a directory`);
+  // What `/dev/stdout` links to may have no path, when it is a pipe.
+  return stats.isFile() ? { path: realpathSync(path), replaceable: true } : { path, replaceable: false };
 }

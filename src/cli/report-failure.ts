@@ -1,6 +1,6 @@
 import { FeynkacError } from "../errors.ts";
-import { CliError, EXIT, Interruption } from "./failure.ts";
-import type { Terminal } from "./terminal.ts";
+import { CliError, EXIT, INTERRUPTING, Interruption } from "./failure.ts";
+import type { Sink, Terminal } from "./terminal.ts";
 
 /** Errors that another input, or another option, would mend; the rest (a device lost, memory at its end) are ours or the machine's. */
 const ASKED_WRONGLY: ReadonlySet<string> = new Set(["BOOK", "SPEC", "PRECISION", "DEVICE_UNAVAILABLE"]);
@@ -8,11 +8,14 @@ const ASKED_WRONGLY: ReadonlySet<string> = new Set(["BOOK", "SPEC", "PRECISION",
 /** Says on standard error why a command ended early; the exit status tells which kind of reason it was. */
 export function reportFailure(error: unknown, { stderr }: Terminal, signal: AbortSignal): number {
   if (isBrokenPipe(error) || isBrokenPipe(signal.reason)) return EXIT.ok;
-  if (signal.aborted) {
+  if (signal.aborted && !(signal.reason instanceof CliError)) {
     stderr.write("feynkac: interrupted\n");
-    const terminated = signal.reason instanceof Interruption && signal.reason.signal === "SIGTERM";
-    return terminated ? EXIT.terminated : EXIT.interrupted;
+    return signal.reason instanceof Interruption ? signal.reason.status : INTERRUPTING.SIGINT;
   }
+  return explain(signal.aborted ? signal.reason : error, stderr);
+}
+
+function explain(error: unknown, stderr: Sink): number {
   if (error instanceof CliError || error instanceof FeynkacError) {
     stderr.write(`feynkac: ${error.message}\n`);
     return error instanceof CliError || ASKED_WRONGLY.has(error.code) ? EXIT.unusable : EXIT.internal;

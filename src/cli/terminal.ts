@@ -7,16 +7,17 @@ export interface Terminal {
 
 /** Where text goes. */
 export interface Sink {
-  write(text: string): boolean;
+  write(part: string | Uint8Array): boolean;
   once(event: "drain" | "error" | "close", listener: (error?: Error) => void): unknown;
   off(event: "drain" | "error" | "close", listener: (error?: Error) => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 /** Writes, and waits while the other side is slow, so that results never pile up in memory. */
-export async function writeTo(sink: Sink, text: string): Promise<void> {
-  if (sink.write(text)) return;
+export async function writeTo(sink: Sink, part: string | Uint8Array): Promise<void> {
+  if (sink.write(part)) return;
   await new Promise<void>((resolve, reject) => {
     const settle = (error?: Error): void => {
       sink.off("drain", settle);

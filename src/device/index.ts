@@ -32,6 +32,8 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
   readonly device?: number;
   /** Threads of the CPU back end; every core by default. */
   readonly threads?: number;
+  /** "always": kernels never run on the calling thread of the CPU back end, which stays free to answer. */
+  readonly share?: "when-quicker" | "always";
   /**
    * What `real` will have to be: the device offers it, or opening fails. f64 on WebGPU, which only emulates it, is f32x2 there: its test
    * runs now, and a device that fails it is not opened.
@@ -103,8 +105,8 @@ async function openAny(options: OpenOptions): Promise<Device> {
   return (precision === "f64" ? undefined : await openHardwareGpu()) ?? openCpu(options);
 }
 
-async function openCpu({ threads }: OpenOptions): Promise<Device> {
-  return createCpuDevice(threads === undefined ? {} : { threads });
+async function openCpu({ threads, share }: OpenOptions): Promise<Device> {
+  return createCpuDevice({ ...(threads === undefined ? {} : { threads }), ...(share === undefined ? {} : { share }) });
 }
 
 async function openCuda(device?: number): Promise<CudaDevice> {

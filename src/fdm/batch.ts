@@ -7,6 +7,7 @@ import { coefficientCount } from "./coefficients.ts";
 import { Launch, type LaneValues } from "./launch.ts";
 import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
+import { Turns } from "../turns.ts";
 import { KEPT_FACTORS, solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
 import { sliceWords } from "./surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
@@ -68,6 +69,7 @@ export class LaneSolver implements Disposable {
   async solve(lanes: readonly Lane[], signal?: AbortSignal): Promise<LaneValues[]> {
     const results = new Array<LaneValues>(lanes.length);
     const running: Promise<void>[] = [];
+    const turns = new Turns(signal);
     for (const members of grouped(lanes)) {
       const split = this.splitOf(lanes[members[0]], members.length);
       const variant = this.variant(lanes[members[0]], split);
@@ -75,6 +77,7 @@ export class LaneSolver implements Disposable {
       for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
         if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
+        if (turns.due) await turns.take();
         const launch = new Launch(
           this.memory,
           kernel,

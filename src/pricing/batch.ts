@@ -7,8 +7,8 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { BookError, SpecError } from "../errors.ts";
-import { pause } from "../pause.ts";
 import { type Arena, largestNodes, needsItems, type OneFactorProblem, VolatilityError } from "../fdm/index.ts";
+import { Turns } from "../turns.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
@@ -22,12 +22,6 @@ export interface BatchSetting extends Settings {
   readonly scenarios: Scenarios | undefined;
   readonly signal: AbortSignal | undefined;
 }
-
-/**
- * Trades prepared between two turns of the event loop, some 3 ms: until then the device can have nothing new to do, and what it
- * has done is not heard.
- */
-const TRADES_PER_TURN = 32;
 
 /** What is left to do for a batch once its trades have been looked at. */
 interface Prepared {
@@ -81,12 +75,10 @@ async function prepare(
   setting: BatchSetting,
   arena: Arena,
 ): Promise<Prepared> {
+  const turns = new Turns(setting.signal);
   const prepared: Prepared = { results: new Array<TradeResult>(trades.length), closed: [], solved: [] };
   for (let index = 0; index < trades.length; index++) {
-    if (index % TRADES_PER_TURN === TRADES_PER_TURN - 1) {
-      await pause();
-      setting.signal?.throwIfAborted();
-    }
+    if (turns.due) await turns.take();
     const parsed = trades[index];
     if (!parsed.ok) prepared.results[index] = failedResult(parsed.id, parsed.error);
     else

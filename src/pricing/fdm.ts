@@ -12,6 +12,7 @@ import {
   volatilityAt,
 } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
+import { Turns } from "../turns.ts";
 import { pdeTheta } from "./black-scholes.ts";
 import { decayOf } from "./decay.ts";
 import { deterministicValuation, knownValues } from "./deterministic.ts";
@@ -235,6 +236,7 @@ async function solveAll(
   solver: LaneSolver,
   signal: AbortSignal | undefined,
 ): Promise<void> {
+  const turns = new Turns(signal);
   for (let going = trades; going.length > 0; going = going.filter(({ lanes }) => lanes.length > 0)) {
     const waiting = going.flatMap(({ lanes }) => lanes);
     const values = await solver.solve(
@@ -242,6 +244,9 @@ async function solveAll(
       signal,
     );
     waiting.forEach((one, i) => (one.values = values[i]));
-    for (const trade of going) trade.advance();
+    for (const trade of going) {
+      trade.advance();
+      if (turns.due) await turns.take();
+    }
   }
 }

@@ -79,19 +79,65 @@ export async function* priceTrades(
   }
 }
 
+/**
+ * A batch that is not full is closed after so long without another trade: who types them sees each result.
+ * Milliseconds.
+ */
+const QUIET = 200;
+
 async function* batches(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
   size: () => number,
 ): AsyncGenerator<ParsedTrade[]> {
   let batch: ParsedTrade[] = [];
-  for await (const trade of trades) {
-    batch.push(trade);
-    if (batch.length >= size()) {
+  for await (const trade of Symbol.asyncIterator in trades ? orQuiet(trades) : trades) {
+    if (trade !== QUIETLY) batch.push(trade);
+    if (batch.length >= (trade === QUIETLY ? 1 : size())) {
       yield batch;
       batch = [];
     }
   }
   if (batch.length > 0) yield batch;
+}
+
+/** Says that no item has come for a while. */
+const QUIETLY = Symbol("quiet");
+
+/** The items of a source, and a word whenever it is quiet after one. */
+async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof QUIETLY> {
+  const iterator = source[Symbol.asyncIterator]();
+  let next = iterator.next();
+  let waiting = false;
+  let open = true;
+  try {
+    for (let item: IteratorResult<T> | undefined = await next; item?.done !== true; item = await before(QUIET, next)) {
+      waiting = item === undefined;
+      if (item === undefined) {
+        yield QUIETLY;
+        item = await next;
+        waiting = false;
+        if (item.done === true) break;
+      }
+      yield item.value;
+      next = iterator.next();
+    }
+    open = false;
+  } finally {
+    // A source that waits for its own input answers when that comes: nobody waits for it any more.
+    if (open) {
+      const closed = iterator.return?.();
+      if (waiting) closed?.catch(() => undefined);
+      else await closed;
+    }
+  }
+}
+
+/** What a promise gives; undefined if it does not within so many milliseconds. */
+function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, patience, undefined);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 function settingsOf({ greeks = "all", method = "auto", accuracy = 1e-5, batchSize = 1 }: PricingOptions): Settings {

@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ["linalg", "random"],
   ["device"],
   ["kernel"],
-  ["errors.ts", "pause.ts"],
+  ["errors.ts", "turns.ts"],
 ];
 
 /**

@@ -78,6 +78,15 @@ describe("text that is not JSON is refused with line and column", () => {
     ["  \n", "expected JSON, got nothing"],
     ['{\n  "asOf": "2026-01-01",\n}', 'not JSON: line 3, column 1: expected a name in double quotes, got "}"'],
     ['{\n  "asOf" "x"\n}', 'not JSON: line 2, column 10: expected \':\' after the name, got "\\""'],
+    ['{"asOf": "x",\n "a\\u0073Of": "y"}', 'line 2, column 2: "asOf" is given twice in one object'],
+    [
+      '{"a": {"b:\\\\\\"": [1, {}]},\n "c": [{"d": 1, "e": {}, "d" : 2}]}',
+      'line 2, column 26: "d" is given twice in one object',
+    ],
+    [
+      '{"a": {"b": 1}, "c": [{"b": 1}, {"b": ": \\" \\\\"}]}',
+      "a: unknown field; known are $schema, asOf, market, trades, scenarios",
+    ],
     ["[1 2]", "not JSON: line 1, column 4: expected ',' or ']', got \"2\""],
     ["[1,", "not JSON: line 1, column 4: expected a value, got the end of the text"],
     ['{"a": 1', "not JSON: line 1, column 8: expected ',' or '}', got the end of the text"],

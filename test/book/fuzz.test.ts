@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  type BookStream,
   parseBook,
   type ParsedTrade,
   readCsv,
@@ -197,6 +198,33 @@ async function checkStream(bytes: Uint8Array, kind: "ndjson" | "csv" | "whole"):
   }
 }
 
+/** Bytes that mean something in UTF-8, CSV or JSON. */
+const BYTES = [0x00, 0x0a, 0x0d, 0x20, 0x22, 0x27, 0x2c, 0x3a, 0x5c, 0x7b, 0x7d, 0x80, 0xc3, 0xe2, 0xef, 0xf0, 0xff];
+
+/** A copy with a few bytes changed, inserted or removed. */
+function corrupted(random: Random, bytes: Buffer): Buffer {
+  const copy = [...bytes];
+  for (let i = random(8); i >= 0; i--) {
+    const byte = random(2) === 0 ? pick(random, BYTES) : random(256);
+    copy.splice(random(copy.length), random(3), ...(random(3) === 0 ? [] : [byte]));
+  }
+  return Buffer.from(copy);
+}
+
+function linesWithSomething(bytes: Buffer): number {
+  const text = bytes.toString("latin1").split("\n");
+  return text.filter((line) => Buffer.from(line, "latin1").toString("utf8").trim() !== "").length;
+}
+
+function readAs(kind: "ndjson" | "csv", bytes: Buffer, random: Random): Promise<BookStream> {
+  const size = 1 + random(200);
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const text = decodeText(chunks());
+  return kind === "csv" ? readCsv(text, HEADER) : readNdjson(text);
+}
+
 const HEADER = readHeader({ asOf, market: market() });
 
 describe("100,000 inputs: a result or a typed error, never anything else", () => {
@@ -229,6 +257,31 @@ describe("100,000 inputs: a result or a typed error, never anything else", () =>
     for (let i = 0; i < 10_000; i++) {
       const kind = i % 2 === 0 ? "ndjson" : "csv";
       await checkStream(Buffer.from(scrambled(random, kind === "csv" ? csv : ndjson)), kind);
+    }
+  });
+
+  test("2,000 CSV and NDJSON files with bytes changed: as many results and errors as lines with something on them", async () => {
+    const random = generator(6);
+    const { trades, ...header } = SEED_BOOK;
+    const heads = { ndjson: JSON.stringify(header), csv: "id,underlying,payoff,strike,expiry,exercise,volatility" };
+    const rows = {
+      ndjson: trades.map((line) => JSON.stringify(line)),
+      csv: [
+        '"a ""b""",ACME,put,100,2027-11-20,american,0.3',
+        'b,ACME,call,90,1,,"{""local"":""S""}"',
+        "ü,ACME,put,80,2,american,",
+        "",
+        "d,ACME,call,120,3,,0.25",
+      ],
+    };
+    for (let i = 0; i < 2000; i++) {
+      const kind = i % 2 === 0 ? "ndjson" : "csv";
+      const body = Array.from({ length: 40 }, () => pick(random, rows[kind])).join(pick(random, ["\n", "\r\n"]));
+      const changed = corrupted(random, Buffer.from(body));
+      const { trades: parsed } = await readAs(kind, Buffer.concat([Buffer.from(`${heads[kind]}\n`), changed]), random);
+      let count = 0;
+      for await (const _ of parsed) count++;
+      if (count !== linesWithSomething(changed)) throw new Error(`${kind}, ${count}: ${changed.toString("base64")}`);
     }
   });
 

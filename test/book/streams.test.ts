@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { decodeText, type ParsedTrade, readCsv, readHeader, readMarketFile, readNdjson } from "../../src/book/index.ts";
+import {
+  decodeText,
+  parseBook,
+  type ParsedTrade,
+  readCsv,
+  readHeader,
+  readMarketFile,
+  readNdjson,
+  readWholeText,
+} from "../../src/book/index.ts";
 import { SeenIds } from "../../src/book/duplicates.ts";
 import { BookError } from "../../src/errors.ts";
 import { asOf, market, pieces, trade } from "./books.ts";
@@ -20,6 +29,7 @@ describe("NDJSON", () => {
     "{bad",
     "[]",
     JSON.stringify(trade({ id: "T2", strike: -1 })),
+    '{"id": "T3", "strike": 90, "payoff": {"digital": "put", "cash": 1, "cash": 2}, "strike": 100}',
   ];
 
   test.each([1, 7, 100_000])("in chunks of %i: one trade a line, errors by line", async (size) => {
@@ -30,6 +40,7 @@ describe("NDJSON", () => {
       "line 4: not JSON: column 2: expected a name in double quotes or '}', got \"b\"",
       "line 5: expected a trade (an object), got an empty list",
       "line 6: strike: expected a positive number, got -1",
+      'line 7: column 68: "cash" is given twice in one object',
     ]);
   });
 
@@ -105,20 +116,26 @@ describe("CSV", () => {
       '"a, ""b""",ACME,put,,,100,2027-11-20,american,3,0.3',
       "",
       "c,ACME,,call,5,100,1,,,",
-      '"two\r\nlines",ACME,call,,,100,1,,,"{""local"":""0.2""}"',
+      '"two, and one",ACME,call,,,100,1,,,"{""local"":""0.2""}"',
       "d,ACME,call,,,x,1,,,",
       "e,ACME",
       "f,ACME,call,put,,1,1,,,",
       'g"g,ACME,call,,,1,1,,,',
+      'h,"ACME,call,,,1,1,,,',
+      '"i"i,ACME,call,,,1,1,,,',
+      "j,ACME,call,,,1,1,,,",
     ];
     expect(await read(rows.join("\r\n"), size)).toEqual([
       'a, "b"',
       "c",
-      "two\nlines",
-      'line 7: strike: expected a positive number, got "x"',
-      "line 8: expected 10 cells, as in the first row, got 2",
-      "line 9: payoff.digital: payoff is given in two columns",
-      "line 10: a double quote is not closed",
+      "two, and one",
+      'line 6: strike: expected a positive number, got "x"',
+      "line 7: expected 10 cells, as in the first row, got 2",
+      "line 8: payoff.digital: payoff is given in two columns",
+      "line 9: column 2: a double quote inside a cell that does not begin with one; quote the cell, and double the quote",
+      "line 10: column 3: a double quote is not closed on its line",
+      "line 11: column 4: expected a comma after the closing double quote of a cell",
+      "j",
     ]);
   });
 
@@ -178,11 +195,14 @@ describe("CSV", () => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
-  test("an open quote costs no more than the longest row", async () => {
-    const rows = Array.from({ length: 150_000 }, () => "x".repeat(9)).join("\n");
-    const seen = await read(`id,strike\n"${rows}\nlast,1`, 1 << 16);
-    expect(seen[0]).toBe("line 2: a double quote is not closed");
-    expect(seen.at(-1)).toMatch(/^line 150002: /);
+  test("a cell does not go over several lines: an open quote costs its own line", async () => {
+    const rows = ['"A', 'x,ACME,put,100,1"', '"B,ACME', "C,ACME,put,100,1"];
+    expect(await read(`id,underlying,payoff,strike,expiry\n${rows.join("\n")}`)).toEqual([
+      "line 2: column 1: a double quote is not closed on its line",
+      "line 3: column 17: a double quote inside a cell that does not begin with one; quote the cell, and double the quote",
+      "line 4: column 1: a double quote is not closed on its line",
+      "C",
+    ]);
   });
 });
 
@@ -198,7 +218,31 @@ describe("bytes", () => {
 
   test("are UTF-8, cut anywhere", async () => {
     expect(await decode([0xef, 0xbb], [0xbf, 0x61, 0xc3], [0xa9])).toBe("aé");
-    expect(await decode([0x61, 0xff])).toBe("a\ufffd");
+    expect(await decode([0xef], [0xbb], [0xbf], [0x61])).toBe("a");
+    expect(await decode([0x61, 0xf0, 0x9f], [0x98], [0x80, 0xef, 0xbf, 0xbd], [0x62])).toBe("a😀\ufffdb");
+  });
+
+  test("that are no UTF-8 are an error of their line, and of no other", async () => {
+    const latin1 = (text: string): Uint8Array => Buffer.from(text, "latin1");
+    async function* bytes(text: string, cut: number): AsyncGenerator<Uint8Array> {
+      yield latin1(text).subarray(0, cut);
+      yield latin1(text).subarray(cut);
+    }
+    const not = "expected UTF-8 text, got other bytes; save the file as UTF-8";
+    const csv = "id,underlying,payoff,strike,expiry\nM\u00fcller,ACME,put,100,1\nB,ACME,put,100,1\nC\u00e9";
+    for (const cut of [36, 37, 40, 80]) {
+      const { trades } = await readCsv(decodeText(bytes(csv, cut)), readHeader(header));
+      expect(await outcomes(trades)).toEqual([`line 2: column 2: ${not}`, "B", `line 4: column 2: ${not}`]);
+    }
+    const ndjson = [header, trade({ id: "\u00fc" }), trade({ id: "B" })].map((line) => JSON.stringify(line)).join("\n");
+    const { trades } = await readNdjson(decodeText(bytes(ndjson, 9)));
+    expect(await outcomes(trades)).toEqual([`line 2: column 8: ${not}`, "B"]);
+    const whole = `{\n  "asOf": "M\u00e4rz"\n}`;
+    const text = await readWholeText(decodeText(bytes(whole, 9)));
+    expect(() => parseBook(text)).toThrow(`line 2, column 13: ${not}`);
+    await expect(readCsv(decodeText(bytes("id,\u00e9\n", 1)), readHeader(header))).rejects.toThrow(
+      `line 1: column 4: ${not}`,
+    );
   });
 
   test("that are compressed or UTF-16 are refused by name", async () => {

@@ -1,6 +1,8 @@
+import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
 import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
 import { decimalsFor, fixed, magnitude } from "../../src/cli/format/numbers.ts";
+import { parquetTable } from "../../src/cli/format/parquet.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
 import { kept } from "./in-process.ts";
 
@@ -40,6 +42,17 @@ test("columns: names to the left and cut, numbers to the right", () => {
     ["y", "22"],
   ];
   expect(alignColumns(columns, rows, widthsOf(columns, rows, 6), 6)).toEqual(["xxxxx…   1", "y       22"]);
+});
+
+test("Parquet is written by row groups, as they fill", async () => {
+  const table = await parquetTable<number>([{ name: "n", type: "number", value: (row) => row }], { asOf: "today" });
+  const rows = Array.from({ length: 100_000 }, (_, i) => i);
+  const parts = Array.from({ length: 25 }, () => table.add(rows));
+  expect(parts.filter((part) => part.length > 1_000_000)).toHaveLength(2);
+  const file = new Uint8Array(Buffer.concat([...parts, table.end()])).buffer;
+  const { num_rows, row_groups } = await parquetMetadataAsync(file);
+  expect([Number(num_rows), row_groups.length]).toEqual([2_500_000, 3]);
+  expect(await parquetReadObjects({ file, rowStart: 2_400_001, rowEnd: 2_400_003 })).toEqual([{ n: 1 }, { n: 2 }]);
 });
 
 test("control characters and direction overrides do not reach a terminal", () => {

@@ -1,6 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BookReport } from "../../src/book/index.ts";
 import { asOf, book, market, trade } from "../book/books.ts";
@@ -195,10 +197,43 @@ describe("results", () => {
     const long = file("long.json", book(...Array.from({ length: 250 }, (_, i) => trade({ id: `T${i}` }))));
     const rows = (stdout: string): number => stdout.split("\n").filter((line) => /^T\d+ /.test(line)).length;
     const cut = await feynkac(["price", long], { tty: true });
-    expect(rows(cut.stdout)).toBe(20);
-    expect(cut.stdout).toContain("… and 230 more (--all shows them)\n");
-    expect(rows((await feynkac(["price", long, "--all"], { tty: true })).stdout)).toBe(250);
+    const shown = cut.stdout.split("\n").flatMap((line) => /^T\d+/.exec(line) ?? []);
+    expect(shown).toEqual(["T0", "T1", "T2", "T3", "T4", "T5", "T6", "T247", "T248", "T249"]);
+    expect(cut.stdout).toContain("… 240 more rows: --rows all shows them, --output FILE writes them\n");
+    expect(cut.stdout.split("\n").length).toBeLessThanOrEqual(24 - 2); // the summary and the prompt
+    expect(cut.stdout).toMatch(/\nEUR +250 /);
+    expect(rows((await feynkac(["price", long], { tty: true, rows: 60 })).stdout)).toBe(46);
+    expect(rows((await feynkac(["price", long, "--rows", "all"], { tty: true })).stdout)).toBe(250);
+    expect(rows((await feynkac(["price", long, "--rows", "1"], { tty: true })).stdout)).toBe(1);
     expect(rows((await feynkac(["price", long])).stdout)).toBe(250);
+    expect(rows((await feynkac(["price", long, "--rows", "12"])).stdout)).toBe(12);
+    expect((await feynkac(["price", long, "--rows", "0"])).stderr).toContain("expected a whole number from 1 on");
+  });
+
+  test("the last rows are wider: no line of a narrow terminal is", async () => {
+    const ids = Array.from({ length: 100 }, (_, i) => (i < 90 ? `T${i}` : `a-name-that-is-longer-${i}`));
+    const path = file("wider.json", book(...ids.map((id) => trade({ id }))));
+    const { stdout } = await feynkac(["price", path], { tty: true, columns: 70 });
+    const lines = stdout.split("\n").filter((line) => !/^(?:no room|…)/.test(line));
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(70);
+    expect(stdout).toContain("a-name-that-is-longer-99 ");
+  });
+
+  test("errors by the thousand: the first of them, then how many of each kind; in a pipe all", async () => {
+    const wrong = (i: number) => trade({ id: `T${i}`, ...(i % 4 === 0 ? { underlying: "ACMA" } : { strike: -5 }) });
+    const path = file("wrong.json", book(...Array.from({ length: 1000 }, (_, i) => wrong(i))));
+    const { stdout } = await feynkac(["price", path], { tty: true });
+    const lines = stdout.split("\n");
+    expect(lines.filter((line) => /^ {2}T\d+: trades/.test(line))).toHaveLength(20);
+    expect(lines.slice(-4)).toEqual([
+      "  … and 980 more:",
+      "    735 × strike: expected a positive number, got -5",
+      '    245 × underlying: unknown underlying "ACMA" (did you mean "ACME"?)',
+      "",
+    ]);
+    const all = (await feynkac(["price", path])).stdout;
+    expect(all.split("\n").filter((line) => /^ {2}T\d+: trades/.test(line))).toHaveLength(1000);
+    expect(all).not.toContain("more:");
   });
 });
 
@@ -351,6 +386,84 @@ describe("options", () => {
     expect(outcome.stderr).toMatch(/mistake of the program.*no more/);
     expect(readFileSync(target, "utf8")).toBe("old");
     expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  test("--output takes the format of its name, and refuses a name that says none", async () => {
+    const path = file("two.json", two);
+    const written = async (name: string): Promise<string> => {
+      const target = join(folder, name);
+      expect(await feynkac(["price", path, "--output", target])).toMatchObject({ status: 0 });
+      return readFileSync(target, "latin1");
+    };
+    expect(await written("x.JSON")).toMatch(/^\{\n/);
+    expect(await written("x.jsonl")).toMatch(/^\{"id":"A"/);
+    expect(await written("x.txt")).toMatch(/^trade +value/);
+    expect(await written("results")).toMatch(/^trade +value/);
+    expect(await written("x.parquet")).toMatch(/^PAR1[^]*PAR1$/);
+    const target = join(folder, "x.xls");
+    expect(await feynkac(["price", "nowhere.json", "--output", target])).toMatchObject({
+      status: 2,
+      stdout: "",
+      stderr: `feynkac: no format is known by the name of ${target}; known are .csv, .json, .jsonl, .ndjson, .parquet, .txt; or say it: --format csv\n`,
+    });
+    expect(existsSync(target)).toBe(false);
+    expect(await feynkac(["price", path, "--output", target, "--format", "csv"])).toMatchObject({ status: 0 });
+  });
+
+  test("Parquet has the columns of CSV, with types, and does not go to a terminal", async () => {
+    const target = join(folder, "typed.parquet");
+    const trades = [trade({ id: "A", strike: 110 }), trade({ id: "W" }), trade({ id: "X", strike: -5 })];
+    const path = file("typed.json", { ...book(...trades), scenarios: { time: [0, 0.5], spot: [-0.1, 0, 0.1] } });
+    expect(await feynkac(["price", path, "--output", target])).toMatchObject({ status: 1 });
+    const results = await asyncBufferFromFile(target);
+    const { key_value_metadata: about = [] } = await parquetMetadataAsync(results);
+    expect(Object.fromEntries(about.map(({ key, value }) => [key, value]))).toEqual({
+      "feynkac.asOf": "2026-11-20T16:00:00.000Z",
+      "feynkac.device": '{"backend":"cpu","name":"fake"}',
+      "feynkac.scenarios": '{"time":[0,0.5],"spot":[-0.1,0,0.1],"volatility":[0],"rate":[0]}',
+    });
+    const rows = await parquetReadObjects({ file: results });
+    const csv = (await feynkac(["price", path, "--format", "csv"])).stdout.split("\n")[0].split(",");
+    expect(rows.map((row) => Object.keys(row))).toEqual([csv, csv, csv]);
+    expect(rows[0]).toMatchObject({ id: "A", status: "ok", value: 10, rho: null, warnings: [], error: null });
+    expect(rows[0].scenarios).toEqual([10, 11, 12, 110, 111, 112]);
+    expect(rows[1].warnings).toEqual(["a warning"]);
+    const message = "trades[2].strike: expected a positive number, got -5";
+    expect(rows[2]).toMatchObject({ id: "X", status: "error", value: null, error: message });
+    expect(rows[2].scenarios ?? null).toBeNull();
+    const terminal = await feynkac(["price", path, "--format", "parquet"], { tty: true });
+    expect([terminal.status, terminal.stderr]).toEqual([
+      2,
+      "feynkac: Parquet is not for a terminal to show; give a file: --output results.parquet\n",
+    ]);
+    expect((await feynkac(["price", path, "--format", "parquet"])).stdout).toMatch(/^PAR1/);
+  });
+
+  test("trades in Parquet, as a file and through a pipe", async () => {
+    const columnData = [
+      { name: "id", data: ["A", "B"] },
+      { name: "underlying", data: ["ACME", "ACME"] },
+      { name: "payoff", data: ["put", "call"] },
+      { name: "strike", data: [110, 90] },
+      { name: "expiry", data: [1, 0.5] },
+    ];
+    const bytes = Buffer.from(parquetWriteBuffer({ columnData }));
+    const path = join(folder, "trades.parquet");
+    writeFileSync(path, bytes);
+    const args = ["--market", file("market.json", header), "--format", "csv"];
+    const outcome = await feynkac(["price", path, ...args]);
+    expect(outcome.stdout).toMatch(/\nA,ok,10,.*\nB,ok,10,/);
+    expect((await feynkac(["price", "-", ...args], { stdin: bytes })).stdout).toBe(outcome.stdout);
+    expect((await feynkac(["price", "-", ...args, "--input-format", "parquet"], { stdin: bytes })).stdout).toBe(
+      outcome.stdout,
+    );
+    expect((await feynkac(["price", path])).stderr).toContain("a table of trades needs a market beside it");
+    expect((await feynkac(["price", file("no.parquet", "PAR1"), ...args])).stderr).toMatch(
+      /^feynkac: not Parquet that can be read: /,
+    );
+    expect((await feynkac(["price", "nowhere.parquet", ...args])).stderr).toBe(
+      "feynkac: cannot read nowhere.parquet: there is no such file\n",
+    );
   });
 
   test("--output into a folder that is not there", async () => {

@@ -1,14 +1,26 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync, closeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asOf, book, market, trade } from "../book/books.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const command = ["--import", "tsx", join(root, "test/cli/shell.ts")];
+const command = ["--import", "tsx"];
 
 let folder: string;
 beforeAll(() => {
@@ -16,8 +28,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function start(args: readonly string[], nodeOptions: readonly string[] = []): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [...nodeOptions, ...command, ...args], { cwd: root });
+function start(
+  args: readonly string[],
+  nodeOptions: readonly string[] = [],
+  shell: "shell" | "stuck-shell" | "real-shell" = "shell",
+): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [...nodeOptions, ...command, join(root, `test/cli/${shell}.ts`), ...args], {
+    cwd: root,
+  });
 }
 
 interface Ended {
@@ -79,6 +97,7 @@ describe("the command as a process", () => {
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
+    ["SIGHUP", 129],
   ] as const)("%s while it waits for input: status %i", async (signal, expected) => {
     const child = start(["price", "-", "--input-format", "ndjson", "--format", "ndjson"]);
     const ending = end(child);
@@ -90,6 +109,108 @@ describe("the command as a process", () => {
     const { status, stderr } = await ending;
     expect(stderr).toBe("feynkac: interrupted\n");
     expect(status).toBe(expected);
+  });
+
+  const leftovers = (): string[] => readdirSync(folder).filter((name) => name.endsWith(".tmp"));
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("%s while the pricer does not listen: status %i, and no temporary file", async (signal, expected) => {
+    const target = join(folder, "never.csv");
+    const child = start(["price", file("book.json", book(trade())), "--output", target], [], "stuck-shell");
+    const ending = end(child);
+    await once(child.stderr, "data");
+    expect(leftovers()).toHaveLength(1);
+    child.kill(signal);
+    const { status, stderr } = await ending;
+    expect(stderr).toBe("stuck\nfeynkac: interrupted\n");
+    expect(status).toBe(expected);
+    expect(leftovers()).toEqual([]);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  // On one thread each of these trades takes seconds at this accuracy, and all of them more than this test may.
+  test("a signal ends kernels that have long to go", async () => {
+    const target = join(folder, "never.ndjson");
+    const args = ["--accuracy", "1e-8", "--threads", "1", "--output", target];
+    const hard = { exercise: "american", barriers: [{ type: "up-and-out", level: 150 }] };
+    const trades = Array.from({ length: 200 }, (_, i) => trade({ id: `T${i}`, expiry: 3 + i / 1000, ...hard }));
+    const child = start(["price", file("hard.json", book(...trades)), ...args], [], "real-shell");
+    const ending = end(child);
+    while (leftovers().length === 0) await setTimeout(50);
+    await setTimeout(2000); // in which the first kernels have begun
+    child.kill("SIGTERM");
+    expect(await ending).toEqual({ status: 143, stdout: "", stderr: "feynkac: interrupted\n" });
+    expect(leftovers()).toEqual([]);
+  });
+
+  test("what nobody has caught is one message, and leaves no temporary file", async () => {
+    const code = `import { openOutput } from "./src/cli/output.ts"; import { runFromShell } from "./src/cli/main.ts";
+      await openOutput(${JSON.stringify(join(folder, "lost.csv"))}, process.stdout);
+      process.argv.splice(1, 1); process.argv = [process.argv[0], "feynkac", "--version"];
+      await runFromShell(); setTimeout(() => { throw new Error("unforeseen"); });`;
+    const child = spawn(process.execPath, [...command, "--input-type=module", "--eval", code], { cwd: root });
+    const { status, stderr } = await end(child);
+    expect(stderr).toMatch(/^feynkac: this is a mistake of the program, please report it: Error: unforeseen\n/);
+    expect(status).toBe(70);
+    expect(leftovers()).toEqual([]);
+  });
+
+  const full = existsSync("/dev/full") ? openSync("/dev/full", "w") : undefined;
+  afterAll(() => full !== undefined && closeSync(full));
+
+  test.skipIf(full === undefined).each([["price", "--format", "json"], ["price", "--format", "table"], ["--help"]])(
+    "standard output on a full disk is one message and status 2: %s %s %s",
+    async (...args) => {
+      const path = args[0] === "price" ? [file("full.json", book(trade()))] : [];
+      const all = [...command, join(root, "test/cli/shell.ts"), ...args, ...path];
+      const child = spawn(process.execPath, all, { cwd: root, stdio: ["ignore", full, "pipe"] });
+      let stderr = "";
+      child.stderr!.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+      expect(await once(child, "close")).toEqual([2, null]);
+      expect(stderr.replace(/^.* priced in .*\n/, "")).toBe(
+        "feynkac: cannot write to standard output: no space left on device\n",
+      );
+    },
+  );
+
+  test.skipIf(full === undefined)("a file on a full disk too", async () => {
+    const { status, stderr } = await end(
+      start(["price", largeFile("f.ndjson", 2000), "-o", "/dev/full", "--format", "csv"]),
+    );
+    expect(stderr).toBe("feynkac: cannot write /dev/full: no space left on device\n");
+    expect(status).toBe(2);
+  });
+
+  // What /dev/stdout is: a link to a pipe, which has no name that could be replaced.
+  test.skipIf(!existsSync("/proc/self/fd"))("--output to a link to a pipe is written to, and stays", () => {
+    const link = join(folder, "standard-output");
+    symlinkSync("/proc/self/fd/1", link);
+    const args = [...command, join(root, "test/cli/shell.ts"), "price", file("o.json", book(trade())), "-o", link];
+    const line = `${[process.execPath, ...args].map((word) => `'${word}'`).join(" ")} | cat`;
+    const { stdout, stderr } = spawnSync("sh", ["-c", line], { cwd: root, encoding: "utf8" });
+    expect(stderr).toMatch(/^1 trade priced/);
+    expect(stdout).toMatch(/^trade /);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  });
+
+  test("standard input that is a directory is one message and status 2", async () => {
+    const handle = openSync(folder, "r");
+    const all = [...command, join(root, "test/cli/shell.ts"), "price", "-"];
+    const child = spawn(process.execPath, all, { cwd: root, stdio: [handle, "ignore", "pipe"] });
+    closeSync(handle);
+    let stderr = "";
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    expect(await once(child, "close")).toEqual([2, null]);
+    expect(stderr).toBe("feynkac: cannot read standard input: it is a directory\n");
+  });
+
+  test.skipIf(!existsSync("/proc/self/mem"))("a file that cannot be read is one message and status 2", async () => {
+    const { status, stderr } = await end(start(["price", "/proc/self/mem"]));
+    expect(stderr).toBe("feynkac: cannot read /proc/self/mem: i/o error\n");
+    expect(status).toBe(2);
   });
 
   test("a pipe that is closed early is no failure and no trace", async () => {

@@ -29,6 +29,12 @@ describe("formula", () => {
     expect(() => formula("(x) 1", ["x"])).toThrow(/ends before this/);
   });
 
+  it("takes numbers with a leading or a trailing point, and any number of arguments for max and min", () => {
+    expect(formula("0.5 + .5 + 1. + 0e5 + 1e+2", [])()).toBe(102);
+    expect(formula("max(1, 2, 3) - min(4, 5) + Math.max(1, 2) + atan2(0, 1)", [])()).toBe(1);
+    expect(formula("(1 < 2) == (3 < 4)", [])()).toBe(1);
+  });
+
   it("says which variables are used", () => {
     expect([...formulaVariables("S*S + 1", ["S", "t"])]).toEqual(["S"]);
     expect([...formulaVariables("sqrt(t) * S", ["S", "t"])].toSorted()).toEqual(["S", "t"]);
@@ -70,6 +76,18 @@ describe("formula", () => {
     ["S & 1", /: & is not part of a formula/, 1, 1],
     ["S, 5", /a comma between expressions is not part of a formula/, 1, 1],
     ["", /the formula ends too early/, 1, 1],
+    ["1 + max(S - 100)", /max takes 2 arguments or more, got 1/, 1, 5],
+    ["min()", /min takes 2 arguments or more, got 0/, 1, 1],
+    ["abs(S, 1)", /abs takes 1 argument, got 2/, 1, 1],
+    ["Math.sqrt()", /sqrt takes 1 argument, got 0/, 1, 1],
+    ["S * pow(S)", /pow takes 2 arguments, got 1/, 1, 5],
+    ["erf(S, S)", /erf takes 1 argument, got 2/, 1, 1],
+    ["S - 0100", /0100 is not a decimal number[^]*write 100/, 1, 5],
+    ["S - 099.5", /099.5 is not a decimal number[^]*write 99.5/, 1, 5],
+    ["0x10", /0x10 is not a decimal number/, 1, 1],
+    ["1_000", /1_000 is not a decimal number[^]*write 1000/, 1, 1],
+    ["S + 1e400", /1e400 is too large/, 1, 5],
+    ["90 < S < 110", /a < b < c does not compare b with both[^]*a < b && b < c/, 1, 1],
   ])("rejects %j at its place", (text, message, line, column) => {
     const error = catchError(() => formula(text, ["S"]));
     expect(error).toBeInstanceOf(KernelError);

@@ -129,6 +129,34 @@ describe("a stream of trades", () => {
     expect((await run.next()).done).toBe(true);
   });
 
+  it("closes a batch that is not full when its source falls silent", async () => {
+    let speak = (): void => undefined;
+    async function* typed(): AsyncGenerator<ParsedTrade> {
+      for (const trade of parsed(3)) {
+        yield trade;
+        await new Promise<void>((resolve) => (speak = resolve));
+      }
+    }
+    const run = priceTrades(typed(), context, { device: new PlainDevice(), batchSize: 1000 });
+    for (let i = 0; i < 3; i++) {
+      expect((await run.next()).value).toMatchObject([{ id: `T${i}` }]);
+      speak();
+    }
+    expect((await run.next()).done).toBe(true);
+  });
+
+  it("can be left while its source is silent", async () => {
+    async function* silent(): AsyncGenerator<ParsedTrade> {
+      yield* parsed(1);
+      await new Promise(() => {});
+    }
+    const device = new PlainDevice();
+    const run = priceTrades(silent(), context, { device, batchSize: 1000 });
+    expect((await run.next()).value).toHaveLength(1);
+    expect(await run.return()).toEqual({ done: true, value: undefined });
+    expect(device.liveBuffers).toBe(0);
+  });
+
   it("yields what came before its source failed, then throws that", async () => {
     async function* broken(): AsyncGenerator<ParsedTrade> {
       yield* parsed(4);

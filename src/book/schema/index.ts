@@ -1,3 +1,4 @@
+export { type BookInput, bookJsonSchema, bookSchema } from "./book.ts";
 export { type MarketSpec, marketSchema, type RateSpec, type UnderlyingSpec, type VolatilitySpec } from "./market.ts";
 export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
 export { type BarrierSpec, type ExerciseSpec, type PayoffSpec, tradeSchema, type TradeSpec } from "./trade.ts";

@@ -15,7 +15,6 @@ import {
   positive,
   positiveVolatility,
   rate,
-  type Schema,
   time,
   volatility,
 } from "./values.ts";
@@ -35,7 +34,7 @@ const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", 
 const flatRate = rate.transform((flat): RateSpec => ({ kind: "flat", rate: flat }));
 const zeroRates = zeroNodes.transform((nodes): RateSpec => ({ kind: "zeros", nodes }));
 
-const rateSchema = choose<RateSpec>('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
+const rateSchema = choose('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
 
 export interface QuotesSpec {
   readonly expiries: readonly TimeSpec[];
@@ -65,7 +64,7 @@ export type VolatilitySpec =
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
 
-const volatilityForms: Readonly<Record<string, Schema<VolatilitySpec>>> = {
+const volatilityForms = {
   termStructure: object({
     termStructure: list(object({ date: time, volatility }), 'a list of { "date", "volatility" }, at least one', 1),
   }).transform(({ termStructure }): VolatilitySpec => ({ kind: "termStructure", nodes: termStructure })),
@@ -102,7 +101,7 @@ const volatilityForms: Readonly<Record<string, Schema<VolatilitySpec>>> = {
 const VOLATILITY_FORMS =
   'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" } or { "quotes" }';
 
-export const volatilitySchema = choose<VolatilitySpec>(VOLATILITY_FORMS, {
+export const volatilitySchema = choose(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,
   marked: volatilityForms,
 });
@@ -123,8 +122,11 @@ export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
 
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
-  underlyings: mapOf<UnderlyingSpec>(underlyingSchema, "an object of underlyings by name"),
-  correlations: list(z.tuple([name, name, correlation]), 'a list of ["FIRST", "SECOND", correlation]').optional(),
+  underlyings: mapOf(underlyingSchema, "an object of underlyings by name"),
+  correlations: list(
+    z.tuple([name, name, correlation]).readonly(),
+    'a list of ["FIRST", "SECOND", correlation]',
+  ).optional(),
 });
 
 export type MarketSpec = z.infer<typeof marketSchema>;

@@ -2,8 +2,8 @@
 import type * as z from "zod";
 import { list, numberWhere, object, time } from "./values.ts";
 
-const spotShift = numberWhere("a relative shift above −1 (−0.1 is −10 %)", (value) => value > -1);
-const absoluteShift = numberWhere("a shift between −100 and 100 (0.01 is 1 %)", (value) => Math.abs(value) <= 100);
+const spotShift = numberWhere("a relative shift above −1 (−0.1 is −10 %)", { exclusiveMinimum: -1 });
+const absoluteShift = numberWhere("a shift between −100 and 100 (0.01 is 1 %)", { minimum: -100, maximum: 100 });
 
 export const scenariosSchema = object({
   time: list(time, "a list of dates or years from asOf, at least one", 1).optional(),

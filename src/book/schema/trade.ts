@@ -2,19 +2,7 @@
 import type { BarrierType } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
-import {
-  choose,
-  finite,
-  formula,
-  list,
-  name,
-  notNegative,
-  object,
-  positive,
-  type Schema,
-  time,
-  word,
-} from "./values.ts";
+import { choose, finite, formula, list, name, notNegative, object, positive, time, word } from "./values.ts";
 
 export type PayoffSpec =
   | { readonly kind: "vanilla"; readonly right: "call" | "put" }
@@ -24,7 +12,7 @@ export type PayoffSpec =
 const right = word("call", "put");
 const vanilla = right.transform((side): PayoffSpec => ({ kind: "vanilla", right: side }));
 
-const payoffForms: Readonly<Record<string, Schema<PayoffSpec>>> = {
+const payoffForms = {
   digital: object({ digital: right, cash: finite.optional() }).transform(({ digital, cash = 1 }): PayoffSpec => ({
     kind: "digital",
     right: digital,
@@ -35,7 +23,7 @@ const payoffForms: Readonly<Record<string, Schema<PayoffSpec>>> = {
   ),
 };
 
-const payoffSchema = choose<PayoffSpec>('"call", "put", { "digital" } or { "expression" }', {
+const payoffSchema = choose('"call", "put", { "digital" } or { "expression" }', {
   string: vanilla,
   marked: payoffForms,
 });
@@ -51,7 +39,7 @@ const exerciseDates = list(time, "a list of dates, at least one", 1).transform((
   times,
 }));
 
-const exerciseSchema = choose<ExerciseSpec>('"european", "american" or a list of dates', {
+const exerciseSchema = choose('"european", "american" or a list of dates', {
   string: exerciseWord,
   list: exerciseDates,
 });
@@ -66,12 +54,12 @@ export interface BarrierSpec {
   readonly to?: TimeSpec | undefined;
 }
 
-const monitoringSchema = choose<"continuous" | TimeSpec[]>('"continuous" or a list of dates', {
+const monitoringSchema = choose('"continuous" or a list of dates', {
   string: word("continuous"),
   list: list(time, "a list of dates, at least one", 1),
 });
 
-const barrierSchema: Schema<BarrierSpec> = object({
+const barrierSchema = object({
   type: word("up-and-out", "up-and-in", "down-and-out", "down-and-in"),
   level: positive,
   rebate: notNegative.optional(),
@@ -93,7 +81,7 @@ export interface TradeSpec {
   readonly volatility?: VolatilitySpec | undefined;
 }
 
-export const tradeSchema: Schema<TradeSpec> = object({
+export const tradeSchema = object({
   id: name,
   underlying: name,
   payoff: payoffSchema,

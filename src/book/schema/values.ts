@@ -1,51 +1,74 @@
 /** Building blocks of the schemas: values with one wording of errors, "expected …, got …". */
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
-import { MOST_YEARS, parseTime, type TimeSpec } from "../time.ts";
+import { type AsOf, ISO, MOST_YEARS, parseAsOf, parseTime, type TimeSpec } from "../time.ts";
 
-/** A schema whose output is T, whatever comes in. */
-export type Schema<T> = z.ZodType<T>;
+/** A schema that makes a T of an I; of anything else, an error. */
+export type Schema<T, I = T> = z.ZodType<T, I>;
+
+/** What JSON Schema says of a value: what zod can say by itself is left to it. */
+type Json = z.core.JSONSchema.JSONSchema;
+
+/** The forms of which a value has one, for JSON Schema; by the schema that chooses between them. */
+export const formsOf = new WeakMap<object, readonly z.ZodType[]>();
+/** The one schema of all of an object's values. */
+export const valuesOf = new WeakMap<object, z.ZodType>();
 
 function expected(what: string): { error: (issue: { input?: unknown }) => string } {
   return { error: (issue) => `expected ${what}, got ${show(issue.input)}` };
 }
 
 /** A value as it is, if it passes. */
-function checked<T>(what: string, test: (value: unknown) => boolean): Schema<T> {
-  return z.custom<T>(test, expected(what));
+function checked<T>(what: string, json: Json, test: (value: unknown) => boolean): Schema<T> {
+  return z.custom<T>(test, expected(what)).meta({ description: what, ...json });
 }
 
-export function numberWhere(what: string, test: (value: number) => boolean): Schema<number> {
-  return checked(what, (value) => typeof value === "number" && Number.isFinite(value) && test(value));
+/** Finite numbers between bounds, which belong to them unless they are called exclusive. */
+export function numberWhere(what: string, bounds: Bounds): Schema<number> {
+  const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity } = bounds;
+  const passes = (value: number): boolean => value >= minimum && value <= maximum && value > exclusiveMinimum;
+  return checked(
+    what,
+    { type: "number", ...bounds },
+    (value) => typeof value === "number" && Number.isFinite(value) && passes(value),
+  );
+}
+
+interface Bounds {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
 }
 
 /** Rates and volatilities beyond 10,000 % are mistakes, and would overflow what is made of them. */
 const MOST_RATE = 100;
 
-export const finite = numberWhere("a finite number", () => true);
-export const positive = numberWhere("a positive number", (value) => value > 0);
-export const notNegative = numberWhere("a number ≥ 0", (value) => value >= 0);
-export const rate = numberWhere(
-  `a rate between −${MOST_RATE} and ${MOST_RATE} (0.03 is 3 %)`,
-  (value) => Math.abs(value) <= MOST_RATE,
-);
-export const volatility = numberWhere(
-  `a volatility from 0 to ${MOST_RATE} (0.2 is 20 %)`,
-  (value) => value >= 0 && value <= MOST_RATE,
-);
-export const positiveVolatility = numberWhere(
-  `a volatility above 0, up to ${MOST_RATE} (0.2 is 20 %)`,
-  (value) => value > 0 && value <= MOST_RATE,
-);
-export const fraction = numberWhere("a number from 0 to 1", (value) => value >= 0 && value <= 1);
-export const correlation = numberWhere("a correlation from −1 to 1", (value) => value >= -1 && value <= 1);
+export const finite = numberWhere("a finite number", {});
+export const positive = numberWhere("a positive number", { exclusiveMinimum: 0 });
+export const notNegative = numberWhere("a number ≥ 0", { minimum: 0 });
+export const rate = numberWhere(`a rate between −${MOST_RATE} and ${MOST_RATE} (0.03 is 3 %)`, {
+  minimum: -MOST_RATE,
+  maximum: MOST_RATE,
+});
+export const volatility = numberWhere(`a volatility from 0 to ${MOST_RATE} (0.2 is 20 %)`, {
+  minimum: 0,
+  maximum: MOST_RATE,
+});
+export const positiveVolatility = numberWhere(`a volatility above 0, up to ${MOST_RATE} (0.2 is 20 %)`, {
+  exclusiveMinimum: 0,
+  maximum: MOST_RATE,
+});
+export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximum: 1 });
+export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
 
 export const name: Schema<string> = checked(
   "a name (a string that is not empty)",
+  { type: "string", minLength: 1 },
   (value) => typeof value === "string" && value !== "",
 );
 export const formula: Schema<string> = checked(
   "a formula (a string of 1 to 10,000 characters)",
+  { type: "string", pattern: "\\S", maxLength: 10_000 },
   (value) => typeof value === "string" && value.trim() !== "" && value.length <= 10_000,
 );
 
@@ -55,14 +78,44 @@ export function word<const W extends string>(...words: W[]): Schema<W> {
     .map((known) => `"${known}"`)
     .join(", ")
     .replace(/, (?=[^,]*$)/, " or ");
-  return z.custom<W>((value) => words.includes(value as W), {
-    error: ({ input }) =>
-      `expected ${what}, got ${show(input)}${typeof input === "string" ? didYouMean(input, words) : ""}`,
-  });
+  return z
+    .custom<W>((value) => words.includes(value as W), {
+      error: ({ input }) =>
+        `expected ${what}, got ${show(input)}${typeof input === "string" ? didYouMean(input, words) : ""}`,
+    })
+    .meta({ enum: words });
 }
 
+/** A schema that is written as a function of what comes in. */
+function made<T, I>(json: Json, make: (value: unknown, context: z.RefinementCtx) => T): Schema<T, I> {
+  return z
+    .unknown()
+    .transform((value, context) => make(value, context))
+    .meta(json) as Schema<T, I>;
+}
+
+/** What a moment must look like to JSON Schema; the calendar is only known to the parser. */
+const ISO_TEXT = { type: "string", pattern: ISO.source } as const;
+
+/** The moment a book is valued at. */
+export const asOf = made<AsOf, string>(
+  { description: "an ISO date or instant", ...ISO_TEXT },
+  (value, context): AsOf => {
+    const parsed = typeof value === "string" ? parseAsOf(value) : undefined;
+    if (parsed !== undefined) return parsed;
+    const what = `an ISO date or instant ("2026-11-20T16:00:00Z")`;
+    context.addIssue({ code: "custom", message: `expected ${what}, got ${show(value)}` });
+    return z.NEVER;
+  },
+);
+
+const TIME: Json = {
+  description: "an ISO date or instant, or years from asOf",
+  anyOf: [ISO_TEXT, { type: "number", minimum: -MOST_YEARS, maximum: MOST_YEARS }],
+};
+
 /** An ISO date or instant, or a number of years from asOf. */
-export const time: Schema<TimeSpec> = z.unknown().transform((value, context): TimeSpec => {
+export const time = made<TimeSpec, string | number>(TIME, (value, context): TimeSpec => {
   if (typeof value === "number" && Math.abs(value) <= MOST_YEARS) return { kind: "years", years: value };
   const parsed = typeof value === "string" ? parseTime(value) : undefined;
   if (parsed !== undefined) return parsed;
@@ -82,13 +135,17 @@ export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S
   });
 }
 
-export function list<T>(item: Schema<T>, what: string, least = 0): Schema<T[]> {
-  return z.array(item, expected(what)).min(least, expected(what));
+export function list<T, I>(item: Schema<T, I>, what: string, least = 0): Schema<T[], readonly I[]> {
+  return z.array(item, expected(what)).min(least, expected(what)).meta({ description: what });
 }
 
 /** Whatever the names, one schema for every value. A Map, so that no name (`__proto__`, `constructor`) means anything. */
-export function mapOf<T>(item: Schema<T>, what: string): Schema<ReadonlyMap<string, T>> {
-  return z.unknown().transform((value, context): ReadonlyMap<string, T> => {
+export function mapOf<T, I>(
+  item: Schema<T, I>,
+  what: string,
+): Schema<ReadonlyMap<string, T>, { readonly [name: string]: I }> {
+  const json: Json = { description: what, type: "object" };
+  const schema = made<ReadonlyMap<string, T>, { readonly [name: string]: I }>(json, (value, context) => {
     if (!isPlainObject(value)) {
       context.addIssue({ code: "custom", message: `expected ${what}, got ${show(value)}` });
       return z.NEVER;
@@ -101,35 +158,53 @@ export function mapOf<T>(item: Schema<T>, what: string): Schema<ReadonlyMap<stri
     }
     return entries;
   });
+  valuesOf.set(schema, item);
+  return schema;
 }
 
 /** Schemas by what a value looks like: objects by the field that marks their form. */
 interface Forms<T> {
-  readonly number?: Schema<T>;
-  readonly string?: Schema<T>;
-  readonly list?: Schema<T>;
-  readonly marked?: Readonly<Record<string, Schema<T>>>;
+  readonly number?: Schema<T, unknown>;
+  readonly string?: Schema<T, unknown>;
+  readonly list?: Schema<T, unknown>;
+  readonly marked?: Readonly<Record<string, Schema<T, unknown>>>;
 }
+
+/** The schemas among forms. */
+type SchemasOf<F> = Extract<
+  F[Exclude<keyof F, "marked">] | (F extends { readonly marked: infer M } ? M[keyof M] : never),
+  z.ZodType
+>;
 
 /**
  * One of several forms, told apart by a look at the value, so that errors speak of the form that was meant (a plain union
  * could only say that none of them fits).
  */
-export function choose<T>(what: string, forms: Forms<T>): Schema<T> {
-  return z.unknown().transform((value, context): T => {
+export function choose<const F extends Forms<unknown>>(
+  what: string,
+  forms: F,
+): Schema<z.output<SchemasOf<F>>, z.input<SchemasOf<F>>> {
+  const { marked = {}, ...plain }: Forms<unknown> = forms;
+  type T = z.output<SchemasOf<F>>;
+  const chosen = made<T, z.input<SchemasOf<F>>>({ description: what }, (value, context): T => {
     const schema = formOf(value, forms);
     if (schema === undefined) {
       context.addIssue({ code: "custom", message: `expected ${what}, got ${show(value)}${suggestForm(value, forms)}` });
       return z.NEVER;
     }
     const result = schema.safeParse(value);
-    if (result.success) return result.data;
+    if (result.success) return result.data as T;
     addIssues(context, result.error);
     return z.NEVER;
   });
+  formsOf.set(chosen, [...Object.values(plain), ...Object.values(marked)]);
+  return chosen;
 }
 
-function formOf<T>(value: unknown, { number, string, list: array, marked = {} }: Forms<T>): Schema<T> | undefined {
+function formOf<T>(
+  value: unknown,
+  { number, string, list: array, marked = {} }: Forms<T>,
+): Schema<T, unknown> | undefined {
   if (typeof value === "number") return number;
   if (typeof value === "string") return string;
   if (Array.isArray(value)) return array;

@@ -4,8 +4,10 @@ import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts
 import { CliError, EXIT } from "../failure.ts";
 import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
 import { explainTable } from "../format/explain-table.ts";
+import { explainParquet } from "../format/parquet-results.ts";
+import type { Part } from "../format/writer.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
-import { formatOfName, openOutput, type Output, type OutputFormat, tableOptions } from "../output.ts";
+import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -16,7 +18,7 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
   readonly inputFormat: InputFormat | undefined;
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
-  readonly all: boolean;
+  readonly rows: TableRows | undefined;
 }
 
 /**
@@ -32,12 +34,13 @@ export async function explain(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
+  const format = outputFormat(options.format, options.output, terminal.stdout);
   const requests = requestsOf(before, after, options, terminal, signal);
   const books = [await readWhole(requests[0]), await readWhole(requests[1])] as const;
   await using engine = await openEngine(options);
   const output = await openOutput(options.output, terminal.stdout);
   try {
-    return await run(books, engine, output, options, terminal, signal);
+    return await run(books, engine, { output, format }, options, terminal, signal);
   } catch (error) {
     await output.discard();
     throw error;
@@ -82,7 +85,7 @@ async function readWhole(request: InputRequest): Promise<Book> {
 async function run(
   [before, after]: readonly [Book, Book],
   engine: Engine,
-  output: Output,
+  { output, format }: { readonly output: Output; readonly format: OutputFormat },
   options: ExplainCommandOptions,
   terminal: Terminal,
   signal: AbortSignal,
@@ -98,22 +101,31 @@ async function run(
   } finally {
     bar.clear();
   }
-  for (const text of textsOf(report, options, output)) if (text !== "") await output.write(text);
+  for await (const part of partsOf(report, format, options, output)) if (part.length > 0) await output.write(part);
   await output.commit();
   terminal.stderr.write(summary(report, engine, (performance.now() - started) / 1000));
   return report.failed > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 
-function textsOf(report: ExplainReport, { format, output: path, all }: ExplainCommandOptions, { sink }: Output) {
-  switch (format ?? formatOfName(path)) {
+function partsOf(
+  report: ExplainReport,
+  format: OutputFormat,
+  { rows }: ExplainCommandOptions,
+  { sink }: Output,
+): Iterable<Part> | AsyncIterable<Part> {
+  switch (format) {
     case "json":
       return explainJson(report);
     case "ndjson":
       return explainNdjson(report);
     case "csv":
       return explainCsv(report);
+    case "parquet":
+      return explainParquet(report);
+    case "table":
+      return explainTable(report, tableOptions(rows, sink));
     default:
-      return explainTable(report, tableOptions(all, sink));
+      return format satisfies never;
   }
 }
 

@@ -4,10 +4,11 @@ import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts
 import { EXIT } from "../failure.ts";
 import { csvFormat } from "../format/csv.ts";
 import { jsonFormat, ndjsonFormat } from "../format/json.ts";
+import { parquetFormat } from "../format/parquet-results.ts";
 import { tableFormat } from "../format/table.ts";
 import type { PricedRow, ResultFormat } from "../format/writer.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
-import { formatOfName, openOutput, type Output, type OutputFormat, tableOptions } from "../output.ts";
+import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -16,7 +17,7 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly inputFormat: InputFormat | undefined;
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
-  readonly all: boolean;
+  readonly rows: TableRows | undefined;
 }
 
 /**
@@ -31,13 +32,14 @@ export async function price(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
+  const format = outputFormat(options.format, options.output, terminal.stdout);
   const request = { path, marketPath: options.market, format: options.inputFormat, stdin: terminal.stdin, signal };
   const input = await openInput(request);
   try {
     await using engine = await openEngine(options);
     const output = await openOutput(options.output, terminal.stdout);
     try {
-      return await run({ input, engine, output, options, terminal, signal });
+      return await run({ input, engine, output, format, options, terminal, signal });
     } catch (error) {
       await output.discard();
       throw error;
@@ -51,13 +53,14 @@ interface Run {
   readonly input: OpenInput;
   readonly engine: Engine;
   readonly output: Output;
+  readonly format: OutputFormat;
   readonly options: PriceOptions;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }
 
-async function run({ input, engine, output, options, terminal, signal }: Run): Promise<number> {
-  const format = formatFor(options, output);
+async function run({ input, engine, output, format: name, options, terminal, signal }: Run): Promise<number> {
+  const format = formatNamed(name, options, output);
   const totals = new Totals();
   const bar = new ProgressBar(terminal.stderr);
   const started = performance.now();
@@ -65,7 +68,7 @@ async function run({ input, engine, output, options, terminal, signal }: Run): P
   const onProgress: RunOptions["onProgress"] = ({ done, total = input.total }) =>
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
-    await output.write(format.begin({ asOf: input.asOf, device: engine.device, scenarios: input.scenarios }));
+    await output.write(await format.begin({ asOf: input.asOf, device: engine.device, scenarios: input.scenarios }));
     const { precision, greeks, accuracy } = options;
     for await (const results of engine.priceTrades(trades, input, {
       precision,
@@ -77,10 +80,10 @@ async function run({ input, engine, output, options, terminal, signal }: Run): P
       signal.throwIfAborted();
       const rows = trades.pair(results);
       for (const { trade, result } of rows) totals.add(trade, result);
-      const text = format.rows(rows);
-      if (text === "") continue;
+      const part = format.rows(rows);
+      if (part.length === 0) continue;
       bar.clear();
-      await output.write(text);
+      await output.write(part);
     }
     bar.clear();
     await output.write(format.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals }));
@@ -114,17 +117,20 @@ class Pairing implements AsyncIterable<ParsedTrade> {
   }
 }
 
-/** The format asked for; else what the output's name says; else a table. */
-function formatFor({ format, output: path, all }: PriceOptions, { sink }: Output): ResultFormat {
-  switch (format ?? formatOfName(path)) {
+function formatNamed(name: OutputFormat, { rows }: PriceOptions, { sink }: Output): ResultFormat {
+  switch (name) {
     case "json":
       return jsonFormat();
     case "ndjson":
       return ndjsonFormat;
     case "csv":
       return csvFormat();
+    case "parquet":
+      return parquetFormat();
+    case "table":
+      return tableFormat(tableOptions(rows, sink));
     default:
-      return tableFormat(tableOptions(all, sink));
+      return name satisfies never;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { TradeResult } from "../../book/index.ts";
 import type { ResultFormat } from "./writer.ts";
 
-const COLUMNS = [
+export const RESULT_COLUMNS = [
   "id",
   "status",
   "value",
@@ -17,6 +17,7 @@ const COLUMNS = [
   "warnings",
   "error",
 ] as const;
+export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
 /**
  * RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message. Scenarios, which a table
@@ -27,7 +28,7 @@ export function csvFormat(): ResultFormat {
   return {
     begin: ({ scenarios }) => {
       withScenarios = scenarios !== undefined;
-      return `${[...COLUMNS, ...(withScenarios ? ["scenarios"] : [])].join(",")}\n`;
+      return `${[...RESULT_COLUMNS, ...(withScenarios ? ["scenarios"] : [])].join(",")}\n`;
     },
     rows: (rows) => rows.map(({ result }) => `${cellsOf(result, withScenarios).map(cell).join(",")}\n`).join(""),
     end: () => "",
@@ -36,7 +37,7 @@ export function csvFormat(): ResultFormat {
 
 function cellsOf(result: TradeResult, withScenarios: boolean): (string | number | null)[] {
   const { warnings, ...plain } = result;
-  const cells = COLUMNS.map((name) => {
+  const cells = RESULT_COLUMNS.map((name) => {
     if (name === "warnings") return warnings.join("; ");
     if (name === "error") return result.status === "error" ? result.error.message : null;
     return plain[name];

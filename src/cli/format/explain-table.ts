@@ -2,10 +2,10 @@
 import type { ExplainedTrade, ExplainMethod, ExplainReport, ExplainTerm, ExplainTerms } from "../../pricing/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed } from "./numbers.ts";
-import type { TableOptions } from "./table.ts";
+import { lastRows, more, type TableOptions } from "./table.ts";
 
-/** Rows shown of a long book, and lines of a list under it. */
-const MOST_ROWS = 20;
+/** Lines of a list under the tables. */
+const MOST_LISTED = 20;
 
 /** Columns, each the sum of some terms. What a method has besides goes into the last. */
 const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string, terms: readonly ExplainTerm[]])[]>> = {
@@ -38,10 +38,11 @@ const DIGITS = 6;
 
 export function* explainTable(
   report: ExplainReport,
-  { all, columns: room = Number.POSITIVE_INFINITY }: TableOptions,
+  { rows: most, columns: room = Number.POSITIVE_INFINITY }: TableOptions,
 ): Generator<string> {
   const rows = report.results.filter(({ status }) => status !== "error");
-  const shown = all ? rows : rows.slice(0, MOST_ROWS);
+  const last = rows.length > most ? lastRows(most) : 0;
+  const shown = rows.length > most ? [...rows.slice(0, most - last), ...rows.slice(rows.length - last)] : rows;
   const withStatus = rows.some(({ status }) => status !== "explained");
   const withCash = rows.some(({ cash }) => cash !== null && cash !== 0);
   const sums = COLUMNS[report.method].map(([title]) => title);
@@ -62,9 +63,8 @@ export function* explainTable(
     [table, totals].flatMap(({ columns, widths }) => [...tooMuch(columns, widths, room, DISPENSABLE)]),
   );
   yield `${heading(report)}\n\n`;
-  if (shown.length > 0) yield textOf(table, hidden);
-  if (rows.length > shown.length)
-    yield `… and ${(rows.length - shown.length).toLocaleString("en-US")} more (--all shows them)\n`;
+  const lines = shown.length === 0 ? [] : textOf(table, hidden).split(/(?<=\n)/);
+  yield lines.toSpliced(lines.length - last, 0, more(rows.length - shown.length)).join("");
   yield noRoom(table, hidden);
   yield report.totals.length === 0 ? "no trades\n" : `\n${textOf(totals, hidden)}`;
   yield* lists(report);
@@ -157,7 +157,7 @@ function* lists({ results }: ExplainReport): Generator<string> {
 
 function listed(title: string, lines: readonly string[]): string {
   if (lines.length === 0) return "";
-  const shown = lines.slice(0, MOST_ROWS).map((line) => `  ${line.split("\n").map(printable).join("\n")}\n`);
+  const shown = lines.slice(0, MOST_LISTED).map((line) => `  ${line.split("\n").map(printable).join("\n")}\n`);
   const rest = lines.length - shown.length;
   return `\n${title}:\n${shown.join("")}${rest > 0 ? `  … and ${rest.toLocaleString("en-US")} more\n` : ""}`;
 }

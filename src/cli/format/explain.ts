@@ -22,15 +22,19 @@ export function* explainJson({ results, explained, failed, totals, ...head }: Ex
   yield `  "totals": ${JSON.stringify(totals)}\n}\n`;
 }
 
-const FIRST = ["id", "status", "before", "after", "cash", "change"] as const;
-const MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
-const LAST = ["quantityBefore", "quantityAfter", "errorEstimate"] as const;
+/** Columns of numbers, before the terms and after the moves. */
+export const EXPLAIN_NUMBERS = {
+  first: ["before", "after", "cash", "change"],
+  last: ["quantityBefore", "quantityAfter", "errorEstimate"],
+} as const;
+const FIRST = ["id", "status", ...EXPLAIN_NUMBERS.first] as const;
+export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
 
 /** RFC 4180 with LF line ends: numbers in full, a column a term, moves of the market with "move." before their names. */
 export function* explainCsv(report: ExplainReport): Generator<string> {
   const terms = termNames(report);
-  const moves = MOVES.map((name) => `move.${name}`);
-  yield `${[...FIRST, ...terms, "unexplained", ...moves, ...LAST, "warnings", "reason", "error"].join(",")}\n`;
+  const moves = EXPLAIN_MOVES.map((name) => `move.${name}`);
+  yield `${[...FIRST, ...terms, "unexplained", ...moves, ...EXPLAIN_NUMBERS.last, "warnings", "reason", "error"].join(",")}\n`;
   for (const row of report.results) yield `${cellsOf(row, terms).map(cell).join(",")}\n`;
 }
 
@@ -39,8 +43,8 @@ function cellsOf(row: ExplainedTrade, terms: readonly ExplainTerm[]): (string | 
     ...FIRST.map((name) => row[name]),
     ...terms.map((name) => row.terms?.[name] ?? null),
     row.unexplained,
-    ...MOVES.map((name) => row.moves?.[name] ?? null),
-    ...LAST.map((name) => row[name]),
+    ...EXPLAIN_MOVES.map((name) => row.moves?.[name] ?? null),
+    ...EXPLAIN_NUMBERS.last.map((name) => row[name]),
     row.warnings.join("; "),
     row.reason ?? null,
     row.error?.message ?? null,

@@ -1,13 +1,21 @@
 /** Results as a table for people. */
-import type { CurrencyTotals, TradeResult } from "../../book/index.ts";
+import type { CurrencyTotals, TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed, magnitude } from "./numbers.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import type { ResultFormat, RunEnd, RunStart } from "./writer.ts";
 
-/** Rows shown of a long book, and errors listed under it. */
-const MOST_ROWS = 20;
+/** Errors listed under a table, and under one that is complete: what a pipe or a file may still hold in memory. */
 const MOST_ERRORS = 20;
+const MOST_ERRORS_OF_ALL = 100_000;
+/**
+ * Lines of a screen around the rows: titles (twice, if the last rows are wider), what is left out (rows, columns), the
+ * summary, the prompt.
+ */
+const LINES_AROUND = 9;
+/** With blank lines and the totals of two currencies. */
+const OTHER_LINES = LINES_AROUND + 5;
+const LEAST_ROWS = 5;
 /** Different warnings kept. */
 const MOST_WARNINGS = 20;
 
@@ -31,19 +39,45 @@ interface Layout {
 }
 
 export interface TableOptions {
-  /** Every row, in blocks as they come (the first block sets the decimals); else the first twenty. */
-  readonly all: boolean;
+  /** Rows shown, at most: the first ones as they come (the first block sets the decimals), the last ones at the end. */
+  readonly rows: number;
+  /** Lines of the screen, if it is to fit one: what stands under the rows takes the place of some. */
+  readonly lines?: number | undefined;
   /** Characters in a line, where there is a limit: columns that do not fit are left out, and named under the table. */
   readonly columns?: number | undefined;
 }
 
-export function tableFormat({ all, columns: room = Number.POSITIVE_INFINITY }: TableOptions): ResultFormat {
+/** Rows for a screen of so many lines. */
+export function rowsOnScreen(lines: number): number {
+  return Math.max(lines - OTHER_LINES, LEAST_ROWS);
+}
+
+/** Of so many rows, those that stand at the end: a third. */
+export function lastRows(rows: number): number {
+  return Number.isFinite(rows) ? Math.floor(rows / 3) : 0;
+}
+
+export function tableFormat({
+  rows: most,
+  lines,
+  columns: room = Number.POSITIVE_INFINITY,
+}: TableOptions): ResultFormat {
   let start: RunStart;
   let layout: Layout | undefined;
   let shown = 0;
   let pricedRows = 0;
-  const errors: string[] = [];
+  const tail = lastRows(most);
+  const first = most - tail;
+  let last: TradeResult[] = [];
+  const errors = new Errors(Number.isFinite(most) ? MOST_ERRORS : MOST_ERRORS_OF_ALL);
   const warnings = new Warnings();
+  const show = (results: readonly TradeResult[]): string => {
+    if (results.length === 0) return "";
+    shown += results.length;
+    const before = layout;
+    layout = layoutOf(results, before, room);
+    return block(results, layout, before);
+  };
   return {
     begin: (run) => {
       start = run;
@@ -52,28 +86,26 @@ export function tableFormat({ all, columns: room = Number.POSITIVE_INFINITY }: T
     rows: (rows) => {
       for (const { result } of rows) {
         warnings.add(result);
-        if (result.status === "ok") pricedRows++;
-        else if (errors.length < MOST_ERRORS) errors.push(errorLine(result));
+        errors.add(result);
       }
-      const priced = rows
-        .filter(({ result }) => result.status === "ok")
-        .slice(0, all ? undefined : MOST_ROWS - shown)
-        .map(({ result }) => result);
-      if (priced.length === 0) return "";
-      shown += priced.length;
-      const before = layout;
-      layout = layoutOf(priced, before, room);
-      return block(priced, layout, before);
+      const priced = rows.map(({ result }) => result).filter(({ status }) => status === "ok");
+      pricedRows += priced.length;
+      const now = priced.slice(0, first - shown);
+      if (tail > 0) last = [...last, ...priced.slice(now.length)].slice(-tail);
+      return show(now);
     },
     end: (end) => {
       const parts = [
         totalsBlock(end, room),
         ...scenarioTables(start.scenarios, end.totals),
         warnings.block(),
-        errorBlock(errors, end),
+        errors.block(),
       ];
       const below = parts.filter((part) => part !== "").join("\n");
-      return `${more(pricedRows - shown)}${noRoom(layout, end, room)}${shown > 0 ? "\n" : ""}${below}`;
+      const left = (lines ?? Number.POSITIVE_INFINITY) - shown - below.split("\n").length - LINES_AROUND;
+      const rest = last.slice(-Math.max(left, 1));
+      const gap = more(pricedRows - shown - rest.length);
+      return `${gap}${show(rest)}${noRoom(layout, end, room)}${shown > 0 ? "\n" : ""}${below}`;
     },
   };
 }
@@ -95,8 +127,8 @@ function layoutOf(results: readonly TradeResult[], before: Layout | undefined, r
     COLUMNS,
     results.map((result) => cellsOf(result, decimals)),
   );
-  if (before === undefined) return { decimals, widths: needed, hidden: tooMuch(COLUMNS, needed, room, DISPENSABLE) };
-  return { ...before, widths: needed.map((width, i) => Math.max(width, before.widths[i])) };
+  const widths = needed.map((width, i) => Math.max(width, before?.widths[i] ?? 0));
+  return { decimals, widths, hidden: tooMuch(COLUMNS, widths, room, DISPENSABLE) };
 }
 
 function cellsOf(result: TradeResult, decimals: Layout["decimals"]): string[] {
@@ -112,8 +144,11 @@ function block(results: readonly TradeResult[], layout: Layout, before: Layout |
   return `${wider ? "\n" : ""}${visibleLines(COLUMNS, rows, layout.widths, layout.hidden)}`;
 }
 
-function more(hidden: number): string {
-  return hidden > 0 ? `… and ${hidden.toLocaleString("en-US")} more (--all shows them)\n` : "";
+/** Says what a table leaves out, and where it is to be had. */
+export function more(hidden: number): string {
+  if (hidden <= 0) return "";
+  const rows = hidden === 1 ? "row" : "rows";
+  return `… ${hidden.toLocaleString("en-US")} more ${rows}: --rows all shows them, --output FILE writes them\n`;
 }
 
 function noRoom(layout: Layout | undefined, { totals }: RunEnd, room: number): string {
@@ -178,9 +213,58 @@ function errorLine(result: Extract<TradeResult, { status: "error" }>): string {
   return [`  ${id}${first}`, ...rest.map((line) => `    ${line}`)].join("\n");
 }
 
-function errorBlock(errors: readonly string[], { failed }: RunEnd): string {
-  if (failed === 0) return "";
-  const hidden = failed - errors.length;
-  const rest = hidden > 0 ? [`  … and ${hidden.toLocaleString("en-US")} more`] : [];
-  return `${[`${failed.toLocaleString("en-US")} ${failed === 1 ? "trade" : "trades"} not priced:`, ...errors, ...rest].join("\n")}\n`;
+/** Kinds of errors that are counted, and shown. */
+const MOST_KINDS = 1000;
+const KINDS_SHOWN = 5;
+
+/** Trades without a price: the first of them, and how many others there are of each kind. */
+class Errors {
+  readonly #most: number;
+  readonly #lines: string[] = [];
+  readonly #kinds = new Map<string, number>();
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(result: TradeResult): void {
+    if (result.status !== "error") return;
+    this.#count++;
+    if (this.#lines.length < this.#most) {
+      this.#lines.push(errorLine(result));
+      return;
+    }
+    const kind = kindOf(result.error);
+    if (this.#kinds.has(kind) || this.#kinds.size < MOST_KINDS) this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+  }
+
+  block(): string {
+    if (this.#count === 0) return "";
+    const title = `${count(this.#count)} ${this.#count === 1 ? "trade" : "trades"} not priced:`;
+    return `${[title, ...this.#lines, ...this.#others()].join("\n")}\n`;
+  }
+
+  #others(): string[] {
+    const hidden = this.#count - this.#lines.length;
+    if (hidden === 0) return [];
+    const kinds = [...this.#kinds].toSorted(([, a], [, b]) => b - a).slice(0, KINDS_SHOWN);
+    const rest = kinds.reduce((left, [, one]) => left - one, hidden);
+    return [
+      `  … and ${count(hidden)} more:`,
+      ...kinds.map(([kind, one]) => `    ${count(one)} × ${printable(kind)}`),
+      ...(rest > 0 ? [`    ${count(rest)} others`] : []),
+    ];
+  }
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+/** What an error says but for which trade it is of: `strike: expected a positive number, got -5`. */
+function kindOf({ message, path = "" }: TradeError): string {
+  const field = path.replace(/^(?:trades\[\d+\]\.?|(?:line|row) \d+(?:: )?)/, "");
+  const [text] = message.slice(path === "" ? 0 : path.length + 2).split("\n");
+  return field === "" ? text : `${field}: ${text}`;
 }

@@ -14,9 +14,14 @@ export interface RunStart {
 }
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals">;
 
-/** One output format. The texts, one after another, are the whole output; none of them keeps the results it has seen. */
+/** A part of an output. */
+export type Part = string | Uint8Array;
+
+/**
+ * One output format. The parts, one after another, are the whole output; none of them keeps the results it has seen.
+ */
 export interface ResultFormat {
-  begin(start: RunStart): string;
-  rows(rows: readonly PricedRow[]): string;
-  end(end: RunEnd): string;
+  begin(start: RunStart): Part | Promise<Part>;
+  rows(rows: readonly PricedRow[]): Part;
+  end(end: RunEnd): Part;
 }

@@ -53,7 +53,7 @@ export class Stream {
   readonly #memory: CpuMemory;
   #threads: number;
   readonly #startThread: StartThread;
-  readonly #alwaysShare: boolean;
+  #alwaysShare: boolean;
   readonly #events: PoolEvents;
   #pool: Pool | undefined;
   #scratch = { address: 0, bytes: 0 };
@@ -158,7 +158,8 @@ export class Stream {
 
   /** Whether the rest of a launch had better go to the workers. */
   #worthSharing(pace: number | undefined, rest: number): boolean {
-    if (this.#threads === 1 || this.#alwaysShare) return this.#threads > 1;
+    if (this.#alwaysShare) return true;
+    if (this.#threads === 1) return false;
     if (pace === undefined || pace * rest < SHORT) return false;
     return this.#pool !== undefined || this.#spentHere + pace * rest > STARTING;
   }
@@ -178,6 +179,7 @@ export class Stream {
     } catch (error) {
       if (error instanceof OutOfMemoryError) throw error;
       this.#threads = 1;
+      this.#alwaysShare = false;
     }
     return this.#pool;
   }

@@ -8,7 +8,7 @@ import { type AxisMesh, axisMesh, type MeshDescription } from "./mesh/mesh.ts";
 import type { Model } from "./model.ts";
 import { checkParameters, entryError } from "./quantity.ts";
 import { type TimeProgram, timeProgram, type Timeline } from "./timeline.ts";
-import type { Turns } from "./turns.ts";
+import type { Pace } from "./pace.ts";
 
 /** How finely a batch is solved: all nodes (0) or every second (1), all steps or half of them. */
 export interface Level {
@@ -49,10 +49,10 @@ export class BatchSolver {
   }
 
   /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
-  static async create(device: Device, model: Model, precision: Precision, turns: Turns): Promise<BatchSolver> {
+  static async create(device: Device, model: Model, precision: Precision, pace: Pace): Promise<BatchSolver> {
     const capacity = capacityOf(device, model, precision);
     const kernel = await device.compile(equationKernel({ ...model.variant, capacity }), { precision });
-    return new BatchSolver({ device, kernel, model, turns });
+    return new BatchSolver({ device, kernel, model, pace });
   }
 
   get kernel(): CompiledKernel {
@@ -93,7 +93,7 @@ export class BatchSolver {
 
   /** @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<Plan> {
-    const { model, turns } = this.setting;
+    const { model, pace } = this.setting;
     const { batch, meshOf, timelineOf, program, accuracy, steps } = model;
     const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
     const spec = {
@@ -104,7 +104,7 @@ export class BatchSolver {
     const groups = new Map<string, { program: TimeProgram; members: Member[] }>();
     const programs = new Map<string, TimeProgram>();
     for (const [at, index] of entries.entries()) {
-      await turns.turn();
+      await pace.turn();
       const entry = batch.entries[index];
       const timeline = timelineOf(entry);
       const made = programOf(spec, timeline, programs);
@@ -112,7 +112,7 @@ export class BatchSolver {
       const group = groups.get(made.key);
       if (group === undefined) groups.set(made.key, { program: made, members: [{ at, lane }] });
       else group.members.push({ at, lane });
-      turns.expect(made.words.length / 2);
+      pace.expect(made.words.length / 2);
     }
     return { entries, groups: [...groups.values()] };
   }

@@ -15,4 +15,4 @@ export type {
 } from "./problem.ts";
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./solution.ts";
 export { solve, type SolveOptions } from "./solve.ts";
-export type { SolveProgress } from "./turns.ts";
+export type { SolveProgress } from "./pace.ts";

@@ -7,7 +7,7 @@ import type { AxisMesh } from "./mesh/mesh.ts";
 import type { Model } from "./model.ts";
 import type { ParameterValues } from "./quantity.ts";
 import { STEP_END, type TimeProgram, type Timeline } from "./timeline.ts";
-import type { Turns } from "./turns.ts";
+import type { Pace } from "./pace.ts";
 
 /** One entry of the batch on one mesh. */
 export interface Lane {
@@ -39,7 +39,7 @@ export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
   readonly model: Model;
-  readonly turns: Turns;
+  readonly pace: Pace;
 }
 
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
@@ -50,7 +50,7 @@ const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
  * each other no more than take a share of the time.
  */
 export function lanesPerLaunch(
-  { device, kernel, model, turns }: LaunchSetting,
+  { device, kernel, model, pace }: LaunchSetting,
   nodes: number,
   program: TimeProgram,
   count: number,
@@ -60,23 +60,23 @@ export function lanesPerLaunch(
     return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (kernel.precision === "f32" ? 4 : 8))));
   };
   const together = device.backend === "cpu" ? 2 * CPU_LANES : device.parallelism;
-  const shared = Math.floor(turns.share / (nodes * rowsOf(program)) / together) * together;
+  const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;
   const lanes = Math.min(count, fitting(3), Math.max(shared, together));
-  return isSplit(lanes, nodes, program, turns) ? Math.min(lanes, fitting(3 + keptArrays(model.variant))) : lanes;
+  return isSplit(lanes, nodes, program, pace) ? Math.min(lanes, fitting(3 + keptArrays(model.variant))) : lanes;
 }
 
 const workOf = (lanes: number, nodes: number): number => Math.ceil(lanes / CPU_LANES) * CPU_LANES * nodes;
 
 /** Whether a time loop is run a part at a time. */
-const isSplit = (lanes: number, nodes: number, program: TimeProgram, turns: Turns): boolean =>
-  workOf(lanes, nodes) * rowsOf(program) > 1.5 * turns.share && rowsOf(program) > LEAST_ROWS;
+const isSplit = (lanes: number, nodes: number, program: TimeProgram, pace: Pace): boolean =>
+  workOf(lanes, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > LEAST_ROWS;
 
 /**
  * Packs, launches, reads back. All buffers are disposed, whatever happens.
  * @throws the signal's reason, between launches
  */
 export async function launch(
-  { device, kernel, model: { descending, variant }, turns }: LaunchSetting,
+  { device, kernel, model: { descending, variant }, pace }: LaunchSetting,
   program: TimeProgram,
   lanes: readonly Lane[],
 ): Promise<LaneResult[]> {
@@ -98,7 +98,7 @@ export async function launch(
     buffers.push(status);
     const rows = rowsOf(program);
     const work = workOf(lanes.length, nodes);
-    const split = isSplit(lanes.length, nodes, program, turns);
+    const split = isSplit(lanes.length, nodes, program, pace);
     const state = device.createBuffer(element, split ? keptArrays(variant) * nodes * pitch : 1);
     buffers.push(state);
     const args = {
@@ -116,13 +116,13 @@ export async function launch(
       state,
     };
     for (let first = 0, end = rows; first < rows; first = end) {
-      end = split ? nextEnd(first, rows, turns.share / work) : rows;
+      end = split ? nextEnd(first, rows, pace.share / work) : rows;
       const start = performance.now();
       device.launch(kernel, { ...args, first, end, recorded: recordedBefore(program, first) }, { items: lanes.length });
       const returned = performance.now() - start;
       await device.finish();
-      turns.measured(work * (end - first), returned, performance.now() - start);
-      await turns.done(lanes.length * (end - first));
+      pace.measured(work * (end - first), returned, performance.now() - start);
+      await pace.done(lanes.length * (end - first));
     }
     const [values, words] = [await device.read(out), await device.read(status)];
     return lanes.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));

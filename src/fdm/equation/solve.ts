@@ -10,10 +10,10 @@ import type { AnyProblem, EquationProblem } from "./problem.ts";
 import { placed, titleOf } from "./place.ts";
 import { type Report, reportOf } from "./report.ts";
 import { type Companion, type EntryContents, EntrySolution, type ExerciseBoundary, type Solution } from "./solution.ts";
-import { Turns, type TurnOptions } from "./turns.ts";
+import { Pace, type PaceOptions } from "./pace.ts";
 
 /** Where and how an equation is solved. */
-export interface SolveOptions extends TurnOptions {
+export interface SolveOptions extends PaceOptions {
   /** Borrowed. Without one the best of this machine is opened, and closed again. */
   readonly device?: Device | undefined;
 }
@@ -27,7 +27,7 @@ export interface SolveOptions extends TurnOptions {
  *
  * Accuracy: second order in space, and in time by the default scheme; `errorEstimate` and `extrapolate`. Without a `device` the best of this machine
  * is opened, and closed again. Verified: test/fdm/equation, against closed forms and published American prices.
- * The event loop turns while it is solved, `onProgress` is told how far it has come, and a `signal` ends it.
+ * The event loop pace while it is solved, `onProgress` is told how far it has come, and a `signal` ends it.
  * An entry that fails has an `error`; the others are solved: by its parameters, by coefficients that are not finite
  * or a negative diffusion, wherever
  * they are evaluated, by a loop in one of the functions that does not end.
@@ -59,17 +59,17 @@ async function solveOn(
   device: Device,
   model: Model,
   wanted: EquationProblem<string>["precision"],
-  options: TurnOptions,
+  options: PaceOptions,
   called: Error,
 ): Promise<Solution> {
-  const turns = new Turns(device, options);
-  const solver = await BatchSolver.create(device, model, await offeredPrecision(device, wanted ?? "f64"), turns);
+  const pace = new Pace(device, options);
+  const solver = await BatchSolver.create(device, model, await offeredPrecision(device, wanted ?? "f64"), pace);
   const { precision } = solver.kernel;
   const companions = companionLevels(model.accuracy);
   const levels = [FINE, ...companions];
   const errors: (SpecError | undefined)[] = [];
   for (const index of model.batch.entries.keys()) {
-    await turns.turn();
+    await pace.turn();
     errors.push(solver.check(index, levels));
   }
   const good = [...errors.keys()].filter((index) => errors[index] === undefined);

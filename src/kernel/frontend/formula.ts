@@ -10,12 +10,16 @@ import { inWords } from "./syntax.ts";
 
 /** Functions that Math has and that a formula calls by their bare names. */
 const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
+/** Functions that take two arguments or more; of one, they are what somebody has forgotten a 0 in. */
+const VARIADIC = ["max", "min"];
 const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, PI: Math.PI, e: Math.E, E: Math.E };
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 200;
 
 const BINARY = new Set(["+", "-", "*", "/", "%", "**", "<", "<=", ">", ">=", "==", "!=", "===", "!=="]);
 const LOGICAL = new Set(["&&", "||"]);
+const COMPARISONS = new Set(["<", "<=", ">", ">=", "==", "!=", "===", "!=="]);
+const DECIMAL = /^(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const UNARY = new Set(["-", "+", "!"]);
 
 /**
@@ -102,7 +106,7 @@ class FormulaWriter {
     const inner = (child: any): string => this.visit(child, depth + 1);
     switch (node.type) {
       case "Literal":
-        if (typeof node.value === "number") return String(node.value);
+        if (typeof node.value === "number") return String(this.number(node));
         break;
       case "Identifier":
         return this.name(node);
@@ -113,6 +117,7 @@ class FormulaWriter {
         if (UNARY.has(node.operator)) return `(${node.operator} ${inner(node.argument)})`;
         break;
       case "BinaryExpression":
+        this.checkChain(node);
         if (BINARY.has(node.operator)) return `(${inner(node.left)} ${node.operator} ${inner(node.right)})`;
         break;
       case "LogicalExpression":
@@ -121,7 +126,7 @@ class FormulaWriter {
       case "ConditionalExpression":
         return `(${inner(node.test)} ? ${inner(node.consequent)} : ${inner(node.alternate)})`;
       case "CallExpression":
-        return `${this.callee(node.callee)}(${node.arguments.map(inner).join(", ")})`;
+        return this.call(node, inner);
       default:
         break;
     }
@@ -139,6 +144,41 @@ class FormulaWriter {
     }
     if (Object.hasOwn(CONSTANTS, node.name)) return String(CONSTANTS[node.name]);
     throw this.error(node.start, `${node.name} is unknown`, `the variables are ${this.variables.join(", ")}`);
+  }
+
+  /**
+   * JavaScript reads 0100 as 64 and 0x10 as 16, and 1e400 as infinity: none of them is what a formula's author means.
+   */
+  private number(node: any): number {
+    if (!DECIMAL.test(node.raw)) {
+      const digits = node.raw.replaceAll("_", "").replace(/^0+(?=\d)/, "");
+      const remedy = /^[\d.]+$/.test(digits) ? `write ${digits}` : `write ${node.value}`;
+      throw this.error(node.start, `${node.raw} is not a decimal number`, remedy);
+    }
+    if (!Number.isFinite(node.value))
+      throw this.error(node.start, `${node.raw} is too large`, `the largest number is ${Number.MAX_VALUE}`);
+    return node.value;
+  }
+
+  /** JavaScript compares the truth of `S < 100`, 0 or 1, with 120. */
+  private checkChain({ operator, left }: any): void {
+    if (!COMPARISONS.has(operator) || left.type !== "BinaryExpression" || !COMPARISONS.has(left.operator)) return;
+    const remedy = `write a ${left.operator} b && b ${operator} c, or parentheses if a truth is to be compared`;
+    throw this.error(left.start, `a ${left.operator} b ${operator} c does not compare b with both`, remedy);
+  }
+
+  private call(node: any, inner: (child: any) => string): string {
+    const callee = this.callee(node.callee);
+    const name = callee.replace(/^\w+\./, "");
+    const got = node.arguments.length;
+    const more = VARIADIC.includes(name);
+    const wanted = more ? 2 : MATH.includes(name) ? 1 : mathFunctions[name].params.length;
+    if (more ? got < wanted : got !== wanted) {
+      const what = `${name} takes ${wanted} ${more ? "arguments or more" : wanted === 1 ? "argument" : "arguments"}`;
+      const remedy = `write ${name}(${wanted === 1 ? "a" : "a, b"})`;
+      throw this.error(node.start, `${what}, got ${got}`, remedy);
+    }
+    return `${callee}(${node.arguments.map(inner).join(", ")})`;
   }
 
   private callee(node: any): string {

@@ -4,7 +4,7 @@ import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { SpecError } from "../../../src/errors.ts";
 import { BatchSolver } from "../../../src/fdm/equation/batch-solver.ts";
 import { modelOf } from "../../../src/fdm/equation/model.ts";
-import { Turns } from "../../../src/fdm/equation/turns.ts";
+import { Pace } from "../../../src/fdm/equation/pace.ts";
 import { type EquationProblem, solve } from "../../../src/fdm/index.ts";
 import { problems } from "./device-cases.ts";
 import { type AnyProblem, axis, blackScholes, call, solveOne, worst } from "./support.ts";
@@ -16,7 +16,7 @@ afterAll(() => device[Symbol.dispose]());
 const long: AnyProblem = { ...blackScholes, axes: axis(1000), terminal: "max(S - K, 0)", steps: 3000 };
 
 /** Launches of a size that is given, whatever they take. */
-class FixedTurns extends Turns {
+class FixedPace extends Pace {
   readonly size: number;
   constructor(size: number) {
     super(device, {});
@@ -28,7 +28,7 @@ class FixedTurns extends Turns {
 }
 
 async function inParts(problem: AnyProblem, share: number): Promise<number[]> {
-  const solver = await BatchSolver.create(device, modelOf(problem), "f64", new FixedTurns(share));
+  const solver = await BatchSolver.create(device, modelOf(problem), "f64", new FixedPace(share));
   const plan = await solver.plan({ mesh: 0, halfSteps: false }, [0, 1, 2, 3, 4]);
   const solved = await solver.solve(plan);
   return solved.flatMap(({ values, boundary }) => [...values, ...boundary]);
@@ -44,18 +44,18 @@ describe("a time loop in parts gives the bits of one in a single launch", () => 
 });
 
 describe("progress and signals", () => {
-  test("progress rises to its total, companions included, and the event loop turns", async () => {
-    let turns = 0;
+  test("progress rises to its total, companions included, and the event loop pace", async () => {
+    let pace = 0;
     let going = true;
     const count = (): void => {
-      turns++;
+      pace++;
       if (going) setImmediate(count);
     };
     setImmediate(count);
     const seen: { done: number; total: number }[] = [];
     const { entries } = await solve({ ...long, errorEstimate: true }, { device, onProgress: (at) => seen.push(at) });
     going = false;
-    expect(turns).toBeGreaterThan(3);
+    expect(pace).toBeGreaterThan(3);
     expect(seen.length).toBeGreaterThan(3);
     expect(new Set(seen.map(({ total }) => total)).size).toBe(1);
     const done = seen.map((at) => at.done);

@@ -1,5 +1,5 @@
 import type { Device } from "../../device/index.ts";
-import { pause } from "../../pause.ts";
+import { Turns } from "../../turns.ts";
 
 /**
  * How far `solve` has come, in stages of time steps of all entries, companions for error estimates and
@@ -10,15 +10,13 @@ export interface SolveProgress {
   readonly total: number;
 }
 
-export interface TurnOptions {
+export interface PaceOptions {
   /** Ends the solution: `solve` throws its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Called while the solution goes on, and when it is complete. */
   readonly onProgress?: ((progress: SolveProgress) => void) | undefined;
 }
 
-/** A thread that has been kept longer than this, in milliseconds, lets the event loop turn. */
-const TURN = 8;
 /**
  * How long a launch is to take, in milliseconds, that keeps the host's thread; and one that runs elsewhere, which
  * costs a way there and back.
@@ -32,17 +30,18 @@ const ELSEWHERE = 60;
 const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 
 /** Keeps the host responsive while a solution goes on, and its parts short. */
-export class Turns {
-  readonly #options: TurnOptions;
-  #since = performance.now();
+export class Pace {
+  readonly #options: PaceOptions;
+  readonly #turns: Turns;
   #done = 0;
   #total = 0;
   /** Nanoseconds a node and stage of one entry, as launches have taken; where they ran. */
   #pace: number;
   #aim = HERE;
 
-  constructor({ backend, parallelism }: Device, options: TurnOptions) {
+  constructor({ backend, parallelism }: Device, options: PaceOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.signal);
     this.#pace = FIRST_PACE[backend] / (backend === "cpu" ? parallelism / 16 : 1);
     options.signal?.throwIfAborted();
   }
@@ -73,9 +72,6 @@ export class Turns {
 
   /** Lets the event loop turn if it is time. @throws the signal's reason */
   async turn(): Promise<void> {
-    if (performance.now() - this.#since < TURN) return;
-    await pause();
-    this.#since = performance.now();
-    this.#options.signal?.throwIfAborted();
+    if (this.#turns.due) await this.#turns.take();
   }
 }

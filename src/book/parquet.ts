@@ -1,0 +1,108 @@
+/** Trades as a Parquet table beside a market in JSON, read by row groups. */
+import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
+import { BookError } from "../errors.ts";
+import { type Column, readColumns, readRow } from "./columns.ts";
+import type { BookHeader } from "./header.ts";
+import type { BookStream } from "./ndjson.ts";
+import type { ParsedTrade } from "./types.ts";
+
+/** Bytes of a file that can be read at any place; an `ArrayBuffer` is one. */
+export type RandomAccess = AsyncBuffer;
+
+/**
+ * Trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a DATE a
+ * day, a TIMESTAMP an instant. Lists and structs stand for JSON's. One row group is in memory at a time.
+ * @throws BookError no Parquet, an unknown column; here, before any trade is read
+ */
+export async function readParquet(
+  file: RandomAccess,
+  market: BookHeader,
+): Promise<BookStream & { readonly total: number }> {
+  const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
+  const metadata = await readable(() => parquetMetadataAsync(file));
+  const nodes = parquetSchema(metadata).children;
+  const columns = readColumns(
+    nodes.map(({ element }) => element.name),
+    "the table",
+  );
+  const { asOf, scenarios } = market;
+  const trades = tradesOf(file, metadata, nodes, columns, market);
+  return { asOf, scenarios, market: market.market, trades, total: Number(metadata.num_rows) };
+}
+
+async function* tradesOf(
+  file: RandomAccess,
+  metadata: FileMetaData,
+  nodes: readonly SchemaTree[],
+  columns: readonly Column[],
+  market: BookHeader,
+): AsyncGenerator<ParsedTrade> {
+  let rowStart = 0;
+  for (const { num_rows } of metadata.row_groups) {
+    const rowEnd = rowStart + Number(num_rows);
+    const group = await readGroup(file, metadata, rowStart, rowEnd);
+    for (let index = rowStart; index < rowEnd; index++) {
+      const cells = nodes.map((node) => plain(group.get(node.element.name)?.[index - rowStart], node));
+      yield readRow(cells, columns, index, `row ${index + 1}`, market);
+    }
+    rowStart = rowEnd;
+  }
+}
+
+/** A row group's columns. */
+async function readGroup(
+  file: RandomAccess,
+  metadata: FileMetaData,
+  rowStart: number,
+  rowEnd: number,
+): Promise<ReadonlyMap<string, unknown[]>> {
+  const [{ parquetRead }, { compressors }] = await Promise.all([import("hyparquet"), import("hyparquet-compressors")]);
+  const group = new Map<string, unknown[]>();
+  const onChunk = ({ columnName, columnData, rowStart: from }: Chunk): void => {
+    const column = group.get(columnName) ?? [];
+    for (let i = 0; i < columnData.length; i++) column[from - rowStart + i] = columnData[i];
+    group.set(columnName, column);
+  };
+  await readable(() => parquetRead({ file, metadata, compressors, rowStart, rowEnd, onChunk }));
+  return group;
+}
+
+interface Chunk {
+  readonly columnName: string;
+  readonly columnData: ArrayLike<unknown>;
+  readonly rowStart: number;
+}
+
+/** What the file's reader throws is the file's fault, unless the file could not be read. */
+async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (!(cause instanceof Error) || cause.name === "CliError" || cause.name === "AbortError") throw cause;
+    throw new BookError("", `not Parquet that can be read: ${cause.message}`, { cause });
+  }
+}
+
+/** As JSON would have it: no dates, no 64-bit integers, and no fields of null. */
+function plain(value: unknown, node: SchemaTree | undefined): unknown {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Date) return isoText(value).slice(0, isDay(node) ? 10 : undefined);
+  if (typeof value !== "object") return value;
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+    const item = node?.children[0]?.children[0] ?? node?.children[0];
+    return Array.from(value as ArrayLike<unknown>, (one) => plain(one, item) ?? null);
+  }
+  const child = (name: string): SchemaTree | undefined => node?.children.find(({ element }) => element.name === name);
+  const fields = Object.entries(value).map(([name, field]) => [name, plain(field, child(name))] as const);
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
+}
+
+function isDay(node: SchemaTree | undefined): boolean {
+  return node?.element.converted_type === "DATE" || node?.element.logical_type?.type === "DATE";
+}
+
+/** A date that is none is shown as such by the error of its field. */
+function isoText(date: Date): string {
+  return Number.isNaN(date.getTime()) ? String(date) : date.toISOString();
+}

@@ -1,0 +1,40 @@
+/** A whole book, as written. */
+import * as z from "zod";
+import { marketSchema } from "./market.ts";
+import { scenariosSchema } from "./scenarios.ts";
+import { tradeSchema } from "./trade.ts";
+import { asOf, formsOf, list, object, valuesOf } from "./values.ts";
+
+export const bookSchema = object({
+  /** Where an editor finds the format's JSON Schema. */
+  $schema: z.string().optional(),
+  asOf,
+  market: marketSchema,
+  trades: list(tradeSchema, "a list of trades"),
+  scenarios: scenariosSchema.optional(),
+});
+
+/** A book as plain data: what `parseBook` accepts, and what its JSON text would say. */
+export type BookInput = z.input<typeof bookSchema>;
+
+type Json = z.core.JSONSchema.BaseSchema;
+
+/** The format's JSON Schema (draft 2020-12). The parser checks more: the calendar, names, orders, formulas. */
+export function bookJsonSchema(): Record<string, unknown> {
+  const convert = (schema: z.ZodType): Json =>
+    z.toJSONSchema(schema, {
+      io: "input",
+      unrepresentable: "any",
+      override: ({ zodSchema, jsonSchema }) => {
+        const forms = formsOf.get(zodSchema);
+        const values = valuesOf.get(zodSchema);
+        if (forms !== undefined) jsonSchema.anyOf = forms.map(inner);
+        if (values !== undefined) jsonSchema.additionalProperties = inner(values);
+      },
+    });
+  const inner = (schema: z.ZodType): Json => {
+    const { $schema: _, ...rest } = convert(schema);
+    return rest;
+  };
+  return { title: "A book of trades for Feynkac", ...convert(bookSchema) };
+}

@@ -1,0 +1,68 @@
+import type { TradeResult } from "../../book/index.ts";
+import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
+import { RESULT_COLUMNS, type ResultColumn } from "./csv.ts";
+import { EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
+import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
+import type { PricedRow, ResultFormat } from "./writer.ts";
+
+/** The columns of CSV, with their types; `scenarios` as one list of numbers, whose axes the file's metadata has. */
+export function parquetFormat(): ResultFormat {
+  let table: ParquetTable<PricedRow>;
+  return {
+    begin: async ({ asOf, device, scenarios }) => {
+      const columns = RESULT_COLUMNS.map(resultColumn);
+      if (scenarios !== undefined) columns.push({ name: "scenarios", type: "numbers", value: scenarioCell });
+      table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
+      return "";
+    },
+    rows: (rows) => table.add(rows),
+    end: () => table.end(),
+  };
+}
+
+function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
+  if (name === "warnings") return { name, type: "strings", value: ({ result }) => result.warnings };
+  if (name === "error") return { name, type: "string", value: ({ result }) => errorCell(result) };
+  const texts: readonly string[] = ["id", "status", "method", "precision", "backend"];
+  return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] };
+}
+
+function errorCell(result: TradeResult): string | null {
+  return result.status === "error" ? result.error.message : null;
+}
+
+function scenarioCell({ result }: PricedRow): ParquetCell {
+  return result.status === "ok" && result.scenarios !== undefined ? result.scenarios.flat(3) : null;
+}
+
+/** What `explain` finds: the columns of its CSV. */
+export async function* explainParquet(report: ExplainReport): AsyncGenerator<Uint8Array> {
+  const number = (name: string, value: (row: ExplainedTrade) => number | null): ParquetColumn<ExplainedTrade> => ({
+    name,
+    type: "number",
+    value,
+  });
+  const text = (name: string, value: (row: ExplainedTrade) => string | null): ParquetColumn<ExplainedTrade> => ({
+    name,
+    type: "string",
+    value,
+  });
+  const { asOf, years, method, device } = report;
+  const table = await parquetTable<ExplainedTrade>(
+    [
+      text("id", ({ id }) => id),
+      text("status", ({ status }) => status),
+      ...EXPLAIN_NUMBERS.first.map((name) => number(name, (row) => row[name])),
+      ...termNames(report).map((name) => number(name, ({ terms }) => terms?.[name] ?? null)),
+      number("unexplained", ({ unexplained }) => unexplained),
+      ...EXPLAIN_MOVES.map((name) => number(`move.${name}`, ({ moves }) => moves?.[name] ?? null)),
+      ...EXPLAIN_NUMBERS.last.map((name) => number(name, (row) => row[name])),
+      { name: "warnings", type: "strings", value: ({ warnings }) => warnings },
+      text("reason", ({ reason }) => reason ?? null),
+      text("error", ({ error }) => error?.message ?? null),
+    ],
+    { asOf, years, method, device },
+  );
+  yield table.add(report.results);
+  yield table.end();
+}

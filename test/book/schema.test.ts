@@ -1,0 +1,131 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { bookJsonSchema, type BookInput, parseBook } from "../../src/book/index.ts";
+import { asOf, book, trade } from "./books.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"));
+const EXAMPLES = ["dax", "double-barrier", "local-volatility", "american-dividends"].map(
+  (name) => `examples/${name}/book.json`,
+);
+const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(bookJsonSchema());
+
+const RICH: BookInput = {
+  $schema: "./book.schema.json",
+  asOf,
+  market: {
+    rates: { EUR: [{ date: "2027-11-20", zero: 0.03 }], USD: 0.04 },
+    underlyings: {
+      ACME: {
+        spot: 100,
+        currency: "EUR",
+        dividends: { yield: 0.01, discrete: [{ date: 0.5, cash: 1 }] },
+        volatility: { termStructure: [{ date: 1, volatility: 0.2 }] },
+      },
+    },
+    correlations: [["ACME", "ACME", 1]],
+  },
+  trades: [
+    { id: "A", underlying: "ACME", payoff: "put", strike: 100, expiry: "2027-11-20", exercise: "american" },
+    { id: "B", underlying: "ACME", payoff: { digital: "call", cash: 10 }, strike: 90, expiry: 1, exercise: [0.5, 1] },
+    {
+      id: "C",
+      underlying: "ACME",
+      payoff: { expression: "max(S - 100, 0)", kinks: [100] },
+      expiry: 1,
+      barriers: [{ type: "up-and-out", level: 150, monitoring: [0.5], rebateAt: "hit" }],
+      volatility: { surface: { times: [0], spots: [90], volatility: [[0.2]] } },
+    },
+    { id: "D", underlying: "ACME", payoff: "call", strike: 100, expiry: 1, volatility: { local: "0.2" }, quantity: -1 },
+  ],
+  scenarios: { time: [0, "2027-01-01"], spot: [-0.1], volatility: [0.01], rate: [0] },
+};
+
+describe("a book as a plain object", () => {
+  test("is the book that its text is", () => {
+    expect(parseBook(RICH)).toEqual(parseBook(JSON.stringify(RICH)));
+    expect(parseBook(RICH).trades.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
+  test("has errors that name the place in it", () => {
+    const wrong = { ...RICH, trades: [RICH.trades[0], { ...RICH.trades[1], strike: Number.NaN }] };
+    const [, second] = parseBook(wrong).trades;
+    expect(second.ok ? "" : second.error.message).toBe("trades[1].strike: expected a positive number, got NaN");
+    // @ts-expect-error -- no rates
+    expect(() => parseBook({ asOf, market: { underlyings: {} }, trades: [] })).toThrow(/^market.rates: expected/);
+  });
+
+  test("has a type that knows every field", () => {
+    // @ts-expect-error -- a payoff that there is not
+    const payoff: BookInput["trades"][number]["payoff"] = "straddle";
+    // @ts-expect-error -- a number is meant
+    const strike: BookInput["trades"][number]["strike"] = "100";
+    // @ts-expect-error -- a field that there is not
+    const volatility: BookInput["trades"][number]["volatility"] = { cev: { sigma: 0.2, betta: 1 } };
+    expect([payoff, strike, volatility]).toHaveLength(3);
+  });
+
+  test("has a type that the example books are of", () => {
+    const folder = mkdtempSync(join(root, "test/book/.typed-"));
+    try {
+      const lines = EXAMPLES.map((path, i) => `export const book${i}: BookInput = ${JSON.stringify(read(path))};`);
+      const head = 'import type { BookInput } from "../../../src/book/index.ts";';
+      writeFileSync(join(folder, "books.ts"), [head, ...lines].join("\n"));
+      const config = { extends: "../../../tsconfig.json", include: ["books.ts"], exclude: [] };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+      const compiler = join(root, "node_modules/typescript/bin/tsc");
+      const { stdout, status } = spawnSync(process.execPath, [compiler, "-p", folder, "--noEmit"], {
+        encoding: "utf8",
+      });
+      expect(stdout).toBe("");
+      expect(status).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe("the JSON Schema", () => {
+  test("is the one in the package", () => {
+    expect(read("schema/book.schema.json")).toEqual(JSON.parse(JSON.stringify(bookJsonSchema())));
+  });
+
+  test.each(EXAMPLES)("accepts %s", (path) => {
+    validate(read(path));
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  test("accepts what the parser accepts", () => {
+    validate(JSON.parse(JSON.stringify(RICH)));
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  test.each([
+    ["a strike of 0", book(trade({ strike: 0 }))],
+    ["an unknown field", book(trade({ stirke: 1 }))],
+    ["an unknown word", book(trade({ exercise: "asian" }))],
+    ["an unknown form", book(trade({ volatility: { flat: 0.2 } }))],
+    ["a field of a form", book(trade({ volatility: { cev: { sigma: 0.2 } } }))],
+    ["an empty formula", book(trade({ volatility: { local: " " } }))],
+    ["no date", book(trade({ expiry: "soon" }))],
+    ["too many years", book(trade({ expiry: 1001 }))],
+    ["no dates", book(trade({ exercise: [] }))],
+    ["no id", book(trade({ id: undefined }))],
+    ["an unknown barrier", book(trade({ barriers: [{ type: "in", level: 1 }] }))],
+    ["a shift of −1", { ...book(), scenarios: { spot: [-1] } }],
+    ["no market", { asOf, trades: [] }],
+  ])("and the parser refuse %s", (_name, wrong) => {
+    expect(validate(wrong)).toBe(false);
+    const refused = (): boolean => parseBook(JSON.stringify(wrong)).trades.every(({ ok }) => ok);
+    let accepted: boolean;
+    try {
+      accepted = refused();
+    } catch {
+      accepted = false;
+    }
+    expect(accepted).toBe(false);
+  });
+});
