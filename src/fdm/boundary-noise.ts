@@ -17,9 +17,9 @@ const NOISE = 0.06;
  */
 export function boundaryNoise({ problem, mesh }: Pick<Grid, "problem" | "mesh">): (spot: number) => number {
   const { payoff, american, expiry } = problem;
-  const { vanillaSign: sign } = payoff;
-  if (!american || sign === undefined) return () => 0;
-  const [strike] = payoff.kinks;
+  if (!american || payoff.exerciseSide === "unknown" || payoff.jumps) return () => 0;
+  const sign = payoff.exerciseSide === "high" ? 1 : -1;
+  const strike = sign > 0 ? payoff.kinks[0] : payoff.exercised(0);
   const rate = integrate(problem.rates, expiry) / expiry;
   const carry = totalDrift(problem) / expiry;
   const variance = totalVariance(problem);

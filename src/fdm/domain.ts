@@ -266,6 +266,8 @@ export function certainExercise(problem: OneFactorProblem): number | undefined {
   const rates = inLife(problem.rates, expiry);
   const rate = Math.min(...rates);
   if (payoff.jumps) return rate >= 0 ? payoff.kinks[0] : undefined;
+  // Paid a dividend at expiry it is another one.
+  if (payoff.vanillaSign === undefined) return undefined;
   const yieldRate = problem.dividendYield;
   if ((put ? rate : yieldRate) < 1e-4 || rate < 0) return undefined;
   const sigma = Math.max(...inLife(diffusion.sigma, expiry), 1e-8);

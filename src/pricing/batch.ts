@@ -12,6 +12,7 @@ import { Turns } from "../turns.ts";
 import type { Engine } from "./backend.ts";
 import { type BlackScholesTrade, blackScholesTrade, blackScholesValuations } from "./black-scholes.ts";
 import { deterministicValuation } from "./deterministic.ts";
+import { lessLastDividends } from "./expiry-dividend.ts";
 import { FdmTrade, fdmValuations } from "./fdm.ts";
 import type { Settings } from "./options.ts";
 import { type Cases, casesOf, isDeterministic, type Valuation } from "./plan.ts";
@@ -122,7 +123,8 @@ function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {
   const { device, precision } = setting.engine;
   const splits = cases.some((one) => one !== undefined && needsItems(one.problem)) ? (["item"] as const) : undefined;
   const mostNodes = largestNodes(device, precision, schemeOf(cases[0].problem), splits);
-  return new FdmTrade(cases, { scenarios: setting.scenarios, settings: setting, precision, mostNodes }, arena);
+  const solved = cases.map((one) => one && lessLastDividends(one)) as unknown as Cases;
+  return new FdmTrade(solved, { scenarios: setting.scenarios, settings: setting, precision, mostNodes }, arena);
 }
 
 /** Runs `value`; its valuation, if there is one yet, or what it throws becomes the trade's result. */
