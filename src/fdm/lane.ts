@@ -213,14 +213,20 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;
-  if (!hasLevels(problem)) return (spot) => betweenKinks(problem, mesh, spot) ?? all;
+  const ofKinks = (spot: number): readonly [number, number] => betweenKinks(problem, mesh, spot) ?? all;
+  if (!hasLevels(problem)) return ofKinks;
   const between = ({ down, up }: ReturnType<typeof waitingBetween>): readonly [number, number] => [
     down === undefined ? all[0] : firstFrom(mesh, down.level),
     up === undefined ? all[1] : firstFrom(mesh, up.level),
   ];
   const alive = between(aliveBetween(problem, 0, dates[1]));
   const waiting = problem.knockIns === undefined ? alive : between(waitingBetween(problem, 0, dates[1]));
-  return (spot) => (isKnockedIn(problem, spot) ? alive : waiting);
+  return (spot) => {
+    const [lowest, highest] = isKnockedIn(problem, spot) ? alive : waiting;
+    const [first, last] = ofKinks(spot);
+    const within = [Math.max(lowest, first), Math.min(highest, last)] as const;
+    return within[1] + 1 - within[0] < WINDOW ? [lowest, highest] : within;
+  };
 }
 
 /**
@@ -237,8 +243,10 @@ function betweenKinks(problem: OneFactorProblem, mesh: Mesh, spot: number): read
   return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? undefined : [lowest, highest];
 }
 
-/** Whether early exercise ends at kinks of the payoff. */
-const bendsInside = ({ american, payoff }: OneFactorProblem): boolean => american && payoff.exerciseSide === "unknown";
+/** Whether early exercise ends at kinks of the payoff, and the mesh goes on beyond them. */
+const bendsInside = (problem: OneFactorProblem): boolean =>
+  problem.american &&
+  (problem.payoff.exerciseSide === "unknown" || (problem.payoff.jumps && hasLevels(problem)));
 
 /** The first node at or above a price, of a mesh that ascends. */
 function firstFrom(mesh: Mesh, price: number): number {

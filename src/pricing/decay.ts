@@ -75,6 +75,14 @@ const BARRIERS: Decay = {
   beyond: 4e-3,
   least: 0.05,
 };
+/** A knock-in by parity has the trade without it on the same mesh, whose kinks are left to chance there. */
+const KNOCKED_IN: Decay = {
+  first: { value: { nodes: 81, steps: 36 }, greeks: BARRIERS.first.greeks, rough: ROUGH },
+  space: { part: 0.1, order: 3, sure: 0.35 },
+  time: { part: 0.1, order: 4, sure: 0.5 },
+  beyond: 5e-4,
+  least: 0.35,
+};
 /** V jumps at those that are watched on dates, where watching begins, and where a payoff that jumps is exercised on dates. */
 const WATCHED: Decay = {
   first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
@@ -91,6 +99,15 @@ const SEVERAL_KINKS: Decay = {
   least: 0.2,
 };
 
+/** Payoffs that jump at several prices, or on a mesh that is pinned to barriers: jumps there are averaged over cells, whose leading errors cancel by chance. */
+const SEVERAL_JUMPS: Decay = {
+  ...SEVERAL_KINKS,
+  first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
+  space: { part: 0.3, order: 3, sure: 1 },
+  beyond: 5e-4,
+  least: 0.5,
+};
+
 /** Of a trade's problems: the worst of what they have. */
 export function decayOf({ problem, notYet }: TradeProblems): Decay {
   const { american, exerciseTimes, dividends, expiry, payoff } = problem;
@@ -101,8 +118,10 @@ export function decayOf({ problem, notYet }: TradeProblems): Decay {
   if (exerciseTimes !== undefined) kinds.push(payoff.jumps ? worse(BERMUDAN, WATCHED) : BERMUDAN);
   if (dividends.some(({ cash }) => cash > 0)) kinds.push(CASH);
   if (hasLargeDividends(notYet ?? problem)) kinds.push(LARGE_DIVIDENDS);
+  if (notYet !== undefined) kinds.push(KNOCKED_IN);
   if (levels.length > 0) kinds.push(levels.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : WATCHED);
   if (payoff.kinks.length > 1) kinds.push(SEVERAL_KINKS);
+  if (payoff.jumps && (payoff.kinks.length > 1 || levels.length > 0)) kinds.push(SEVERAL_JUMPS);
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
 }
 

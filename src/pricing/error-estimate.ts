@@ -36,9 +36,16 @@ export function roundingError(precision: Precision, spot: number, value: number)
  * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
  */
 export function errorEstimate(now: Judged, before: Judged | undefined, decay: Decay, spot: number): number {
+  return ofScheme(now, before, decay, spot) + BEYOND_SPOT * Math.max(Math.abs(now.value) - spot, 0);
+}
+
+/** A value above the spot, of a strike far above it, has errors in proportion: all others are parts of the spot. */
+const BEYOND_SPOT = 1e-6;
+
+function ofScheme(now: Judged, before: Judged | undefined, decay: Decay, spot: number): number {
   const { inSpace, inTime, total, noise } = now.observed;
   if (now.exercised) return (1e-8 + noise) * spot;
-  if (now.driftDominated) return (9 * total + 1e-5) * spot;
+  if (now.driftDominated) return (9 * total + LAYER * noise + 1e-5) * spot;
   const coarse = Math.max(1, 113 / now.size.nodes) ** 2;
   // Finer in time than the first, less of the leading error is left than the part that holds there.
   const finer = before === undefined ? 1 : (before.size.steps / now.size.steps) ** (decay.time.order - 2);
@@ -51,6 +58,9 @@ export function errorEstimate(now: Judged, before: Judged | undefined, decay: De
   const moved = Math.abs(now.value - before.value) / (refinement(now, before) ** 2.5 - 1);
   return Math.hypot(Math.max((decay.least * left + FLOOR) * spot, moved), noise * spot);
 }
+
+/** Where drift dominates, cells are wider than the layer in which early exercise is decided: ½·J·h², all of it, may be missed. */
+const LAYER = 9;
 
 /** Two resolutions that are too near each other agree by chance. */
 const LEAST_REFINEMENT = 1.9;

@@ -317,8 +317,10 @@ function extrapolated(
 function paidAt(problem: OneFactorProblem, count: number): Float64Array {
   const paid = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
   const { american, exerciseTimes, payoff, spots } = problem;
-  if (american || exerciseTimes !== undefined)
-    for (let k = 0; k < count; k++)
-      if (isExercisableNow(problem, spots[k + 1])) paid[k] = payoff.exercised(spots[k + 1]);
+  if (!american && exerciseTimes === undefined) return paid;
+  for (let k = 0; k < count; k++) {
+    const spot = spots[k + 1];
+    if (isExercisableNow(problem, spot) && knockedOutBy(problem, spot) === undefined) paid[k] = payoff.exercised(spot);
+  }
   return paid;
 }

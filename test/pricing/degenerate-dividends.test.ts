@@ -302,12 +302,13 @@ describe.each([
   });
 });
 
-it("a mesh in S goes on beyond the spot however low the strike", async () => {
+it("the mesh of a formula goes on beyond the spot however low the strike", async () => {
   const volatility = lognormal(0.2)["formula in S"];
   for (const strike of [1, 4, 8, 16])
     for (const accuracy of [1e-3, 1e-4, 1e-5]) {
       const one = trade({ volatility, payoff: digital("call", strike) });
       const [got] = await priced([one], { device, greeks: "none", accuracy });
-      expect(got.value).toBeCloseTo(10 * Math.exp(-RATE), 6);
+      // What is left is the discount's, of few steps in time.
+      expect(Math.abs(got.value - 10 * Math.exp(-RATE))).toBeLessThanOrEqual(Math.min(got.errorEstimate, 5e-5));
     }
 });

@@ -90,7 +90,9 @@ function tilted({ tilt, s, x }: Image, mean: number, k: number, y1: number, y2: 
   const c = tilt + k;
   const exponent = c * mean - tilt * x + 0.5 * (c * c - tilt * tilt) * s * s;
   const shifted = mean + c * s * s;
-  return Math.exp(exponent) * between((y1 - shifted) / s, (y2 - shifted) / s);
+  const probability = between((y1 - shifted) / s, (y2 - shifted) / s);
+  // Of drift by tens of deviations the factors alone are beyond a double's range.
+  return probability === 0 ? 0 : Math.exp(exponent + Math.log(probability));
 }
 
 /** Φ(b) − Φ(a), with the tail's accuracy on either side. */
