@@ -245,8 +245,7 @@ function betweenKinks(problem: OneFactorProblem, mesh: Mesh, spot: number): read
 
 /** Whether early exercise ends at kinks of the payoff, and the mesh goes on beyond them. */
 const bendsInside = (problem: OneFactorProblem): boolean =>
-  problem.american &&
-  (problem.payoff.exerciseSide === "unknown" || (problem.payoff.jumps && hasLevels(problem)));
+  problem.american && (problem.payoff.exerciseSide === "unknown" || (problem.payoff.jumps && hasLevels(problem)));
 
 /** The first node at or above a price, of a mesh that ascends. */
 function firstFrom(mesh: Mesh, price: number): number {

@@ -48,7 +48,11 @@ function withoutExpiry(barrier: KnockOut, expiry: number): KnockOut[] {
   return times.length === 0 ? [] : [{ ...barrier, times }];
 }
 
-function payoffAfter(problem: OneFactorProblem, dividend: DiscreteDividend, levels: readonly KnockOut[]): PayoffProfile {
+function payoffAfter(
+  problem: OneFactorProblem,
+  dividend: DiscreteDividend,
+  levels: readonly KnockOut[],
+): PayoffProfile {
   const { payoff, american, expiry } = problem;
   const { cash, proportional } = dividend;
   const after = (spot: number): number => afterDividend(spot, dividend);

@@ -17,18 +17,19 @@ export const RESULT_COLUMNS = [
   "warnings",
   "error",
 ] as const;
+/** Further ones of a book with scenarios, which a table has no columns for: as JSON. */
+export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
 /**
- * RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message. Scenarios, which a table
- * has no columns for, stand as JSON in a column of their own when the book has any.
+ * RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message.
  */
 export function csvFormat(): ResultFormat {
   let withScenarios = false;
   return {
     begin: ({ scenarios }) => {
       withScenarios = scenarios !== undefined;
-      return `${[...RESULT_COLUMNS, ...(withScenarios ? ["scenarios"] : [])].join(",")}\n`;
+      return `${[...RESULT_COLUMNS, ...(withScenarios ? SCENARIO_COLUMNS : [])].join(",")}\n`;
     },
     rows: (rows) => rows.map(({ result }) => `${cellsOf(result, withScenarios).map(cell).join(",")}\n`).join(""),
     end: () => "",
@@ -42,9 +43,9 @@ function cellsOf(result: TradeResult, withScenarios: boolean): (string | number 
     if (name === "error") return result.status === "error" ? result.error.message : null;
     return plain[name];
   });
-  if (withScenarios)
-    cells.push(result.status === "ok" && result.scenarios !== undefined ? JSON.stringify(result.scenarios) : null);
-  return cells;
+  if (!withScenarios) return cells;
+  const values = result.status === "ok" ? SCENARIO_COLUMNS.map((name) => result[name]) : [undefined, undefined];
+  return [...cells, ...values.map((value) => (value === undefined ? null : JSON.stringify(value)))];
 }
 
 /** One cell, quoted where it has to be. */

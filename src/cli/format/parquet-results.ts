@@ -1,17 +1,17 @@
 import type { TradeResult } from "../../book/index.ts";
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
-import { RESULT_COLUMNS, type ResultColumn } from "./csv.ts";
+import { RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
 import { EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 import type { PricedRow, ResultFormat } from "./writer.ts";
 
-/** The columns of CSV, with their types; `scenarios` as one list of numbers, whose axes the file's metadata has. */
+/** The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata has. */
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
     begin: async ({ asOf, device, scenarios }) => {
       const columns = RESULT_COLUMNS.map(resultColumn);
-      if (scenarios !== undefined) columns.push({ name: "scenarios", type: "numbers", value: scenarioCell });
+      if (scenarios !== undefined) columns.push(...SCENARIO_COLUMNS.map(scenarioColumn));
       table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
       return "";
     },
@@ -31,8 +31,12 @@ function errorCell(result: TradeResult): string | null {
   return result.status === "error" ? result.error.message : null;
 }
 
-function scenarioCell({ result }: PricedRow): ParquetCell {
-  return result.status === "ok" && result.scenarios !== undefined ? result.scenarios.flat(3) : null;
+function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): ParquetColumn<PricedRow> {
+  const value = ({ result }: PricedRow): ParquetCell => {
+    const values = result.status === "ok" ? result[name] : undefined;
+    return values === undefined ? null : (values.flat(3) as (number | null)[]);
+  };
+  return { name, type: "numbers", value };
 }
 
 /** What `explain` finds: the columns of its CSV. */
