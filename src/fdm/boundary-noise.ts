@@ -13,11 +13,16 @@ const NOISE = 0.06;
  *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),   P the probability that the spot comes to B within the life.
  *
  * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes up and down as B moves from node to node: no two meshes tell how much. B is that of
- * Barone-Adesi and Whaley (1987) for mean coefficients; P is that of a Brownian motion in ln S. No noise for other payoffs, nor where early exercise is never optimal.
+ * Barone-Adesi and Whaley (1987) for mean coefficients; P is that of a Brownian motion in ln S. No noise where early exercise is never optimal; undefined for payoffs whose boundary no formula tells.
  */
-export function boundaryNoise({ problem, mesh }: Pick<Grid, "problem" | "mesh">): (spot: number) => number {
+export function boundaryNoise({
+  problem,
+  mesh,
+}: Pick<Grid, "problem" | "mesh">): ((spot: number) => number) | undefined {
   const { payoff, american, expiry } = problem;
-  if (!american || payoff.exerciseSide === "unknown" || payoff.jumps) return () => 0;
+  // A payoff that jumps is exercised at its kink, a node.
+  if (!american || payoff.jumps) return () => 0;
+  if (payoff.exerciseSide === "unknown") return undefined;
   const sign = payoff.exerciseSide === "high" ? 1 : -1;
   const strike = sign > 0 ? payoff.kinks[0] : payoff.exercised(0);
   const rate = integrate(problem.rates, expiry) / expiry;

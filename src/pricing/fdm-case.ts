@@ -89,7 +89,7 @@ export class JudgedCase {
   readonly pairs: Case;
   readonly size: Resolution;
   private readonly inTime: readonly Solving[];
-  private readonly noiseAt: (spot: number) => number;
+  private readonly noiseAt: ((spot: number) => number) | undefined;
 
   constructor(problems: TradeProblems, size: Resolution, arena: Arena, reading: "both" | "points") {
     this.size = size;
@@ -120,8 +120,6 @@ export class JudgedCase {
     const { size } = this;
     if (knockedOutBy(fine.lane.grid.problem, spot) !== undefined)
       return { ...point, size, observed: NOTHING, exercised: true, driftDominated: false };
-    // Where the payoff is all that is left on the nodes about the spot the boundary is not near.
-    const isFar = point.exercised && premiumOf(fine, rounding) === 0;
     return {
       ...point,
       size,
@@ -130,11 +128,18 @@ export class JudgedCase {
         valueOf(this.pairs.map((pair) => pair.fine)),
         valueOf(this.pairs.map((pair) => pair.coarse)),
         this.inTime.length === 0 ? undefined : valueOf(this.inTime),
-        isFar ? 0 : this.noiseAt(spot),
+        this.noiseToday(spot, point, rounding),
         this.drift,
       ),
       driftDominated: this.drift > 1,
     };
+  }
+
+  /** A part of the largest premium over the payoff where no formula tells; none where the payoff is all that is left on the nodes about the spot, for the boundary is not near. */
+  private noiseToday(spot: number, { exercised }: PointValue, rounding: number): number {
+    const [{ fine }] = this.pairs;
+    if (this.noiseAt === undefined) return premiumOf(fine, rounding) / 8;
+    return exercised && premiumOf(fine, rounding) === 0 ? 0 : this.noiseAt(spot);
   }
 
   /** The same of the spots after today's, if there are some. */
@@ -156,7 +161,7 @@ export class JudgedCase {
         const spot = spots[k + 1];
         const exercised = fine.exercised[k] !== 0;
         // Exercised on both meshes: the boundary is not near.
-        const noise = exercised && coarse.exercised[k] !== 0 ? 0 : this.noiseAt(spot);
+        const noise = exercised && coarse.exercised[k] !== 0 ? 0 : (this.noiseAt?.(spot) ?? 0);
         return {
           value: values[k],
           exercised,

@@ -67,9 +67,8 @@ describe("a book", () => {
   });
 });
 
-test("what is no text is refused, with the function that takes it", () => {
-  expect(() => parseBook({ asOf: "2026-01-01" } as never)).toThrow(/^expected JSON as text, got an object; .*readBook/);
-  expect(() => parseBook(undefined as never)).toThrow(/^expected JSON as text, got nothing/);
+test("what is neither text nor an object is refused", () => {
+  for (const wrong of [undefined, null, 17, []]) expect(() => parseBook(wrong as never)).toThrow(BookError);
 });
 
 describe("text that is not JSON is refused with line and column", () => {
