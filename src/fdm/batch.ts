@@ -9,7 +9,14 @@ import { Launch, type LaneValues } from "./launch.ts";
 import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../turns.ts";
-import { KEPT_FACTORS, MOST_VARIANTS, solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
+import {
+  KEPT_FACTORS,
+  MOST_VARIANTS,
+  solverKernel,
+  type SolverVariant,
+  teamKernel,
+  variantName,
+} from "./solver/index.ts";
 import { sliceWords } from "./surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
