@@ -194,12 +194,14 @@ export type Stmt = { readonly place: Place } & (
     }
 );
 
-/** What a launch has to know of a kernel: all that is kept of the IR once the kernel has been compiled. */
+/** What devices and launches have to know of a kernel: all that is kept of the IR once the kernel has been compiled. */
 export interface KernelSignature {
   readonly name: string;
   readonly precision: Precision;
   readonly scalars: readonly ScalarParam[];
   readonly buffers: readonly BufferParam[];
+  readonly privates: readonly FixedArray[];
+  readonly workgroups: readonly FixedArray[];
   /** Items per workgroup: a compile-time constant. */
   readonly groupSize: number;
   /**
@@ -211,13 +213,11 @@ export interface KernelSignature {
 }
 
 export function signatureOf(ir: KernelIR): KernelSignature {
-  const { name, precision, scalars, buffers, groupSize, cooperative } = ir;
-  return { name, precision, scalars, buffers, groupSize, cooperative };
+  const { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative } = ir;
+  return { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative };
 }
 
 export interface KernelIR extends KernelSignature {
-  readonly privates: readonly FixedArray[];
-  readonly workgroups: readonly FixedArray[];
   readonly locals: readonly Local[];
   /** Workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice. */
   readonly residentGroups?: number;

@@ -1,7 +1,8 @@
 /** The worker threads of a device and what has been posted to them. */
 import { LastUsed } from "../../last-used.ts";
 import type { CpuMemory } from "./memory.ts";
-import { MOST_PROGRAMS, type Program } from "./program.ts";
+import { MOST_PROGRAMS } from "../most-programs.ts";
+import type { Program } from "./program.ts";
 import type { FromWorker, StartThread, Thread } from "./thread.ts";
 
 /** Launches that may be under way at once; each has its words in shared memory. */

@@ -3,9 +3,6 @@ import { type ArgumentLayout, emitWasm, type WasmOptions } from "../../kernel/em
 import type { Kernel, KernelIR, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 
-/** Programs that a device and its workers remember, 0.3 MB each with V8's code. 600 random trades of every kind need some 200, a book a dozen. */
-export const MOST_PROGRAMS = 512;
-
 export type Run = (begin: number, end: number, args: number, scratch: number) => void;
 
 /** What a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of trades needs hundreds of programs. */

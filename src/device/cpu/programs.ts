@@ -3,10 +3,11 @@ import { LastUsed } from "../../last-used.ts";
 import { emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
 import { canonicalText, type Kernel, type KernelIR, lower, type Precision, signatureOf } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
+import { MOST_PROGRAMS } from "../most-programs.ts";
 import { compileModule } from "./compile.ts";
 import { checkLimits } from "./limits.ts";
 import type { CpuMemory } from "./memory.ts";
-import { MOST_PROGRAMS, Program } from "./program.ts";
+import { Program } from "./program.ts";
 
 const IMPORT_PAGES = 65_536;
 
