@@ -1,13 +1,13 @@
 /** What a launch is given, checked against what its kernel declares; the same rules and words on every device. */
 import { ShapeError } from "../errors.ts";
-import { hostReal, type KernelIR, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
+import { hostReal, type KernelSignature, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
 
 /** Items and groups are counted in i32; a chunk beyond the last must not wrap. */
 const MOST_ITEMS = 2 ** 31 - 65_536;
 
 /** Items, or groups of a cooperative kernel. @throws ShapeError (the wrong unit, or no whole number) */
-export function launchCount({ name, groupSize, cooperative }: KernelIR, size: LaunchSize): number {
+export function launchCount({ name, groupSize, cooperative }: KernelSignature, size: LaunchSize): number {
   const unit = cooperative ? "groups" : "items";
   const count = (size as Partial<Record<string, number>>)[unit];
   const got = (): string => JSON.stringify(size);
@@ -35,7 +35,7 @@ export interface UsableBuffer extends DeviceBuffer {
 export function launchBuffers<B extends UsableBuffer>(
   device: Device,
   kind: abstract new (...args: never[]) => B,
-  ir: KernelIR,
+  ir: KernelSignature,
   args: LaunchArguments,
 ): B[] {
   const buffers = ir.buffers.map((declared) => {
@@ -54,7 +54,7 @@ export function launchBuffers<B extends UsableBuffer>(
 }
 
 /** WebGPU forbids it, so that no kernel can come to rely on it elsewhere. */
-function rejectAliases(ir: KernelIR, buffers: readonly DeviceBuffer[]): void {
+function rejectAliases(ir: KernelSignature, buffers: readonly DeviceBuffer[]): void {
   for (const [i, buffer] of buffers.entries()) {
     const j = buffers.indexOf(buffer);
     const writes = [ir.buffers[i], ir.buffers[j]].some(({ access }) => access === "write");
@@ -67,7 +67,7 @@ function rejectAliases(ir: KernelIR, buffers: readonly DeviceBuffer[]): void {
 }
 
 /** @throws ShapeError for arguments that the kernel does not declare; to be asked after the others, which miss none */
-export function rejectUnknown(ir: KernelIR, args: LaunchArguments): void {
+export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void {
   const given = Object.keys(args);
   // None is missing, as the other checks have found; so an equal number means the same names.
   if (given.length === ir.scalars.length + ir.buffers.length) return;
@@ -82,7 +82,7 @@ const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as cons
 export function setScalar(
   view: DataView,
   at: number,
-  ir: KernelIR,
+  ir: KernelSignature,
   { name, type }: { readonly name: string; readonly type: ScalarType },
   args: LaunchArguments,
 ): void {

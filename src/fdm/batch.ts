@@ -1,3 +1,4 @@
+import { LastUsed } from "../last-used.ts";
 import type { CompiledKernel, Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -8,7 +9,14 @@ import { Launch, type LaneValues } from "./launch.ts";
 import { movingWords } from "./forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../turns.ts";
-import { KEPT_FACTORS, solverKernel, type SolverVariant, teamKernel, variantName } from "./solver/index.ts";
+import {
+  KEPT_FACTORS,
+  MOST_VARIANTS,
+  solverKernel,
+  type SolverVariant,
+  teamKernel,
+  variantName,
+} from "./solver/index.ts";
 import { sliceWords } from "./surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
@@ -49,7 +57,7 @@ export class LaneSolver implements Disposable {
   private readonly device: Device;
   private readonly precision: Precision;
   private readonly split: Split | "auto";
-  private readonly kernels = new Map<unknown, Promise<CompiledKernel>>();
+  private readonly kernels = new LastUsed<string, Promise<CompiledKernel>>(MOST_VARIANTS);
   private readonly memory: LaunchMemory;
   /** For the grids and lanes that will be solved here. */
   readonly arena = new Arena();
@@ -119,9 +127,7 @@ export class LaneSolver implements Disposable {
     // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by content.
     if (variant.volatility !== undefined) return compile();
     const name = `${split} ${steady} ${variantName(variant)}`;
-    let compiled = this.kernels.get(name);
-    if (compiled === undefined) this.kernels.set(name, (compiled = compile()));
-    return compiled;
+    return this.kernels.getOrMake(name, compile);
   }
 
   private variant(lane: Lane, split: Split): SolverVariant & { readonly steady: boolean } {

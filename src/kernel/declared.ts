@@ -2,26 +2,49 @@
 import { SpecError } from "../errors.ts";
 import type { Environment, FunctionDefinition, FunctionResult, Gpu, KernelFunction, ParamTuple } from "./language.ts";
 
+interface Trace {
+  readonly stack?: string;
+}
+
 /** Where a declaration was made, for error messages; the stack is only formatted when somebody asks. */
-const declaredAt = new WeakMap<object, Error>();
+const declaredAt = new WeakMap<object, Trace>();
 
 export function declarationTrace(declared: object): string | undefined {
   return declaredAt.get(declared)?.stack;
 }
 
-export function recordDeclaration<T extends object>(declared: T): T {
-  declaredAt.set(declared, new Error());
+/** `entry`: what its author called to declare it. */
+export function recordDeclaration<T extends object>(declared: T, entry: Entry): T {
+  declaredAt.set(declared, traceAbove(entry));
   return declared;
+}
+
+/** A function of the front end that its users call. */
+export type Entry = (...args: never[]) => unknown;
+
+/**
+ * The caller of `entry`, and no more: V8's traces hold on to `this` of every frame, so that a kernel declared somewhere below a solver's
+ * method would keep the solver with all its arrays.
+ */
+function traceAbove(entry: Entry): Trace {
+  if (Error.captureStackTrace === undefined) return new Error(); // a text already, where it is not V8's
+  const trace: Trace = {};
+  const limit = Error.stackTraceLimit;
+  Reflect.set(Error, "stackTraceLimit", 1); // refused, not thrown, where `Error` is frozen
+  Error.captureStackTrace(trace, entry);
+  Reflect.set(Error, "stackTraceLimit", limit);
+  return trace;
 }
 
 /** A kernel function that runs with `gpu` when plain JavaScript calls it. */
 export function functionRunOn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
   gpu: Gpu,
   definition: FunctionDefinition<P, E, R>,
+  entry: Entry,
 ): KernelFunction<P, R> {
   const { name = "function", params, env = {} as E, body } = definition;
   const run = (...args: unknown[]): R => body(args as never, gpu, env as never);
-  return declareFunction(run, name, params, env, body.toString());
+  return declareFunction({ run, functionName: name, params, env, source: body.toString(), entry });
 }
 
 /** @throws SpecError for a value that is no constant and no kernel function */
@@ -41,14 +64,20 @@ export function checkEnvironment(owner: string, env: Environment): void {
   }
 }
 
+export interface DeclaredFunction<P extends ParamTuple> {
+  readonly run: (...args: never[]) => unknown;
+  readonly functionName: string;
+  readonly params: P;
+  readonly env: Environment;
+  readonly source: string;
+  readonly argumentNames?: readonly string[];
+  readonly entry: Entry;
+}
+
 export function declareFunction<P extends ParamTuple, R extends FunctionResult>(
-  run: (...args: never[]) => unknown,
-  functionName: string,
-  params: P,
-  env: Environment,
-  source: string,
-  argumentNames?: readonly string[],
+  declared: DeclaredFunction<P>,
 ): KernelFunction<P, R> {
+  const { run, functionName, params, env, source, argumentNames, entry } = declared;
   checkEnvironment(`function "${functionName}"`, env);
   const result = Object.assign(run, {
     kind: "function" as const,
@@ -58,5 +87,5 @@ export function declareFunction<P extends ParamTuple, R extends FunctionResult>(
     env: Object.freeze({ ...env }),
     source,
   });
-  return Object.freeze(recordDeclaration(result)) as unknown as KernelFunction<P, R>;
+  return Object.freeze(recordDeclaration(result, entry)) as unknown as KernelFunction<P, R>;
 }

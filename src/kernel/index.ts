@@ -1,8 +1,8 @@
 /** The kernel language: declare kernels in TypeScript, lower them to typed IR, emit WebAssembly SIMD, WGSL (and CUDA). */
 export type * from "./language.ts";
 export { bool, i32, read, real, u32, write } from "./language.ts";
-export { hostReal } from "./ir.ts";
-export type { ElementType, KernelIR, Precision, ScalarType } from "./ir.ts";
+export { hostReal, signatureOf } from "./ir.ts";
+export type { ElementType, KernelIR, KernelSignature, Precision, ScalarType } from "./ir.ts";
 export {
   fn,
   functionFromSource,

@@ -194,24 +194,33 @@ export type Stmt = { readonly place: Place } & (
     }
 );
 
-export interface KernelIR {
+/** What devices and launches have to know of a kernel: all that is kept of the IR once the kernel has been compiled. */
+export interface KernelSignature {
   readonly name: string;
   readonly precision: Precision;
   readonly scalars: readonly ScalarParam[];
   readonly buffers: readonly BufferParam[];
   readonly privates: readonly FixedArray[];
   readonly workgroups: readonly FixedArray[];
-  readonly locals: readonly Local[];
   /** Items per workgroup: a compile-time constant. */
   readonly groupSize: number;
-  /** Workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice. */
-  readonly residentGroups?: number;
   /**
    * Whether items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or asks for
    * its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond the count
    * never run.
    */
   readonly cooperative: boolean;
+}
+
+export function signatureOf(ir: KernelIR): KernelSignature {
+  const { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative } = ir;
+  return { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative };
+}
+
+export interface KernelIR extends KernelSignature {
+  readonly locals: readonly Local[];
+  /** Workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice. */
+  readonly residentGroups?: number;
   readonly body: readonly Stmt[];
   /**
    * Loops that spend the kernel's `loopBudget`, by the number that `endlessLoop` gives, less one. Nothing that a

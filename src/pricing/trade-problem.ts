@@ -1,3 +1,4 @@
+import { LastUsed } from "../last-used.ts";
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
 import {
   type Diffusion,
@@ -177,12 +178,6 @@ function diffusionOf(trade: Trade): Diffusion {
 
 /** Remembers what `make` made of the last few texts. A pure function of its argument, whatever it remembers. */
 function lastUsed<T>(make: (text: string) => T, size = 64): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    const found = known.get(text) ?? make(text);
-    known.delete(text);
-    known.set(text, found);
-    if (known.size > size) known.delete(known.keys().next().value as string);
-    return found;
-  };
+  const known = new LastUsed<string, T>(size);
+  return (text) => known.getOrMake(text, make);
 }

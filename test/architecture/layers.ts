@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ["linalg", "random"],
   ["device"],
   ["kernel"],
-  ["errors.ts", "turns.ts"],
+  ["errors.ts", "last-used.ts", "turns.ts"],
 ];
 
 /**

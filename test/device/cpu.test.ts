@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { createCpuDevice, CpuDevice, type CpuDeviceOptions } from "../../src/device/cpu/index.ts";
+import { MOST_PROGRAMS } from "../../src/device/most-programs.ts";
+import { startThread, type Thread, type ThreadEvents } from "../../src/device/cpu/thread.ts";
 import type { Device, LaunchSize } from "../../src/device/device.ts";
 import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/errors.ts";
 import { bool, i32, kernel, read, real, u32, write } from "../../src/kernel/index.ts";
@@ -170,6 +172,50 @@ describe("CPU device", () => {
     const single = await device.compile(twin(1), { precision: "f32" });
     expect(single.code).toContain("4 lanes");
     expect(first.code).toContain("u[gpu.globalId()] = scale");
+  });
+
+  it("forgets programs long unused, its workers too, and makes them again", async () => {
+    const held = new Set<number>();
+    let most = 0;
+    let posted = 0;
+    const counting = (events: ThreadEvents): Thread => {
+      const thread = startThread(events);
+      const post: Thread["post"] = (message) => {
+        if (message.kind === "program") {
+          posted++;
+          held.add(message.id);
+        } else if (message.kind === "forget") held.delete(message.id);
+        most = Math.max(most, held.size);
+        thread.post(message);
+      };
+      return { ...thread, post };
+    };
+    const settings = { threads: 1, shared: true, vectors: 1, alwaysShare: true } as const;
+    using device = new CpuDevice({ ...settings, startThread: counting });
+    using u = device.createBuffer("f64", 4);
+    const numbered = (k: number) =>
+      kernel({
+        params: { u: write(real) },
+        env: { k },
+        body({ u }, gpu, { k }) {
+          u[gpu.globalId()] = u[gpu.globalId()] + k;
+        },
+      });
+    const first = await device.compile(numbered(1), { precision: "f64" });
+    let sum = 0;
+    for (let k = 1; k <= MOST_PROGRAMS + 8; k++) {
+      const compiled = await device.compile(numbered(k), { precision: "f64" });
+      device.launch(compiled, { u }, { items: 4 });
+      sum += k;
+    }
+    expect(await device.read(u)).toEqual(new Float64Array(4).fill(sum));
+    expect(most).toBeLessThanOrEqual(MOST_PROGRAMS + 1);
+    expect(posted).toBe(MOST_PROGRAMS + 8);
+    expect((await device.compile(numbered(MOST_PROGRAMS), { precision: "f64" })).compileMs).toBe(0);
+    expect((await device.compile(numbered(1), { precision: "f64" })).compileMs).toBeGreaterThan(0);
+    device.launch(first, { u }, { items: 4 });
+    expect(await device.read(u)).toEqual(new Float64Array(4).fill(sum + 1));
+    expect(posted).toBe(MOST_PROGRAMS + 9);
   });
 
   it("converts what is written, and keeps it", async () => {

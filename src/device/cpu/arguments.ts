@@ -1,5 +1,5 @@
 /** A launch's arguments as the block that `run` reads, and the buffers among them. */
-import type { KernelIR } from "../../kernel/index.ts";
+import type { KernelSignature } from "../../kernel/index.ts";
 import type { ArgumentLayout } from "../../kernel/emit/wasm/index.ts";
 import { launchBuffers, rejectUnknown, setScalar } from "../arguments.ts";
 import type { Device, LaunchArguments } from "../device.ts";
@@ -8,7 +8,7 @@ import { CpuBuffer } from "./buffer.ts";
 /** @throws ShapeError | DisposedError */
 export function argumentBlock(
   device: Device,
-  ir: KernelIR,
+  ir: KernelSignature,
   layout: ArgumentLayout,
   args: LaunchArguments,
   count: number,

@@ -1,6 +1,5 @@
 import { DeviceLostError, DisposedError, KernelRuntimeError, PrecisionError, ShapeError } from "../../errors.ts";
-import { canonicalText, type Kernel, type KernelIR, lower } from "../../kernel/index.ts";
-import { emitWasm } from "../../kernel/emit/wasm/index.ts";
+import type { Kernel, KernelIR } from "../../kernel/index.ts";
 import type {
   BufferElement,
   CompiledKernel,
@@ -17,25 +16,16 @@ import { launchCount } from "../arguments.ts";
 import { argumentBlock } from "./arguments.ts";
 import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
 import { CpuBuffer } from "./buffer.ts";
-import { compileModule } from "./compile.ts";
-import { checkLimits, checkVectors, limitsOf } from "./limits.ts";
+import { checkVectors, limitsOf } from "./limits.ts";
 import { CpuMemory } from "./memory.ts";
-import { CpuKernel, Program } from "./program.ts";
+import { CpuKernel } from "./program.ts";
+import { type Found, Programs } from "./programs.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
-
-const IMPORT_PAGES = 65_536;
 
 export interface CpuDeviceSettings extends StreamSettings {
   readonly shared: boolean;
   /** Vectors interleaved in generated code. */
   readonly vectors: number | undefined;
-}
-
-interface CachedProgram {
-  readonly ir: KernelIR;
-  /** Canonical, made when first compared. */
-  text: string | undefined;
-  readonly program: Promise<Program>;
 }
 
 export class CpuDevice implements Device {
@@ -52,14 +42,11 @@ export class CpuDevice implements Device {
   readonly #memory: CpuMemory;
   readonly #stream: Stream;
   readonly #vectors: number | undefined;
-  readonly #programs = new Map<string, CachedProgram[]>();
-  /** By precision and vectors. */
-  readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();
+  readonly #programs: Programs;
   readonly #buffers = new Set<CpuBuffer>();
   /** Addresses of disposed buffers that work under way may still touch. */
   #retired: number[] = [];
   readonly #rejections = new Set<(error: Error) => void>();
-  #programCount = 0;
   /** Of work recorded since somebody last waited. */
   #failure: Error | undefined;
   #lostBecause: string | undefined;
@@ -72,6 +59,7 @@ export class CpuDevice implements Device {
     this.#vectors = vectors;
     this.#memory = new CpuMemory(shared);
     this.limits = limitsOf(this.#memory.capacity);
+    this.#programs = new Programs(this.#memory, this.limits);
     this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
     this.parallelism = threads * 16;
     if (threads > 1) {
@@ -109,32 +97,23 @@ export class CpuDevice implements Device {
     if (precision === "f32x2")
       throw new PrecisionError(`${kernel.name}: compiled for f32x2, but ${this.name} offers f64 itself, and f32`);
     checkVectors(vectors);
-    const version = `${precision} ${vectors}`;
-    const known = this.#byKernel.get(kernel)?.get(version);
-    if (known !== undefined) return new CpuKernel(kernel, await known, 0);
     const start = performance.now();
-    const ir = lower(kernel, precision);
-    const compiled = this.#programOf(ir, vectors);
-    const versions = this.#byKernel.get(kernel) ?? new Map<string, Promise<Program>>();
-    this.#byKernel.set(kernel, versions.set(version, compiled.program));
-    const program = await compiled.program;
-    return new CpuKernel(kernel, program, compiled.cached ? 0 : performance.now() - start);
+    return this.#compiled(kernel, this.#programs.ofKernel(kernel, precision, this.#vectors ?? vectors), start);
   }
 
   /** Compiles IR that has no kernel in the kernel language behind it. */
   async compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel> {
     this.#assertUsable();
     const start = performance.now();
-    const { program, cached } = this.#programOf(ir);
-    return new CpuKernel(kernel, await program, cached ? 0 : performance.now() - start);
+    return this.#compiled(kernel, this.#programs.ofIr(ir, this.#vectors), start);
   }
 
   launch(kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize): void {
     this.#assertUsable();
     if (!(kernel instanceof CpuKernel)) throw new ShapeError(`${kernel.kernel.name}: compiled for another device`);
     const { program } = kernel;
-    const count = launchCount(program.ir, size);
-    const { block, buffers } = argumentBlock(this, program.ir, program.wasm.arguments, args, count);
+    const count = launchCount(program.signature, size);
+    const { block, buffers } = argumentBlock(this, program.signature, program.layout, args, count);
     this.#stream.launch(program, block, count, buffers);
   }
 
@@ -201,29 +180,9 @@ export class CpuDevice implements Device {
     }
   }
 
-  /** Canonical texts cost a tenth of a compilation, so they are made only for kernels that may be the same. */
-  #programOf(ir: KernelIR, wanted?: number): { program: Promise<Program>; cached: boolean } {
-    const vectors = this.#vectors ?? wanted;
-    const outline = `${ir.name} ${ir.precision} ${ir.locals.length} ${vectors}`;
-    const alike = this.#programs.get(outline) ?? [];
-    if (alike.length > 0) {
-      const text = canonicalText(ir);
-      const known = alike.find((one) => (one.text ??= canonicalText(one.ir)) === text);
-      if (known !== undefined) return { program: known.program, cached: true };
-    }
-    const made: CachedProgram = { ir, text: undefined, program: this.#build(ir, vectors) };
-    made.program.catch(() => alike.splice(alike.indexOf(made), 1));
-    alike.push(made);
-    this.#programs.set(outline, alike);
-    return { program: made.program, cached: false };
-  }
-
-  async #build(ir: KernelIR, vectors: number | undefined): Promise<Program> {
-    checkLimits(ir, this.limits);
-    const memory = { shared: this.#memory.shared, maximumPages: IMPORT_PAGES };
-    const wasm = emitWasm(ir, vectors === undefined ? { memory } : { memory, vectors });
-    const module = await compileModule(wasm.bytes);
-    return new Program(this.#programCount++, ir, wasm, module);
+  async #compiled(kernel: Kernel, { program, source, made }: Found, start: number): Promise<CpuKernel> {
+    const compiled = await program;
+    return new CpuKernel(kernel, compiled, source, made ? performance.now() - start : 0);
   }
 
   #release(buffer: CpuBuffer): void {

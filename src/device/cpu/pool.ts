@@ -1,5 +1,7 @@
 /** The worker threads of a device and what has been posted to them. */
+import { LastUsed } from "../../last-used.ts";
 import type { CpuMemory } from "./memory.ts";
+import { MOST_PROGRAMS } from "../most-programs.ts";
 import type { Program } from "./program.ts";
 import type { FromWorker, StartThread, Thread } from "./thread.ts";
 
@@ -42,7 +44,8 @@ export class Pool {
   readonly #events: PoolEvents;
   readonly #threads: Thread[];
   readonly #slots: number;
-  readonly #known = new Set<number>();
+  /** Programs that the workers have, by id. They run what is posted in order, so that one may go as soon as its launches are posted. */
+  readonly #known = new LastUsed<number, number>(MOST_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
   readonly #scratch: { address: number; bytes: number }[];
   readonly #outgrown: { address: number; launches: number }[] = [];
   #fences: Fence[] = [];
@@ -95,11 +98,11 @@ export class Pool {
 
   /** Shares a launch out among the workers. Returns its number. */
   launch({ after, program, args, begin, end, step }: Share): number {
-    if (!this.#known.has(program.id)) {
+    if (this.#known.get(program.id) === undefined) {
       this.#postAll({ kind: "program", id: program.id, module: program.module });
-      this.#known.add(program.id);
+      this.#known.set(program.id, program.id);
     }
-    const scratches = this.#threads.map((_, i) => this.#scratchOf(i, program.wasm.scratchBytes));
+    const scratches = this.#threads.map((_, i) => this.#scratchOf(i, program.scratchBytes));
     const ranges = Math.ceil((end - begin) / step);
     const number = this.#launches++;
     const slot = this.#slotOf(number);
@@ -112,7 +115,7 @@ export class Pool {
         kind: "launch",
         number,
         after,
-        kernel: program.ir.name,
+        kernel: program.signature.name,
         program: program.id,
         slot,
         traps: TRAPS,

@@ -1,25 +1,45 @@
 /** A kernel compiled to WebAssembly, shared by all equal kernels of a device. */
-import type { WasmKernel } from "../../kernel/emit/wasm/index.ts";
-import type { Kernel, KernelIR, Params, Precision } from "../../kernel/index.ts";
+import { type ArgumentLayout, emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
+import type { Kernel, KernelIR, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 
 export type Run = (begin: number, end: number, args: number, scratch: number) => void;
 
+/** What a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of trades needs hundreds of programs. */
+export interface ProgramParts {
+  readonly id: number;
+  readonly signature: KernelSignature;
+  readonly layout: ArgumentLayout;
+  readonly chunk: number;
+  /** Bytes that a thread needs for itself. */
+  readonly scratchBytes: number;
+  /** What it was emitted with. */
+  readonly options: WasmOptions;
+  readonly module: WebAssembly.Module;
+}
+
 export class Program {
   readonly id: number;
-  readonly ir: KernelIR;
-  readonly wasm: WasmKernel;
+  readonly signature: KernelSignature;
+  readonly layout: ArgumentLayout;
+  readonly scratchBytes: number;
+  readonly options: WasmOptions;
   readonly module: WebAssembly.Module;
+  /** Items begin at multiples of this. */
+  readonly unit: number;
   /** Measured nanoseconds an item (or group) of one thread, once known. */
   pace: number | undefined;
   #calls = 0;
   #run: Run | undefined;
 
-  constructor(id: number, ir: KernelIR, wasm: WasmKernel, module: WebAssembly.Module) {
+  constructor({ id, signature, layout, chunk, scratchBytes, options, module }: ProgramParts) {
     this.id = id;
-    this.ir = ir;
-    this.wasm = wasm;
+    this.signature = signature;
+    this.layout = layout;
+    this.scratchBytes = scratchBytes;
+    this.options = options;
     this.module = module;
+    this.unit = signature.cooperative ? 1 : chunk;
   }
 
   /** The launch function on this thread. */
@@ -34,11 +54,6 @@ export class Program {
     // A part of a chunk takes as long as the whole.
     this.pace = Math.max(nanoseconds / (Math.ceil(items / this.unit) * this.unit), 1e-3);
   }
-
-  /** Items begin at multiples of this. */
-  get unit(): number {
-    return this.ir.cooperative ? 1 : this.wasm.chunk;
-  }
 }
 
 export class CpuKernel<P extends Params = Params> implements CompiledKernel<P> {
@@ -46,17 +61,20 @@ export class CpuKernel<P extends Params = Params> implements CompiledKernel<P> {
   readonly precision: Precision;
   readonly compileMs: number;
   readonly program: Program;
+  readonly #source: () => KernelIR;
   #code: string | undefined;
 
-  constructor(kernel: Kernel<P>, program: Program, compileMs: number) {
+  /** `source`: makes the kernel's IR once more, for whoever asks for the code. */
+  constructor(kernel: Kernel<P>, program: Program, source: () => KernelIR, compileMs: number) {
     this.kernel = kernel;
-    this.precision = program.ir.precision;
+    this.#source = source;
+    this.precision = program.signature.precision;
     this.program = program;
     this.compileMs = compileMs;
   }
 
   get code(): string {
-    this.#code ??= this.program.wasm.listing();
+    this.#code ??= emitWasm(this.#source(), this.program.options).listing();
     return this.#code;
   }
 }

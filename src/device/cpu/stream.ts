@@ -193,7 +193,7 @@ export class Stream {
   /** Runs items from `begin` on this thread while that is the quicker way, and returns how far it came. */
   #runHere(program: Program, args: ArrayBuffer, begin: number, count: number): number {
     if (this.#worthSharing(program.pace, count - begin)) return begin;
-    const address = this.#ownScratch(program.wasm.scratchBytes);
+    const address = this.#ownScratch(program.scratchBytes);
     new Uint8Array(this.#memory.memory.buffer, address, args.byteLength).set(new Uint8Array(args));
     const run = program.run(this.#memory.memory);
     let at = begin;
@@ -208,7 +208,7 @@ export class Stream {
         at = end;
       } while (at < count && !this.#worthSharing(program.pace, count - at));
     } catch (error) {
-      this.#events.trap(program.ir.name, String(error));
+      this.#events.trap(program.signature.name, String(error));
       return count;
     }
     return at;

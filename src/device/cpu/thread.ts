@@ -6,6 +6,7 @@ import { WORKER_SOURCE } from "./worker-source.ts";
 export type ToWorker =
   | { readonly kind: "memory"; readonly memory: WebAssembly.Memory; readonly slots: number; readonly slotWords: number }
   | { readonly kind: "program"; readonly id: number; readonly module: WebAssembly.Module }
+  | { readonly kind: "forget"; readonly id: number }
   | {
       readonly kind: "launch";
       readonly number: number;

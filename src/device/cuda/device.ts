@@ -80,6 +80,7 @@ export class CudaDevice implements Device {
       name: this.name,
       limits: this.limits,
       assertUsable: () => this.#assertUsable(),
+      cleanUp: (give) => this.#cleanUp(give),
     });
   }
 
@@ -125,21 +126,21 @@ export class CudaDevice implements Device {
     if (!(kernel instanceof CudaKernel) || kernel.program.session !== this.#session)
       throw new ShapeError(`${kernel.kernel.name}: compiled for another device than ${this.name}`);
     const { program } = kernel;
-    const { ir, parameters, module } = program;
-    const count = launchCount(ir, size);
-    const buffers = launchBuffers(this, CudaBuffer, ir, args);
-    parameters.fill(ir, args, buffers, count);
-    rejectUnknown(ir, args);
+    const { signature, parameters, module } = program;
+    const count = launchCount(signature, size);
+    const buffers = launchBuffers(this, CudaBuffer, signature, args);
+    parameters.fill(signature, args, buffers, count);
+    rejectUnknown(signature, args);
     if (count === 0) return;
     if (this.#recording === undefined) this.#suspects.launched(program);
     else this.#note(this.#recording, kernel, buffers);
     const { calls, stream } = this.#session;
-    const blocks = ir.cooperative ? count : Math.ceil(count / module.groupSize);
+    const blocks = signature.cooperative ? count : Math.ceil(count / module.groupSize);
     const { groupSize, dynamicSharedBytes } = module;
     const { function: entry } = program;
     const { address } = parameters;
     const status = calls.cuLaunchKernel(entry, blocks, 1, 1, groupSize, 1, 1, dynamicSharedBytes, stream, address, 0);
-    if (status !== 0) this.#session.check(`${ir.name}: launch`, status);
+    if (status !== 0) this.#session.check(`${signature.name}: launch`, status);
   }
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {

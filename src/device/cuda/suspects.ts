@@ -18,7 +18,7 @@ export class Suspects {
 
   /** "kernel a", "one of the kernels a, b": in the order of their last launches. */
   describe(): string {
-    const last = [...this.#programs].sort((a, b) => a.lastLaunch - b.lastLaunch).map(({ ir }) => ir.name);
+    const last = [...this.#programs].sort((a, b) => a.lastLaunch - b.lastLaunch).map(({ signature }) => signature.name);
     const names = [...new Set(last)];
     if (names.length === 0) return "no kernel under way";
     return names.length === 1 ? `kernel ${names[0]}` : `one of the kernels ${names.join(", ")}`;

@@ -1,5 +1,5 @@
 /** A launch's arguments as the words of the uniform block. */
-import type { KernelIR } from "../../kernel/index.ts";
+import type { KernelSignature } from "../../kernel/index.ts";
 import { launchCount, setScalar } from "../arguments.ts";
 import type { LaunchArguments, LaunchSize } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
@@ -11,16 +11,16 @@ export interface LaunchExtent {
 }
 
 /** @throws ShapeError (`items` for a cooperative kernel, `groups` for another, or no whole number) */
-export function extentOf(ir: KernelIR, size: LaunchSize): LaunchExtent {
-  const count = launchCount(ir, size);
-  return ir.cooperative
-    ? { groups: count, items: count * ir.groupSize }
-    : { items: count, groups: Math.ceil(count / ir.groupSize) };
+export function extentOf(signature: KernelSignature, size: LaunchSize): LaunchExtent {
+  const count = launchCount(signature, size);
+  return signature.cooperative
+    ? { groups: count, items: count * signature.groupSize }
+    : { items: count, groups: Math.ceil(count / signature.groupSize) };
 }
 
 /** The uniform block, `firstGroup` left at 0. @throws ShapeError */
 export function wordsOf(
-  { program, ir }: WebGpuKernel,
+  { program, signature }: WebGpuKernel,
   args: LaunchArguments,
   buffers: readonly WebGpuBuffer[],
   extent: LaunchExtent,
@@ -30,7 +30,7 @@ export function wordsOf(
   words.forEach((word, i) => {
     if (word.kind === "items" || word.kind === "groups") view.setUint32(4 * i, extent[word.kind], true);
     if (word.kind === "length") view.setInt32(4 * i, buffers[word.buffer].length, true);
-    if (word.kind === "scalar") setScalar(view, 4 * i, ir, ir.scalars[word.scalar], args);
+    if (word.kind === "scalar") setScalar(view, 4 * i, signature, signature.scalars[word.scalar], args);
   });
   return new Uint32Array(view.buffer);
 }

@@ -1,3 +1,5 @@
+import { LastUsed } from "../../last-used.ts";
+import { MOST_PROGRAMS } from "../most-programs.ts";
 import {
   DeviceLostError,
   DisposedError,
@@ -48,7 +50,8 @@ export class WebGpuDevice implements Device {
   readonly #stream: Stream;
   readonly #failures: Failures;
   readonly #waiters = new Waiters();
-  readonly #programs = new Map<string, Promise<Program>>();
+  /** By their code. */
+  readonly #programs = new LastUsed<string, Promise<Program>>(MOST_PROGRAMS);
   readonly #buffers = new Set<WebGpuBuffer<any>>();
   #lostBecause: string | undefined;
   #disposed = false;
@@ -111,12 +114,12 @@ export class WebGpuDevice implements Device {
     const module = prepare(ir, this.limits, this.#device.features.has("subgroups"));
     const { code } = module;
     const known = this.#programs.get(code);
-    if (known !== undefined) return new WebGpuKernel(kernel, module.ir, await this.#waiters.race(known), 0);
+    if (known !== undefined) return new WebGpuKernel(kernel, module.signature, await this.#waiters.race(known), 0);
     const compiled = compileModule(this.#device, this.#argumentLayout, ir.name, module);
     const program = compiled.then((made) => new Program(this.#device, made));
     this.#programs.set(code, program);
     program.catch(() => this.#programs.delete(code)); // a failure may be the device's, not the kernel's
-    return new WebGpuKernel(kernel, module.ir, await this.#waiters.race(program), performance.now() - start);
+    return new WebGpuKernel(kernel, module.signature, await this.#waiters.race(program), performance.now() - start);
   }
 
   launch(kernel: CompiledKernel, args: LaunchArguments, size: LaunchSize): void {
@@ -124,11 +127,11 @@ export class WebGpuDevice implements Device {
     if (!(kernel instanceof WebGpuKernel) || kernel.program.device !== this.#device) {
       throw new ShapeError(`${kernel.kernel.name}: compiled for another device than ${this.name}`);
     }
-    const { ir, program } = kernel;
-    const extent = extentOf(ir, size);
-    const bound = launchBuffers(this, WebGpuBuffer, ir, args);
+    const { signature, program } = kernel;
+    const extent = extentOf(signature, size);
+    const bound = launchBuffers(this, WebGpuBuffer, signature, args);
     const words = wordsOf(kernel, args, bound, extent);
-    rejectUnknown(ir, args);
+    rejectUnknown(signature, args);
     if (extent.groups === 0) return;
     const buffers = program.bindGroup(bound);
     const { pipeline } = program.compiled;

@@ -1,4 +1,4 @@
-import type { Kernel, KernelIR, Params, Precision } from "../../kernel/index.ts";
+import type { Kernel, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
 import { Pace } from "./pace.ts";
@@ -71,13 +71,13 @@ export class WebGpuKernel<P extends Params = Params> implements CompiledKernel<P
   readonly kernel: Kernel<P>;
   readonly precision: Precision;
   readonly compileMs: number;
-  readonly ir: KernelIR;
+  readonly signature: KernelSignature;
   readonly program: Program;
 
-  constructor(kernel: Kernel<P>, ir: KernelIR, program: Program, compileMs: number) {
+  constructor(kernel: Kernel<P>, signature: KernelSignature, program: Program, compileMs: number) {
     this.kernel = kernel;
-    this.ir = ir;
-    this.precision = ir.precision;
+    this.signature = signature;
+    this.precision = signature.precision;
     this.program = program;
     this.compileMs = compileMs;
   }

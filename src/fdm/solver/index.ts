@@ -18,6 +18,7 @@ export {
   type DiffusionShape,
   type ExerciseScheme,
   KEPT_FACTORS,
+  MOST_VARIANTS,
   solverKernel,
   type SolverVariant,
   variantName,

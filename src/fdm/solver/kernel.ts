@@ -1,3 +1,4 @@
+import { LastUsed } from "../../last-used.ts";
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
 import { averageAtCrossing, payDividend, payDividendBetween } from "./dividend.ts";
@@ -74,10 +75,7 @@ export interface SolverVariant {
  */
 export function solverKernel(variant: SolverVariant): Kernel {
   if (variant.volatility !== undefined) return makeKernel(variant);
-  const name = variantName(variant);
-  let made = kernels.get(name);
-  if (made === undefined) kernels.set(name, (made = makeKernel(variant)));
-  return made;
+  return kernels.getOrMake(variantName(variant), () => makeKernel(variant));
 }
 
 /** Two variants without a formula are the same if their names are. */
@@ -101,8 +99,13 @@ export function variantName(variant: SolverVariant): string {
 /** Factorisations that a steady solver has room for. */
 export const KEPT_FACTORS = 2;
 
-/** One kernel a variant, few in all, so that devices know them by identity. A pure function's memory. */
-const kernels = new Map<string, Kernel>();
+/**
+ * Variants whose kernels are remembered. A book has a dozen, 600 random trades of every kind some 200; numbers of barriers and knock-ins make
+ * their number unbounded in a stream.
+ */
+export const MOST_VARIANTS = 512;
+/** One kernel a variant, so that devices know them by identity. A pure function's memory. */
+const kernels = new LastUsed<string, Kernel>(MOST_VARIANTS);
 
 /** What both splits of the solver are launched with; the layouts are `solverKernel`'s. */
 export const solverParams = {

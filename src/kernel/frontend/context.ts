@@ -168,7 +168,7 @@ export class Context {
     if (known) return known;
     // Formatting a stack takes a good part of a millisecond; only messages need it.
     const site = (): string | undefined => declarationSite(declarationTrace(declared));
-    const unit = parseFunction(declared, name, text, site, this.units.length);
+    const unit = parseFunction(name, text, site, this.units.length);
     this.units.push(unit);
     return unit;
   }

@@ -1,6 +1,6 @@
 /** Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its environment. */
 import { SpecError } from "../../errors.ts";
-import { checkEnvironment, declareFunction, functionRunOn, recordDeclaration } from "../declared.ts";
+import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";
 import { real } from "../language.ts";
 import type {
@@ -34,7 +34,7 @@ export function kernel<const P extends Params, const E extends Environment = Rec
 ): Kernel<P> {
   const { name = "kernel", params, groupSize = DEFAULT_GROUP_SIZE, residentGroups, loopBudget, body } = definition;
   const shape = { groupSize, residentGroups, loopBudget };
-  return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString());
+  return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString(), kernel);
 }
 
 /** What `kernelFromSource` takes: a kernel whose body is text, for generated kernels and for tests of the front end. */
@@ -54,12 +54,12 @@ export function kernelFromSource<const P extends Params>(definition: KernelSourc
   const body = (): never => {
     throw new SpecError(`kernel "${name}" was made from text and has no function to run; compile or interpret it`);
   };
-  return declareKernel(name, params, env, { groupSize, loopBudget }, body, source);
+  return declareKernel(name, params, env, { groupSize, loopBudget }, body, source, kernelFromSource);
 }
 
 /** The same kernel with other compile-time constants; those not named keep their values. */
 export function withEnvironment<P extends Params>(base: Kernel<P>, env: Environment, name = base.name): Kernel<P> {
-  return declareKernel(name, base.params, { ...base.env, ...env }, base, base.body, base.source);
+  return declareKernel(name, base.params, { ...base.env, ...env }, base, base.body, base.source, withEnvironment);
 }
 
 interface KernelShape {
@@ -75,6 +75,7 @@ function declareKernel<P extends Params>(
   { groupSize, residentGroups, loopBudget }: KernelShape,
   body: Kernel["body"],
   source: string,
+  entry: Entry,
 ): Kernel<P> {
   if (!Number.isInteger(groupSize) || groupSize < 1 || groupSize > MAX_GROUP_SIZE)
     throw new SpecError(
@@ -100,7 +101,7 @@ function declareKernel<P extends Params>(
     source,
     body,
   });
-  return recordDeclaration(result);
+  return recordDeclaration(result, entry);
 }
 
 /**
@@ -109,7 +110,7 @@ function declareKernel<P extends Params>(
 export function fn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {
-  return functionRunOn(hostGpu, definition);
+  return functionRunOn(hostGpu, definition, fn);
 }
 
 /** What `functionFromSource` takes: a kernel function whose body is text, for generated adapters between functions. */
@@ -131,7 +132,7 @@ export function functionFromSource<const P extends ParamTuple, R extends Functio
   const refuse = (): never => {
     throw new SpecError(`function "${name}" was made from text and has no function to run`);
   };
-  return declareFunction(run ?? refuse, name, params, env, source);
+  return declareFunction({ run: run ?? refuse, functionName: name, params, env, source, entry: functionFromSource });
 }
 
 /** A user's function of named reals: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`, or one that returns a number. */
@@ -159,5 +160,14 @@ export function userFunction<const N extends string, R extends FunctionResult>(
   const run = (...args: number[]): R =>
     body(Object.fromEntries(names.map((name, k) => [name, args[k]])) as Record<N, number>, hostGpu);
   const params = names.map(() => real);
-  return declareFunction(run, name, params, {}, body.toString(), names);
+  const source = body.toString();
+  return declareFunction({
+    run,
+    functionName: name,
+    params,
+    env: {},
+    source,
+    argumentNames: names,
+    entry: userFunction,
+  });
 }

@@ -39,13 +39,8 @@ export function formula(
   const source = `([${variables.join(", ")}], gpu) => ${expression}`;
   const evaluate = writer.evaluator();
   const run = (...args: number[]): number => evaluate(args);
-  return declareFunction(
-    run,
-    text,
-    variables.map(() => real),
-    {},
-    source,
-  );
+  const params = variables.map(() => real);
+  return declareFunction({ run, functionName: text, params, env: {}, source, entry: formula });
 }
 
 /** The variables a formula uses, of those it may use. */

@@ -1,4 +1,5 @@
 /** From a function's text to its syntax tree, and from a place in it to a message with a caret. */
+import { LastUsed } from "../../last-used.ts";
 import { parse, type Node as AcornNode, type Pattern, type Expression, type BlockStatement } from "acorn";
 
 import { KernelError } from "../../errors.ts";
@@ -43,21 +44,20 @@ interface ParsedText {
   readonly lineStarts: readonly number[];
 }
 
-/** Parsed once, however many kernels inline the function; kept as long as the declaration is. */
-const parsedTexts = new WeakMap<object, ParsedText>();
+/**
+ * Functions whose trees are remembered. All that the solvers of every kind of trade are made of are some 150; a user's own come with them.
+ */
+const MOST_TEXTS = 512;
+/** Parsed once, however many kernels inline the function, and however often it is declared. A pure function's memory. */
+const parsedTexts = new LastUsed<string, ParsedText>(MOST_TEXTS);
 
 export function parseFunction(
-  declaration: object,
   name: string,
   text: string,
   declared: () => string | undefined,
   index: number,
 ): SourceUnit {
-  let parsed = parsedTexts.get(declaration);
-  if (!parsed) {
-    parsed = parseText(name, text, declared);
-    parsedTexts.set(declaration, parsed);
-  }
+  const parsed = parsedTexts.getOrMake(text, () => parseText(name, text, declared));
   return { name, text, index, declared, ...parsed };
 }
 

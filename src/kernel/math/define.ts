@@ -9,5 +9,5 @@ import type { Environment, FunctionDefinition, FunctionResult, Gpu, KernelFuncti
 export function fn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {
-  return functionRunOn(hostScalars as Gpu, definition);
+  return functionRunOn(hostScalars as Gpu, definition, fn);
 }

@@ -3,6 +3,7 @@ import type { Table } from "./signatures.ts";
 
 export const driverModules = {
   cuModuleLoadData: ["u64", "data"], // CUmodule *module, const void *image
+  cuModuleUnload: ["u64"], // CUmodule
   cuModuleGetFunction: ["u64", "u64", "text"], // CUfunction *function, CUmodule, const char *name
   cuFuncGetAttribute: ["u64", "i32", "u64"], // int *value, CUfunction_attribute, CUfunction
   cuFuncSetAttribute: ["u64", "i32", "i32"], // CUfunction, CUfunction_attribute, int value

@@ -10,10 +10,10 @@ import type { Target } from "./target.ts";
 /** @throws KernelError with NVRTC's messages and the generated lines they are about */
 export async function compileImage(nvrtc: Nvrtc, module: CudaModule, target: Target): Promise<Uint8Array> {
   const { calls, koffi } = nvrtc;
-  const { code, ir } = module;
+  const { code, signature } = module;
   const words = new BigUint64Array(1);
   const at = addressOf(koffi, words.buffer);
-  nvrtc.check("nvrtcCreateProgram", calls.nvrtcCreateProgram(at, code, `${ir.name}.cu`, 0, 0, 0));
+  nvrtc.check("nvrtcCreateProgram", calls.nvrtcCreateProgram(at, code, `${signature.name}.cu`, 0, 0, 0));
   const program = Number(words[0]);
   try {
     const options = [`--gpu-architecture=${target.architecture}`, ...module.compilerOptions];
@@ -89,10 +89,15 @@ function fetch(nvrtc: Nvrtc, what: string, size: (to: number) => number, get: (t
   return result;
 }
 
-function rejected({ ir, code }: CudaModule, status: number, log: string, options: readonly string[]): KernelError {
+function rejected(
+  { signature, code }: CudaModule,
+  status: number,
+  log: string,
+  options: readonly string[],
+): KernelError {
   const what =
     status === NVRTC_ERROR_COMPILATION
       ? "the CUDA compiler rejects the generated code"
       : `the CUDA compiler fails with ${nvrtcResultName(status)} (${options.join(" ")})`;
-  return new KernelError(`${ir.name}: ${what}\n${quoteLog(code, log)}`);
+  return new KernelError(`${signature.name}: ${what}\n${quoteLog(code, log)}`);
 }

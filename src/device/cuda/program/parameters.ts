@@ -1,5 +1,5 @@
 /** The arguments of a launch as the driver takes them: an array of pointers, one to each value. */
-import type { KernelIR } from "../../../kernel/index.ts";
+import type { KernelSignature } from "../../../kernel/index.ts";
 import type { CudaParameter } from "../../../kernel/emit/cuda/index.ts";
 import { setScalar } from "../../arguments.ts";
 import type { LaunchArguments } from "../../device.ts";
@@ -26,7 +26,7 @@ export class ParameterBlock {
   }
 
   /** @throws ShapeError */
-  fill(ir: KernelIR, args: LaunchArguments, buffers: readonly CudaBuffer[], count: number): void {
+  fill(signature: KernelSignature, args: LaunchArguments, buffers: readonly CudaBuffer[], count: number): void {
     const parameters = this.#parameters;
     let at = parameters.length * WORD;
     for (const parameter of parameters) {
@@ -41,7 +41,7 @@ export class ParameterBlock {
           this.#setWord(at, buffers[parameter.buffer].length);
           break;
         case "scalar":
-          setScalar(this.#view, at, ir, ir.scalars[parameter.scalar], args);
+          setScalar(this.#view, at, signature, signature.scalars[parameter.scalar], args);
           break;
         default:
           parameter satisfies never;

@@ -1,6 +1,6 @@
 /** A kernel loaded into one device's context. */
 import { KernelError } from "../../../errors.ts";
-import type { Kernel, KernelIR, Params, Precision } from "../../../kernel/index.ts";
+import type { Kernel, KernelSignature, Params, Precision } from "../../../kernel/index.ts";
 import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
 import type { CompiledKernel } from "../../device.ts";
 import { versionText } from "../driver.ts";
@@ -14,17 +14,20 @@ const isImageFailure = (status: number): boolean => status >= 200 && status < 30
 
 export class Program {
   readonly session: Session;
-  readonly ir: KernelIR;
+  readonly signature: KernelSignature;
   readonly module: CudaModule;
+  /** The driver's handle of the module, unloaded when this is collected. */
+  readonly loaded: number;
   readonly function: number;
   readonly parameters: ParameterBlock;
   /** The number of the last launch of it. */
   lastLaunch = 0;
 
-  constructor(session: Session, module: CudaModule, entry: number) {
+  constructor(session: Session, module: CudaModule, loaded: number, entry: number) {
     this.session = session;
-    this.ir = module.ir;
+    this.signature = module.signature;
     this.module = module;
+    this.loaded = loaded;
     this.function = entry;
     this.parameters = new ParameterBlock(session.driver.koffi, module.parameters);
   }
@@ -34,7 +37,7 @@ export class Program {
 export function loadProgram(session: Session, module: CudaModule, image: Uint8Array): Program {
   session.enter();
   const { calls, driver } = session;
-  const { name, groupSize } = module.ir;
+  const { name, groupSize } = module.signature;
   const loaded = driver.take(
     (to) => calls.cuModuleLoadData(to, image),
     (status) => {
@@ -46,7 +49,7 @@ export function loadProgram(session: Session, module: CudaModule, image: Uint8Ar
   const entry = session.word(`${name}: ${module.entryPoint}`, (to) =>
     calls.cuModuleGetFunction(to, loaded, module.entryPoint),
   );
-  const program = new Program(session, module, entry);
+  const program = new Program(session, module, loaded, entry);
   const most = driver.int(name, (to) => calls.cuFuncGetAttribute(to, functionAttribute.maxThreadsPerBlock, entry));
   if (module.groupSize > most) {
     throw new KernelError(
@@ -63,7 +66,7 @@ function allowSharedBytes({ calls }: Session, { function: entry, module }: Progr
   const status = calls.cuFuncSetAttribute(entry, functionAttribute.maxDynamicSharedBytes, dynamicSharedBytes);
   if (status === CUDA_SUCCESS || status === CUDA_ERROR_OUT_OF_MEMORY) return;
   throw new KernelError(
-    `${module.ir.name}: ${dynamicSharedBytes} bytes of workgroup arrays are more than this GPU gives: ${describeResult(status)}`,
+    `${module.signature.name}: ${dynamicSharedBytes} bytes of workgroup arrays are more than this GPU gives: ${describeResult(status)}`,
   );
 }
 
@@ -75,7 +78,7 @@ export class CudaKernel<P extends Params = Params> implements CompiledKernel<P> 
 
   constructor(kernel: Kernel<P>, program: Program, compileMs: number) {
     this.kernel = kernel;
-    this.precision = program.ir.precision;
+    this.precision = program.signature.precision;
     this.program = program;
     this.compileMs = compileMs;
   }

@@ -2,6 +2,8 @@
 import { KernelError } from "../../../errors.ts";
 import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
 import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../../kernel/index.ts";
+import { LastUsed } from "../../../last-used.ts";
+import { MOST_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkLimits } from "../limits.ts";
 import type { Session } from "../session.ts";
@@ -20,13 +22,17 @@ export interface ProgramsDevice {
   readonly limits: DeviceLimits;
   /** @throws DisposedError | DeviceLostError */
   assertUsable(): void;
+  /** Calls `give`, which gives something back, unless the device is gone. */
+  cleanUp(give: () => void): void;
 }
 
 export class Programs {
   readonly #session: Session;
   readonly #compiler: Compiler;
   readonly #device: ProgramsDevice;
-  readonly #byText = new Map<string, Promise<Program>>();
+  readonly #byText = new LastUsed<string, Promise<Program>>(MOST_PROGRAMS);
+  /** Nobody can launch a program that has been collected: launches under way and recorded sequences hold theirs. */
+  readonly #collected = new FinalizationRegistry<number>((module) => this.#unload(module));
   readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();
 
   constructor(session: Session, compiler: Compiler, device: ProgramsDevice) {
@@ -69,6 +75,15 @@ export class Programs {
 
   #load(module: CudaModule, image: Uint8Array): Program {
     this.#device.assertUsable(); // it may have been lost or disposed meanwhile
-    return loadProgram(this.#session, module, image);
+    const program = loadProgram(this.#session, module, image);
+    this.#collected.register(program, program.loaded);
+    return program;
+  }
+
+  #unload(module: number): void {
+    this.#device.cleanUp(() => {
+      this.#session.enter();
+      this.#session.calls.cuModuleUnload(module); // a failure is some earlier call's: the next one that matters reports it
+    });
   }
 }

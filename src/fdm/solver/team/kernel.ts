@@ -1,7 +1,8 @@
+import { LastUsed } from "../../../last-used.ts";
 import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
 import { barrierWords } from "../barrier.ts";
 import { STEPS_SHIFT } from "../flags.ts";
-import { solverParams, type SolverVariant, variantName } from "../kernel.ts";
+import { MOST_VARIANTS, solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { pointValue, pointWords } from "../point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../rows.ts";
 import { PIECE_WORDS, readSurface } from "../surface.ts";
@@ -49,13 +50,11 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
 export function teamKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
   if (variant.volatility !== undefined) return makeKernel(variant, team, steady);
   const name = `${team.name} ${steady} ${variantName(variant)}`;
-  let made = kernels.get(name);
-  if (made === undefined) kernels.set(name, (made = makeKernel(variant, team, steady)));
-  return made;
+  return kernels.getOrMake(name, () => makeKernel(variant, team, steady));
 }
 
 /** One kernel a variant, as for the other split. A pure function's memory. */
-const kernels = new Map<string, Kernel>();
+const kernels = new LastUsed<string, Kernel>(MOST_VARIANTS);
 
 /** Words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running sums keep; what scans pass on, coefficients, two counters. */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {

@@ -1,6 +1,6 @@
 /** KernelIR to CUDA C++, for NVRTC. Nothing here needs a device: text in, text out. */
 import { PrecisionError } from "../../../errors.ts";
-import type { KernelIR } from "../../ir.ts";
+import { type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { Lines } from "../c-like/lines.ts";
 import { namesOf, type Names } from "../c-like/names.ts";
 import { StatementPrinter } from "../c-like/statements.ts";
@@ -31,7 +31,7 @@ export interface CudaOptions {
 }
 
 export interface CudaModule {
-  readonly ir: KernelIR;
+  readonly signature: KernelSignature;
   /** One translation unit, without `#include`. */
   readonly code: string;
   /** An `extern "C"` name. */
@@ -65,7 +65,7 @@ export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): 
   const body = printBody(ir, names, helpers);
   const sections = [helpers.definitions(), shared.outside.join("\n"), entryPoint(ir, names, parameters, shared, body)];
   return {
-    ir,
+    signature: signatureOf(ir),
     code: `${sections.filter((section) => section !== "").join("\n\n")}\n`,
     entryPoint: entryPointOf(ir),
     parameters,

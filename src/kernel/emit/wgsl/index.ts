@@ -1,6 +1,6 @@
 /** KernelIR in f32 or f32x2 to WGSL. Nothing here needs a device: text in, text out. */
 import { PrecisionError } from "../../../errors.ts";
-import type { FixedArray, KernelIR } from "../../ir.ts";
+import { type FixedArray, type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
 import { unrollLoops } from "../../unroll.ts";
@@ -27,7 +27,7 @@ export interface WgslOptions {
 
 export interface WgslModule {
   /** What the code was printed from: as given, or with its subgroup operations lowered. */
-  readonly ir: KernelIR;
+  readonly signature: KernelSignature;
   readonly code: string;
   readonly entryPoint: "main";
   /** What the uniform block at group 0, binding 0 holds, word by word. */
@@ -75,7 +75,7 @@ export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {
     entryPoint(ir, body, statements.lanes),
   ];
   return {
-    ir,
+    signature: signatureOf(ir),
     code: `${sections.filter((section) => section !== "").join("\n\n")}\n`,
     entryPoint: "main",
     words,

@@ -1,0 +1,54 @@
+/**
+ * A map that holds the entries last used, at most `most` of them, so that memory stays bounded however many are asked for.
+ * `dropped` is told of each value that has to go.
+ */
+export class LastUsed<K, V> {
+  readonly #most: number;
+  readonly #dropped: (value: V) => void;
+  /** In the order of their last use. */
+  readonly #entries = new Map<K, V>();
+
+  constructor(most: number, dropped: (value: V) => void = () => {}) {
+    this.#most = most;
+    this.#dropped = dropped;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#most) return;
+    const [[oldest, old]] = this.#entries;
+    this.#entries.delete(oldest);
+    this.#dropped(old);
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
+  /** What is held for `key`, or what `make` makes for it. */
+  getOrMake(key: K, make: (key: K) => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const made = make(key);
+    this.set(key, made);
+    return made;
+  }
+
+  /** The values, the one longest unused first. */
+  values(): Iterable<V> {
+    return this.#entries.values();
+  }
+}
