@@ -1,5 +1,6 @@
 import { fn, real } from "../kernel/index.ts";
 import { integrate } from "../market/index.ts";
+import { isKnockedIn } from "./barriers.ts";
 import type { Grid } from "./lane.ts";
 import { cellOf, nodeAt } from "./mesh.ts";
 import { totalDrift, totalVariance } from "./problem.ts";
@@ -35,8 +36,18 @@ export function boundaryNoise({
   const gain = rate * (boundary - strike) - carry * boundary;
   const atBoundary = (NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary);
   const deviation = Math.sqrt(variance);
-  const drift = -sign * (carry * expiry - 0.5 * variance);
-  return (spot) => atBoundary * hitProbability(-sign * Math.log(spot / boundary), drift, deviation);
+  const drift = carry * expiry - 0.5 * variance;
+  const reach = (spot: number, level: number, side: 1 | -1): number =>
+    hitProbability(side * Math.log(level / spot), side * drift, deviation);
+  const exercised = (spot: number): number => atBoundary * reach(spot, boundary, sign);
+  return (spot) => {
+    if (isKnockedIn(problem, spot)) return exercised(spot);
+    // First to a level, and from there to the boundary.
+    let most = 0;
+    for (const { side, level } of problem.knockIns?.levels ?? [])
+      most = Math.max(most, reach(spot, level, side === "up" ? 1 : -1) * exercised(level));
+    return most;
+  };
 }
 
 interface Terms {

@@ -26,11 +26,11 @@ export class Bumps {
     const sigma = Math.sqrt(totalVariance(problem) / problem.expiry);
     const early = problem.american || problem.exerciseTimes !== undefined;
     const bump = precision !== "f32" && !early ? smoothBump : noisyBump;
-    // A short life is hardly moved by the rates: a wider shift stands out of the noise.
-    const root = Math.sqrt(Math.min(problem.expiry, 1));
+    // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values bend with them.
+    const ofYear = Math.max(0.004 / Math.sqrt(problem.expiry), 0.002);
     const wide = precision === "f32" ? 2.5 : 1;
     // And where volatility is little, no further than a tenth of a standard deviation, of the forward.
-    const ofRates = Math.min((0.002 * wide) / root, (0.1 * sigma) / Math.sqrt(problem.expiry));
+    const ofRates = Math.min(ofYear * wide, (0.1 * sigma) / Math.sqrt(problem.expiry));
     const sizes = bump === smoothBump ? [1e-4 * sigma, 1e-6] : [0.02 * wide * sigma, ofRates];
     this.vega = bump(
       base,
