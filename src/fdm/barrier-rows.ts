@@ -67,7 +67,7 @@ export function putKnockOuts(
   for (const barrier of problem.barriers ?? []) {
     const { side, node } = watchedNode(barrier, mesh, compares);
     const value = rebateValue(barrier, time, problem);
-    const isSet = node !== undefined && setsNode(barrier, problem, compares);
+    const isSet = node !== undefined && setsNode(barrier, problem.barriers, compares);
     const { keep, paid } = isSet ? onTheNode(barrier, value, problem, mesh, node) : { keep: 1, paid: 0 };
     rows.put(node ?? side * NOWHERE);
     rows.put(side);
@@ -77,14 +77,14 @@ export function putKnockOuts(
   }
 }
 
-/** Of several barriers at one level the node is set by one: that which is watched continuously, else the last. */
-function setsNode(barrier: KnockOut, { barriers = [] }: OneFactorProblem, compares: Compares): boolean {
-  let setter: KnockOut | undefined;
-  for (const one of barriers) {
-    if (one.side !== barrier.side || one.level !== barrier.level || !compares(one)) continue;
+/** Of several that have one level the node is set by one: that which is watched continuously, else the last. */
+export function setsNode(level: WatchedLevel, all: readonly WatchedLevel[] = [], compares: Compares): boolean {
+  let setter: WatchedLevel | undefined;
+  for (const one of all) {
+    if (one.side !== level.side || one.level !== level.level || !compares(one)) continue;
     if (setter === undefined || setter.times !== undefined) setter = one;
   }
-  return barrier === setter;
+  return level === setter;
 }
 
 /** +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with the spot. */
@@ -153,7 +153,7 @@ export function putCrossings(
   for (const barrier of problem.barriers ?? []) {
     const value = rebateValue(barrier, time, problem);
     const { side, node, keep, keepBeyond } = crossingOf(barrier, problem, mesh, dividend, time);
-    const isSet = setsNode(barrier, problem, watched);
+    const isSet = setsNode(barrier, problem.barriers, watched);
     // The holder of an American right may use it before the dividend.
     const paidAt = (i: number): number =>
       american && i >= 0 && i < mesh.count ? Math.max(value, payoff.exercised(nodeAt(mesh, i))) : value;

@@ -8,6 +8,7 @@ import {
   NOWHERE,
   putCrossings,
   putKnockOuts,
+  setsNode,
   watchedNode,
 } from "./barrier-rows.ts";
 import { isWatched, type KnockIns, type KnockOut, waitingBetween, type WatchedLevel } from "./barriers.ts";
@@ -31,7 +32,8 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
     const { side, node } = watchedNode(level, mesh, compares);
     rows.put(node ?? side * NOWHERE);
     rows.put(side);
-    rows.put(node === undefined || goesSecond(level, problem, compares) ? 1 : keptOnNode(level, mesh, node));
+    const isSet = node !== undefined && setsEntry(level, problem, compares);
+    rows.put(isSet ? keptOnNode(level, mesh, node) : 1);
   }
   const { down, up } = waitingBetween(problem, before, time);
   for (const [level, none] of [
@@ -66,29 +68,28 @@ export function putCrossingsIn(
   putCrossings(rows, waiting, mesh, dividend, time);
   for (const level of (problem.knockIns as KnockIns).levels) {
     const { side, node, keep, keepBeyond } = crossingOf(level, waiting, mesh, dividend, time);
-    const isKept = goesSecond(level, problem, (one) => isWatched(one, time, problem.expiry));
+    const isSet = setsEntry(level, problem, (one) => isWatched(one, time, problem.expiry));
     rows.put(node);
     rows.put(side);
-    rows.put(isKept ? 1 : keep);
-    rows.put(isKept ? 1 : keepBeyond);
+    rows.put(isSet ? keep : 1);
+    rows.put(isSet ? keepBeyond : 1);
   }
 }
 
 const isKnockOut = (level: KnockOut | WatchedLevel): level is KnockOut => "rebate" in level;
 
-/** Whether a knock-out at the same level goes before a knock-in, and sets its node. */
-function goesSecond(
+/** Whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level goes before. */
+function setsEntry(
   level: WatchedLevel,
-  { barriers = [] }: OneFactorProblem,
+  { barriers = [], knockIns }: OneFactorProblem,
   compares: (level: WatchedLevel) => boolean,
 ): boolean {
-  return barriers.some(
-    (out) =>
-      out.side === level.side &&
-      out.level === level.level &&
-      compares(out) &&
-      (out.times === undefined || level.times !== undefined),
-  );
+  const goesBefore = (out: KnockOut): boolean =>
+    out.side === level.side &&
+    out.level === level.level &&
+    compares(out) &&
+    (out.times === undefined || level.times !== undefined);
+  return setsNode(level, knockIns?.levels, compares) && !barriers.some(goesBefore);
 }
 
 /** What a knock-in leaves of the value on its own node: nothing where it is watched continuously; on a date the part of the half cell on the waiting side. */
