@@ -1,5 +1,6 @@
 import {
   aliveBetween,
+  crossingPrice,
   isPast,
   isWatched,
   type KnockOut,
@@ -132,10 +133,11 @@ function ends(
 function crossings(problem: OneFactorProblem): readonly number[] {
   const { dividends, expiry } = problem;
   if (dividends.length === 0) return [];
-  return dividends.flatMap(({ time, cash, proportional }) => {
-    const watched = watchedLevels(problem).filter((level) => isWatched(level, time, expiry));
-    return proportional < 1 ? watched.map(({ level }) => (level + cash) / (1 - proportional)) : [];
-  });
+  return dividends.flatMap((dividend) =>
+    watchedLevels(problem)
+      .filter((level) => isWatched(level, dividend.time, expiry))
+      .map((level) => crossingPrice(level, dividend)),
+  );
 }
 
 /** The value at a barrier that is watched on dates changes over the distance that the spot moves between two of them. */

@@ -1,4 +1,4 @@
-import { integrate } from "../market/index.ts";
+import { type DiscreteDividend, integrate } from "../market/index.ts";
 import type { OneFactorProblem } from "./problem.ts";
 
 /**
@@ -111,6 +111,11 @@ function innermost<Level extends WatchedLevel>(
     else up ??= level;
   }
   return { down, up };
+}
+
+/** The price from which a dividend takes the spot to a level; infinite where it takes all. */
+export function crossingPrice({ level }: WatchedLevel, { cash, proportional }: DiscreteDividend): number {
+  return proportional < 1 ? (level + cash) / (1 - proportional) : Infinity;
 }
 
 /** A price just before a barrier, where the trade is alive. */

@@ -1,12 +1,21 @@
 import { integrate, type PiecewiseConstant } from "../market/index.ts";
 import type { DiscreteDividend } from "../market/index.ts";
-import { putBarriers } from "./barrier-rows.ts";
+import { putBarriers, putCrossings } from "./barrier-rows.ts";
 import type { Grid } from "./lane.ts";
 import type { Mesh } from "./mesh.ts";
 import type { OneFactorProblem } from "./problem.ts";
-import { putKnockIns } from "./knock-in-rows.ts";
+import { putCrossingsIn, putKnockIns } from "./knock-in-rows.ts";
 import { Rows } from "./rows.ts";
-import { BARRIERS, barrierWords, coefficientWords, DIVIDEND, knockInWords, REFACTOR } from "./solver/index.ts";
+import {
+  BARRIERS,
+  barrierWords,
+  coefficientWords,
+  crossInWords,
+  CROSSING_WORDS,
+  DIVIDEND,
+  knockInWords,
+  REFACTOR,
+} from "./solver/index.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
 /** How many rows of coefficients a lane has; `kept`: see `putCoefficients`. */
@@ -17,7 +26,7 @@ export function coefficientCount(
 ): number {
   const words = coefficientWords(problem.diffusion.kind === "formula");
   const rates = kept === undefined ? words * factorisations : words - 1 + kept.filter(isFactored).length;
-  return rates + 2 * dividends + (barrierDates + 1) * eventWords(problem);
+  return rates + dividends * dividendWords(problem) + (barrierDates + 1) * eventWords(problem);
 }
 
 const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
@@ -33,7 +42,7 @@ export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.fo
 
 /**
  * Puts the rows of coefficients of lanes with the same flags, a lane a column and `pitch` words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
- * rates and of σ² over the step, what barriers knock out, and what a dividend leaves of the spot. `kept`: the flags of a
+ * rates and of σ² over the step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of a
  * steady solver (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
  */
 export function putCoefficients(
@@ -50,6 +59,7 @@ export function putCoefficients(
   const rows = new Rows(packed, pitch);
   const perFactorisation = coefficientWords(problems[0].diffusion.kind === "formula");
   const perEvent = eventWords(problems[0]);
+  const perDividend = dividendWords(problems[0]);
   const putFactorisation = homogeneous ? putConstant : putMeans;
   let at = 0; // where the next row begins
   const putEvents = (segmentOf: (time: TimeGrid) => number): void => {
@@ -80,15 +90,15 @@ export function putCoefficients(
       if (kept === undefined || isFactored(kept[i])) putFactorisations(next);
       next += 3;
     }
-    if (perEvent > 0 && (flag & BARRIERS) !== 0) putEvents(({ steps }) => steps[i].segment);
-    if ((flag & DIVIDEND) === 0) continue;
-    for (let l = 0; l < lanes.length; l++) {
-      const { steps, events } = times[l];
-      const { proportional, cash } = events[steps[i].segment - 1].dividend as DiscreteDividend;
-      packed[at + l] = 1 - proportional;
-      packed[at + pitch + l] = cash / problems[l].spots[0];
+    if ((flag & DIVIDEND) !== 0) {
+      for (let l = 0; l < lanes.length; l++) {
+        const { steps, events } = times[l];
+        const { dividend, time } = events[steps[i].segment - 1];
+        putDividend(rows.from(at + l), problems[l], lanes[l].grid.mesh, dividend as DiscreteDividend, time);
+      }
+      at += perDividend * pitch;
     }
-    at += 2 * pitch;
+    if (perEvent > 0 && (flag & BARRIERS) !== 0) putEvents(({ steps }) => steps[i].segment);
   }
 }
 
@@ -96,6 +106,25 @@ export function putCoefficients(
 export function eventWords({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
   return barrierWords(count) + knockInWords(count, knockIns?.levels.length ?? 0);
+}
+
+/** Words at a dividend: what it leaves, and where it takes the spot to a level. */
+export function dividendWords({ barriers, knockIns }: OneFactorProblem): number {
+  const count = barriers?.length ?? 0;
+  return 2 + CROSSING_WORDS * count + crossInWords(count, knockIns?.levels.length ?? 0);
+}
+
+function putDividend(
+  rows: Rows,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  dividend: DiscreteDividend,
+  time: number,
+): void {
+  rows.put(1 - dividend.proportional);
+  rows.put(dividend.cash / problem.spots[0]);
+  if (problem.knockIns !== undefined) putCrossingsIn(rows, problem, mesh, dividend, time);
+  if (problem.barriers !== undefined) putCrossings(rows, problem, mesh, dividend, time);
 }
 
 function putEvent(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {

@@ -1,4 +1,16 @@
-import { heldValue, putKnockOuts, livePart, nodeOfLevel, NOWHERE, watchedNode } from "./barrier-rows.ts";
+import type { DiscreteDividend } from "../market/index.ts";
+import {
+  comparesAt,
+  crossingOf,
+  heldValue,
+  livePart,
+  nodeOfLevel,
+  NOWHERE,
+  putCrossings,
+  putKnockOuts,
+  setsNode,
+  watchedNode,
+} from "./barrier-rows.ts";
 import { isWatched, type KnockIns, type KnockOut, waitingBetween, type WatchedLevel } from "./barriers.ts";
 import type { Mesh } from "./mesh.ts";
 import type { OneFactorProblem } from "./problem.ts";
@@ -14,12 +26,14 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
   const scale = 1 / problem.spots[0];
   // Nobody exercises rather than be knocked out: there is nothing yet to exercise.
   const waiting = { ...problem, american: false };
-  putKnockOuts(rows, waiting, mesh, time);
+  const compares = comparesAt(problem, time, before);
+  putKnockOuts(rows, waiting, mesh, time, compares);
   for (const level of levels) {
-    const { side, node } = watchedNode(level, problem, mesh, time);
+    const { side, node } = watchedNode(level, mesh, compares);
     rows.put(node ?? side * NOWHERE);
     rows.put(side);
-    rows.put(node === undefined ? 1 : keptOnNode(level, problem, mesh, node, time));
+    const isSet = node !== undefined && setsEntry(level, problem, compares);
+    rows.put(isSet ? keptOnNode(level, mesh, node) : 1);
   }
   const { down, up } = waitingBetween(problem, before, time);
   for (const [level, none] of [
@@ -41,24 +55,43 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
   rows.put(rebate * scale);
 }
 
+/** The same of a dividend, `crossInWords`: where it takes the spot to a level. */
+export function putCrossingsIn(
+  rows: Rows,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  dividend: DiscreteDividend,
+  time: number,
+): void {
+  // V is u at a level that stays watched, whatever may be exercised once it has been hit.
+  const waiting = { ...problem, american: false };
+  putCrossings(rows, waiting, mesh, dividend, time);
+  for (const level of (problem.knockIns as KnockIns).levels) {
+    const { side, node, keep, keepBeyond } = crossingOf(level, waiting, mesh, dividend, time);
+    const isSet = setsEntry(level, problem, (one) => isWatched(one, time, problem.expiry));
+    rows.put(node);
+    rows.put(side);
+    rows.put(isSet ? keep : 1);
+    rows.put(isSet ? keepBeyond : 1);
+  }
+}
+
 const isKnockOut = (level: KnockOut | WatchedLevel): level is KnockOut => "rebate" in level;
 
-/**
- * What a knock-in leaves of the value on its own node: nothing where it is watched continuously; on a date the part of the half cell on the waiting
- * side; all of it where a knock-out at the same level, which goes before it, has set the node.
- */
-function keptOnNode(
+/** Whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level goes before. */
+function setsEntry(
   level: WatchedLevel,
-  { barriers = [], expiry }: OneFactorProblem,
-  mesh: Mesh,
-  node: number,
-  time: number,
-): number {
+  { barriers = [], knockIns }: OneFactorProblem,
+  compares: (level: WatchedLevel) => boolean,
+): boolean {
   const goesBefore = (out: KnockOut): boolean =>
     out.side === level.side &&
     out.level === level.level &&
-    isWatched(out, time, expiry) &&
+    compares(out) &&
     (out.times === undefined || level.times !== undefined);
-  if (barriers.some(goesBefore)) return 1;
-  return level.times === undefined ? 0 : livePart(level, mesh, node);
+  return setsNode(level, knockIns?.levels, compares) && !barriers.some(goesBefore);
 }
+
+/** What a knock-in leaves of the value on its own node: nothing where it is watched continuously; on a date the part of the half cell on the waiting side. */
+const keptOnNode = (level: WatchedLevel, mesh: Mesh, node: number): number =>
+  level.times === undefined ? 0 : livePart(level, mesh, node);

@@ -213,39 +213,39 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;
-  const ofKinks = (spot: number): readonly [number, number] => betweenKinks(problem, mesh, spot) ?? all;
-  if (!hasLevels(problem)) return ofKinks;
+  if (!hasLevels(problem)) return (spot) => betweenKinks(problem, mesh, spot, all);
   const between = ({ down, up }: ReturnType<typeof waitingBetween>): readonly [number, number] => [
     down === undefined ? all[0] : firstFrom(mesh, down.level),
     up === undefined ? all[1] : firstFrom(mesh, up.level),
   ];
   const alive = between(aliveBetween(problem, 0, dates[1]));
   const waiting = problem.knockIns === undefined ? alive : between(waitingBetween(problem, 0, dates[1]));
-  return (spot) => {
-    const [lowest, highest] = isKnockedIn(problem, spot) ? alive : waiting;
-    const [first, last] = ofKinks(spot);
-    const within = [Math.max(lowest, first), Math.min(highest, last)] as const;
-    return within[1] + 1 - within[0] < WINDOW ? [lowest, highest] : within;
-  };
+  return (spot) => (isKnockedIn(problem, spot) ? betweenKinks(problem, mesh, spot, alive) : waiting);
 }
 
 /**
- * The nodes that a spot may be read from. A formula that is exercised up to a kink bends the solution there (a cap, a jump): none beyond the kinks
+ * The nodes, of those that are alive, that a spot may be read from. What is exercised up to a kink bends the solution there (a cap, a jump): none beyond the kinks
  * beside the spot, if that leaves enough of them.
  */
-function betweenKinks(problem: OneFactorProblem, mesh: Mesh, spot: number): readonly [number, number] | undefined {
-  if (!bendsInside(problem)) return undefined;
+function betweenKinks(
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  spot: number,
+  alive: readonly [number, number],
+): readonly [number, number] {
+  if (!bendsInside(problem)) return alive;
   const { payoff } = problem;
   const below = payoff.kinks.findLast((kink) => kink < spot);
   const above = payoff.kinks.find((kink) => kink > spot);
-  const lowest = below === undefined ? 0 : firstFrom(mesh, below);
-  const highest = above === undefined ? mesh.count - 1 : firstFrom(mesh, above);
-  return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? undefined : [lowest, highest];
+  const lowest = below === undefined ? alive[0] : Math.max(firstFrom(mesh, below), alive[0]);
+  const highest = above === undefined ? alive[1] : Math.min(firstFrom(mesh, above), alive[1]);
+  return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? alive : [lowest, highest];
 }
 
-/** Whether early exercise ends at kinks of the payoff, and the mesh goes on beyond them. */
-const bendsInside = (problem: OneFactorProblem): boolean =>
-  problem.american && (problem.payoff.exerciseSide === "unknown" || (problem.payoff.jumps && hasLevels(problem)));
+/** Whether early exercise ends at kinks of the payoff, of a mesh that ascends. */
+const bendsInside = ({ american, payoff, barriers, knockIns }: OneFactorProblem): boolean =>
+  american &&
+  (payoff.exerciseSide === "unknown" || (payoff.jumps && (barriers !== undefined || knockIns !== undefined)));
 
 /** The first node at or above a price, of a mesh that ascends. */
 function firstFrom(mesh: Mesh, price: number): number {

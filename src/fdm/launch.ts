@@ -6,7 +6,7 @@ import { flagsOfKept } from "./kept-factors.ts";
 import { movingExercise, movingWords } from "./forward.ts";
 import type { KinkedMesh } from "./mesh.ts";
 import { isKnockedIn } from "./barriers.ts";
-import { coefficientCount, eventWords, putCoefficients, solvedBy } from "./coefficients.ts";
+import { coefficientCount, dividendWords, eventWords, putCoefficients, solvedBy } from "./coefficients.ts";
 import {
   BARRIERS,
   CLOSED_WORDS,
@@ -337,11 +337,11 @@ function numbering({ problem, mesh }: Grid, spot: number): number {
 }
 
 /** Rows of coefficients a step has, by what its flag says. */
-function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number): number {
+function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number, perDividend: number): number {
   return (
     ((flag & REFACTOR) !== 0 ? perFactorisation : 0) +
     ((flag & BARRIERS) !== 0 ? perBarrierDate : 0) +
-    ((flag & DIVIDEND) !== 0 ? 2 : 0)
+    ((flag & DIVIDEND) !== 0 ? perDividend : 0)
   );
 }
 
@@ -366,7 +366,7 @@ function neededFlags(lanes: readonly Lane[]): Int32Array {
     const repeats =
       before >= 0 && !cut && lanes.every(({ coefficients }) => sameRows(coefficients as Float64Array, before, row));
     before = row;
-    row += rowsOf(flag, rows, barrierRows);
+    row += rowsOf(flag, rows, barrierRows, dividendWords(lanes[0].grid.problem));
     return repeats ? flag & ~REFACTOR : flag;
   });
 }
@@ -384,7 +384,7 @@ function keptRows(lane: Lane, flags: Int32Array): readonly number[] | undefined 
   let row = barrierRows;
   lane.grid.time.flags.forEach((flag, step) => {
     const own = (flag & REFACTOR) !== 0 ? perFactorisation(lane) : 0;
-    const count = rowsOf(flag, own, barrierRows);
+    const count = rowsOf(flag, own, barrierRows, dividendWords(lane.grid.problem));
     const read = (flags[step] & REFACTOR) === 0 ? 0 : own;
     for (let k = 0; k < count; k++) if (k < read || k >= own) kept.push(row + k);
     row += count;

@@ -58,12 +58,9 @@ export function preferredSplits(device: Device, lanes = 0): readonly Split[] {
   return paired ? ["half-subgroup", "subgroup", "workgroup", "item"] : ["subgroup", "workgroup", "item"];
 }
 
-/**
- * Whether a problem is for one item an option: teams have one value a lane, none that waits for a knock-in, and no half cells where a dividend takes early
- * exercise to a barrier (`averageAtCrossing`).
- */
-export function needsItems({ knockIns, american, barriers, dividends }: OneFactorProblem): boolean {
-  return knockIns !== undefined || (american && barriers !== undefined && dividends.length > 0);
+/** Whether a problem is for one item an option: teams have one value a lane, none that waits for a knock-in. */
+export function needsItems({ knockIns }: OneFactorProblem): boolean {
+  return knockIns !== undefined;
 }
 
 /**

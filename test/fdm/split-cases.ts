@@ -1,6 +1,6 @@
 /** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
 import type { Device } from "../../src/device/index.ts";
-import { coefficientCount, eventWords, putCoefficients } from "../../src/fdm/coefficients.ts";
+import { coefficientCount, dividendWords, eventWords, putCoefficients } from "../../src/fdm/coefficients.ts";
 import {
   type Grid,
   grids,
@@ -460,8 +460,8 @@ function eventRows({ problem, time }: Grid): number[] {
   let row = words;
   for (const flag of time.flags) {
     if ((flag & REFACTOR) !== 0) row += 4;
+    if ((flag & DIVIDEND) !== 0) row += dividendWords(problem);
     if ((flag & BARRIERS) !== 0) rows.push((row += words) - words);
-    if ((flag & DIVIDEND) !== 0) row += 2;
   }
   return rows;
 }

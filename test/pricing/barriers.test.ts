@@ -230,6 +230,33 @@ describe("limits", () => {
     expect(Math.abs(got[4] - got[2])).toBeLessThan(1e-3);
   });
 
+  it("two knock-ins at one level on one date are one", async () => {
+    const into = (type: "up-and-in" | "down-and-in", level: number) =>
+      barrier({ type, level, to: 1, rebate: 8, monitoring: { kind: "discrete", times: [0.25, 0.5] } });
+    const levels = [into("down-and-in", 92), into("up-and-in", 112)];
+    const exercise = { kind: "bermudan", times: [0.3, 0.5, 0.75] } as const;
+    const [once, twice] = await values(
+      [levels, [...levels, ...levels]].map((barriers) => trade({ payoff: put(101), exercise, barriers })),
+    );
+    expect(Math.abs(once - twice)).toBeLessThan(1e-4);
+  });
+
+  it("an American digital is exercised at its strike, whatever barriers are beyond", async () => {
+    const parts = { exercise: american, expiry: 0.35, volatility: flatVolatility(0.11) } as const;
+    for (const strike of [100.002, 100.05, 100.3, 101]) {
+      const payoff = { kind: "digital", right: "call", strike, cash: 3 } as const;
+      const beyond = { level: 111, to: 0.35 } as const;
+      const dates = { kind: "discrete", times: [0.1, 0.2, 0.3] } as const;
+      const [plain, ...barred] = await values([
+        trade({ ...parts, payoff }),
+        trade({ ...parts, payoff, barriers: [barrier({ type: "up-and-out", ...beyond })] }),
+        trade({ ...parts, payoff, barriers: [barrier({ type: "up-and-out", ...beyond, from: 0.1 })] }),
+        trade({ ...parts, payoff, barriers: [barrier({ type: "up-and-out", ...beyond, monitoring: dates })] }),
+      ]);
+      for (const value of barred) expect(Math.abs(value - plain)).toBeLessThan(1e-4);
+    }
+  });
+
   it("a barrier far away is none", async () => {
     for (const type of ["up-and-out", "down-and-out"] as const)
       for (const exercise of [{ kind: "european" }, american] as const) {

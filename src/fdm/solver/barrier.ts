@@ -4,6 +4,8 @@ import { LEAST } from "./least.ts";
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
 export const SETTING_WORDS = 5;
 const END_WORDS = 3;
+/** Of one barrier where a dividend takes the spot to it. */
+export const CROSSING_WORDS = SETTING_WORDS + 2;
 
 /** Words of coefficients at an event of a problem with so many barriers; 0 without any. */
 export const barrierWords = (barriers: number): number =>
@@ -14,13 +16,14 @@ export const NEVER = -1e30;
 
 /**
  * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier that is not observed
- * then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at lower), value, keep, paid.
+ * then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at lower), value, keep, paid. `crossing`: just before a
+ * dividend that takes the spot to the barrier, from between the node and the next one beyond, which has two more words: u ← keep·u + paid.
  */
-export function knockOut(barriers: number): KernelFunction<any, void> {
+export function knockOut(barriers: number, crossing = false): KernelFunction<any, void> {
   return fn({
     name: "knockOut",
     params: [read(real), i32, i32, i32, write(real), i32],
-    env: { barriers, words: SETTING_WORDS, least: LEAST },
+    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, least: LEAST },
     body([coefficients, row, pitch, lane, u, nodes], gpu, env) {
       for (let k = 0; k < env.barriers; k++) {
         const at = (row + k * env.words) * pitch + lane;
@@ -32,7 +35,10 @@ export function knockOut(barriers: number): KernelFunction<any, void> {
         for (let i = 0; i < nodes; i++) {
           const beyond = side * (gpu.real(i) - node);
           const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
-          u[i] = beyond > 0.5 ? value + env.least : here;
+          let out = value + env.least;
+          if (env.crossing && beyond < 1.5)
+            out = coefficients[at + 5 * pitch] * u[i] + coefficients[at + 6 * pitch] + env.least;
+          u[i] = beyond > 0.5 ? out : here;
         }
       }
     },

@@ -67,9 +67,7 @@ export const payDividend = fn({
   },
 });
 
-/**
- * V after a jump to `target`, in the cell from node j on, where the trade is knocked out at nodes up to `low` and from `high` on; see `payDividendBetween`.
- */
+/** V after a jump to `target`, in the cell from node j on, where V bends at the nodes `low` and `high`; see `payDividendBetween`. */
 export const valueAfterJumpBetween = fn({
   name: "valueAfterJumpBetween",
   params: [read(real), read(real), i32, i32, real, i32, i32],
@@ -79,15 +77,19 @@ export const valueAfterJumpBetween = fn({
     const end = Math.min(high, nodes - 1);
     const m = Math.max(Math.min(Math.max(j - 1, first), end - 3), 0);
     let value = cubicThrough(x, u, m, j, target);
-    if (j < low) value = u[j];
-    if (j >= high) value = u[j + 1];
+    const below = Math.min(first, nodes - 2);
+    const above = Math.max(end, 1);
+    const k = j < low ? below : above - 1;
+    const line = (u[k + 1] - u[k]) / (x[k + 1] - x[k]);
+    if (j < low) value = u[below] + line * (target - x[below]);
+    if (j >= high) value = u[above] + line * (target - x[above]);
     return value;
   },
 });
 
 /**
- * The same where the trade is knocked out at nodes up to `low` and from `high` on: it stays so whatever is paid, a spot that jumps there is knocked
- * out, and values between are read from live nodes only, for V bends at a barrier. Nodes ascend.
+ * The same where the trade is knocked out at nodes up to `low` and from `high` on after the date: V bends there, and is read from live nodes only. A
+ * straight line goes on beyond them; what becomes of it the date's barriers say, which are set next (`crossing` in `barrier.ts`). Nodes ascend.
  */
 export const payDividendBetween = fn({
   name: "payDividendBetween",
@@ -99,29 +101,7 @@ export const payDividendBetween = fn({
     for (let i = 0; i < nodes; i++) {
       const target = Math.max(x[i] * keep - cash, 0);
       while (j < last - 1 && x[j + 1] < target) j++;
-      const value = valueAfterJumpBetween(x, u, nodes, j, target, low, high);
-      z[i] = i <= low || i >= high ? u[i] : value;
-    }
-  },
-});
-
-/**
- * After `payDividendBetween`, of early exercise: at a node which the dividend takes to the very level of a barrier below, V jumps from what exercise before the dividend pays
- * to what is held at the barrier. The node stands for its half cells on both sides, as at a date of watching (`barrier-rows.ts`).
- */
-export const averageAtCrossing = fn({
-  name: "averageAtCrossing",
-  params: [read(real), write(real), read(real), i32, real, real, i32, i32],
-  body([x, u, obstacle, nodes, keep, cash, low, high]) {
-    const level = x[Math.max(low, 0)];
-    const knockedOut = u[Math.max(low - 1, 0)];
-    const end = Math.min(high, nodes - 1);
-    for (let i = Math.max(low + 1, 1); i < end; i++) {
-      const distance = Math.abs(x[i] * keep - cash - level);
-      if (low > 0 && distance < 1e-6 * (x[i + 1] - x[i])) {
-        const alive = (x[i + 1] - x[i]) / (x[i + 1] - x[i - 1]);
-        u[i] = alive * Math.max(u[low], obstacle[i]) + (1 - alive) * Math.max(knockedOut, obstacle[i]);
-      }
+      z[i] = valueAfterJumpBetween(x, u, nodes, j, target, low, high);
     }
   },
 });

@@ -1,6 +1,6 @@
 /** The kernel that carries a batch of one-factor problems from expiry to today. */
-export { barrierWords } from "./barrier.ts";
-export { knockInWords, WAITING_END } from "./knock-in.ts";
+export { barrierWords, CROSSING_WORDS } from "./barrier.ts";
+export { crossInWords, knockInWords, WAITING_END } from "./knock-in.ts";
 export { CLOSED_WORDS, coefficientWords } from "./rows.ts";
 export {
   ALEXANDER,

@@ -1,9 +1,9 @@
 import { LastUsed } from "../../last-used.ts";
 import { bool, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { barrierWords, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
-import { averageAtCrossing, payDividend, payDividendBetween } from "./dividend.ts";
+import { barrierWords, CROSSING_WORDS, holdEnd, knockOut, liveObstacle, readEnds } from "./barrier.ts";
+import { payDividend, payDividendBetween } from "./dividend.ts";
 import { exerciseByHalves, exerciseOnDate } from "./exercise.ts";
-import { knockInWords, rowsStep, settleWaiting, waitingDividend, waitingStep } from "./knock-in.ts";
+import { crossInWords, knockInWords, rowsStep, settleWaiting, waitingDividend, waitingStep } from "./knock-in.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import { pointValue, pointWords } from "./point.ts";
 import { policyStep } from "./policy.ts";
@@ -67,7 +67,7 @@ export interface SolverVariant {
  *                 numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width, step, at, zeroAt (`KinkedMesh`), φ;
  *                 "moving": slope and φ·kink of each step, the last one's twice; after all that the surface (shape "surface"), see `readSurface`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`: after the first one h alone (`flagsOfKept`); with barriers, at expiry and
- *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); per dividend: keep, cash; in the end per point: `pointWords`
+ *                 at each event: `knockInWords`, `barrierWords` (`barrier.ts`); before those per dividend: keep, cash, `crossInWords`, `CROSSING_WORDS` a barrier; in the end per point: `pointWords`
  *   flags         one word a run of steps that are alike, the same for all lanes (`runsOfSteps`)
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a knock-in
  *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here; then the points' values (`point.ts`)
@@ -190,11 +190,14 @@ function makeKernel(variant: SolverVariant): Kernel {
       liveObstacle,
       payDividend,
       payDividendBetween,
-      averageAtCrossing,
+      cross: knockOut(barriers, true),
+      crossWords: CROSSING_WORDS * barriers,
       knockInWords: knockInWords(barriers, knockIns),
       settleWaiting: settleWaiting(barriers, knockIns),
       waitingStep: waitingStep(barriers, knockIns),
       waitingDividend: waitingDividend(barriers, knockIns),
+      crossWaiting: settleWaiting(barriers, knockIns, true),
+      crossInWords: crossInWords(barriers, knockIns),
       rowsStep,
       reads: points,
       pointWords: pointWords(closed),
@@ -440,6 +443,29 @@ function makeKernel(variant: SolverVariant): Kernel {
           if (obstacleColumn === 1) env.exerciseOnDate(u, obstacle, z, nodes);
           else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes, pitch, lane);
         }
+        if (env.dividends && (flag & 4) !== 0) {
+          const keep = coefficients[row * pitch + lane];
+          const cash = coefficients[(row + 1) * pitch + lane];
+          row += 2;
+          if (env.barred) env.payDividendBetween(x, u, z, nodes, keep, cash, low, high);
+          else env.payDividend(x, u, z, nodes, keep, cash);
+          if (env.waits) {
+            // Knocked in after the dividend: nobody could exercise before it.
+            env.waitingDividend(coefficients, waitingRow, pitch, lane, x, waiting, factor, nodes, keep, cash);
+            env.crossWaiting(coefficients, row, pitch, lane, z, waiting, nodes, false);
+            row += env.crossInWords;
+          }
+          for (let i = 0; i < nodes; i++) {
+            u[i] = z[i];
+            // Before the date other nodes may be alive.
+            if (env.barred && env.policy) u[i] = Math.max(u[i], table[(obstacleColumn * nodes + i) * pitch + lane]);
+            else if (env.early && !env.dates) u[i] = Math.max(u[i], obstacle[i]);
+          }
+          if (env.barred) {
+            env.cross(coefficients, row, pitch, lane, u, nodes);
+            row += env.crossWords;
+          }
+        }
         if (env.waits && (flag & 16) !== 0) {
           env.settleWaiting(coefficients, row, pitch, lane, u, waiting, nodes, false);
           waitingRow = row;
@@ -459,20 +485,6 @@ function makeKernel(variant: SolverVariant): Kernel {
             env.liveObstacle(table, obstacleColumn, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld);
             for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
           }
-        }
-        if (env.dividends && (flag & 4) !== 0) {
-          const keep = coefficients[row * pitch + lane];
-          const cash = coefficients[(row + 1) * pitch + lane];
-          row += 2;
-          if (env.barred) env.payDividendBetween(x, u, z, nodes, keep, cash, low, high);
-          else env.payDividend(x, u, z, nodes, keep, cash);
-          if (env.waits)
-            env.waitingDividend(coefficients, waitingRow, pitch, lane, x, waiting, z, factor, nodes, keep, cash);
-          for (let i = 0; i < nodes; i++) {
-            u[i] = z[i];
-            if (env.early && !env.dates) u[i] = Math.max(u[i], obstacle[i]);
-          }
-          if (env.barred && env.policy) env.averageAtCrossing(x, u, obstacle, nodes, keep, cash, low, high);
         }
       }
       for (let window = 0; window < windows; window++) {

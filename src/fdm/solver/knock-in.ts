@@ -1,5 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { knockOut, SETTING_WORDS } from "./barrier.ts";
+import { CROSSING_WORDS, knockOut, SETTING_WORDS } from "./barrier.ts";
 import { payDividendBetween } from "./dividend.ts";
 import { LEAST } from "./least.ts";
 
@@ -19,19 +19,27 @@ export const knockInWords = (barriers: number, knockIns: number): number =>
 const ENTRY_WORDS = 3;
 const END_WORDS = 3;
 
+/** Words of a dividend before which nothing may have been knocked in: what it takes the spot to, of each knock-out and each knock-in; see `settleWaiting`. */
+export const crossInWords = (barriers: number, knockIns: number): number =>
+  knockIns === 0 ? 0 : CROSSING_WORDS * barriers + (ENTRY_WORDS + 1) * knockIns;
+
 /** What v is at an end: a rebate that is discounted, one that is held, or u. */
 export const WAITING_END = { discounted: 0, held: 1, joined: 2 } as const;
 
-/** What an event's date knocks in, and out, which goes before; at expiry (`first`) of what is paid if nothing was hit. */
-export function settleWaiting(barriers: number, knockIns: number): KernelFunction<any, void> {
+/**
+ * What an event's date knocks in, and out, which goes before; at expiry (`first`) of what is paid if nothing was hit. `crossing`: see `knockOut`; each knock-in has
+ * one more word, keep of the next node beyond.
+ */
+export function settleWaiting(barriers: number, knockIns: number, crossing = false): KernelFunction<any, void> {
   return fn({
     name: "settleWaiting",
     params: [read(real), i32, i32, i32, read(real), write(real), i32, bool],
     env: {
       knockIns,
-      knockOut: knockOut(barriers),
-      entries: SETTING_WORDS * barriers,
-      words: ENTRY_WORDS,
+      crossing,
+      knockOut: knockOut(barriers, crossing),
+      entries: (crossing ? CROSSING_WORDS : SETTING_WORDS) * barriers,
+      words: crossing ? ENTRY_WORDS + 1 : ENTRY_WORDS,
       least: LEAST,
       last: knockInWords(barriers, knockIns) - 1,
     },
@@ -48,7 +56,9 @@ export function settleWaiting(barriers: number, knockIns: number): KernelFunctio
         for (let i = 0; i < nodes; i++) {
           const beyond = side * (gpu.real(i) - node);
           const here = beyond > -0.5 ? u[i] + keep * (v[i] - u[i]) : v[i];
-          v[i] = beyond > 0.5 ? u[i] : here;
+          let joined = u[i];
+          if (env.crossing && beyond < 1.5) joined = u[i] + coefficients[at + 3 * pitch] * (v[i] - u[i]);
+          v[i] = beyond > 0.5 ? joined : here;
         }
       }
       env.knockOut(coefficients, row, pitch, lane, v, nodes);
@@ -142,24 +152,15 @@ export const waitingStep = (barriers: number, knockIns: number): KernelFunction<
     },
   });
 
-/**
- * A dividend before the knock-in, into v; `uBefore` is u before the dividend, as it would be held on to. The spot may fall to where the trade is
- * knocked in.
- */
+/** A dividend before the knock-in, into v; where it knocks in, `settleWaiting` says. */
 export const waitingDividend = (barriers: number, knockIns: number): KernelFunction<any, void> =>
   fn({
     name: "waitingDividend",
-    params: [read(real), i32, i32, i32, read(real), write(real), read(real), write(real), i32, real, real],
+    params: [read(real), i32, i32, i32, read(real), write(real), write(real), i32, real, real],
     env: { readWaitingEnds: readWaitingEnds(barriers, knockIns), payDividendBetween },
-    body([coefficients, row, pitch, lane, x, v, uBefore, scratch, nodes, keep, cash], _gpu, env) {
-      const { low, lowIs, high, highIs } = env.readWaitingEnds(coefficients, row, pitch, lane);
+    body([coefficients, row, pitch, lane, x, v, scratch, nodes, keep, cash], _gpu, env) {
+      const { low, high } = env.readWaitingEnds(coefficients, row, pitch, lane);
       env.payDividendBetween(x, v, scratch, nodes, keep, cash, low, high);
-      for (let i = 0; i < nodes; i++) {
-        const target = x[i] * keep - cash;
-        const isIn =
-          (lowIs > 1.5 && low >= 0 && target <= x[Math.min(Math.max(low, 0), nodes - 1)]) ||
-          (highIs > 1.5 && high < nodes && target >= x[Math.min(Math.max(high, 0), nodes - 1)]);
-        v[i] = isIn ? uBefore[i] : scratch[i];
-      }
+      for (let i = 0; i < nodes; i++) v[i] = scratch[i];
     },
   });

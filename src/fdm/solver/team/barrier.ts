@@ -1,15 +1,15 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { NEVER, readEnds, SETTING_WORDS } from "../barrier.ts";
+import { CROSSING_WORDS, NEVER, readEnds, SETTING_WORDS } from "../barrier.ts";
 
 /**
  * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers: compilers take a row's number as a real out of
  * the time loop, which costs a register a row.
  */
-function knockOutRuns(barriers: number, rows: number): KernelFunction<any, void> {
+export function knockOutRuns(barriers: number, rows: number, crossing = false): KernelFunction<any, void> {
   return fn({
     name: "knockOutRuns",
     params: [read(real), i32, i32, i32, i32, write(real)],
-    env: { barriers, rows, words: SETTING_WORDS },
+    env: { barriers, rows, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS },
     body([coefficients, row, pitch, lane, first, u], gpu, env) {
       for (let j = 0; j < env.barriers; j++) {
         const at = (row + j * env.words) * pitch + lane;
@@ -21,7 +21,10 @@ function knockOutRuns(barriers: number, rows: number): KernelFunction<any, void>
         for (let k = 0; k < env.rows; k++) {
           const beyond = up ? k > node : k < node;
           const here = k === node ? keep * u[k] + paid : u[k];
-          u[k] = beyond ? value : here;
+          let out = value;
+          if (env.crossing && (k === node + 1 || k === node - 1))
+            out = coefficients[at + 5 * pitch] * u[k] + coefficients[at + 6 * pitch];
+          u[k] = beyond ? out : here;
         }
       }
     },

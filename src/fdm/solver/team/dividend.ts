@@ -4,7 +4,7 @@ import { placeIn, type Team } from "./team.ts";
 
 /**
  * The jump over a dividend date for an item's run, see `payDividend`: from `values`, the solution on all nodes x, into u. An item
- * searches for its first target by bisection, then goes on from there. `barred`: see `payDividendBetween`; rows up to `low` and from `high` on stay.
+ * searches for its first target by bisection, then goes on from there. `barred`: see `payDividendBetween`.
  */
 export function payRuns(team: Team, rows: number, barred: boolean): KernelFunction<any, any> {
   return fn({
@@ -27,7 +27,7 @@ export function payRuns(team: Team, rows: number, barred: boolean): KernelFuncti
         const target = Math.max(x[Math.min(first + k, last)] * keep - cash, 0);
         while (j < last - 1 && sign * (x[j + 1] - target) < 0) j++;
         if (env.barred) {
-          if (first + k <= last && k > low && k < high)
+          if (first + k <= last)
             u[k] = env.valueAfterJumpBetween(x, values, nodes, j, target, first + low, first + high);
         } else if (first + k <= last) u[k] = env.valueAfterJump(x, values, nodes, j, target);
       }

@@ -1,6 +1,6 @@
 import { LastUsed } from "../../../last-used.ts";
 import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
-import { barrierWords } from "../barrier.ts";
+import { barrierWords, CROSSING_WORDS } from "../barrier.ts";
 import { STEPS_SHIFT } from "../flags.ts";
 import { MOST_VARIANTS, solverParams, type SolverVariant, variantName } from "../kernel.ts";
 import { pointValue, pointWords } from "../point.ts";
@@ -8,7 +8,7 @@ import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "..
 import { PIECE_WORDS, readSurface } from "../surface.ts";
 import { AHEAD_WORDS, coefficientsAhead, readAhead } from "./ahead.ts";
 import { assembleRuns, rescaleRuns } from "./assemble.ts";
-import { cutRuns, holdRuns, pinRuns, settleRuns } from "./barrier.ts";
+import { cutRuns, holdRuns, knockOutRuns, pinRuns, settleRuns } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
 import { exerciseRuns, obstacleRuns, sourceRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
@@ -141,6 +141,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       sourceRuns: sourceRuns(team, rows, closed),
       obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }),
       barrierWords: barrierWords(barriers),
+      crossRuns: knockOutRuns(barriers, rows, true),
+      crossWords: CROSSING_WORDS * barriers,
       settleRuns: settleRuns(barriers, rows, policy),
       holdRuns: holdRuns(barriers, rows),
       cutRuns: cutRuns(rows),
@@ -327,7 +329,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         const shift = nextShift;
         if ((flag & 1) !== 0) row += env.coefficientWords;
         if (env.anew && (nextFlag & 1) !== 0) {
-          const paid = (flag & 4) === 0 ? 0 : 2;
+          const paid = (flag & 4) === 0 ? 0 : 2 + env.crossWords;
           const settled = env.barred && (flag & 16) !== 0 ? env.barrierWords : 0;
           const next = env.readCoefficients(coefficients, row + paid + settled, pitch, lane);
           nextH = next.h;
@@ -550,31 +552,10 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         }
 
         // An event ends a segment of the time grid, so the next step factors anew.
-        const endsRow = row;
         if (env.eventful && (flag & 28) !== 0) {
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           if (env.dates && (flag & 8) !== 0)
             yield* env.exerciseRuns(u, z, x, table, scratch, obstacleColumn, nodes, pitch, lane);
-        }
-        if (env.barred && (flag & 16) !== 0) {
-          const ends = env.settleRuns(
-            coefficients,
-            endsRow,
-            pitch,
-            lane,
-            first,
-            nodes,
-            u,
-            table,
-            obstacleColumn,
-            obstacle,
-          );
-          low = ends.low;
-          high = ends.high;
-          lowHeld = ends.lowHeld;
-          highHeld = ends.highHeld;
-          row += env.barrierWords;
-          if (env.policy) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
         }
         if (env.dividends && (flag & 4) !== 0) {
           const keep = coefficients[row * pitch + lane];
@@ -587,7 +568,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           yield;
           env.payRuns(x, values, u, nodes, keep, cash, low, high);
           if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
-          if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
+          // Before the date other nodes of a barrier's trade may be alive.
+          if (env.barred && env.policy)
+            for (let k = 0; k < env.rows; k++)
+              u[k] = Math.max(u[k], table[(obstacleColumn * nodes + Math.min(first + k, nodes - 1)) * pitch + lane]);
+          else if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
+          if (env.barred) {
+            env.crossRuns(coefficients, row, pitch, lane, first, u);
+            row += env.crossWords;
+          }
           yield;
           if (env.metrics)
             yield* env.layMetrics(
@@ -608,6 +597,27 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             env.layWeights(x, values, nodes);
             yield;
           }
+        }
+        const endsRow = row;
+        if (env.barred && (flag & 16) !== 0) {
+          const ends = env.settleRuns(
+            coefficients,
+            endsRow,
+            pitch,
+            lane,
+            first,
+            nodes,
+            u,
+            table,
+            obstacleColumn,
+            obstacle,
+          );
+          low = ends.low;
+          high = ends.high;
+          lowHeld = ends.lowHeld;
+          highHeld = ends.highHeld;
+          row += env.barrierWords;
+          if (env.policy) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
         }
         if (env.barred && (flag & 16) !== 0) env.holdRuns(coefficients, endsRow, pitch, lane, lowHeld, highHeld, u);
       }
