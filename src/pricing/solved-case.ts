@@ -132,10 +132,10 @@ export class SolvedCase {
     const verdicts: Verdict[] = [];
     if (today !== undefined)
       verdicts.push({ excess: this.estimate() / (accuracy * this.spotsOf[0]), observed: today.observed });
-    for (let k = 0; spots !== undefined && k < spots.values.length; k++) {
+    spots?.values.forEach((_, k) => {
       const excess = this.estimateAt(k) / (accuracy * this.spotsOf[k + 1]);
       if (verdicts.length === 0 || excess > 1) verdicts.push({ excess, observed: spots.at(k).observed });
-    }
+    });
     return verdicts.reduce((a, b) => ({ excess: Math.max(a.excess, b.excess), observed: worse(a, b) }));
   }
 }

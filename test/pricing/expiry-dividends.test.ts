@@ -58,7 +58,7 @@ describe("European options", () => {
     });
     const values = await valueOf(drawn.map(({ terms }) => terms));
     values.forEach(({ value, errorEstimate }, i) => {
-      const { strike, terms } = drawn[i] as (typeof drawn)[number];
+      const { strike, terms } = drawn[i];
       const keep = 1 - terms.proportional;
       const exact = keep * blackScholes(model(terms), "call", (strike + terms.cash) / keep);
       expect(Math.abs(value - exact)).toBeLessThanOrEqual(errorEstimate);

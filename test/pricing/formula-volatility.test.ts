@@ -45,7 +45,7 @@ async function resultOf(terms: Terms): Promise<TradeResult> {
   };
   const { accuracy = 1e-5 } = terms;
   const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, greeks: "none", accuracy });
-  return results[0] as TradeResult;
+  return results[0];
 }
 
 async function priced(terms: Terms): Promise<{ value: number; errorEstimate: number; warnings: readonly string[] }> {

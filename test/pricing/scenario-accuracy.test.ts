@@ -83,7 +83,7 @@ it("the largest estimate of each slice is by time, volatility and rate, in total
   for (const [t, slices] of (totals[0]?.scenarioErrorEstimates ?? []).entries())
     for (const [i, row] of slices.entries())
       for (const [j, total] of row.entries()) {
-        const at = (of: typeof american): number => of?.[t]?.[i]?.[j] as number;
+        const at = (of: typeof american): number => of?.[t]?.[i]?.[j];
         expect(at(american)).toBeLessThanOrEqual(1.1e-5 * 110);
         expect(at(closed)).toBeLessThan(1e-9);
         expect(at(deterministic)).toBeLessThanOrEqual(1.1e-5 * 110);

@@ -49,12 +49,15 @@ const rewritings: Readonly<Record<string, Rewriting>> = {
   },
   "kinks that are not named": ({ payoff }) =>
     typeof payoff === "object" && "expression" in payoff ? { payoff: { expression: payoff.expression } } : undefined,
-  "a barrier that is never hit": ({ barriers = [], spot }, random) => ({
+  // Dividends of cash may take the spot to zero, which is past any barrier below.
+  "a barrier that is never hit": ({ barriers = [], spot, discrete = [] }, random) => ({
     barriers: [
       ...barriers,
       random.choice<BarrierJson>([
         { type: "up-and-out", level: 1e30 * spot },
-        { type: "down-and-out", level: 1e-30 * spot },
+        ...(discrete.some(({ cash = 0 }) => cash > 0)
+          ? []
+          : [{ type: "down-and-out" as const, level: 1e-30 * spot }]),
       ]),
     ],
   }),

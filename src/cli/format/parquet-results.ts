@@ -34,7 +34,7 @@ function errorCell(result: TradeResult): string | null {
 function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): ParquetColumn<PricedRow> {
   const value = ({ result }: PricedRow): ParquetCell => {
     const values = result.status === "ok" ? result[name] : undefined;
-    return values === undefined ? null : (values.flat(3) as (number | null)[]);
+    return values === undefined ? null : (values.flat(3));
   };
   return { name, type: "numbers", value };
 }
