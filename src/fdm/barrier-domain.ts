@@ -14,6 +14,7 @@ import {
   jumpsOf,
   keptOf,
   LEAST_PART,
+  lowestOf,
   pinnedPrices,
   REACH,
   reached,
@@ -27,6 +28,8 @@ import { type OneFactorProblem, totalDrift, totalVariance } from "./problem.ts";
 const DENSITY = 0.9;
 const DENSITY_OF_DATES = 3;
 const LEAST_DEVIATION = 1e-4;
+/** A level below this part of the spot is no node of a mesh that goes to zero. */
+const NEXT_TO_ZERO = 1e-6;
 /** Thinner layers, in standard deviations, are those of problems that are all but deterministic, too. */
 const LEAST_LAYER = 0.02;
 
@@ -42,7 +45,11 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
   const cash = cashOf(problem);
   const { lowest, highest, cutBelow } = ends(problem, deviation, drift, linear, cash);
   const within = (price: number): boolean => price > lowest && price < highest;
-  const barriers = watchedLevels(problem).filter(({ level }) => level >= lowest && level <= highest);
+  // Nothing is told between a level next to zero and zero itself (`nodeOfLevel`).
+  const least = NEXT_TO_ZERO * lowestOf(problem.spots);
+  const barriers = watchedLevels(problem).filter(
+    ({ level }) => level >= lowest && level <= highest && (level > least || level === lowest),
+  );
   const kinks = problem.payoff.kinks.filter(within);
   const base = DENSITY * deviation + Math.max(0, drift - 2 * deviation);
   // Where drift runs into a barrier the value changes over σ²/2μ, however long it lives.

@@ -99,11 +99,15 @@ export function watchedNode(
   };
 }
 
-/** The node at a barrier's level; undefined where the mesh does not reach so far out, one beyond its end where all of it is past the barrier. */
+/**
+ * The node at a barrier's level; undefined where the mesh does not reach so far out, one beyond its end where all of it is past the barrier. A level below the first node above zero is hit at zero.
+ */
 export function nodeOfLevel(mesh: Mesh, { level, side }: WatchedLevel): number | undefined {
   const last = mesh.count - 1;
-  if (side === "up" ? level < nodeAt(mesh, 0) : level > nodeAt(mesh, last)) return side === "up" ? -1 : mesh.count;
-  if (nodeAt(mesh, 0) === level) return 0;
+  // A node at zero, to which dividends may take the spot, stands far below the others.
+  const lowest = nodeAt(mesh, 0) > 0 ? nodeAt(mesh, 0) : nodeAt(mesh, 1);
+  if (side === "up" ? level < lowest : level > nodeAt(mesh, last)) return side === "up" ? -1 : mesh.count;
+  if (nodeAt(mesh, 0) === level || (nodeAt(mesh, 0) === 0 && level < lowest)) return 0;
   if (nodeAt(mesh, last) === level) return last;
   const cell = cellOf(mesh, level);
   return nodeAt(mesh, cell) === level ? cell : nodeAt(mesh, cell + 1) === level ? cell + 1 : undefined;

@@ -118,6 +118,9 @@ export function oneTouch({ spot, rate, yield: q, volatility, expiry }: Lognormal
   return term(mu + lambda, eta * z) + term(mu - lambda, eta * (z - 2 * lambda * s));
 }
 
+/** A strike this many times the spot; what is left of a call there is below 1e-10 of the spot for the volatilities drawn. */
+const FAR = 50;
+
 /** A call or put under dS = (r − q)·S dt + sigma·S^beta dW, absorbed at zero, beta < 1 (Schroder 1989). */
 export function cev(model: Omit<Lognormal, "volatility">, sigma: number, beta: number, call: boolean, strike: number) {
   const { spot, rate, yield: q, expiry } = model;
@@ -129,6 +132,8 @@ export function cev(model: Omit<Lognormal, "volatility">, sigma: number, beta: n
   const asset = spot * Math.exp(-q * expiry);
   const bond = strike * Math.exp(-rate * expiry);
   const [first, second] = [noncentral(y, 2 + 2 / power, x), noncentral(x, 2 / power, y)];
+  // Far out of the money the sums of so many terms end before the first that counts: there a put is its forward.
+  if (strike > FAR * spot) return call ? 0 : bond - asset;
   return call ? asset * first.upper - bond * second.lower : bond * second.upper - asset * first.lower;
 }
 

@@ -160,7 +160,10 @@ function drawDividends(random: Random, { spot, expiry }: Frame, kind: DiscreteKi
   };
   const list = Array.from({ length: 1 + random.integer(4) }, one);
   // Now and then two on one day.
-  return random.chance(0.2) ? [...list, { ...one(), date: list[0].date }] : list;
+  const twin = { ...one(), date: list[0].date };
+  const onTheDay = [...list, twin].filter(({ date }) => date === twin.date);
+  const together = onTheDay.reduce((sum, { proportional = 0 }) => sum + proportional, 0);
+  return random.chance(0.2) && together < 0.95 ? [...list, twin] : list;
 }
 
 /** A strike near the spot, at it, beside it, or far away. */

@@ -55,9 +55,7 @@ const rewritings: Readonly<Record<string, Rewriting>> = {
       ...barriers,
       random.choice<BarrierJson>([
         { type: "up-and-out", level: 1e30 * spot },
-        ...(discrete.some(({ cash = 0 }) => cash > 0)
-          ? []
-          : [{ type: "down-and-out" as const, level: 1e-30 * spot }]),
+        ...(discrete.some(({ cash = 0 }) => cash > 0) ? [] : [{ type: "down-and-out" as const, level: 1e-30 * spot }]),
       ]),
     ],
   }),
