@@ -1,5 +1,6 @@
 /**
- * A map that holds the entries last used, at most `most` of them, so that memory stays bounded however many are asked for.
+ * A map that holds the entries last used, at most `most` of them, so that memory stays bounded however many are asked
+ * for.
  * `dropped` is told of each value that has to go.
  */
 export class LastUsed<K, V> {

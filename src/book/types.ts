@@ -110,7 +110,10 @@ export interface TradeError {
 /** values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be priced. */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
-/** estimates[time][volatility][rate]: the largest of the error estimates of the values at the scenarios' spots; null where one is not known. */
+/**
+ * estimates[time][volatility][rate]: the largest of the error estimates of the values at the scenarios' spots; null
+ * where one is not known.
+ */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
 /**

@@ -126,7 +126,8 @@ export interface Device extends Disposable {
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 
   /**
-   * Compiles, or finds among the programs last used. Kernels are compared by their content, so compiling the same kernel twice is cheap.
+   * Compiles, or finds among the programs last used. Kernels are compared by their content, so compiling the same
+   * kernel twice is cheap.
    * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"` where
    *   that cannot be had)
    */

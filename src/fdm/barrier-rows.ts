@@ -21,7 +21,8 @@ export const NOWHERE = 1e6;
 type Compares = (level: WatchedLevel) => boolean;
 
 /**
- * All that are watched at an event; where a dividend is paid then they are compared with the spot after it (`putCrossings`), and what is compared with the
+ * All that are watched at an event; where a dividend is paid then they are compared with the spot after it
+ * (`putCrossings`), and what is compared with the
  * spot before it has been watched since the event at `before`.
  */
 export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
@@ -87,7 +88,9 @@ export function setsNode(level: WatchedLevel, all: readonly WatchedLevel[] = [],
   return level === setter;
 }
 
-/** +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with the spot. */
+/**
+ * +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with the spot.
+ */
 export function watchedNode(
   level: WatchedLevel,
   mesh: Mesh,
@@ -100,7 +103,8 @@ export function watchedNode(
 }
 
 /**
- * The node at a barrier's level; undefined where the mesh does not reach so far out, one beyond its end where all of it is past the barrier. A level below the first node above zero is hit at zero.
+ * The node at a barrier's level; undefined where the mesh does not reach so far out, one beyond its end where all of it
+ * is past the barrier. A level below the first node above zero is hit at zero.
  */
 export function nodeOfLevel(mesh: Mesh, { level, side }: WatchedLevel): number | undefined {
   const last = mesh.count - 1;
@@ -142,7 +146,8 @@ export function livePart({ side }: WatchedLevel, mesh: Mesh, node: number): numb
 }
 
 /**
- * What a dividend does that takes the spot to barriers which are watched on its date: seven words a barrier (`crossing` in `solver/barrier.ts`).
+ * What a dividend does that takes the spot to barriers which are watched on its date: seven words a barrier (`crossing`
+ * in `solver/barrier.ts`).
  */
 export function putCrossings(
   rows: Rows,
@@ -182,8 +187,10 @@ interface Crossing {
 }
 
 /**
- * Where V jumps, or bends, at a price between two nodes, both get its mean weighted by the hat that each of them has over its two cells, what is on the living side going on
- * smoothly beyond. So a jump keeps its mass and its place whatever the nodes, to O(h³), and extrapolation finds the same error in h² as where the price is a node: that one
+ * Where V jumps, or bends, at a price between two nodes, both get its mean weighted by the hat that each of them has
+ * over its two cells, what is on the living side going on
+ * smoothly beyond. So a jump keeps its mass and its place whatever the nodes, to O(h³), and extrapolation finds the
+ * same error in h² as where the price is a node: that one
  * alone then gets the mean over its half cells.
  */
 export function crossingOf(

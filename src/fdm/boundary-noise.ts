@@ -5,16 +5,19 @@ import type { Grid } from "./lane.ts";
 import { cellOf, nodeAt } from "./mesh.ts";
 import { totalDrift, totalVariance } from "./problem.ts";
 
-/** A part of J·h² that holds what else an estimate leaves uncovered (`test/pricing/honesty.test.ts`). */
+/** A part of J·h² that holds what else estimates leave uncovered, of 4,000 random options (design/accuracy.md). */
 const NOISE = 0.06;
 
 /**
- * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in the currency, by spot:
+ * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in
+ * the currency, by spot:
  *
  *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),   P the probability that the spot comes to B within the life.
  *
- * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes up and down as B moves from node to node: no two meshes tell how much. B is that of
- * Barone-Adesi and Whaley (1987) for mean coefficients; P is that of a Brownian motion in ln S. No noise where early exercise is never optimal; undefined for payoffs whose boundary no formula tells.
+ * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes
+ * up and down as B moves from node to node: no two meshes tell how much. B is that of
+ * Barone-Adesi and Whaley (1987) for mean coefficients; P is that of a Brownian motion in ln S. No noise where early
+ * exercise is never optimal; undefined for payoffs whose boundary no formula tells.
  */
 export function boundaryNoise({
   problem,
@@ -63,7 +66,8 @@ interface Terms {
 }
 
 /**
- * Where exercise begins to be optimal today, B = B∞ + (K − B∞)·e^{hT}, with B∞ that of the perpetual option (Barone-Adesi & Whaley 1987, the start of their iteration); undefined
+ * Where exercise begins to be optimal today, B = B∞ + (K − B∞)·e^{hT}, with B∞ that of the perpetual option
+ * (Barone-Adesi & Whaley 1987, the start of their iteration); undefined
  * where it never is.
  */
 function exerciseBoundary({ sign, strike, rate, carry, variance, expiry }: Terms): number | undefined {

@@ -42,7 +42,8 @@ export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.fo
 
 /**
  * Puts the rows of coefficients of lanes with the same flags, a lane a column and `pitch` words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
- * rates and of σ² over the step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of a
+ * rates and of σ² over the step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of
+ * a
  * steady solver (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
  */
 export function putCoefficients(

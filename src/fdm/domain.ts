@@ -61,12 +61,17 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
   };
 }
 
-/** A spot whose logarithm moves this many times further down than up to scale with its volatility at the kinks is at zero. */
+/**
+ * A spot whose logarithm moves this many times further down than up to scale with its volatility at the kinks is at
+ * zero.
+ */
 const FALL = 3;
 
 /**
- * Whether volatility takes the spot to zero within `REACH` standard deviations, as it does where σ(S)·S does not vanish like S (CEV with β < 1, a displaced diffusion). S = 0 is then a
- * node of a mesh in S; otherwise ln S is the coordinate, whose nodes are as many below the kink as above it whatever the volatility. A surface is flat below its lowest spot.
+ * Whether volatility takes the spot to zero within `REACH` standard deviations, as it does where σ(S)·S does not vanish
+ * like S (CEV with β < 1, a displaced diffusion). S = 0 is then a
+ * node of a mesh in S; otherwise ln S is the coordinate, whose nodes are as many below the kink as above it whatever
+ * the volatility. A surface is flat below its lowest spot.
  */
 export function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
   const { diffusion, payoff, spots } = problem;
@@ -166,7 +171,8 @@ const SAME_PRICE = 1e-7;
 const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
 
 /**
- * The prices that have to be nodes: levels of barriers, jumps of σ(S) if there is room, and where early exercise ends at a kink of the payoff (a cap, a jump) or at one that a dividend takes to a
+ * The prices that have to be nodes: levels of barriers, jumps of σ(S) if there is room, and where early exercise ends
+ * at a kink of the payoff (a cap, a jump) or at one that a dividend takes to a
  * barrier (`crossed`): between nodes its best value would be cut off, which costs an order. Increasing.
  */
 export function pinnedPrices(
@@ -219,7 +225,10 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
   return spot * Math.exp(sign * deviation * (1 + deviation * Math.max(0, sign * (growth - 0.5))));
 }
 
-/** A volatility below this part of the largest ends no mesh: drift may take the spot across prices at which nothing moves at random. */
+/**
+ * A volatility below this part of the largest ends no mesh: drift may take the spot across prices at which nothing
+ * moves at random.
+ */
 const LEAST_OF_LARGEST = 0.25;
 /** Further down than by this part of a logarithm there is no need to go. */
 const BOTTOM = 40;
@@ -294,7 +303,8 @@ const NO_PART = 1e-3;
 
 /**
  * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S², at its strongest: where that is
- * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order. Infinite where σ(S, t) is rough (`isRough`).
+ * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order. Infinite where
+ * σ(S, t) is rough (`isRough`).
  */
 export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
@@ -313,7 +323,8 @@ export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "pro
 }
 
 /**
- * Whether the solution has no expansion in h² to extrapolate by, whatever the mesh: σ(S, t) is next to nothing at some price that the spot may well come to, for a part of the life,
+ * Whether the solution has no expansion in h² to extrapolate by, whatever the mesh: σ(S, t) is next to nothing at some
+ * price that the spot may well come to, for a part of the life,
  * or jumps between nodes.
  */
 export function isRough(problem: OneFactorProblem): boolean {

@@ -1,11 +1,15 @@
 /** Bisections of an interval in which a function jumps: its ends then are neighbouring numbers. */
 const HALVINGS = 52;
-/** A jump is at least this part of the function's largest value, and of the change over the interval in which it was seen. */
+/**
+ * A jump is at least this part of the function's largest value, and of the change over the interval in which it was
+ * seen.
+ */
 const LEAST_JUMP = 0.02;
 const LEAST_SHARE = 0.5;
 
 /**
- * Where a function jumps, as far as it shows between neighbouring `points`, which increase: the last number before each jump. What is not a number is no jump.
+ * Where a function jumps, as far as it shows between neighbouring `points`, which increase: the last number before each
+ * jump. What is not a number is no jump.
  * Cost: an evaluation a point, and fifty a change by more than a fiftieth of the largest value.
  */
 export function jumpsBetween(f: (x: number) => number, points: readonly number[]): readonly number[] {

@@ -78,7 +78,10 @@ export function putCrossingsIn(
 
 const isKnockOut = (level: KnockOut | WatchedLevel): level is KnockOut => "rebate" in level;
 
-/** Whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level goes before. */
+/**
+ * Whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level goes
+ * before.
+ */
 function setsEntry(
   level: WatchedLevel,
   { barriers = [], knockIns }: OneFactorProblem,
@@ -92,6 +95,9 @@ function setsEntry(
   return setsNode(level, knockIns?.levels, compares) && !barriers.some(goesBefore);
 }
 
-/** What a knock-in leaves of the value on its own node: nothing where it is watched continuously; on a date the part of the half cell on the waiting side. */
+/**
+ * What a knock-in leaves of the value on its own node: nothing where it is watched continuously; on a date the part of
+ * the half cell on the waiting side.
+ */
 const keptOnNode = (level: WatchedLevel, mesh: Mesh, node: number): number =>
   level.times === undefined ? 0 : livePart(level, mesh, node);

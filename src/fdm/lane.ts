@@ -224,7 +224,8 @@ export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: n
 }
 
 /**
- * The nodes, of those that are alive, that a spot may be read from. What is exercised up to a kink bends the solution there (a cap, a jump): none beyond the kinks
+ * The nodes, of those that are alive, that a spot may be read from. What is exercised up to a kink bends the solution
+ * there (a cap, a jump): none beyond the kinks
  * beside the spot, if that leaves enough of them.
  */
 function betweenKinks(
@@ -439,7 +440,8 @@ function coefficientRows(grid: Grid, problem: OneFactorProblem, arena: Arena): F
 const BESIDE = 1e-9;
 
 /**
- * σ(S)²S² node by node; none at S = 0, where the spot stays. At a node where σ(S) jumps the cell's two halves have one each, h₋ and h₊ wide, and in all (h₋ + h₊)/(h₋/σ₋² + h₊/σ₊²): time passes as the
+ * σ(S)²S² node by node; none at S = 0, where the spot stays. At a node where σ(S) jumps the cell's two halves have one
+ * each, h₋ and h₊ wide, and in all (h₋ + h₊)/(h₋/σ₋² + h₊/σ₊²): time passes as the
  * reciprocal of σ² does.
  */
 function localVariances({ diffusion }: OneFactorProblem, nodes: Float64Array): Float64Array {

@@ -26,7 +26,9 @@ export type Diffusion =
       readonly shift: number;
       readonly jumps?: readonly number[];
     }
-  /** σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which may move. */
+  /**
+   * σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which may move.
+   */
   | {
       readonly kind: "formula";
       readonly sigma: KernelFunction<any, number>;
@@ -104,7 +106,10 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
   return values[piece < 0 ? times.length : piece];
 }
 
-/** σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the largest at its ends and in the middle. */
+/**
+ * σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the largest at its
+ * ends and in the middle.
+ */
 export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
   if (diffusion.kind === "formula") {
     const times = [from, 0.5 * (from + to), to];
@@ -121,7 +126,8 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 }
 
 /**
- * ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the largest of them (a surface's σ is its mean). It is 0 only where σ
+ * ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the largest
+ * of them (a surface's σ is its mean). It is 0 only where σ
  * is 0 all along the forwards of all spots: nothing then moves at random.
  */
 export function totalVariance(problem: OneFactorProblem): number {

@@ -23,7 +23,8 @@ export function recordDeclaration<T extends object>(declared: T, entry: Entry): 
 export type Entry = (...args: never[]) => unknown;
 
 /**
- * The caller of `entry`, and no more: V8's traces hold on to `this` of every frame, so that a kernel declared somewhere below a solver's
+ * The caller of `entry`, and no more: V8's traces hold on to `this` of every frame, so that a kernel declared somewhere
+ * below a solver's
  * method would keep the solver with all its arrays.
  */
 function traceAbove(entry: Entry): Trace {

@@ -99,7 +99,10 @@ const SEVERAL_KINKS: Decay = {
   least: 0.2,
 };
 
-/** Payoffs that jump at several prices, or on a mesh that is pinned to barriers: jumps there are averaged over cells, whose leading errors cancel by chance. */
+/**
+ * Payoffs that jump at several prices, or on a mesh that is pinned to barriers: jumps there are averaged over cells,
+ * whose leading errors cancel by chance.
+ */
 const SEVERAL_JUMPS: Decay = {
   ...SEVERAL_KINKS,
   first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },

@@ -59,7 +59,10 @@ function ofScheme(now: Judged, before: Judged | undefined, decay: Decay, spot: n
   return Math.hypot(Math.max((decay.least * left + FLOOR) * spot, moved), noise * spot);
 }
 
-/** Where drift dominates, cells are wider than the layer in which early exercise is decided: ½·J·h², all of it, may be missed. */
+/**
+ * Where drift dominates, cells are wider than the layer in which early exercise is decided: ½·J·h², all of it, may be
+ * missed.
+ */
 const LAYER = 9;
 
 /** Two resolutions that are too near each other agree by chance. */

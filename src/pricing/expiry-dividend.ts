@@ -19,7 +19,8 @@ export function lessLastDividends({ problem, notYet }: TradeProblems): TradeProb
  *
  *   V(S, T) = payoff(S⁺), or what a barrier pays that S⁺ is past on that day,
  *
- * whose kinks lie where a dividend takes the spot to those of the payoff, to the barriers' levels or to zero. A step of time would leave them between nodes. Not with exercise on dates, nor of
+ * whose kinks lie where a dividend takes the spot to those of the payoff, to the barriers' levels or to zero. A step of
+ * time would leave them between nodes. Not with exercise on dates, nor of
  * American options with barriers: those are paid their dividend a moment before expiry.
  */
 function lessLastDividend(problem: OneFactorProblem): OneFactorProblem {

@@ -26,7 +26,8 @@ export class Bumps {
     const sigma = Math.sqrt(totalVariance(problem) / problem.expiry);
     const early = problem.american || problem.exerciseTimes !== undefined;
     const bump = precision !== "f32" && !early ? smoothBump : noisyBump;
-    // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values bend with them.
+    // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values bend
+    // with them.
     const ofYear = Math.max(0.004 / Math.sqrt(problem.expiry), 0.002);
     const wide = precision === "f32" ? 2.5 : 1;
     // And where volatility is little, no further than a tenth of a standard deviation, of the forward.

@@ -135,7 +135,10 @@ export class JudgedCase {
     };
   }
 
-  /** A part of the largest premium over the payoff where no formula tells; none where the payoff is all that is left on the nodes about the spot, for the boundary is not near. */
+  /**
+   * A part of the largest premium over the payoff where no formula tells; none where the payoff is all that is left on
+   * the nodes about the spot, for the boundary is not near.
+   */
   private noiseToday(spot: number, { exercised }: PointValue, rounding: number): number {
     const [{ fine }] = this.pairs;
     if (this.noiseAt === undefined) return premiumOf(fine, rounding) / 8;
@@ -182,7 +185,10 @@ export interface JudgedSpots {
 
 const NOTHING: Observed = { inSpace: 0, inTime: 0, total: 0, noise: 0, drift: 0 };
 
-/** The leading errors that a fine and a coarse solution show, as parts of the spot, and with coarse time steps on the fine mesh each by itself; `noise` in the currency. */
+/**
+ * The leading errors that a fine and a coarse solution show, as parts of the spot, and with coarse time steps on the
+ * fine mesh each by itself; `noise` in the currency.
+ */
 function observed(
   spot: number,
   fine: number,
@@ -268,7 +274,10 @@ function readPair(pair: Pair, rounding: number): PointValue {
 
 const further = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
-/** One solution's values at the spots after today's, where exercise is optimal at once and where a barrier has been hit what they pay. */
+/**
+ * One solution's values at the spots after today's, where exercise is optimal at once and where a barrier has been hit
+ * what they pay.
+ */
 interface SpotColumn {
   readonly values: Float64Array;
   /** 1 where exercise is optimal at once. */

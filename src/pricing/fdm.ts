@@ -40,14 +40,16 @@ const FINEST_F32 = 1e-5;
 const MOST_NODES_F32 = 257;
 
 /**
- * A trade on its way through the solver: pass by pass it names the lanes that it wants solved next, until its values are as exact as was
+ * A trade on its way through the solver: pass by pass it names the lanes that it wants solved next, until its values
+ * are as exact as was
  * asked for.
  *
  *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
  *   second   at that resolution, with vega and rho, and every case of the scenarios; where the first was enough, those alone
  *   then     finer once more each case whose error estimate is still above the accuracy
  *
- * One solve serves every spot; each time, volatility and rate of the scenarios is a case of its own, and as exact as a trade would be.
+ * One solve serves every spot; each time, volatility and rate of the scenarios is a case of its own, and as exact as a
+ * trade would be.
  */
 export class FdmTrade {
   private readonly cases: Cases;
@@ -58,7 +60,10 @@ export class FdmTrade {
   /** Undefined where the value is known without. */
   private readonly base: SolvedCase | undefined;
   private bumps: Bumps | undefined;
-  /** By case after the base; those that are known without, and those of settled trades are not there. Made once the base has been judged. */
+  /**
+   * By case after the base; those that are known without, and those of settled trades are not there. Made once the base
+   * has been judged.
+   */
   private shifted: readonly (SolvedCase | undefined)[] | undefined;
   private waiting: readonly Solving[];
 
@@ -166,7 +171,9 @@ export class FdmTrade {
     return this.shifted.flatMap((one) => one?.lanes ?? []);
   }
 
-  /** The values of a case that is not settled, at its spots after today's; returns the largest of their error estimates. */
+  /**
+   * The values of a case that is not settled, at its spots after today's; returns the largest of their error estimates.
+   */
   private readCase(index: number, column: Float64Array): number {
     const solved = index === 0 ? this.base : this.shifted?.[index - 1];
     const one = this.cases[index] ?? this.cases[0];

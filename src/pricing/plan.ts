@@ -55,7 +55,10 @@ function isBase(time: number, { volatility, rate }: Shift): boolean {
   return time === 0 && volatility === 0 && rate === 0;
 }
 
-/** Puts the values of a case, counted as in `cases`, at the scenarios' spots into a column; returns the largest of their error estimates. */
+/**
+ * Puts the values of a case, counted as in `cases`, at the scenarios' spots into a column; returns the largest of their
+ * error estimates.
+ */
 export type ReadCase = (index: number, column: Float64Array) => number;
 
 /** What a trade is worth under all scenarios. */

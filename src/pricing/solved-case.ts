@@ -29,14 +29,17 @@ interface Try {
   readonly spots: JudgedSpots | undefined;
 }
 
-/** The largest of the estimates of a case over what is allowed there, and what was observed where they are too large. */
+/**
+ * The largest of the estimates of a case over what is allowed there, and what was observed where they are too large.
+ */
 interface Verdict {
   readonly excess: number;
   readonly observed: Observed;
 }
 
 /**
- * One case on its way through the solver: at one resolution after another, until its values at all the spots that are read are as exact as was asked for. Each resolution names the lanes that it
+ * One case on its way through the solver: at one resolution after another, until its values at all the spots that are
+ * read are as exact as was asked for. Each resolution names the lanes that it
  * wants solved; `advance` judges them, and goes on to a finer one where that is not enough.
  */
 export class SolvedCase {

@@ -5,7 +5,10 @@ import { EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 import type { PricedRow, ResultFormat } from "./writer.ts";
 
-/** The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata has. */
+/**
+ * The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata
+ * has.
+ */
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
@@ -34,7 +37,7 @@ function errorCell(result: TradeResult): string | null {
 function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): ParquetColumn<PricedRow> {
   const value = ({ result }: PricedRow): ParquetCell => {
     const values = result.status === "ok" ? result[name] : undefined;
-    return values === undefined ? null : (values.flat(3));
+    return values === undefined ? null : values.flat(3);
   };
   return { name, type: "numbers", value };
 }

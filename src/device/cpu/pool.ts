@@ -44,7 +44,10 @@ export class Pool {
   readonly #events: PoolEvents;
   readonly #threads: Thread[];
   readonly #slots: number;
-  /** Programs that the workers have, by id. They run what is posted in order, so that one may go as soon as its launches are posted. */
+  /**
+   * Programs that the workers have, by id. They run what is posted in order, so that one may go as soon as its launches
+   * are posted.
+   */
   readonly #known = new LastUsed<number, number>(MOST_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
   readonly #scratch: { address: number; bytes: number }[];
   readonly #outgrown: { address: number; launches: number }[] = [];

@@ -5,7 +5,10 @@ import type { CompiledKernel } from "../device.ts";
 
 export type Run = (begin: number, end: number, args: number, scratch: number) => void;
 
-/** What a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of trades needs hundreds of programs. */
+/**
+ * What a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of trades needs hundreds of
+ * programs.
+ */
 export interface ProgramParts {
   readonly id: number;
   readonly signature: KernelSignature;

@@ -1,4 +1,7 @@
-/** The programs of one device: kernels are compared by their content, each is compiled once, those last used are remembered. */
+/**
+ * The programs of one device: kernels are compared by their content, each is compiled once, those last used are
+ * remembered.
+ */
 import { LastUsed } from "../../last-used.ts";
 import { emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
 import { canonicalText, type Kernel, type KernelIR, lower, type Precision, signatureOf } from "../../kernel/index.ts";

@@ -19,7 +19,8 @@ export type StateFunction<N extends string> = KernelCode<N, number> | string | n
 export type CoefficientName<A extends string> = A extends string ? `${A}${A}` | A | "V" | "source" : never;
 
 /**
- * Coefficients by name. TypeScript alone does not object to a property too many in what a function returns: `C`, the names that it does return, are
+ * Coefficients by name. TypeScript alone does not object to a property too many in what a function returns: `C`, the
+ * names that it does return, are
  * there to be judged.
  */
 export type Coefficients<A extends string, C extends string> = {

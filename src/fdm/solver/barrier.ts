@@ -16,8 +16,10 @@ export const NEVER = -1e30;
 
 /**
  * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier that is not observed
- * then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at lower), value, keep, paid. `crossing`: just before a
- * dividend that takes the spot to the barrier, from between the node and the next one beyond, which has two more words: u ← keep·u + paid.
+ * then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at lower), value,
+ * keep, paid. `crossing`: just before a
+ * dividend that takes the spot to the barrier, from between the node and the next one beyond, which has two more words:
+ * u ← keep·u + paid.
  */
 export function knockOut(barriers: number, crossing = false): KernelFunction<any, void> {
   return fn({

@@ -67,7 +67,10 @@ export const payDividend = fn({
   },
 });
 
-/** V after a jump to `target`, in the cell from node j on, where V bends at the nodes `low` and `high`; see `payDividendBetween`. */
+/**
+ * V after a jump to `target`, in the cell from node j on, where V bends at the nodes `low` and `high`; see
+ * `payDividendBetween`.
+ */
 export const valueAfterJumpBetween = fn({
   name: "valueAfterJumpBetween",
   params: [read(real), read(real), i32, i32, real, i32, i32],
@@ -88,8 +91,10 @@ export const valueAfterJumpBetween = fn({
 });
 
 /**
- * The same where the trade is knocked out at nodes up to `low` and from `high` on after the date: V bends there, and is read from live nodes only. A
- * straight line goes on beyond them; what becomes of it the date's barriers say, which are set next (`crossing` in `barrier.ts`). Nodes ascend.
+ * The same where the trade is knocked out at nodes up to `low` and from `high` on after the date: V bends there, and is
+ * read from live nodes only. A
+ * straight line goes on beyond them; what becomes of it the date's barriers say, which are set next (`crossing` in
+ * `barrier.ts`). Nodes ascend.
  */
 export const payDividendBetween = fn({
   name: "payDividendBetween",

@@ -100,7 +100,8 @@ export function variantName(variant: SolverVariant): string {
 export const KEPT_FACTORS = 2;
 
 /**
- * Variants whose kernels are remembered. A book has a dozen, 600 random trades of every kind some 200; numbers of barriers and knock-ins make
+ * Variants whose kernels are remembered. A book has a dozen, 600 random trades of every kind some 200; numbers of
+ * barriers and knock-ins make
  * their number unbounded in a stream.
  */
 export const MOST_VARIANTS = 512;

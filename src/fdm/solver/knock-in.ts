@@ -19,7 +19,10 @@ export const knockInWords = (barriers: number, knockIns: number): number =>
 const ENTRY_WORDS = 3;
 const END_WORDS = 3;
 
-/** Words of a dividend before which nothing may have been knocked in: what it takes the spot to, of each knock-out and each knock-in; see `settleWaiting`. */
+/**
+ * Words of a dividend before which nothing may have been knocked in: what it takes the spot to, of each knock-out and
+ * each knock-in; see `settleWaiting`.
+ */
 export const crossInWords = (barriers: number, knockIns: number): number =>
   knockIns === 0 ? 0 : CROSSING_WORDS * barriers + (ENTRY_WORDS + 1) * knockIns;
 
@@ -27,7 +30,8 @@ export const crossInWords = (barriers: number, knockIns: number): number =>
 export const WAITING_END = { discounted: 0, held: 1, joined: 2 } as const;
 
 /**
- * What an event's date knocks in, and out, which goes before; at expiry (`first`) of what is paid if nothing was hit. `crossing`: see `knockOut`; each knock-in has
+ * What an event's date knocks in, and out, which goes before; at expiry (`first`) of what is paid if nothing was hit.
+ * `crossing`: see `knockOut`; each knock-in has
  * one more word, keep of the next node beyond.
  */
 export function settleWaiting(barriers: number, knockIns: number, crossing = false): KernelFunction<any, void> {

@@ -45,7 +45,9 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
   return { kind: "scalar", draft };
 }
 
-/** `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)`: no array can be chosen at run time, a call can. */
+/**
+ * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)`: no array can be chosen at run time, a call can.
+ */
 function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): ConditionalExpression | null {
   const { arguments: args } = node;
   const at = args.findIndex((arg) => choosesArray(arg, scope));

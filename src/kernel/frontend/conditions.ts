@@ -48,7 +48,8 @@ function pushIf(
 }
 
 /**
- * A bool. Each part that decides is asked for its truth by itself: minifiers leave out `!== 0` wherever nothing else counts,
+ * A bool. Each part that decides is asked for its truth by itself: minifiers leave out `!== 0` wherever nothing else
+ * counts,
  * so that `flag && n & 1` may join a bool and an integer.
  */
 export function lowerCondition(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
@@ -69,7 +70,10 @@ function conditionOf(ctx: Context, node: Expression, scope: Scope, out: DraftSta
   return truthOf(ctx, node, lowerScalar(ctx, node, scope, out));
 }
 
-/** A bool as it is; an integer that is not 0, as minifiers write comparisons of bits. What is decided to be real is refused. */
+/**
+ * A bool as it is; an integer that is not 0, as minifiers write comparisons of bits. What is decided to be real is
+ * refused.
+ */
 export function truthOf(ctx: Context, node: Node, draft: Draft): Draft {
   if (draft.kind === "const") return ctx.constant(node, Boolean(draft.value));
   if (isNumber(draft) && draft.type.narrow(INTEGER)) return compareOf(ctx, node, "ne", draft, ctx.constant(node, 0));
@@ -84,7 +88,8 @@ export function notOf(ctx: Context, node: Node, a: Draft): Draft {
 }
 
 /**
- * `&&` and `||`: a bool; of two integers one of them, as minifiers write `a ? a : b`. Where only the truth counts it is a bool
+ * `&&` and `||`: a bool; of two integers one of them, as minifiers write `a ? a : b`. Where only the truth counts it is
+ * a bool
  * in either case.
  */
 export function lowerLogical(

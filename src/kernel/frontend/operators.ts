@@ -37,7 +37,10 @@ function bitNotOf(ctx: Context, node: UnaryExpression, operand: Draft, out: Draf
   return scalar(ctx.draft(node, i32Type(), { kind: "unary", op: "bitnot", a: lateOf(ctx, node, "toI32", [a]) }));
 }
 
-/** A bool where a number is needed is 1 or 0, as in JavaScript: minifiers write `+c`, `2 * c` for `c ? 1 : 0`, `c ? 2 : 0`. */
+/**
+ * A bool where a number is needed is 1 or 0, as in JavaScript: minifiers write `+c`, `2 * c` for `c ? 1 : 0`, `c ? 2 :
+ * 0`.
+ */
 function numberOf(ctx: Context, node: Node, draft: Draft): Draft {
   if (draft.type.possible !== BOOL) return draft;
   if (draft.kind === "const") return ctx.constant(node, Number(draft.value));

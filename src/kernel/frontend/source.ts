@@ -45,10 +45,13 @@ interface ParsedText {
 }
 
 /**
- * Functions whose trees are remembered. All that the solvers of every kind of trade are made of are some 150; a user's own come with them.
+ * Functions whose trees are remembered. All that the solvers of every kind of trade are made of are some 150; a user's
+ * own come with them.
  */
 const MOST_TEXTS = 512;
-/** Parsed once, however many kernels inline the function, and however often it is declared. A pure function's memory. */
+/**
+ * Parsed once, however many kernels inline the function, and however often it is declared. A pure function's memory.
+ */
 const parsedTexts = new LastUsed<string, ParsedText>(MOST_TEXTS);
 
 export function parseFunction(
