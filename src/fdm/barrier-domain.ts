@@ -47,9 +47,7 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
   const within = (price: number): boolean => price > lowest && price < highest;
   // Nothing is told between a level next to zero and zero itself (`nodeOfLevel`).
   const least = NEXT_TO_ZERO * lowestOf(problem.spots);
-  const barriers = watchedLevels(problem).filter(
-    ({ level }) => level >= lowest && level <= highest && (level > least || level === lowest),
-  );
+  const barriers = watchedLevels(problem).filter(({ level }) => level > least && level >= lowest && level <= highest);
   const kinks = problem.payoff.kinks.filter(within);
   const base = DENSITY * deviation + Math.max(0, drift - 2 * deviation);
   // Where drift runs into a barrier the value changes over σ²/2μ, however long it lives.
@@ -129,10 +127,11 @@ function ends(
     barrier === undefined || barrier.open ? undefined : barrier.level;
   const below = problem.dividends.length === 0 ? cut(down) : undefined;
   const above = cut(up);
+  const cutBelow = below !== undefined && below > Math.max(low, NEXT_TO_ZERO * lowestOf(problem.spots));
   return {
-    lowest: below !== undefined && below > low ? below : low,
+    lowest: cutBelow ? below : low,
     highest: above !== undefined && above < high ? above : high,
-    cutBelow: below !== undefined && below > low,
+    cutBelow,
   };
 }
 
