@@ -28,8 +28,10 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
     "prices the reference cases, method %s, to 1e-9 of spot",
     async (method) => {
       const solvable = method === "auto" ? trades : trades.filter(({ id }) => id !== "EUR-O-13");
-      const expected = await priced(solvable, { device: cpu, precision: "f64", method, greeks: "grid" });
-      const got = await priced(solvable, { device: webgpu!, precision: "f64", method, greeks: "grid" });
+      // On meshes that both devices have room for: the private memory of a software adapter ends at some 170 nodes.
+      const options = { precision: "f64", method, greeks: "grid", accuracy: 1e-4 } as const;
+      const expected = await priced(solvable, { device: cpu, ...options });
+      const got = await priced(solvable, { device: webgpu!, ...options });
       const errors = solvable.map(({ id, underlying: { spot } }, i) => ({
         id,
         value: Math.abs(got[i].value - expected[i].value) / spot,

@@ -15,6 +15,7 @@ describe("FEYNKAC_REQUIRE", () => {
   it("makes an emulator that cannot be built a failure", async () => {
     // g++ is asked for its version even where the emulator is built, and there is none on an empty path.
     vi.stubEnv("PATH", "");
+    vi.stubEnv("FEYNKAC_REQUIRE", "");
     await expect(buildCudaEmulator()).resolves.toBeUndefined();
     vi.stubEnv("FEYNKAC_REQUIRE", "cuda");
     await expect(buildCudaEmulator()).rejects.toThrow("needs Linux and g++");
