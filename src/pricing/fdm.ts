@@ -131,7 +131,7 @@ export class FdmTrade {
       method: "fdm",
       ...(paid === undefined ? {} : knockedOutGreeks(this.problem, paid)),
       warnings: [
-        ...(point.driftDominated && estimate > this.wanted.accuracy * spot ? [this.firstOrder] : []),
+        ...(point.driftDominated && (this.isRough || estimate > this.wanted.accuracy * spot) ? [this.firstOrder] : []),
         ...(precision === "f32" && settings.accuracy < FINEST_F32
           ? [`accuracy ${settings.accuracy} of the spot is beyond f32: see errorEstimate`]
           : []),
@@ -139,9 +139,13 @@ export class FdmTrade {
     };
   }
 
+  private get isRough(): boolean {
+    return isRough(this.problem);
+  }
+
   /** Why the scheme is of first order. */
   private get firstOrder(): string {
-    return isRough(this.problem)
+    return this.isRough
       ? "volatility is 0, or jumps, where the spot may come: the scheme is of first order, see errorEstimate"
       : "drift dominates diffusion: the scheme is of first order, see errorEstimate";
   }

@@ -175,8 +175,10 @@ describe("a volatility that is none", () => {
 
 describe("warnings", () => {
   it("say that the scheme is of first order where the value is affected", async () => {
-    const { warnings } = await priced({ local: "S < 90 ? 0 : 0.2" });
-    expect(warnings).toEqual([expect.stringContaining("volatility is 0, or jumps")]);
+    for (const local of ["S < 90 ? 0 : 0.2", "S > 100 ? 0.2 : 0"]) {
+      const { warnings } = await priced({ local });
+      expect(warnings).toEqual([expect.stringContaining("volatility is 0, or jumps")]);
+    }
   });
 
   it("say nothing where drift dominates and the value is as exact as was asked for", async () => {
