@@ -74,9 +74,9 @@ async function nodeStepsATrade(): Promise<number> {
     if (args["flags"] !== undefined) counts.push(nodeStepsOf(args));
     device.launch(kernel, args, size);
   };
-  const nodeStepsOf = async ({ lanes, nodes, runs, flags }: LaunchArguments): Promise<number> => {
+  const nodeStepsOf = async ({ instances, nodes, runs, flags }: LaunchArguments): Promise<number> => {
     const words = await device.read(flags as DeviceBuffer<"i32">, 0, Number(runs));
-    return Number(lanes) * Number(nodes) * words.reduce((steps, run) => steps + stepsOfRun(run), 0);
+    return Number(instances) * Number(nodes) * words.reduce((steps, run) => steps + stepsOfRun(run), 0);
   };
   const counting = new Proxy(device, {
     get: (target, name) => {

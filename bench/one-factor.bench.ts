@@ -142,8 +142,8 @@ async function peerSearch(quantLib: QuantLib, goal: Goal, context: Context): Pro
 async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEngine, { name, problem, mesh }: Case) {
   const batch = Array.from({ length: engine.batch }, (_, i) => oneFactor(neighbour(problem, i)));
   const repetitions = context.quick ? 3 : 9;
-  const lanes = engine.prepare(batch, mesh);
-  const solving = (await medianSeconds(repetitions, () => engine.solve(lanes))) / batch.length;
+  const instances = engine.prepare(batch, mesh);
+  const solving = (await medianSeconds(repetitions, () => engine.solve(instances))) / batch.length;
   const seconds = (await medianSeconds(repetitions, () => engine.price(batch, mesh))) / batch.length;
   const peer = quantLib && (await finiteDifferences(quantLib, [problem], context.quick ? 5 : 25).seconds(onMesh(mesh)));
   const described = `${name}, ${describeMesh(mesh)}, ${describeThreads(engine)}`;

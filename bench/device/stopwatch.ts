@@ -23,9 +23,9 @@ const warmed = new WeakSet<Device>();
 
 function warmUpOfCuda(device: Device): number {
   const [first, again] = WARM_UP_CUDA_MS;
-  const least = warmed.has(device) ? again : first;
+  const min = warmed.has(device) ? again : first;
   warmed.add(device);
-  return least;
+  return min;
 }
 
 /** By the GPU's own clock, once it has worked for a while. */
@@ -34,8 +34,8 @@ function byEvents(device: CudaDevice): Stopwatch {
     device,
     how: "CUDA events",
     async milliseconds(work, repetitions) {
-      const least = warmUpOfCuda(device);
-      for (let warm = 0, i = 0; i < 1 || warm < least; i++) warm += await device.timed(work);
+      const min = warmUpOfCuda(device);
+      for (let warm = 0, i = 0; i < 1 || warm < min; i++) warm += await device.timed(work);
       const all: number[] = [];
       for (let i = 0; i < repetitions; i++) all.push(await device.timed(work));
       return median(all);

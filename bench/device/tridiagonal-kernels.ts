@@ -37,7 +37,7 @@ export const residuals = kernel({
   body({ rows, stride, x, worst }, gpu, { scattered }) {
     const s = gpu.globalId();
     const base = stride === 1 ? s * rows : s;
-    let most = 0.0;
+    let max = 0.0;
     for (let i = 0; i < rows; i++) {
       const e = base + i * stride;
       const below = i > 0 ? scattered(e, 1) * x[Math.max(e - stride, 0)] : 0.0;
@@ -46,9 +46,9 @@ export const residuals = kernel({
       const d = scattered(e, 4);
       const size = Math.abs(below) + Math.abs(here) + Math.abs(above) + Math.abs(d);
       const error = Math.abs(below + here + above - d) / Math.max(size, 1e-30);
-      if (!(error <= most)) most = Number.isFinite(error) ? error : 1.0;
+      if (!(error <= max)) max = Number.isFinite(error) ? error : 1.0;
     }
-    worst[s] = most;
+    worst[s] = max;
   },
 });
 
@@ -59,7 +59,7 @@ export const residualsOfElements = kernel({
   env: { scattered },
   body({ rows, stride, items, x, worst }, gpu, { scattered }) {
     const t = gpu.globalId();
-    let most = 0.0;
+    let max = 0.0;
     for (let e = t; e < x.length; e += items) {
       const i = stride === 1 ? e % rows : (e / stride) | 0;
       const below = i > 0 ? scattered(e, 1) * x[Math.max(e - stride, 0)] : 0.0;
@@ -68,8 +68,8 @@ export const residualsOfElements = kernel({
       const d = scattered(e, 4);
       const size = Math.abs(below) + Math.abs(here) + Math.abs(above) + Math.abs(d);
       const error = Math.abs(below + here + above - d) / Math.max(size, 1e-30);
-      if (!(error <= most)) most = Number.isFinite(error) ? error : 1.0;
+      if (!(error <= max)) max = Number.isFinite(error) ? error : 1.0;
     }
-    worst[t] = most;
+    worst[t] = max;
   },
 });

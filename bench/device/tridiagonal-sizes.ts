@@ -96,9 +96,9 @@ async function solvedByAll(run: Run, one: Case): Promise<void> {
   const error = async (): Promise<number> => {
     const stride = layout === "contiguous" ? 1 : batch;
     device.launch(checking, { rows, stride, items, x: rhs, worst }, { items });
-    let most = 0;
-    for (const value of await device.read(worst)) most = most >= value ? most : value;
-    return most;
+    let max = 0;
+    for (const value of await device.read(worst)) max = max >= value ? max : value;
+    return max;
   };
   for (const algorithm of ALGORITHMS) {
     if (rows >= (run.limits.get(name(one, algorithm))?.rows ?? Infinity)) continue;
@@ -168,14 +168,14 @@ async function timed(device: Device, solve: () => void): Promise<number> {
   const first = await wall();
   if (first > SLOW) return Math.min(first, await wall());
   if (device.backend !== "cpu") return stopwatch(device).milliseconds(solve, 3);
-  let least = first;
+  let min = first;
   let runs = 1;
   for (let spent = first; spent < ENOUGH || runs < 5; runs++) {
     const ms = await wall();
     spent += ms;
-    least = Math.min(least, ms);
+    min = Math.min(min, ms);
   }
-  return least;
+  return min;
 }
 
 /** Words read and written a row at copy speed, on the GPU whose copy speed is known. */

@@ -115,7 +115,7 @@ function scaleOf(panels: readonly Panel[]): Scale {
   };
 }
 
-const position = (value: number, [least, most]: Range): number => Math.log(value / least) / Math.log(most / least);
+const position = (value: number, [min, max]: Range): number => Math.log(value / min) / Math.log(max / min);
 
 function panelOf({ xLabel, yLabel }: Chart, { title, series, floor }: Panel, scale: Scale): string {
   const { width, height } = PANEL;
@@ -133,13 +133,13 @@ function panelOf({ xLabel, yLabel }: Chart, { title, series, floor }: Panel, sca
 }
 
 /** Grid lines at 1 … 9 times each power of ten of a range, those at powers labelled. */
-function axis([least, most]: Range, draw: (at: number, label: string, major: boolean) => string): string[] {
+function axis([min, max]: Range, draw: (at: number, label: string, major: boolean) => string): string[] {
   const out: string[] = [];
-  const short = most / least > 1e4;
-  for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); power++)
+  const short = max / min > 1e4;
+  for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power++)
     for (let digit = 1; digit < 10; digit++) {
       const at = digit * 10 ** power;
-      if (at >= least && at <= most) out.push(draw(at, digit === 1 ? powerOfTen(power, short) : "", digit === 1));
+      if (at >= min && at <= max) out.push(draw(at, digit === 1 ? powerOfTen(power, short) : "", digit === 1));
     }
   return out;
 }

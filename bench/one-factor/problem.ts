@@ -17,7 +17,7 @@ export interface Problem {
   readonly beta?: number;
   /** When a Bermudan may be exercised before its maturity; whole days over 365. */
   readonly dates?: readonly number[];
-  /** Levels of a double knock-out, watched all the time. */
+  /** Levels of a double knock-out, monitored all the time. */
   readonly lower?: number;
   readonly upper?: number;
 }

@@ -100,7 +100,7 @@ function open(options: OpenOptions): Promise<Device> {
 async function openAny(options: OpenOptions): Promise<Device> {
   const { precision = "f64" } = options;
   const single = precision === "f32";
-  const cuda = single || precision === "f64" ? await openUsableCuda(single ? Infinity : MOST_RATIO) : undefined;
+  const cuda = single || precision === "f64" ? await openUsableCuda(single ? Infinity : MAX_RATIO) : undefined;
   if (cuda !== undefined) return cuda;
   return (precision === "f64" ? undefined : await openHardwareGpu()) ?? openCpu(options);
 }
@@ -118,15 +118,15 @@ async function openCuda(device?: number): Promise<CudaDevice> {
  * GPUs made for computing do f64 at half the rate of f32 (a few at a third or a quarter); all others at a 24th to a 64th,
  * where the CPU's cores may well be faster.
  */
-const MOST_RATIO = 8;
+const MAX_RATIO = 8;
 
 /** Undefined wherever anything of CUDA is missing or does not work; at once where there is no NVIDIA GPU. */
-async function openUsableCuda(mostRatio: number): Promise<CudaDevice | undefined> {
+async function openUsableCuda(maxRatio: number): Promise<CudaDevice | undefined> {
   if (!cudaMayBeHere()) return undefined;
   const { cudaDevices, createCudaDevice } = await import("./cuda/index.ts");
   try {
     const [first] = await cudaDevices();
-    return first !== undefined && first.singleToDoubleRatio <= mostRatio ? await createCudaDevice() : undefined;
+    return first !== undefined && first.singleToDoubleRatio <= maxRatio ? await createCudaDevice() : undefined;
   } catch {
     return undefined; // whatever it is that is there by half, `feynkac doctor` names it
   }

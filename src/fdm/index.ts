@@ -1,4 +1,4 @@
-/** Finite differences for one-factor problems: meshes, time grids, the solver kernel, batches of lanes on a device. */
+/** Finite differences for one-factor problems: meshes, time grids, the solver kernel, batches of instances on a device. */
 export {
   type AffineCoordinate,
   affineDividends,
@@ -7,20 +7,20 @@ export {
   type PaidDividend,
 } from "./problem/affine.ts";
 export { Arena } from "./execute/arena.ts";
-export { LaneSolver, largestNodes } from "./execute/batch.ts";
+export { BatchSolver, largestNodes } from "./execute/batch.ts";
 export { needsItems } from "./execute/split.ts";
-export type { LaneValues } from "./execute/launch.ts";
+export type { InstanceValues } from "./execute/launch.ts";
 export {
   inwardFirst,
   isKnockedIn,
   isPast,
-  isWatched,
-  isWatchedBetween,
+  isMonitored,
+  isMonitoredBetween,
   knockedOutBy,
   type KnockOut,
   rebateValue,
   SAME_DATE,
-  type WatchedLevel,
+  type MonitoredLevel,
 } from "./problem/barriers.ts";
 export {
   coarserInTime,
@@ -28,8 +28,8 @@ export {
   type Grid,
   grids,
   gridsOn,
-  lane,
-  type Lane,
+  instance,
+  type Instance,
   type Reading,
   type Resolution,
 } from "./execute/instance.ts";

@@ -9,7 +9,7 @@ export interface DiscreteDividend {
   readonly time: number;
   /** In the underlying's currency, ≥ 0. */
   readonly cash: number;
-  /** As a part of the spot just before, 0 … 1. */
+  /** As relative to spot just before, 0 … 1. */
   readonly proportional: number;
 }
 

@@ -1,4 +1,4 @@
-/** A device under test. One that is lost is opened anew, so that what one family did to it does not fail the others. */
+/** A device under test. One that is lost is opened again, so that what one family did to it does not fail the others. */
 import type { Device } from "../../src/device/device.ts";
 import { messageOf, open, type Opened } from "./devices.ts";
 import type { Row } from "./run.ts";

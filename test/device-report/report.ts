@@ -42,11 +42,11 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 /** Most failures of one row that are printed. */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 
 export function failuresOf(rows: readonly Row[]): string[] {
   return rows.flatMap((row) => {
-    const shown = row.failures.slice(0, MOST_FAILURES).map((failure) => `  ${failure}`);
+    const shown = row.failures.slice(0, MAX_FAILURES).map((failure) => `  ${failure}`);
     const more = row.failures.length - shown.length;
     const title = `FAILED: ${titleOf(row)}`;
     if (shown.length === 0) return [];

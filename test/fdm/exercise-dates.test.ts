@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { grids, lane, LaneSolver, type OneFactorProblem, pointValue, type Resolution } from "../../src/fdm/index.ts";
+import {
+  grids,
+  instance,
+  BatchSolver,
+  type OneFactorProblem,
+  pointValue,
+  type Resolution,
+} from "../../src/fdm/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 
@@ -33,9 +40,9 @@ const put = (spot: number, right: "put" | "call" = "put"): OneFactorProblem => (
 /** Extrapolated values. */
 async function values(problems: readonly OneFactorProblem[], resolution: Resolution): Promise<number[]> {
   using device = createCpuDevice({ threads: 1 });
-  using solver = new LaneSolver(device, "f64");
+  using solver = new BatchSolver(device, "f64");
   const pairs = problems.map((problem) => grids(problem, resolution));
-  const solved = await solver.solve(pairs.flatMap(([fine, coarse]) => [lane(fine), lane(coarse)]));
+  const solved = await solver.solve(pairs.flatMap(([fine, coarse]) => [instance(fine), instance(coarse)]));
   return pairs.map(([fine, coarse], i) => {
     const [a, b] = [pointValue(fine, solved[2 * i], 1e-13), pointValue(coarse, solved[2 * i + 1], 1e-13)];
     return a.value + (a.value - b.value) / 3;

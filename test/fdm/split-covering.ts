@@ -27,7 +27,7 @@ export function featuresOf(problem: OneFactorProblem): Features {
     exercise: scheme,
     dividends: time.dividends > 0 ? "dividends" : "no dividends",
     barriers: problem.barriers === undefined ? "no barriers" : "barriers",
-    rows: time.homogeneous ? "steady" : "anew",
+    rows: time.homogeneous ? "homogeneous" : "refactorised",
     diffusion: problem.diffusion.kind,
     payoff: table === undefined ? "closed" : hasObstacle(table) ? "two columns" : "one column",
     mesh: nodeAt(mesh, 0) < nodeAt(mesh, 1) ? "ascending" : "descending",
@@ -35,7 +35,7 @@ export function featuresOf(problem: OneFactorProblem): Features {
   };
 }
 
-/** What is compiled in or left out: early exercise, dividends, barriers, rows made once or anew each step. */
+/** What is compiled in or left out: early exercise, dividends, barriers, rows made once or again each step. */
 export const variantOf = ({ exercise, dividends, barriers, rows }: Features): string =>
   [exercise, dividends, barriers, rows].join(", ");
 
@@ -44,16 +44,16 @@ export const variants: readonly string[] = [
   ...["none", "brennan-schwartz", "policy", "dates"].flatMap((exercise) =>
     ["no dividends", "dividends"].flatMap((dividends) =>
       (exercise === "brennan-schwartz" ? ["no barriers"] : ["no barriers", "barriers"]).flatMap((barriers) =>
-        ["steady", "anew"].map((rows) => [exercise, dividends, barriers, rows].join(", ")),
+        ["homogeneous", "refactorised"].map((rows) => [exercise, dividends, barriers, rows].join(", ")),
       ),
     ),
   ),
-  "moving, no dividends, no barriers, steady",
+  "time-dependent, no dividends, no barriers, homogeneous",
 ];
 
 /** Those of which two options may share a subgroup. */
 export const pairedVariants = variants.filter(
-  (name) => !/policy|, barriers/.test(name) && !/, dividends.*anew/.test(name),
+  (name) => !/policy|, barriers/.test(name) && !/, dividends.*refactorised/.test(name),
 );
 export const paired = (variant: string): string => `${variant}, two a subgroup`;
 

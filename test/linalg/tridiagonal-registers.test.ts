@@ -7,7 +7,7 @@ import { streamedHybridKernel } from "../../src/linalg/tridiagonal/streamed-hybr
 import { compile, nvccMissing, translationUnit } from "../kernel/cuda-support.ts";
 
 /** Warps that a multiprocessor of 65,536 registers holds; three sets of 512 rows in f64 in flight are 48 KiB, enough to hide memory's latency. */
-const LEAST_WARPS = 12;
+const MIN_WARPS = 12;
 
 describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
   test.each(["f64", "f32"] as const)(
@@ -25,7 +25,7 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
       expect(reports).toHaveLength(kernels.length);
       for (const { kernel, registers, stack, spilled } of reports) {
         expect([kernel, [stack, spilled]]).toEqual([kernel, [0, 0]]);
-        expect(Math.floor(65_536 / (32 * Math.ceil(registers / 8) * 8))).toBeGreaterThanOrEqual(LEAST_WARPS);
+        expect(Math.floor(65_536 / (32 * Math.ceil(registers / 8) * 8))).toBeGreaterThanOrEqual(MIN_WARPS);
       }
     },
     120_000,

@@ -1,7 +1,7 @@
 /** The worker threads of a device and what has been posted to them. */
 import { LastUsed } from "../../last-used.ts";
 import type { CpuMemory } from "./memory.ts";
-import { MOST_PROGRAMS } from "../most-programs.ts";
+import { MAX_PROGRAMS } from "../most-programs.ts";
 import type { Program } from "./program.ts";
 import type { FromWorker, StartThread, Thread } from "./thread.ts";
 
@@ -48,7 +48,7 @@ export class Pool {
    * Programs that the workers have, by id. They run what is posted in order, so that one may go as soon as its launches
    * are posted.
    */
-  readonly #known = new LastUsed<number, number>(MOST_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
+  readonly #known = new LastUsed<number, number>(MAX_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
   readonly #scratch: { address: number; bytes: number }[];
   readonly #outgrown: { address: number; launches: number }[] = [];
   #fences: Fence[] = [];

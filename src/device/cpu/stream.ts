@@ -185,8 +185,8 @@ export class Stream {
   }
 
   /** Items of one call: some RANGE, at most `most`, whole chunks. */
-  #step({ pace, unit }: Program, most: number): number {
-    const aim = pace === undefined ? unit : Math.min(RANGE / pace, most);
+  #step({ pace, unit }: Program, max: number): number {
+    const aim = pace === undefined ? unit : Math.min(RANGE / pace, max);
     return Math.max(unit, Math.floor(aim / unit) * unit);
   }
 

@@ -72,7 +72,7 @@ export class CudaDevice implements Device {
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#session = session;
     session.onLoss = (reason) => this.#lose(reason);
-    this.#blocks = new Blocks(session, { mostIdle: info.memoryBytes * IDLE_PART, exact: exactMemory });
+    this.#blocks = new Blocks(session, { maxIdle: info.memoryBytes * IDLE_PART, exact: exactMemory });
     this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
     this.#uploads = new Uploads(session);
     this.#downloads = new Downloads(session, this.#timeline);

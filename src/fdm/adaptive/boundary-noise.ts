@@ -46,10 +46,10 @@ export function boundaryNoise({
   return (spot) => {
     if (isKnockedIn(problem, spot)) return exercised(spot);
     // First to a level, and from there to the boundary.
-    let most = 0;
+    let max = 0;
     for (const { side, level } of problem.knockIns?.levels ?? [])
-      most = Math.max(most, reach(spot, level, side === "up" ? 1 : -1) * exercised(level));
-    return most;
+      max = Math.max(max, reach(spot, level, side === "up" ? 1 : -1) * exercised(level));
+    return max;
   };
 }
 

@@ -1,5 +1,5 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { LEAST } from "../operator/zero-value-guard.ts";
+import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
 export const SETTING_WORDS = 5;
@@ -25,10 +25,10 @@ export function knockOut(barriers: number, crossing = false): KernelFunction<any
   return fn({
     name: "knockOut",
     params: [read(real), i32, i32, i32, write(real), i32],
-    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, least: LEAST },
-    body([coefficients, row, pitch, lane, u, nodes], gpu, env) {
+    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, min: ZERO_VALUE_GUARD },
+    body([coefficients, row, pitch, instance, u, nodes], gpu, env) {
       for (let k = 0; k < env.barriers; k++) {
-        const at = (row + k * env.words) * pitch + lane;
+        const at = (row + k * env.words) * pitch + instance;
         const node = coefficients[at];
         const side = coefficients[at + pitch];
         const value = coefficients[at + 2 * pitch];
@@ -37,9 +37,9 @@ export function knockOut(barriers: number, crossing = false): KernelFunction<any
         for (let i = 0; i < nodes; i++) {
           const beyond = side * (gpu.real(i) - node);
           const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
-          let out = value + env.least;
+          let out = value + env.min;
           if (env.crossing && beyond < 1.5)
-            out = coefficients[at + 5 * pitch] * u[i] + coefficients[at + 6 * pitch] + env.least;
+            out = coefficients[at + 5 * pitch] * u[i] + coefficients[at + 6 * pitch] + env.min;
           u[i] = beyond > 0.5 ? out : here;
         }
       }
@@ -49,15 +49,15 @@ export function knockOut(barriers: number, crossing = false): KernelFunction<any
 
 /**
  * The ends of the live nodes from an event's date back to the one before: the nodes at and beyond which the trade is knocked out, −1 and `nodes` where
- * no barrier is watched. `held`: the value there stays as it is; else it is discounted like any other.
+ * no barrier is monitored. `held`: the value there stays as it is; else it is discounted like any other.
  */
 export const readEnds = (barriers: number): KernelFunction<any, any> =>
   fn({
     name: "readEnds",
     params: [read(real), i32, i32, i32],
     env: { settings: SETTING_WORDS * barriers },
-    body([coefficients, row, pitch, lane], gpu, { settings }) {
-      const at = (row + settings) * pitch + lane;
+    body([coefficients, row, pitch, instance], gpu, { settings }) {
+      const at = (row + settings) * pitch + instance;
       return {
         low: gpu.i32(coefficients[at]),
         lowHeld: coefficients[at + pitch] > 0.5,
@@ -88,10 +88,10 @@ export const liveObstacle = fn({
   name: "liveObstacle",
   params: [read(real), i32, i32, i32, write(real), i32, i32, bool, i32, bool],
   env: { never: NEVER },
-  body([table, column, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld], _gpu, { never }) {
+  body([table, column, pitch, instance, obstacle, nodes, low, lowHeld, high, highHeld], _gpu, { never }) {
     for (let i = 0; i < nodes; i++) {
       const dead = i < low || i > high || (i === low && lowHeld) || (i === high && highHeld);
-      const payoff = table[(column * nodes + i) * pitch + lane];
+      const payoff = table[(column * nodes + i) * pitch + instance];
       obstacle[i] = dead ? never : payoff;
     }
   },

@@ -28,25 +28,25 @@ export function exerciseBoundary(smooth: boolean): KernelFunction<any, number> {
     name: "exerciseBoundary",
     params: [read(real), read(real), read(real), i32, i32, i32],
     env: { smooth, vertex },
-    body([u, payoff, table, nodes, pitch, lane], gpu, { smooth, vertex }) {
+    body([u, payoff, table, nodes, pitch, instance], gpu, { smooth, vertex }) {
       const tolerance = gpu.precision === "f32" ? 1e-6 : 1e-12;
       let j = 0;
       while (j < nodes && u[j] - payoff[j] > tolerance * Math.abs(payoff[j])) j++;
       let found = -3e38;
       if (j < nodes) {
         while (j < nodes - 1 && u[j + 1] - payoff[j + 1] <= tolerance * Math.abs(payoff[j + 1])) j++;
-        const here = table[j * pitch + lane];
+        const here = table[j * pitch + instance];
         found = here;
         if (smooth && j > 0 && j < nodes - 3) {
-          const below = table[(j - 1) * pitch + lane];
-          const x1 = table[(j + 1) * pitch + lane];
-          const x2 = table[(j + 2) * pitch + lane];
-          const x3 = table[(j + 3) * pitch + lane];
+          const below = table[(j - 1) * pitch + instance];
+          const x1 = table[(j + 1) * pitch + instance];
+          const x2 = table[(j + 2) * pitch + instance];
+          const x3 = table[(j + 3) * pitch + instance];
           const edge = vertex(x1, x2, x3, u[j + 1] - payoff[j + 1], u[j + 2] - payoff[j + 2], u[j + 3] - payoff[j + 3]);
           found = Math.min(Math.max(edge, Math.min(below, x1)), Math.max(below, x1));
         }
         if (!smooth && j < nodes - 1) {
-          const x1 = table[(j + 1) * pitch + lane];
+          const x1 = table[(j + 1) * pitch + instance];
           const now = u[j] - payoff[j];
           const next = u[j + 1] - payoff[j + 1];
           found = here - (now * (x1 - here)) / (next - now);

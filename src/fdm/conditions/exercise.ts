@@ -72,10 +72,10 @@ export const exerciseByHalves = fn({
   name: "exerciseByHalves",
   params: [write(real), read(real), i32, i32, i32, i32, i32],
   env: { exercisedByHalf },
-  body([u, table, mean, obstacle, nodes, pitch, lane], _gpu, env) {
+  body([u, table, mean, obstacle, nodes, pitch, instance], _gpu, env) {
     for (let i = 0; i < nodes; i++) {
-      const paid = table[(obstacle * nodes + i) * pitch + lane];
-      u[i] = env.exercisedByHalf(u[i], table[(mean * nodes + i) * pitch + lane], paid);
+      const paid = table[(obstacle * nodes + i) * pitch + instance];
+      u[i] = env.exercisedByHalf(u[i], table[(mean * nodes + i) * pitch + instance], paid);
     }
   },
 });

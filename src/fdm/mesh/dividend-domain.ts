@@ -1,5 +1,5 @@
 import type { DiscreteDividend } from "../../market/index.ts";
-import { jumpsOf, LEAST_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
+import { jumpsOf, MIN_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 
@@ -11,8 +11,8 @@ const LARGE_TOTAL = 0.5;
 /** Half-width of a dense part of the mesh, in units of the distance over which the solution bends there. */
 const DENSITY = 0.6;
 /** Bends narrower than this part of the life's standard deviation are not told from kinks, and those of that smallest deviation. */
-const LEAST_PART_OF_DEVIATION = 1e-3;
-const LEAST_DEVIATION = 1e-4;
+const MIN_PART_OF_DEVIATION = 1e-3;
+const MIN_DEVIATION = 1e-4;
 /** However soon a date is, a bend within as much of the life's standard deviations is near: today's value is read from nodes on both sides of the spot. */
 const NEAR = 0.1;
 /** A bend needs no dense part of its own where another one is at most this many times as coarse. */
@@ -31,11 +31,11 @@ export interface Bend {
 export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
   if (dividends.length === 0) return false;
-  const least = Math.min(lowestOf(spots), lowestOf(payoff.kinks));
+  const min = Math.min(lowestOf(spots), lowestOf(payoff.kinks));
   let largest = 0;
   let total = 0;
   for (const { cash, proportional } of dividends) {
-    const part = cash / least + proportional;
+    const part = cash / min + proportional;
     largest = Math.max(largest, part);
     total += part;
   }
@@ -45,7 +45,7 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
 /** The mesh of a problem with large dividends: dense about every bend that the spot may come to, each as far as it needs. */
 export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const { payoff, spots, american, exerciseTimes = [] } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
   const linear = reachesZero(problem, deviation);
   const { bends, sharp } = bendsOf(problem, payoff.kinks);
   // The boundary of early exercise is about the strike whatever becomes of the spot.
@@ -56,15 +56,15 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(drift > 2 * deviation ? 2 * drift : drift);
   const reach = Math.exp(REACH * deviation);
-  let least = Math.max(Math.min(...points, leastReached(problem)), LEAST_PART * Math.min(...payoff.kinks, ...spots));
-  let most = Math.max(...points) * margin;
+  let min = Math.max(Math.min(...points, minReached(problem)), MIN_PART * Math.min(...payoff.kinks, ...spots));
+  let max = Math.max(...points) * margin;
   if (!payoff.straight) {
-    least = Math.min(least, weighedSpot(problem, deviation, -1));
-    most = Math.max(most, weighedSpot(problem, deviation, 1));
+    min = Math.min(min, weighedSpot(problem, deviation, -1));
+    max = Math.max(max, weighedSpot(problem, deviation, 1));
   }
   const ends = {
-    lowest: linear ? 0 : reached(problem, least / margin, 1 / reach),
-    highest: reached(problem, most, reach),
+    lowest: linear ? 0 : reached(problem, min / margin, 1 / reach),
+    highest: reached(problem, max, reach),
   };
   const jumps = jumpsOf(problem).filter((price) => price > ends.lowest && price < ends.highest);
   const pins = pinnedPrices(problem, [], payoff.kinks, [], jumps, count);
@@ -91,7 +91,7 @@ export function bendsOf(
   levels: readonly number[] = [],
 ): { readonly bends: readonly Bend[]; readonly sharp: readonly number[] } {
   const { dividends, expiry } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
   const bends: Bend[] = [];
   const sharp: number[] = [];
   const reach = reachOf(problem);
@@ -108,7 +108,7 @@ export function bendsOf(
       const spread = at * deviationAt(at);
       const width = Math.hypot(before, spread);
       const moved = Math.max(0, at * Math.abs(drift) - 2 * width);
-      bends.push({ at, width: DENSITY * Math.max(width + moved, LEAST_PART_OF_DEVIATION * deviation * at) });
+      bends.push({ at, width: DENSITY * Math.max(width + moved, MIN_PART_OF_DEVIATION * deviation * at) });
       if (before < 0.5 * width) sharp.push(at);
       return [{ at: at * Math.exp(-drift), width: width * Math.exp(-drift) }];
     });
@@ -153,7 +153,7 @@ function varianceUntil(problem: OneFactorProblem, time: number): number {
 }
 
 /** How far down dividends take the spots that volatility has taken down: what moves a little as a part of 100 moves much as a part of what is left. */
-function leastReached(problem: OneFactorProblem): number {
+function minReached(problem: OneFactorProblem): number {
   return Math.min(
     ...reachOf(problem)
       .slice(1)
@@ -192,10 +192,10 @@ const carrier =
  */
 export function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
-  const least = LEAST_PART * Math.min(...payoff.kinks, ...spots);
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
+  const min = MIN_PART * Math.min(...payoff.kinks, ...spots);
   const after = carriersOf(problem).flatMap((one) => spots.map(one.after));
-  return [...spots, ...after.filter((price) => price > least)].map((at) => smooth(at, deviation));
+  return [...spots, ...after.filter((price) => price > min)].map((at) => smooth(at, deviation));
 }
 
 const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * deviation * at });
@@ -204,8 +204,8 @@ const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * 
 export function distinct(bends: readonly Bend[]): readonly Bend[] {
   const kept: Bend[] = [];
   for (const bend of bends.toSorted((a, b) => a.width - b.width)) {
-    const most = (COVERED * bend.width) ** 2;
-    if (!kept.some(({ at, width }) => (at - bend.at) ** 2 + width * width <= most)) kept.push(bend);
+    const max = (COVERED * bend.width) ** 2;
+    if (!kept.some(({ at, width }) => (at - bend.at) ** 2 + width * width <= max)) kept.push(bend);
   }
   return kept;
 }

@@ -12,8 +12,8 @@ export const REACH = 5;
  * which five standard deviations off is worth less than 1e-7 of it, and four off 1e-6.
  */
 const FULL_REACH_NODES = 57;
-const LEAST_REACH = 3;
-const reachOf = (count: number): number => Math.max(REACH - Math.max(FULL_REACH_NODES - count, 0) / 8, LEAST_REACH);
+const MIN_REACH = 3;
+const reachOf = (count: number): number => Math.max(REACH - Math.max(FULL_REACH_NODES - count, 0) / 8, MIN_REACH);
 
 /**
  * Half-width of the dense part of the mesh, in standard deviations; 0.5 … 3 differ little. Wider by the cash dividends, which move
@@ -26,14 +26,14 @@ const DENSITY = 0.6;
  */
 const INFLOW_REACH = 6;
 /** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
-const LEAST_DEVIATION = 1e-4;
+const MIN_DEVIATION = 1e-4;
 
 /** Below this part of the spot there is no need to go, wherever dividends take it. */
-export const LEAST_PART = 0.02;
+export const MIN_PART = 0.02;
 
 export interface Domain extends MeshSpec {
   /** Whether the first node is certain to be exercised: the mesh was cut off there. */
-  readonly fixed: boolean;
+  readonly firstExercised: boolean;
 }
 
 /** Where the nodes of a problem go; `exercised`: see `certainExercise`. */
@@ -43,7 +43,16 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
   const cash = cashOf(problem);
   const linear = reachesZero(problem, deviation);
   const kinks = denseAt(problem, deviation);
-  const { lowest, highest, fixed } = ends(problem, kinks, deviation, drift, cash, linear, reachOf(count), exercised);
+  const { lowest, highest, firstExercised } = ends(
+    problem,
+    kinks,
+    deviation,
+    drift,
+    cash,
+    linear,
+    reachOf(count),
+    exercised,
+  );
   const centre = kinks[kinks.length >> 1];
   return {
     count,
@@ -57,7 +66,7 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
       (linear ? cash : cash / centre),
     zero: !linear && cash > 0,
     descending: problem.payoff.exerciseSide === "high",
-    fixed,
+    firstExercised,
   };
 }
 
@@ -81,7 +90,7 @@ export function reachesZero(problem: OneFactorProblem, deviation: number): boole
   return fall > FALL * REACH * deviation;
 }
 
-const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
 
 /** The prices at which σ(S) jumps. */
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
@@ -112,7 +121,7 @@ function ends(
   linear: boolean,
   deviations: number,
   exercised: number | undefined,
-): Pick<Domain, "lowest" | "highest" | "fixed"> {
+): Pick<Domain, "lowest" | "highest" | "firstExercised"> {
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(0.5 * deviation + (Math.abs(drift) > 2 * deviation ? 0.5 * Math.abs(drift) : 0));
   const reach = Math.exp(deviations * deviation);
@@ -137,7 +146,7 @@ function ends(
   if (cash > 0 && !linear) {
     // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot comes.
     const spot = lowestOf(problem.spots);
-    const left = Math.max(keptOf(problem) * spot * Math.min(1, forth) - cash, LEAST_PART * spot);
+    const left = Math.max(keptOf(problem) * spot * Math.min(1, forth) - cash, MIN_PART * spot);
     lowest = Math.min(lowest, reached(problem, left, 1 / reach));
   }
   if (!payoff.straight) {
@@ -145,10 +154,10 @@ function ends(
     lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
     highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
   }
-  if (exercised === undefined) return { lowest, highest, fixed: false };
+  if (exercised === undefined) return { lowest, highest, firstExercised: false };
   if (problem.payoff.exerciseSide === "low")
-    return { lowest: Math.max(lowest, exercised), highest, fixed: exercised >= lowest };
-  return { lowest, highest: Math.min(highest, exercised), fixed: exercised <= highest };
+    return { lowest: Math.max(lowest, exercised), highest, firstExercised: exercised >= lowest };
+  return { lowest, highest: Math.min(highest, exercised), firstExercised: exercised <= highest };
 }
 
 /** Of a ladder's spots, or of kinks, case by case: spread into arguments they would be copied. Infinite if there are none. */
@@ -209,7 +218,7 @@ export function keptOf({ dividends }: OneFactorProblem): number {
 }
 
 /** Powers of the spot beyond this are not followed: what a payoff is worth that grows as fast is decided where no spot comes. */
-const MOST_GROWTH = 10;
+const MAX_GROWTH = 10;
 
 /**
  * The lowest of the spots, or the highest, where it is at expiry in the mean that a payoff brings which goes like S^p out there: weighed by it, ln S moves by
@@ -221,7 +230,7 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
   const spot = (sign > 0 ? highestOf : lowestOf)(spots) * Math.exp(drifted);
   const far = reached(problem, spot, Math.exp(sign * REACH * deviation));
   const power = Math.log2(Math.abs(payoff.value(2 ** sign * far) / payoff.value(far))) * sign;
-  const growth = Number.isFinite(power) ? Math.max(-MOST_GROWTH, Math.min(power, MOST_GROWTH)) : 0;
+  const growth = Number.isFinite(power) ? Math.max(-MAX_GROWTH, Math.min(power, MAX_GROWTH)) : 0;
   return spot * Math.exp(sign * deviation * (1 + deviation * Math.max(0, sign * (growth - 0.5))));
 }
 
@@ -229,7 +238,7 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
  * A volatility below this part of the largest ends no mesh: drift may take the spot across prices at which nothing
  * moves at random.
  */
-const LEAST_OF_LARGEST = 0.25;
+const MIN_OF_LARGEST = 0.25;
 /** Further down than by this part of a logarithm there is no need to go. */
 const BOTTOM = 40;
 
@@ -239,14 +248,14 @@ const BOTTOM = 40;
  */
 export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
   if (problem.diffusion.kind === "deterministic") return start * lognormal;
-  const least = LEAST_OF_LARGEST * Math.sqrt(totalVariance(problem) / problem.expiry);
+  const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / problem.expiry);
   const early = volatilityOver(problem, 0, 0.5 * time);
   const late = volatilityOver(problem, 0.5 * time, time);
   const steps = 8 * REACH;
   const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(time)) / 8;
   // A volatility without bound at zero would take more than a number holds at once.
   const moved = (from: number, part: number, sigma: number): number =>
-    from + Math.max(Math.min(part * root * Math.max(sigma, least), 2), -2);
+    from + Math.max(Math.min(part * root * Math.max(sigma, min), 2), -2);
   let x = Math.log(start);
   const bottom = x - BOTTOM;
   for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
@@ -332,14 +341,14 @@ export function isRough(problem: OneFactorProblem): boolean {
   if (diffusion.kind !== "local" && diffusion.kind !== "formula") return false;
   if (diffusion.kind === "formula" && diffusion.jumps === true) return true;
   const variance = totalVariance(problem);
-  const least = NO_PART * Math.sqrt(variance / expiry);
+  const min = NO_PART * Math.sqrt(variance / expiry);
   const reach = Math.exp(LOOKED_AT * Math.sqrt(variance));
   const lowest = Math.min(spots[0], lowestOf(payoff.kinks)) / reach;
   const highest = Math.max(spots[0], ...payoff.kinks) * reach;
   const times = diffusion.kind === "local" ? [0] : [0.1, 0.3, 0.5, 0.7, 0.9].map((part) => part * expiry);
   for (let i = 0; i <= LOOKS; i++) {
     const price = lowest * (highest / lowest) ** (i / LOOKS);
-    if (times.some((time) => volatilityAt(diffusion, price, time) < least)) return true;
+    if (times.some((time) => volatilityAt(diffusion, price, time) < min)) return true;
   }
   return false;
 }

@@ -3,24 +3,24 @@ import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts"
 /** Words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
 
-/** A factorisation's coefficients of a lane, from `row` on; see `solverKernel`. */
+/** A factorisation's coefficients of an instance, from `row` on; see `solverKernel`. */
 export function readCoefficients(formula: boolean): KernelFunction<any, any> {
   return fn({
     name: "readCoefficients",
     params: [read(real), i32, i32, i32],
     env: { formula },
-    body([coefficients, row, pitch, lane], _gpu, { formula }) {
+    body([coefficients, row, pitch, instance], _gpu, { formula }) {
       let time = 0.0;
       let shift = 0.0;
       if (formula) {
-        time = coefficients[(row + 4) * pitch + lane];
-        shift = coefficients[(row + 5) * pitch + lane];
+        time = coefficients[(row + 4) * pitch + instance];
+        shift = coefficients[(row + 5) * pitch + instance];
       }
       return {
-        h: coefficients[row * pitch + lane],
-        hVariance: coefficients[(row + 1) * pitch + lane],
-        hDrift: coefficients[(row + 2) * pitch + lane],
-        hRate: coefficients[(row + 3) * pitch + lane],
+        h: coefficients[row * pitch + instance],
+        hVariance: coefficients[(row + 1) * pitch + instance],
+        hDrift: coefficients[(row + 2) * pitch + instance],
+        hRate: coefficients[(row + 3) * pitch + instance],
         time,
         shift,
       };
@@ -28,21 +28,21 @@ export function readCoefficients(formula: boolean): KernelFunction<any, any> {
   });
 }
 
-/** Numbers a lane that a mesh and a vanilla payoff in closed form follow from. */
+/** Numbers an instance that a mesh and a vanilla payoff in closed form follow from. */
 export const CLOSED_WORDS = 6;
 
-/** A lane's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`. */
+/** An instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`. */
 export const readClosed = fn({
   name: "readClosed",
   params: [read(real), i32, i32],
-  body([table, pitch, lane]) {
+  body([table, pitch, instance]) {
     return {
-      kink: table[lane],
-      width: table[pitch + lane],
-      meshStep: table[2 * pitch + lane],
-      at: table[3 * pitch + lane],
-      zeroAt: table[4 * pitch + lane],
-      sign: table[5 * pitch + lane],
+      kink: table[instance],
+      width: table[pitch + instance],
+      meshStep: table[2 * pitch + instance],
+      at: table[3 * pitch + instance],
+      zeroAt: table[4 * pitch + instance],
+      sign: table[5 * pitch + instance],
     };
   },
 });

@@ -4,9 +4,9 @@ import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts"
 export const PIECE_WORDS = 5;
 
 /**
- * Where a lane's surface stands in the table, after everything else (`tail`):
+ * Where an instance's surface stands in the table, after everything else (`tail`):
  *
- *   [lane], [pitch + lane]   the lane's first slice; the parallel move of σ
+ *   [instance], [pitch + instance]   the instance's first slice; the parallel move of σ
  *   [2·pitch]                the number of pieces
  *   then slices              pieces of five words: the left end, σ = c₀ + u·(c₁ + u·(c₂ + u·c₃)), u = S − left end
  *
@@ -18,13 +18,13 @@ export function readSurface(shape: string): KernelFunction<any, any> {
     name: "readSurface",
     params: [read(real), i32, i32, i32],
     env: { surface: shape === "surface" },
-    body([table, tail, pitch, lane], gpu, { surface }) {
+    body([table, tail, pitch, instance], gpu, { surface }) {
       let slice = 0;
       let pieces = 0;
       let move = 0.0;
       if (surface) {
-        slice = gpu.i32(table[tail + lane]);
-        move = table[tail + pitch + lane];
+        slice = gpu.i32(table[tail + instance]);
+        move = table[tail + pitch + instance];
         pieces = gpu.i32(table[tail + 2 * pitch]);
       }
       return { slice, move, pieces };

@@ -40,7 +40,7 @@ export function rightHandSide(variant: EquationVariant): KernelFunction<any, num
       pinnedValue: pinnedValue(variant),
     },
     body(
-      [u, v, source, lambda, table, parameters, i, nodes, pitch, lane, mask, tEnd, h, fromU, fromV, e],
+      [u, v, source, lambda, table, parameters, i, nodes, pitch, instance, mask, tEnd, h, fromU, fromV, e],
       _gpu,
       env: any,
     ) {
@@ -49,9 +49,9 @@ export function rightHandSide(variant: EquationVariant): KernelFunction<any, num
       if (env.hasSource) value += source[i];
       if (env.splitting) value += h * lambda[i];
       if (env.pins) {
-        const S = table[i * pitch + lane];
-        if (env.isPinned(i, nodes - 1, tEnd, S, parameters, pitch, lane, mask)) {
-          const end = env.pinnedValue(i, nodes - 1, tEnd, S, parameters, pitch, lane, mask);
+        const S = table[i * pitch + instance];
+        if (env.isPinned(i, nodes - 1, tEnd, S, parameters, pitch, instance, mask)) {
+          const end = env.pinnedValue(i, nodes - 1, tEnd, S, parameters, pitch, instance, mask);
           value = u[i] + (end - u[i]) / e;
         }
       }

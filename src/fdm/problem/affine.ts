@@ -49,7 +49,7 @@ export interface AffineCoordinate {
   /** x of S = 0 today, the lowest there is: the spot may fall below what is still to be paid. */
   readonly lowest: number;
   /**
-   * The dates inside (0, `expiry`) as a condition, none if there are none: the time grid begins anew there, and a spot that cannot pay a dividend
+   * The dates inside (0, `expiry`) as a condition, none if there are none: the time grid begins again there, and a spot that cannot pay a dividend
    * is zero from then on, V = `value`, a formula in t. `early` adds a moment before each, at which a right may be used that is worth less after it.
    */
   dates(expiry: number, value: string, early?: "early"): DatesCondition[];

@@ -78,21 +78,25 @@ export const valueBetween = fn({
 });
 
 /** Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them. */
-const isExercised = (closed: boolean, moving: boolean): KernelFunction<any, boolean> =>
+const isExercised = (closed: boolean, timeDependent: boolean): KernelFunction<any, boolean> =>
   fn({
     name: "isExercised",
     params: [read(real), i32, i32, i32, read(real), read(real), i32, real, real, real],
-    env: { closed, moving, readClosed },
-    body([table, obstacleRow, pitch, lane, x, u, i, rounding, slope, held], _gpu, { closed, moving, readClosed }) {
+    env: { closed, timeDependent, readClosed },
+    body(
+      [table, obstacleRow, pitch, instance, x, u, i, rounding, slope, held],
+      _gpu,
+      { closed, timeDependent, readClosed },
+    ) {
       let below = 0.0;
       let above = 0.0;
       if (closed) {
-        const { kink, sign } = readClosed(table, pitch, lane);
-        below = moving ? sign * x[i] * slope - held : sign * (x[i] - kink);
-        above = moving ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
+        const { kink, sign } = readClosed(table, pitch, instance);
+        below = timeDependent ? sign * x[i] * slope - held : sign * (x[i] - kink);
+        above = timeDependent ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
       } else {
-        below = table[(obstacleRow + i) * pitch + lane];
-        above = table[(obstacleRow + i + 1) * pitch + lane];
+        below = table[(obstacleRow + i) * pitch + instance];
+        above = table[(obstacleRow + i + 1) * pitch + instance];
       }
       return below > 0 && above > 0 && u[i] <= below + rounding && u[i + 1] <= above + rounding;
     },
@@ -105,21 +109,29 @@ const isExercised = (closed: boolean, moving: boolean): KernelFunction<any, bool
 export function pointValue({
   closed,
   american,
-  moving,
-  waits,
-}: Readonly<Record<"closed" | "american" | "moving" | "waits", boolean>>): KernelFunction<any, any> {
+  timeDependent,
+  hasKnockIns,
+}: Readonly<Record<"closed" | "american" | "timeDependent" | "hasKnockIns", boolean>>): KernelFunction<any, any> {
   return fn({
     name: "pointValue",
     params: [read(real), read(real), i32, i32, i32, read(real), read(real), read(real), i32, i32, real, real],
-    env: { closed, american, waits, cellIn, valueBetween, isExercised: isExercised(closed, moving), EXERCISED },
-    body([table, coefficients, row, pitch, lane, x, u, waiting, nodes, obstacleRow, slope, held], gpu, env: any) {
-      const price = coefficients[row * pitch + lane];
+    env: {
+      closed,
+      american,
+      hasKnockIns,
+      cellIn,
+      valueBetween,
+      isExercised: isExercised(closed, timeDependent),
+      EXERCISED,
+    },
+    body([table, coefficients, row, pitch, instance, x, u, dormant, nodes, obstacleRow, slope, held], gpu, env: any) {
+      const price = coefficients[row * pitch + instance];
       const cell = env.cellIn(x, nodes, price);
       let lowest = 0;
       let highest = nodes - 1;
       if (!env.closed) {
-        lowest = gpu.i32(coefficients[(row + 1) * pitch + lane]);
-        highest = gpu.i32(coefficients[(row + 2) * pitch + lane]);
+        lowest = gpu.i32(coefficients[(row + 1) * pitch + instance]);
+        highest = gpu.i32(coefficients[(row + 2) * pitch + instance]);
       }
       const isIn = lowest < nodes;
       if (!isIn) {
@@ -128,13 +140,14 @@ export function pointValue({
       }
       const first = Math.min(Math.max(Math.min(Math.max(cell - 2, lowest), highest - 5), 0), nodes - 6);
       let value = 0.0;
-      if (env.waits && !isIn) value = env.valueBetween(x, waiting, first, price);
+      if (env.hasKnockIns && !isIn) value = env.valueBetween(x, dormant, first, price);
       else value = env.valueBetween(x, u, first, price);
       const isBeyond = (price - x[0]) * (price - x[nodes - 1]) > 0;
       if (isBeyond) value = env.EXERCISED;
       if (env.american && isIn) {
         const rounding = gpu.precision === "f32" ? 2e-6 : 1e-12;
-        if (env.isExercised(table, obstacleRow, pitch, lane, x, u, cell, rounding, slope, held)) value = env.EXERCISED;
+        if (env.isExercised(table, obstacleRow, pitch, instance, x, u, cell, rounding, slope, held))
+          value = env.EXERCISED;
       }
       return value;
     },

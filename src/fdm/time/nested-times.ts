@@ -1,4 +1,4 @@
-import { type WatchedLevel, watchedLevels } from "../problem/barriers.ts";
+import { type MonitoredLevel, monitoredLevels } from "../problem/barriers.ts";
 import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
@@ -12,7 +12,7 @@ export interface NestedTimes {
 interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
   readonly exerciseTimes: OneFactorProblem["exerciseTimes"];
   readonly restarts: OneFactorProblem["restarts"];
-  readonly levels: readonly WatchedLevel[];
+  readonly levels: readonly MonitoredLevel[];
   readonly steps: number;
   readonly homogeneous: boolean;
   readonly jumps: boolean;
@@ -21,18 +21,18 @@ interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
 
 /** Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows beyond use. */
 const grids = new Map<number, Known[]>();
-const MOST_EXPIRIES = 512;
-const MOST_OF_AN_EXPIRY = 32;
+const MAX_EXPIRIES = 512;
+const MAX_OF_AN_EXPIRY = 32;
 
 /** The grids of a problem, the coarse one of as many steps. Problems of the same dates have the very same grids. */
 export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const homogeneous = isTimeHomogeneous(problem);
-  const levels = watchedLevels(problem);
+  const levels = monitoredLevels(problem);
   const { american, dividends, exerciseTimes, restarts, expiry } = problem;
   const { jumps } = problem.payoff;
   let ofExpiry = grids.get(expiry);
   if (ofExpiry === undefined) {
-    if (grids.size >= MOST_EXPIRIES) grids.clear();
+    if (grids.size >= MAX_EXPIRIES) grids.clear();
     grids.set(expiry, (ofExpiry = []));
   }
   for (const known of ofExpiry)
@@ -44,14 +44,14 @@ export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
     )
       return known.times;
   const times = makeTimes(problem, levels, steps, homogeneous);
-  if (ofExpiry.length >= MOST_OF_AN_EXPIRY) ofExpiry.length = 0;
+  if (ofExpiry.length >= MAX_OF_AN_EXPIRY) ofExpiry.length = 0;
   ofExpiry.push({ american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, times });
   return times;
 }
 
 function makeTimes(
   problem: OneFactorProblem,
-  levels: readonly WatchedLevel[],
+  levels: readonly MonitoredLevel[],
   steps: number,
   homogeneous: boolean,
 ): NestedTimes {
@@ -79,16 +79,16 @@ function phasesOf(steps: number): number {
 }
 
 /** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
-const areContinuous = (levels: readonly WatchedLevel[]): boolean =>
+const areContinuous = (levels: readonly MonitoredLevel[]): boolean =>
   levels.length > 0 && levels.every(({ times }) => times === undefined);
 
-function sameDates(known: Known, problem: OneFactorProblem, levels: readonly WatchedLevel[]): boolean {
+function sameDates(known: Known, problem: OneFactorProblem, levels: readonly MonitoredLevel[]): boolean {
   return (
     known.american === problem.american &&
     same(known.exerciseTimes, problem.exerciseTimes, sameNumber) &&
     same(known.restarts, problem.restarts, sameNumber) &&
     same(known.dividends, problem.dividends, sameDividend) &&
-    same(known.levels, levels, sameWatch)
+    same(known.levels, levels, sameMonitoring)
   );
 }
 
@@ -106,5 +106,5 @@ type Dividend = OneFactorProblem["dividends"][number];
 const sameDividend = (a: Dividend, b: Dividend): boolean =>
   a.time === b.time && a.cash === b.cash && a.proportional === b.proportional;
 
-const sameWatch = (a: WatchedLevel, b: WatchedLevel): boolean =>
+const sameMonitoring = (a: MonitoredLevel, b: MonitoredLevel): boolean =>
   a.from === b.from && a.to === b.to && same(a.times, b.times, sameNumber);

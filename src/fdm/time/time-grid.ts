@@ -38,7 +38,7 @@ export interface TimeGridSpec {
   readonly rannacherSteps: number;
   /** The same in segments of fewer than half of the steps; as many unless given. */
   readonly rannacherStepsOfShort?: number;
-  /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
+  /** Whether a short step of two Euler half steps ends the grid, see `instance.ts`. */
   readonly damped: boolean;
   /** Whether exercise on dates makes the solution jump, which else only bends. */
   readonly jumps?: boolean;
@@ -49,7 +49,7 @@ interface Pattern {
   readonly steps: readonly TimeStep[];
   /**
    * One word a step, see `solverKernel`. Where coefficients depend on time every step is marked for a new factorisation, and a
-   * launch takes away the marks that none of its lanes needs.
+   * launch takes away the marks that none of its instances needs.
    */
   readonly flags: Int32Array;
   /** Of each factorisation the step, and h of I − hL as a part of its segment. */
@@ -75,7 +75,7 @@ export interface TimeGrid extends Pattern {
 
 /** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
 const patterns = new Map<string | number, Pattern>();
-const MOST_PATTERNS = 512;
+const MAX_PATTERNS = 512;
 
 /** `homogeneous`: coefficients do not depend on time, so that a factorisation lasts as long as Δt does. */
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
@@ -95,7 +95,7 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
       : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.jumps ?? false} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
-    if (patterns.size >= MOST_PATTERNS) patterns.clear();
+    if (patterns.size >= MAX_PATTERNS) patterns.clear();
     patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
   }
   const { steps, flags, factoring, eventful, key, factorisations, dividends, barrierDates } = pattern;

@@ -277,8 +277,8 @@ function denseLayout(shape: Shape): Layout {
   return { shape: Object.freeze([...shape]), offset: 0, strides: { batch: rows * columns, row: columns, column: 1 } };
 }
 
-function checkRange(who: string, what: string, from: number, to: number, most: number): void {
-  const valid = [from, to].every((n) => Number.isInteger(n)) && 0 <= from && from <= to && to <= most;
+function checkRange(who: string, what: string, from: number, to: number, max: number): void {
+  const valid = [from, to].every((n) => Number.isInteger(n)) && 0 <= from && from <= to && to <= max;
   if (!valid)
-    throw new ShapeError(`${who}: ${what} ${from} … ${to}, expected whole numbers with 0 ≤ from ≤ to ≤ ${most}`);
+    throw new ShapeError(`${who}: ${what} ${from} … ${to}, expected whole numbers with 0 ≤ from ≤ to ≤ ${max}`);
 }

@@ -156,9 +156,9 @@ async function ownProduct(device: Device, spec: MatmulSpec): Promise<OwnProduct>
 /** Items are counted in i32. */
 function counted(spec: MatmulSpec, product: OwnProduct, items: number): OwnProduct {
   const groups = Math.ceil(spec.rows / product.rows) * Math.ceil(spec.columns / product.columns) * spec.batch;
-  const most = Math.floor((2 ** 31 - 65_536) / items);
-  if (groups <= most) return product;
-  throw new SpecError(`matmul: ${groups} workgroups, expected at most ${most}; split the batch`);
+  const max = Math.floor((2 ** 31 - 65_536) / items);
+  if (groups <= max) return product;
+  throw new SpecError(`matmul: ${groups} workgroups, expected at most ${max}; split the batch`);
 }
 
 export interface MatmulOptions {

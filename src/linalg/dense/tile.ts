@@ -61,7 +61,7 @@ export interface Tiled {
 }
 
 /** How much more than the smallest tiles a tile may compute beyond C's edges. */
-const MOST_WASTE = 1.5;
+const MAX_WASTE = 1.5;
 
 /** The largest tile that the device has memory for, of which there are enough to fill it, and which fits C well enough. */
 export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tiled): Tile {
@@ -70,7 +70,7 @@ export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tile
   const good = (one: Tile): boolean =>
     fits(device, one, precision) &&
     tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL &&
-    work(one) <= MOST_WASTE * work(smallest);
+    work(one) <= MAX_WASTE * work(smallest);
   // A software adapter takes a minute to compile what a GPU's registers hold.
   const some = isGpu(device) ? TILES[precision] : TILES[precision].slice(-2);
   return some.find(good) ?? smallest;

@@ -9,16 +9,16 @@ import { CODE_OK } from "./status.ts";
  *
  * Cost: rows in total, each 12 flops; a barrier a round. Source: R. W. Hockney (1965).
  */
-export function reduceCyclic(groupSize: number, most: number): KernelFunction<any, any> {
+export function reduceCyclic(groupSize: number, max: number): KernelFunction<any, any> {
   return fn({
     name: "reduceCyclic",
     params: [write(real), write(real), write(real), write(real), i32],
-    env: { groupSize, most, ok: CODE_OK },
-    *body([a, b, c, d, rows], gpu, { groupSize, most, ok }) {
+    env: { groupSize, max, ok: CODE_OK },
+    *body([a, b, c, d, rows], gpu, { groupSize, max, ok }) {
       const item = gpu.localId();
       let code = ok;
       let s = 1;
-      while (((rows / s) | 0) > most) {
+      while (((rows / s) | 0) > max) {
         for (let i = 2 * s - 1 + 2 * s * item; i < rows; i += 2 * s * groupSize) {
           const below = b[i - s];
           if (below === 0) code = Math.min(code, i - s);

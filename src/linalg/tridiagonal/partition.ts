@@ -26,7 +26,7 @@ interface Reduced {
 
 const CHUNK_ROWS = 512;
 /** A device with no registers to speak of walks chunks with private arrays that stay in a core's first cache. */
-const LEAST_CHUNK = 64;
+const MIN_CHUNK = 64;
 
 /**
  * Systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced system of two rows a chunk is solved,
@@ -113,7 +113,7 @@ function reducedSystem(device: Device, { rows, batch, precision }: Problem, stat
 }
 
 function chunksOf({ rows }: Problem): Chunks {
-  const chunk = Math.min(CHUNK_ROWS, Math.max(LEAST_CHUNK, Math.ceil(rows / 4)));
+  const chunk = Math.min(CHUNK_ROWS, Math.max(MIN_CHUNK, Math.ceil(rows / 4)));
   return { rows: chunk, count: Math.ceil(rows / chunk) };
 }
 

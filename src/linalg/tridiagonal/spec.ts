@@ -53,7 +53,7 @@ export interface TridiagonalSpec extends Required<TridiagonalOptions> {
 }
 
 /** Indexes on devices are of 32 bits. */
-const MOST_ELEMENTS = 2 ** 31 - 1;
+const MAX_ELEMENTS = 2 ** 31 - 1;
 
 /**
  * Checks and completes a description of `batch` tridiagonal systems of `rows` equations each,
@@ -70,12 +70,8 @@ export function tridiagonalSpec(options: Placement & TridiagonalOptions): Tridia
   oneOf("periodic", periodic, [true, false]);
   oneOf("factors", factors, [true, false]);
   const place = "shape" in options ? alongAxis(options) : inLayout(options);
-  if (place.rows * place.batch > MOST_ELEMENTS)
-    throw wrong(
-      "rows × batch",
-      place.rows * place.batch,
-      `at most ${MOST_ELEMENTS} elements; solve the batch in parts`,
-    );
+  if (place.rows * place.batch > MAX_ELEMENTS)
+    throw wrong("rows × batch", place.rows * place.batch, `at most ${MAX_ELEMENTS} elements; solve the batch in parts`);
   return Object.freeze({ kind: "tridiagonal", ...place, precision, algorithm, matrices, periodic, factors });
 }
 

@@ -124,10 +124,10 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
 /** Private arrays are of few sizes, so that kernels are few. */
 const CAPACITIES = [64, 256, 512, 1024];
 /** Of private memory an item may take so many bytes: beyond that caches lose it, and a workspace is as good. */
-const MOST_PRIVATE_BYTES = 16_384;
+const MAX_PRIVATE_BYTES = 16_384;
 
 export function privateCapacity(rows: number, arrays: number, { limits }: Device, problem: Problem): number {
-  const bytes = Math.min(limits.maxPrivateBytes, MOST_PRIVATE_BYTES);
+  const bytes = Math.min(limits.maxPrivateBytes, MAX_PRIVATE_BYTES);
   const fits = (size: number): boolean => size >= rows && size * arrays * bytesOf(problem.precision) <= bytes;
   return CAPACITIES.find(fits) ?? 0;
 }

@@ -115,10 +115,7 @@ describe("jumps of the state: cash dividends", () => {
       await solveOne({ ...problem, conditions: [] }, device),
       await solveOne(problem, device),
     ];
-    const difference = plain.values.reduce(
-      (most, value, i) => Math.max(most, Math.abs(value - reflected.values[i])),
-      0,
-    );
+    const difference = plain.values.reduce((max, value, i) => Math.max(max, Math.abs(value - reflected.values[i])), 0);
     expect(difference).toBeLessThan(1e-9);
   });
 });

@@ -186,12 +186,12 @@ describe("order in time, on one mesh, against 4,000 steps of TR-BDF2, extrapolat
     ["implicit Euler, extrapolated", { scheme: { kind: "implicit-euler" }, extrapolate: "time" }, 1.9],
     ["TR-BDF2, extrapolated", { scheme: { kind: "tr-bdf2" }, extrapolate: "time" }, 2.8],
   ];
-  test.each(cases)("%s", async (name, more, least) => {
+  test.each(cases)("%s", async (name, more, min) => {
     const reference = await exact;
     const { order } = await orderTable(name, [16, 32, 64, 128], async (steps) =>
       worst(await solveOne({ ...problem, ...more, steps }, device), (S) => reference.at(S).value, SPOTS),
     );
-    expect(order).toBeGreaterThanOrEqual(least);
+    expect(order).toBeGreaterThanOrEqual(min);
   });
 });
 

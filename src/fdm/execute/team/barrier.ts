@@ -10,9 +10,9 @@ export function knockOutRuns(barriers: number, rows: number, crossing = false): 
     name: "knockOutRuns",
     params: [read(real), i32, i32, i32, i32, write(real)],
     env: { barriers, rows, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS },
-    body([coefficients, row, pitch, lane, first, u], gpu, env) {
+    body([coefficients, row, pitch, instance, first, u], gpu, env) {
       for (let j = 0; j < env.barriers; j++) {
-        const at = (row + j * env.words) * pitch + lane;
+        const at = (row + j * env.words) * pitch + instance;
         const node = gpu.i32(coefficients[at]) - first;
         const up = coefficients[at + pitch] > 0;
         const value = coefficients[at + 2 * pitch];
@@ -40,8 +40,8 @@ const readRunEnds = (barriers: number): KernelFunction<any, any> =>
     name: "readRunEnds",
     params: [read(real), i32, i32, i32, i32, i32],
     env: { readEnds: readEnds(barriers) },
-    body([coefficients, row, pitch, lane, first, nodes], _gpu, { readEnds }) {
-      const { low, lowHeld, high, highHeld } = readEnds(coefficients, row, pitch, lane);
+    body([coefficients, row, pitch, instance, first, nodes], _gpu, { readEnds }) {
+      const { low, lowHeld, high, highHeld } = readEnds(coefficients, row, pitch, instance);
       const lowRow = Math.min(Math.max(low, 0), nodes - 1) - first;
       const highRow = Math.min(Math.max(high, 0), nodes - 1) - first;
       return {
@@ -59,8 +59,8 @@ export const holdRuns = (barriers: number, rows: number): KernelFunction<any, vo
     name: "holdRuns",
     params: [read(real), i32, i32, i32, i32, i32, write(real)],
     env: { rows, readEnds: readEnds(barriers) },
-    body([coefficients, row, pitch, lane, lowHeld, highHeld, u], _gpu, { rows, readEnds }) {
-      const { lowValue, highValue } = readEnds(coefficients, row, pitch, lane);
+    body([coefficients, row, pitch, instance, lowHeld, highHeld, u], _gpu, { rows, readEnds }) {
+      const { lowValue, highValue } = readEnds(coefficients, row, pitch, instance);
       for (let k = 0; k < rows; k++) {
         if (k === lowHeld) u[k] = lowValue;
         if (k === highHeld) u[k] = highValue;
@@ -103,10 +103,14 @@ const liveObstacleRuns = (rows: number): KernelFunction<any, void> =>
     name: "liveObstacleRuns",
     params: [read(real), i32, i32, i32, i32, i32, i32, i32, i32, i32, write(real)],
     env: { rows, never: NEVER },
-    body([table, column, nodes, pitch, lane, first, low, high, lowHeld, highHeld, obstacle], _gpu, { rows, never }) {
+    body(
+      [table, column, nodes, pitch, instance, first, low, high, lowHeld, highHeld, obstacle],
+      _gpu,
+      { rows, never },
+    ) {
       for (let k = 0; k < rows; k++) {
         const dead = k < low || k > high || k === lowHeld || k === highHeld;
-        const payoff = table[(column * nodes + Math.min(first + k, nodes - 1)) * pitch + lane];
+        const payoff = table[(column * nodes + Math.min(first + k, nodes - 1)) * pitch + instance];
         obstacle[k] = dead || first + k >= nodes ? never : payoff;
       }
     },
@@ -126,11 +130,11 @@ export const settleRuns = (barriers: number, rows: number, policy: boolean): Ker
       readRunEnds: readRunEnds(barriers),
       liveObstacleRuns: liveObstacleRuns(rows),
     },
-    body([coefficients, row, pitch, lane, first, nodes, u, table, column, obstacle], _gpu, env: any) {
-      env.knockOutRuns(coefficients, row, pitch, lane, first, u);
-      const { low, high, lowHeld, highHeld } = env.readRunEnds(coefficients, row, pitch, lane, first, nodes);
+    body([coefficients, row, pitch, instance, first, nodes, u, table, column, obstacle], _gpu, env: any) {
+      env.knockOutRuns(coefficients, row, pitch, instance, first, u);
+      const { low, high, lowHeld, highHeld } = env.readRunEnds(coefficients, row, pitch, instance, first, nodes);
       if (env.policy)
-        env.liveObstacleRuns(table, column, nodes, pitch, lane, first, low, high, lowHeld, highHeld, obstacle);
+        env.liveObstacleRuns(table, column, nodes, pitch, instance, first, low, high, lowHeld, highHeld, obstacle);
       return { low, high, lowHeld, highHeld };
     },
   });

@@ -15,17 +15,17 @@ export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacl
     name: "obstacleRuns",
     params: [read(real), read(real), i32, i32, i32, i32, write(real)],
     env: { rows, closed, laid, placeIn: placeIn(team), closedNode, readClosed },
-    body([x, table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
+    body([x, table, column, nodes, pitch, instance, obstacle], gpu, env: any) {
       const first = env.placeIn().item * env.rows;
       if (env.closed) {
-        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, instance);
         for (let k = 0; k < env.rows; k++) {
           const i = Math.min(first + k, nodes - 1);
           const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);
           obstacle[k] = first + k < nodes ? gpu.positivePart(sign * (node - kink)) : 0.0;
         }
       } else {
-        const from = (column * nodes + first) * pitch + lane;
+        const from = (column * nodes + first) * pitch + instance;
         for (let k = 0; k < env.rows; k++) {
           obstacle[k] = 0.0;
           if (first + k < nodes) obstacle[k] = table[from + k * pitch];
@@ -44,8 +44,8 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
     name: "thresholdRuns",
     params: [read(real), read(real), i32, i32, i32, i32, read(real), real, write(real), write(real)],
     env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
-    body([x, table, column, nodes, pitch, lane, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
-      obstacleRuns(x, table, column, nodes, pitch, lane, threshold);
+    body([x, table, column, nodes, pitch, instance, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
+      obstacleRuns(x, table, column, nodes, pitch, instance, threshold);
       let below = 2 * before;
       for (let k = 0; k < rows; k++) {
         u[k] = Math.max(u[k], threshold[k]);
@@ -93,7 +93,7 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
         column,
         nodes,
         pitch,
-        lane,
+        instance,
         gain,
         lower,
         upper,
@@ -108,7 +108,7 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
       gpu,
       { rows, obstacleRuns }: any,
     ) {
-      obstacleRuns(x, table, column, nodes, pitch, lane, doubled);
+      obstacleRuns(x, table, column, nodes, pitch, instance, doubled);
       let below = before;
       for (let k = 0; k < rows; k++) {
         const paid = doubled[k];
@@ -164,7 +164,7 @@ function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
 
 /**
  * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of one with two as `exerciseByHalves`.
- * `obstacle` is overwritten. It is read anew on each date, for registers that hold it for the whole time loop are missing elsewhere.
+ * `obstacle` is overwritten. It is read again on each date, for registers that hold it for the whole time loop are missing elsewhere.
  * Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and 30 a bend, twice where it is the run's own.
  */
 export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): KernelFunction<any, any> {
@@ -180,10 +180,10 @@ export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): Kern
       obstacleRuns: obstacleRuns(team, rows, obstacle),
       premiumsBeside: premiumsBeside(team, rows),
     },
-    *body([u, obstacle, x, table, scratch, column, nodes, pitch, lane], _gpu, env: any) {
+    *body([u, obstacle, x, table, scratch, column, nodes, pitch, instance], _gpu, env: any) {
       const first = env.placeIn().item * env.rows;
       const last = nodes - 1;
-      env.obstacleRuns(x, table, column, nodes, pitch, lane, obstacle);
+      env.obstacleRuns(x, table, column, nodes, pitch, instance, obstacle);
       if (env.closed || column === 1) {
         const beside = yield* env.premiumsBeside(u, obstacle, scratch);
         let before = beside.before2;
@@ -221,7 +221,7 @@ export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): Kern
           above = beyond;
         }
       } else {
-        const means = (nodes + first) * pitch + lane;
+        const means = (nodes + first) * pitch + instance;
         for (let k = 0; k < env.rows; k++)
           if (first + k < nodes) u[k] = env.exercisedByHalf(u[k], table[means + k * pitch], obstacle[k]);
       }

@@ -109,12 +109,12 @@ export interface Factoring {
   readonly lasting: boolean;
   /** The state is w = gain·u: what enters a part from below counts times `gain` (`stepRuns`). */
   readonly scaled: boolean;
-  /** In f64, for `weighRuns`, `LEAST` is added to the coefficients, and `upper` is without the sign that a mesh's first row may give it. */
+  /** In f64, for `weighRuns`, `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that a mesh's first row may give it. */
   readonly summed: boolean;
 }
 
 /** Keeps products over a part far from the ends of f64, and what it lets through is nothing beside a rounding. */
-const LEAST = 2 ** -64;
+const ZERO_VALUE_GUARD = 2 ** -64;
 
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
@@ -159,7 +159,7 @@ export function factorRuns(
       lasting,
       scaled,
       summed,
-      least: LEAST,
+      min: ZERO_VALUE_GUARD,
       often: lasting && team.options === 1,
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, lasting),
@@ -237,8 +237,8 @@ export function factorRuns(
         lower[k] = a[k] * pivot;
         upper[k] = c[k] * pivot;
         if (env.summed && gpu.precision === "f64") {
-          lower[k] = a[k] * pivot + env.least;
-          upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.least;
+          lower[k] = a[k] * pivot + env.min;
+          upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.min;
         }
         // As above; f64 has room for a whole run, which factors that last do without where registers count for more.
         if (env.often || (gpu.precision !== "f64" && k % 2 === 1)) {

@@ -11,13 +11,13 @@ import { placeIn, type Team } from "./team.ts";
 const rowMetrics = fn({
   name: "rowMetrics",
   params: [real, real, real, real, bool, bool, bool],
-  body([here, variance, hDown, hUp, isFirst, isLast, fixed], gpu) {
+  body([here, variance, hDown, hUp, isFirst, isLast, firstExercised], gpu) {
     let A = 0.0;
     let B = 0.0;
     let C = 0.0;
     let D = 0.0;
     if (isLast) B = here / hDown;
-    else if (isFirst) D = fixed ? 0.0 : here / hUp;
+    else if (isFirst) D = firstExercised ? 0.0 : here / hUp;
     else {
       const weight = gpu.reciprocal(hDown * hUp * (hDown + hUp));
       A = variance * (hUp * weight);
@@ -57,7 +57,7 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
       bool,
     ],
     env: { rows, shape, placeIn: placeIn(team), rowMetrics },
-    *body([A, B, C, D, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed], gpu, env: any) {
+    *body([A, B, C, D, bounds, ends, table, varianceRow, nodes, pitch, instance, firstExercised], gpu, env: any) {
       const last = nodes - 1;
       const { item } = env.placeIn();
       const first = item * env.rows;
@@ -69,8 +69,8 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
         const here = A[i];
         const hDown = here - A[Math.max(i - 1, 0)];
         const hUp = A[Math.min(i + 1, last)] - here;
-        const variance = env.shape === "table" ? table[(varianceRow + i) * pitch + lane] : here * here;
-        const row = env.rowMetrics(here, variance, hDown, hUp, i === 0, i === last, fixed);
+        const variance = env.shape === "table" ? table[(varianceRow + i) * pitch + instance] : here * here;
+        const row = env.rowMetrics(here, variance, hDown, hUp, i === 0, i === last, firstExercised);
         const inside = first + k <= last;
         ownA[k] = inside ? row.A : 0.0;
         ownB[k] = inside ? row.B : 0.0;

@@ -73,7 +73,7 @@ function passOn(team: Team, direction: "above" | "below", reaching: Reaching): K
 }
 
 /** How far a scan has to go: over the neighbours (`nearSum`), one hop more (`passOn`), over all, or as its `reach` says; factors that do not last have the multipliers of doubling only. */
-export type Reaching = "near" | "hop" | "far" | "any" | "anew";
+export type Reaching = "near" | "hop" | "far" | "any" | "refactorised";
 
 /**
  * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last: returns the y that
@@ -93,7 +93,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       levels,
       shuffles,
       down,
-      anew: reaching === "anew",
+      refactorised: reaching === "refactorised",
       passes: reaching === "hop" || reaching === "far",
       any: reaching === "any",
       near: NEAR,
@@ -110,7 +110,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       const place = own ? 0 : item;
       let entering = 0.0;
       if (env.shuffles) {
-        if (env.anew) entering = yield* env.rounds(value, multiplier, place, pitch, reach);
+        if (env.refactorised) entering = yield* env.rounds(value, multiplier, place, pitch, reach);
         else entering = yield* env.nearSum(value, multiplier, place, pitch);
         if (env.passes || (env.any && reach !== env.near))
           entering = yield* env.passOn(entering, multiplier, place, pitch, reach);
@@ -244,8 +244,8 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
             upwards = round.upwards;
           }
         // Its barriers stand before the next scan, which starts in the half that was just read.
-        const most: number = yield* env.largest(reach, counter, result);
-        return env.shuffles ? most : (most + 1) & -2;
+        const max: number = yield* env.largest(reach, counter, result);
+        return env.shuffles ? max : (max + 1) & -2;
       }
       for (let level = 0; level < env.few; level++) {
         const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
@@ -259,8 +259,8 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
       const next = item + distance < env.items ? downwards : 0.0;
       const before = item >= distance ? upwards : 0.0;
       reach = Math.max(next, before) > nothing ? env.far : reach;
-      const most: number = yield* env.largest(reach, counter, result);
-      if (most === env.far) {
+      const max: number = yield* env.largest(reach, counter, result);
+      if (max === env.far) {
         for (let level = env.few; level < env.levels; level++) {
           const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
           downwards = round.downwards;
@@ -268,7 +268,7 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
         }
         if (!env.shuffles) yield; // the next scan starts in the half that was just read
       }
-      return most;
+      return max;
     },
   });
 }

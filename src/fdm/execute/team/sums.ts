@@ -162,7 +162,7 @@ function sumSteps(
   team: Team,
   rows: number,
   premium: boolean,
-  reaching: Exclude<Reaching, "anew">,
+  reaching: Exclude<Reaching, "refactorised">,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
   return fn({

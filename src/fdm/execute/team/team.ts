@@ -57,7 +57,7 @@ export const HALF_SUBGROUP: Team = {
 /** Items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
 
-/** Lanes among which shuffles exchange values: those of an option, or all, for no subgroup has more. */
+/** Instances among which shuffles exchange values: those of an option, or all, for no subgroup has more. */
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /** Which of its option's items an item is, and which of the group's options that is. */
