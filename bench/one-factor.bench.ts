@@ -67,8 +67,9 @@ const goals: readonly Goal[] = [
 
 /**
  * The floor of one node and time step on a core, in cycles: one factorised implicit step reads u, the inverse pivot and
- * the upper factor, then z, the lower factor, u and (American) the obstacle, and writes z and u. Two 16-byte loads a cycle
- * bring 4 words of 8 bytes; the writes and the 10 flops fit beside them. Every array is taken to be in the L1 cache.
+ * the upper factor, then z, the lower factor, u and (American) the obstacle, and writes z and u. Two 16-byte loads a
+ * cycle bring 4 words of 8 bytes; the writes and the 10 flops fit beside them. Every array is taken to be in the L1
+ * cache.
  */
 const floorCycles = { american: 7 / 4, european: 6 / 4, bermudan: 6 / 4 };
 

@@ -21,8 +21,8 @@ async function run(context: Context): Promise<void> {
 }
 
 /**
- * Several threads against one, in turns, since the clock of a shared machine drifts within minutes. The floor is as many processes of one
- * thread each, which share nothing.
+ * Several threads against one, in turns, since the clock of a shared machine drifts within minutes. The floor is as
+ * many processes of one thread each, which share nothing.
  */
 async function scaling(threads: number, context: Context): Promise<void> {
   using one = await OurEngine.open(1);

@@ -29,7 +29,10 @@ export const fillSystems = kernel({
   },
 });
 
-/** The largest componentwise backward error of a system's solution, against the matrices of `fillSystems`, as they were made. */
+/**
+ * The largest componentwise backward error of a system's solution, against the matrices of `fillSystems`, as they were
+ * made.
+ */
 export const residuals = kernel({
   name: "residuals",
   params: { rows: i32, stride: i32, x: read(real), worst: write(real) },
@@ -52,7 +55,10 @@ export const residuals = kernel({
   },
 });
 
-/** The same, element by element, an item every `items`-th: for systems so long that an item each would take longer than their solution. */
+/**
+ * The same, element by element, an item every `items`-th: for systems so long that an item each would take longer than
+ * their solution.
+ */
 export const residualsOfElements = kernel({
   name: "residuals-of-elements",
   params: { rows: i32, stride: i32, items: i32, x: read(real), worst: write(real) },

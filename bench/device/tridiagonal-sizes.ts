@@ -1,6 +1,7 @@
 /**
- * Nanoseconds a row against the length of tridiagonal systems, for every algorithm: about as many rows in all whatever the length, so that the same memory
- * is moved. docs/tridiagonal-*.svg are drawn from it (bench/figures/tridiagonal.ts).
+ * Nanoseconds a row against the length of tridiagonal systems, for every algorithm: about as many rows in all whatever
+ * the length, so that the same memory is moved. docs/tridiagonal-*.svg are drawn from it
+ * (bench/figures/tridiagonal.ts).
  *
  * npx tsx bench/device/main.ts device-tridiagonal-sizes
  */
@@ -148,15 +149,18 @@ async function solved(run: Run, one: Case, algorithm: Algorithm, { system, fill,
   });
 }
 
-/** Milliseconds: solutions that take longer are timed twice, and longer systems, on a CPU and on a GPU, not solved at all. */
+/**
+ * Milliseconds: solutions that take longer are timed twice, and longer systems, on a CPU and on a GPU, not solved at
+ * all.
+ */
 const SLOW = 100;
 const TOO_SLOW = { cpu: 1000, gpu: 100 };
 /** Milliseconds spent on a case on a CPU, about. */
 const ENOUGH = 40;
 
 /**
- * Milliseconds of a solution, whose right-hand side is the last one's result, a third as large. On a CPU the least of several: others who use the machine
- * only ever add time, and with hundreds of cases some would always be hit.
+ * Milliseconds of a solution, whose right-hand side is the last one's result, a third as large. On a CPU the least of
+ * several: others who use the machine only ever add time, and with hundreds of cases some would always be hit.
  */
 async function timed(device: Device, solve: () => void): Promise<number> {
   const wall = async (): Promise<number> => {

@@ -1,6 +1,12 @@
-/** Double-logarithmic charts as SVG, without a dependency: panels in a grid with one scale, a legend above, names where lines end. Readable in light and dark. */
+/**
+ * Double-logarithmic charts as SVG, without a dependency: panels in a grid with one scale, a legend above, names where
+ * lines end. Readable in light and dark.
+ */
 
-/** A line: points in the order of x. `style` is one of the colours and marks below, so that a name looks alike in all charts. */
+/**
+ * A line: points in the order of x. `style` is one of the colours and marks below, so that a name looks alike in all
+ * charts.
+ */
 export interface Series {
   readonly name: string;
   readonly style: number;
@@ -173,7 +179,10 @@ function line({ style: s, points }: Series, { x, y }: Scale): string {
   return [`<path class="line s${s}" d="M${at.join("L")}"/>`, ...marks].join("\n");
 }
 
-/** The name of each line right of its end, moved apart where two would meet, with a thread to the end then; where a line would run through it, none. */
+/**
+ * The name of each line right of its end, moved apart where two would meet, with a thread to the end then; where a line
+ * would run through it, none.
+ */
 function names(series: readonly Series[], { x, y }: Scale): string[] {
   const ends = series.map(({ name, style: s, points }) => {
     const [a, b] = points[points.length - 1];

@@ -1,5 +1,5 @@
-// One engine of one thread, solving for some seconds; prints options a second. Two of these at once, which share nothing, show what
-// a second core is worth on this machine.
+// One engine of one thread, solving for some seconds; prints options a second. Two of these at once, which share
+// nothing, show what a second core is worth on this machine.
 import { oneFactor, OurEngine } from "./feynkac.ts";
 import type { Mesh, Problem } from "./problem.ts";
 

@@ -23,8 +23,9 @@ const PART = 1024;
 const BATCH = 512;
 
 /**
- * Our one-factor solver on the CPU. Problems are made beforehand (`oneFactor`), as QuantLib's market data, instruments and engines are; what is timed on either side begins with
- * the mesh. The device reads the values, as it does those of a ladder.
+ * Our one-factor solver on the CPU. Problems are made beforehand (`oneFactor`), as QuantLib's market data, instruments
+ * and engines are; what is timed on either side begins with the mesh. The device reads the values, as it does those of
+ * a ladder.
  */
 export class OurEngine implements Disposable {
   readonly threads: number;
@@ -51,7 +52,9 @@ export class OurEngine implements Disposable {
     this.device[Symbol.dispose]();
   }
 
-  /** On the mesh alone; everything that depends on the options. Some are prepared while others are solved, as books are. */
+  /**
+   * On the mesh alone; everything that depends on the options. Some are prepared while others are solved, as books are.
+   */
   async price(problems: readonly OneFactorProblem[], mesh: Mesh): Promise<Float64Array> {
     const parts: Promise<Float64Array>[] = [];
     for (let first = 0; first < problems.length; first += PART) {
@@ -71,7 +74,9 @@ export class OurEngine implements Disposable {
     return prices;
   }
 
-  /** As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated. */
+  /**
+   * As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated.
+   */
   async priceExtrapolated(problems: readonly OneFactorProblem[], mesh: Mesh): Promise<Float64Array> {
     const prices = new Float64Array(problems.length);
     const column = new Float64Array(1);

@@ -78,7 +78,10 @@ export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void 
 
 const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
-/** Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws ShapeError */
+/**
+ * Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws
+ * ShapeError
+ */
 export function setScalar(
   view: DataView,
   at: number,

@@ -1,4 +1,6 @@
-/** Finite differences for one-factor problems: meshes, time grids, the solver kernel, batches of instances on a device. */
+/**
+ * Finite differences for one-factor problems: meshes, time grids, the solver kernel, batches of instances on a device.
+ */
 export {
   type AffineCoordinate,
   affineDividends,

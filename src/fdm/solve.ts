@@ -31,12 +31,12 @@ export interface SolveOptions extends PaceOptions {
  *
  * for every entry of its parameters at once: one compilation, one launch. docs/pde.md tells how to write a problem.
  *
- * Accuracy: second order in space, and in time by the default scheme; `errorEstimate` and `extrapolate`. Without a `device` the best of this machine
- * is opened, and closed again. Verified: test/fdm/equation, against closed forms and published American prices.
- * The event loop pace while it is solved, `onProgress` is told how far it has come, and a `signal` ends it.
- * An entry that fails has an `error`; the others are solved: by its parameters, by coefficients that are not finite
- * or a negative diffusion, wherever
- * they are evaluated, by a loop in one of the functions that does not end.
+ * Accuracy: second order in space, and in time by the default scheme; `errorEstimate` and `extrapolate`. Without a
+ * `device` the best of this machine is opened, and closed again. Verified: test/fdm/equation, against closed forms and
+ * published American prices. The event loop pace while it is solved, `onProgress` is told how far it has come, and a
+ * `signal` ends it. An entry that fails has an `error`; the others are solved: by its parameters, by coefficients that
+ * are not finite or a negative diffusion, wherever they are evaluated, by a loop in one of the functions that does not
+ * end.
  * @throws SpecError | KernelError (the place in the problem and in the user's code, and the remedy; of the entries,
  * if all fail before they are solved) |
  *   PrecisionError | the signal's reason | whatever the device throws
@@ -198,8 +198,9 @@ function boundaryOf({ program, timeline: { dates }, boundary }: Solved): Exercis
 const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } as const;
 
 /**
- * The factors of a matrix are rounded once and then used in every stage, so that their errors add up: some two units of y a stage, which
- * Crank–Nicolson doubles. The rest is a random walk in units of the largest value. Measured: test/fdm/equation/devices.
+ * The factors of a matrix are rounded once and then used in every stage, so that their errors add up: some two units of
+ * y a stage, which Crank–Nicolson doubles. The rest is a random walk in units of the largest value. Measured:
+ * test/fdm/equation/devices.
  */
 function roundingOf({ values, program }: Solved, unit: number): EntryContents["rounding"] {
   const stages = program.words.length / 2;

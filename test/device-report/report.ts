@@ -54,7 +54,10 @@ export function failuresOf(rows: readonly Row[]): string[] {
   });
 }
 
-/** Two for each row, the number of cases and the worst error, and one for each device and precision that says all about it. */
+/**
+ * Two for each row, the number of cases and the worst error, and one for each device and precision that says all about
+ * it.
+ */
 export function recordsOf(rows: readonly Row[], software: Software): Measurement[] {
   const stamp = { commit: commitName(), date: new Date().toISOString().slice(0, 10) };
   const targetOf = (row: Row): string => `${row.target.name}, ${precisionOf(row)}`;

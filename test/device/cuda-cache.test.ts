@@ -1,4 +1,7 @@
-/** The cache of compiled kernels on disk: what is on it is never believed blindly, and nothing it does can fail a compile. */
+/**
+ * The cache of compiled kernels on disk: what is on it is never believed blindly, and nothing it does can fail a
+ * compile.
+ */
 import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -102,7 +102,8 @@ describe("a mesh with pins", () => {
         } as const;
         const nodes = nodesOf(pinnedMesh(spec));
         expect(nodes.every((node, i) => i === 0 || node > nodes[i - 1])).toBe(true);
-        // ξ by its own formula: equal parts of it between nodes, but for what the cubics are off by that stand for three nodes of four.
+        // ξ by its own formula: equal parts of it between nodes, but for what the cubics are off by that stand for
+        // three nodes of four.
         const dense = (price: number): number =>
           centres.reduce((sum, { at }) => sum + Math.asinh(Math.log(price / at) / width), 0);
         const part = (dense(114.3) - dense(74.8)) / (count - 2);

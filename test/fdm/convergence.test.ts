@@ -96,7 +96,8 @@ describe("observed order of convergence at barriers", () => {
 });
 
 describe("observed order of convergence before a knock-in with early exercise", () => {
-  // In time an American price converges as h^1.7 at these sizes, knocked in or not: its exercise boundary is steep at expiry.
+  // In time an American price converges as h^1.7 at these sizes, knocked in or not: its exercise boundary is steep at
+  // expiry.
   const inSpace = [129, 257, 513].map((nodes) => ({ nodes, steps: 1536 }));
   it.each([
     ["one level, American, doubling nodes", firstPassageTrades(), inSpace],

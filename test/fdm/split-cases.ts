@@ -217,14 +217,20 @@ export function isSolvedBy(
   return split !== "half-subgroup" || mayBePaired(problem, size, precision);
 }
 
-/** The six values of an instance's window and those at the other spots, −1 where exercise is optimal at once; in the currency. */
+/**
+ * The six values of an instance's window and those at the other spots, −1 where exercise is optimal at once; in the
+ * currency.
+ */
 export function valuesAt({ problem }: Grid, values: InstanceValues): number[] {
   const others = new Float64Array(problem.spots.length - 1);
   values.spots(others);
   return [...values.window.slice(0, 6), ...others.map((value) => (value === Infinity ? -1 : value))];
 }
 
-/** Instances of a problem: shifts of volatility, and a tenth of them of the rates, which share a launch; on the fine grid, and on the coarse one. */
+/**
+ * Instances of a problem: shifts of volatility, and a tenth of them of the rates, which share a launch; on the fine
+ * grid, and on the coarse one.
+ */
 interface Instances {
   readonly shifts: readonly number[];
   readonly grids: number;
@@ -236,7 +242,10 @@ export const TWO_LANES: Instances = { shifts: [0, 0.02], grids: 1 };
 /** Of which the last has no other beside it in its subgroup. */
 export const THREE_LANES: Instances = { shifts: [0, 0.02, -0.03], grids: 1 };
 
-/** Values in the windows of the fine and coarse grids of a problem and shifts of it, the nodes there, and the values at the other spots, over spot. */
+/**
+ * Values in the windows of the fine and coarse grids of a problem and shifts of it, the nodes there, and the values at
+ * the other spots, over spot.
+ */
 export async function solved(
   device: Device,
   precision: Precision,
@@ -260,7 +269,10 @@ export async function solved(
   });
 }
 
-/** Largest difference, over spot, between one instance and its copies, in two runs: more than 0 where what items exchange depends on when they do it. */
+/**
+ * Largest difference, over spot, between one instance and its copies, in two runs: more than 0 where what items
+ * exchange depends on when they do it.
+ */
 export async function differenceOfCopies(
   device: Device,
   precision: Precision,
@@ -279,8 +291,9 @@ export async function differenceOfCopies(
 }
 
 /**
- * Largest difference, over spot, between an option that has its subgroup to itself and the same option beside another one, as the first of the two and as the second. How far scans
- * reach is the larger of what the two need, so that this is a rounding, not nothing.
+ * Largest difference, over spot, between an option that has its subgroup to itself and the same option beside another
+ * one, as the first of the two and as the second. How far scans reach is the larger of what the two need, so that this
+ * is a rounding, not nothing.
  * @throws Error (the two do not share a launch)
  */
 export async function differenceBeside(
@@ -300,7 +313,10 @@ export async function differenceBeside(
   return Math.max(...apart) / problem.spots[0];
 }
 
-/** Two splits of a problem, over spot: their largest difference, and what the coarse mesh differs by from the fine one at the spots after the first. */
+/**
+ * Two splits of a problem, over spot: their largest difference, and what the coarse mesh differs by from the fine one
+ * at the spots after the first.
+ */
 export interface Comparison {
   readonly difference: number;
   readonly discretisation: number;
@@ -331,7 +347,9 @@ export async function difference(...args: Parameters<typeof compared>): Promise<
   return (await compared(...args)).difference;
 }
 
-/** From the values of the fine grid's instances and, after them, the coarse one's, those that are not exercised at once. */
+/**
+ * From the values of the fine grid's instances and, after them, the coarse one's, those that are not exercised at once.
+ */
 function discretisation({ spots }: OneFactorProblem, values: readonly number[]): number {
   const half = values.length / 2;
   const ofInstance = 12 + spots.length - 1;
@@ -343,8 +361,9 @@ function discretisation({ spots }: OneFactorProblem, values: readonly number[]):
 }
 
 /**
- * Whether teams hold what elimination leaves above thresholds of the obstacle alone: with constant coefficients the exercise region shrinks on the way to today. On coarse meshes a node may be
- * exercised again that has been let go, and then what is left of a premium there shows, a small part of the discretisation's error (design/early-exercise.md).
+ * Whether teams hold what elimination leaves above thresholds of the obstacle alone: with constant coefficients the
+ * exercise region shrinks on the way to today. On coarse meshes a node may be exercised again that has been let go, and
+ * then what is left of a premium there shows, a small part of the discretisation's error (design/early-exercise.md).
  */
 export const isShrinking = ({
   american: early,
@@ -363,7 +382,10 @@ export const isShrinking = ({
   (diffusion.kind === "deterministic" ? diffusion.sigma.times.length === 0 : diffusion.kind === "local") &&
   (payoff.exerciseSide === "low" || payoff.jumps ? rates.values[0] >= 0 : dividendYield >= 0);
 
-/** What an American option's splits may differ by on a coarse mesh: a twentieth of the discretisation's error, if that is more than rounding. */
+/**
+ * What an American option's splits may differ by on a coarse mesh: a twentieth of the discretisation's error, if that
+ * is more than rounding.
+ */
 export function allowed(precision: Precision, { discretisation }: Comparison): number {
   return Math.max(TOLERANCE[precision], 0.05 * discretisation);
 }
@@ -385,7 +407,10 @@ export function largestDifference(
 /** Nodes at and beyond which an instance is knocked out, in the second half of its life and in the first. */
 export type Ends = readonly [low: number, high: number, lowBefore: number, highBefore: number];
 
-/** Every pair of ends, those of the first half of the life in another order; at most `most` of them, all over the square. */
+/**
+ * Every pair of ends, those of the first half of the life in another order; at most `most` of them, all over the
+ * square.
+ */
 export function everyEnds(nodes: number, max = Infinity): Ends[] {
   const some = Array.from({ length: nodes + 2 }, (_, k) => k - 1);
   const pairs = some.flatMap((low) => some.map((high) => [low, high] as const));
@@ -403,8 +428,9 @@ export const movable: Readonly<Record<string, OneFactorProblem>> = {
 };
 
 /**
- * Largest difference between two splits of a problem with two barriers, over spot, on all nodes of its fine and its coarse mesh, when its ends are moved to where
- * no mesh has them: to any node of an item's run, both into one run, past each other, off the mesh.
+ * Largest difference between two splits of a problem with two barriers, over spot, on all nodes of its fine and its
+ * coarse mesh, when its ends are moved to where no mesh has them: to any node of an item's run, both into one run, past
+ * each other, off the mesh.
  */
 export async function differenceOfEnds(
   device: Device,
@@ -428,7 +454,10 @@ export async function differenceOfEnds(
   return a.reduce((max, value, k) => Math.max(max, Math.abs(value - b[k])), 0) / problem.spots[0];
 }
 
-/** The grid, read in the middle of every cell that has two on either side, by six nodes wherever the barriers are: at the ends weights of ten would magnify rounding. */
+/**
+ * The grid, read in the middle of every cell that has two on either side, by six nodes wherever the barriers are: at
+ * the ends weights of ten would magnify rounding.
+ */
 function onAllNodes(grid: Grid): Grid {
   const { mesh, problem } = grid;
   const node = (i: number): number => nodeAt(mesh, i);

@@ -1,4 +1,7 @@
-/** The splits of the solver, one item, one subgroup or one workgroup an option, are the same elimination: they agree to rounding. */
+/**
+ * The splits of the solver, one item, one subgroup or one workgroup an option, are the same elimination: they agree to
+ * rounding.
+ */
 import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Device } from "../../src/device/index.ts";
@@ -47,7 +50,10 @@ const TEAMS = ["workgroup", "subgroup", "half-subgroup"] as const satisfies read
 const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
 
-/** All of them; where a kernel takes a second to compile, or is the same machine code as on the device before, those that show as much. */
+/**
+ * All of them; where a kernel takes a second to compile, or is the same machine code as on the device before, those
+ * that show as much.
+ */
 function runsOn(device: Device): readonly Run[] {
   const all = everyRun(problems, device.precisions);
   return isSlow({ device }) || device === devices[1].device ? covering(all, movableRuns(device.precisions)) : all;
@@ -201,7 +207,8 @@ describe("two splits of any problem", () => {
     let worst = 0;
     await fc.assert(
       fc.asyncProperty(any, async ({ sigma, rate, dividendYield, expiry, strike, right, american: early, cash }) => {
-        // Brennan and Schwartz' of a rate that no shift takes below zero, of a volatility that none takes to nothing: there Crank–Nicolson rings behind the strike, and what projection cuts off of that differs.
+        // Brennan and Schwartz' of a rate that no shift takes below zero, of a volatility that none takes to nothing:
+        // there Crank–Nicolson rings behind the strike, and what projection cuts off of that differs.
         const projected = early && (right === "put" ? rate : dividendYield) >= 0;
         const problem: OneFactorProblem = {
           ...american,
@@ -228,7 +235,8 @@ describe("two splits of any problem", () => {
 describe("runs of more than nine nodes in the interpreter, in f64 as running sums", () => {
   const device = new InterpreterDevice({ subgroupSize: 32 });
   const flat = { kind: "deterministic", sigma: constant(0.002) } as const;
-  // Where values flow out of the mesh the coefficient of the neighbour inside is negative; next to no volatility has coefficients of next to nothing.
+  // Where values flow out of the mesh the coefficient of the neighbour inside is negative; next to no volatility has
+  // coefficients of next to nothing.
   const flows = {
     "European put": european,
     "European call, values flow in": {

@@ -1,4 +1,7 @@
-/** No value of a solution is a denormal number, which costs a CPU many times what others do (`solver/zero-value-guard.ts`). */
+/**
+ * No value of a solution is a denormal number, which costs a CPU many times what others do
+ * (`solver/zero-value-guard.ts`).
+ */
 import { expect, it } from "vitest";
 import { openDevice } from "../../src/device/index.ts";
 import { fineGrid, instance, BatchSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
@@ -7,7 +10,8 @@ import { vanillaPayoff } from "../../src/products/index.ts";
 
 const barrier = { side: "up", level: 130, rebate: 0, rebateAt: "hit", open: false } as const;
 
-// Forty standard deviations from the strike: without the guard there would be zeros, and nodes before them denormal numbers.
+// Forty standard deviations from the strike: without the guard there would be zeros, and nodes before them denormal
+// numbers.
 it.each<[string, Partial<OneFactorProblem>]>([
   ["American", { american: true }],
   ["monitored on dates", { barriers: [{ ...barrier, from: 0, to: 1, times: [1 / 365, 2 / 365] }] }],

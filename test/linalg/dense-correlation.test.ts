@@ -6,7 +6,10 @@ import { randomMatrix } from "./dense-reference.ts";
 const at = (values: ArrayLike<number>, n: number) => (i: number, j: number) => values[i * n + j];
 
 describe("the nearest correlation matrix", () => {
-  /** Higham, IMA J. Numer. Anal. 22 (2002) 329–343: the matrices of his experiments and the nearest ones, to four decimals. */
+  /**
+   * Higham, IMA J. Numer. Anal. 22 (2002) 329–343: the matrices of his experiments and the nearest ones, to four
+   * decimals.
+   */
   test.each([
     {
       name: "the indefinite matrix of order 3",
@@ -32,8 +35,8 @@ describe("the nearest correlation matrix", () => {
   });
 
   /**
-   * X is nearest if and only if X − A − D ⪰ 0 for a diagonal D (the multipliers) and (X − A − D)·X = 0 (Higham 2002, Theorem 2.2): D follows
-   * from the diagonal of the second condition.
+   * X is nearest if and only if X − A − D ⪰ 0 for a diagonal D (the multipliers) and (X − A − D)·X = 0 (Higham 2002,
+   * Theorem 2.2): D follows from the diagonal of the second condition.
    */
   test.each([5, 8, 13])("satisfies the conditions of optimality, order %i", (n) => {
     const noise = randomMatrix(n, n, n);

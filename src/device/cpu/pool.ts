@@ -81,7 +81,10 @@ export class Pool {
     return this.#complete === this.#launches && this.#told;
   }
 
-  /** Whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard about it. */
+  /**
+   * Whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard about
+   * it.
+   */
   isComplete(number: number): boolean {
     return this.#isDone(number) && this.#told;
   }
@@ -158,8 +161,8 @@ export class Pool {
   }
 
   /**
-   * Any worker that reached the fence saw every launch before it complete; but what another one says of a trap may still be on
-   * its way, ahead of that worker's own answer.
+   * Any worker that reached the fence saw every launch before it complete; but what another one says of a trap may
+   * still be on its way, ahead of that worker's own answer.
    */
   #resolve(fence: Fence): void {
     if (fence.resolved || (!this.#told && fence.answers < this.size)) return;

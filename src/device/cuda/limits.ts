@@ -9,8 +9,8 @@ const PARAMETER_BYTES = 4096;
 const MAX_BUFFERS = 128;
 
 /**
- * Local memory goes to every thread that the GPU can hold at once, whether it runs or not: at 64 KiB each an H200 would set
- * aside 17 GB.
+ * Local memory goes to every thread that the GPU can hold at once, whether it runs or not: at 64 KiB each an H200 would
+ * set aside 17 GB.
  */
 const MAX_PRIVATE_BYTES = 2 ** 16;
 

@@ -12,7 +12,8 @@ const NOISE = 0.06;
  * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in
  * the currency, by spot:
  *
- *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),   P the probability that the spot comes to B within the life.
+ *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²), P the probability that the spot comes to B within the
+ *                   life.
  *
  * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes
  * up and down as B moves from node to node: no two meshes tell how much. B is that of

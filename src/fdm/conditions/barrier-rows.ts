@@ -33,7 +33,8 @@ export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number
 }
 
 /**
- * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the event at `before`. In units of the spot.
+ * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the
+ * event at `before`. In units of the spot.
  */
 export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));
@@ -120,9 +121,10 @@ export function nodeOfLevel(mesh: Mesh, { level, side }: MonitoredLevel): number
 }
 
 /**
- * What an event makes of the value on a barrier's own node. The value jumps there where the barrier is monitored on that date only: the node then stands
- * for the half cells on both sides of it, which keeps second order (Pooley, Vetzal & Forsyth 2003). Else it is what is paid there, with which the
- * jump is odd about the node and second order is kept, too.
+ * What an event makes of the value on a barrier's own node. The value jumps there where the barrier is monitored on
+ * that date only: the node then stands for the half cells on both sides of it, which keeps second order (Pooley, Vetzal
+ * & Forsyth 2003). Else it is what is paid there, with which the jump is odd about the node and second order is kept,
+ * too.
  */
 function onTheNode(
   barrier: KnockOut,
@@ -136,7 +138,10 @@ function onTheNode(
   return { keep, paid: (1 - keep) * paid };
 }
 
-/** How much of the two half cells about a level's node is on the living side; all of it where the node is none of the mesh's. */
+/**
+ * How much of the two half cells about a level's node is on the living side; all of it where the node is none of the
+ * mesh's.
+ */
 export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
   if (node < 0 || node >= mesh.count) return 1;
   const alive = side === "up" ? -1 : 1;
@@ -148,8 +153,8 @@ export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): nu
 }
 
 /**
- * What a dividend does that takes the spot to barriers which are monitored on its date: seven words a barrier (`crossing`
- * in `solver/barrier.ts`).
+ * What a dividend does that takes the spot to barriers which are monitored on its date: seven words a barrier
+ * (`crossing` in `solver/barrier.ts`).
  */
 export function putCrossings(
   rows: Rows,
@@ -228,7 +233,10 @@ function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): n
   return problem.american ? Math.max(value, problem.payoff.exercised(liveSideOf(barrier))) : value;
 }
 
-/** What is held on the node while the barrier is monitored; undefined for what is paid at expiry, which grows towards it. */
+/**
+ * What is held on the node while the barrier is monitored; undefined for what is paid at expiry, which grows towards
+ * it.
+ */
 export function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {
   const value = rebateValue(barrier, time, problem);
   if (barrier.rebateAt === "expiry" && barrier.rebate !== 0 && earlyOr(value, barrier, problem) === value)

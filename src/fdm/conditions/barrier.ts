@@ -15,11 +15,10 @@ export const barrierWords = (barriers: number): number =>
 export const NEVER = -1e30;
 
 /**
- * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier that is not observed
- * then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at lower), value,
- * keep, paid. `crossing`: just before a
- * dividend that takes the spot to the barrier, from between the node and the next one beyond, which has two more words:
- * u ← keep·u + paid.
+ * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier
+ * that is not observed then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1:
+ * at lower), value, keep, paid. `crossing`: just before a dividend that takes the spot to the barrier, from between the
+ * node and the next one beyond, which has two more words: u ← keep·u + paid.
  */
 export function knockOut(barriers: number, crossing = false): KernelFunction<any, void> {
   return fn({
@@ -48,8 +47,9 @@ export function knockOut(barriers: number, crossing = false): KernelFunction<any
 }
 
 /**
- * The ends of the live nodes from an event's date back to the one before: the nodes at and beyond which the trade is knocked out, −1 and `nodes` where
- * no barrier is monitored. `held`: the value there stays as it is; else it is discounted like any other.
+ * The ends of the live nodes from an event's date back to the one before: the nodes at and beyond which the trade is
+ * knocked out, −1 and `nodes` where no barrier is monitored. `held`: the value there stays as it is; else it is
+ * discounted like any other.
  */
 export const readEnds = (barriers: number): KernelFunction<any, any> =>
   fn({
@@ -70,8 +70,8 @@ export const readEnds = (barriers: number): KernelFunction<any, any> =>
   });
 
 /**
- * Before a step: the right-hand side of a row without neighbours, (1 + hr)·y = u, for which y is the value held there. After it, with
- * `hRate` = 0: that value itself.
+ * Before a step: the right-hand side of a row without neighbours, (1 + hr)·y = u, for which y is the value held there.
+ * After it, with `hRate` = 0: that value itself.
  */
 export const holdEnd = fn({
   name: "holdEnd",

@@ -1,4 +1,6 @@
-/** Kernel functions that apply conditions by number: adapters, generated, since there may be any number of conditions. */
+/**
+ * Kernel functions that apply conditions by number: adapters, generated, since there may be any number of conditions.
+ */
 import { functionFromSource, i32, type KernelFunction, real } from "../../kernel/index.ts";
 import type { GivenCondition } from "../problem/conditions.ts";
 import { type Given, numberAdapter, stateParams } from "../problem/functions.ts";

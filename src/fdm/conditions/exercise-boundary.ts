@@ -3,7 +3,10 @@ import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts"
 /** What stands for "no node is exercised" in the output; NaN need not survive on WebGPU. */
 export const NOWHERE = -3e38;
 
-/** Where the parabola through three points has its vertex, by Newton's divided differences; the first point's x if it is no parabola. */
+/**
+ * Where the parabola through three points has its vertex, by Newton's divided differences; the first point's x if it is
+ * no parabola.
+ */
 const vertex = fn({
   name: "vertex",
   params: [real, real, real, real, real, real],
@@ -17,8 +20,9 @@ const vertex = fn({
 /**
  * Where the exercise region that is nearest to the first node ends, from its last node j on. With w = V − payoff,
  *
- *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j + 2, j + 3. Node j's own
- *                  w, which the scheme holds at 0, is off that parabola by O(h²) and would cost an order
+ *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
+ *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would
+ *                  cost an order
  *   on a date      w crosses zero, as a line: through nodes j and j + 1, V before exercise
  *
  * held between nodes j − 1 and j + 1, or j and j + 1. `NOWHERE` if no node is exercised; the last one if all are.

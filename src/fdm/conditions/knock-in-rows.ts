@@ -18,8 +18,8 @@ import type { Rows } from "../operator/rows.ts";
 import { DORMANT_END } from "./knock-in.ts";
 
 /**
- * The solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time before it, back to the event at
- * `before`. In units of the spot.
+ * The solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time
+ * before it, back to the event at `before`. In units of the spot.
  */
 export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   const { levels, rebate } = problem.knockIns as KnockIns;
@@ -96,8 +96,8 @@ function setsEntry(
 }
 
 /**
- * What a knock-in leaves of the value on its own node: nothing where it is monitored continuously; on a date the part of
- * the half cell on the waiting side.
+ * What a knock-in leaves of the value on its own node: nothing where it is monitored continuously; on a date the part
+ * of the half cell on the waiting side.
  */
 const keptOnNode = (level: MonitoredLevel, mesh: Mesh, node: number): number =>
   level.times === undefined ? 0 : livePart(level, mesh, node);

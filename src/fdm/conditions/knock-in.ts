@@ -4,13 +4,15 @@ import { payDividendBetween } from "./dividend.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /**
- * Two values on one mesh: u of the trade once it has been knocked in, v while it waits for that. Both solve the same equation; only u may be exercised, and
- * where the trade is knocked in v = u. Words of coefficients at an event, before those of `barrier.ts`:
+ * Two values on one mesh: u of the trade once it has been knocked in, v while it waits for that. Both solve the same
+ * equation; only u may be exercised, and where the trade is knocked in v = u. Words of coefficients at an event, before
+ * those of `barrier.ts`:
  *
  *   of each knock-out    what it makes of v, as `knockOut` has it: no early exercise
- *   of each knock-in     node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it, u as it is before it is knocked out
- *   of either end        the node at and beyond which the trade does not wait until the event before, −1 and `nodes` where it does everywhere;
- *                        what v is there (`WAITING_END`); the value that is held
+ *   of each knock-in     node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it, u as it is before it
+ *                        is knocked out
+ *   of either end        the node at and beyond which the trade does not wait until the event before, −1 and `nodes`
+ *                        where it does everywhere; what v is there (`WAITING_END`); the value that is held
  *   last                 what is paid at expiry if nothing was hit
  */
 export const knockInWords = (barriers: number, knockIns: number): number =>
@@ -90,9 +92,10 @@ const readDormantEnds = (barriers: number, knockIns: number): KernelFunction<any
   });
 
 /**
- * One step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, y as z has it for the others; then v ← y (implicit
- * Euler) or v ← 2y − v (Crank–Nicolson). Elimination as in `policy.ts`, on the way: two values, each with ends of its own, do not share a factorisation.
- * Cost: 11 flops, one of them a division, and 10 words of private memory a node.
+ * One step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, y as z has it for
+ * the others; then v ← y (implicit Euler) or v ← 2y − v (Crank–Nicolson). Elimination as in `policy.ts`, on the way:
+ * two values, each with ends of its own, do not share a factorisation. Cost: 11 flops, one of them a division, and 10
+ * words of private memory a node.
  */
 export const rowsStep = fn({
   name: "rowsStep",

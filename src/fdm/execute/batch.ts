@@ -22,7 +22,10 @@ const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7, "t
 const UNUSED_BYTES = 32;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
-/** About what an instance takes of a launch's memory where the device makes its mesh: coefficients of some ten factorisations, results. */
+/**
+ * About what an instance takes of a launch's memory where the device makes its mesh: coefficients of some ten
+ * factorisations, results.
+ */
 const CLOSED_INSTANCE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
@@ -44,8 +47,8 @@ export function largestNodes(
 }
 
 /**
- * Solves instances on a device, those of one pattern together. Keeps compiled kernels and buffers for the next call; the device is
- * borrowed.
+ * Solves instances on a device, those of one pattern together. Keeps compiled kernels and buffers for the next call;
+ * the device is borrowed.
  */
 export class BatchSolver implements Disposable {
   private readonly device: Device;
@@ -118,7 +121,8 @@ export class BatchSolver implements Disposable {
       const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], homogeneous);
       return this.device.compile(kernel, { precision: this.precision });
     };
-    // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by content.
+    // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by
+    // content.
     if (variant.volatility !== undefined) return compile();
     const name = `${split} ${homogeneous} ${variantName(variant)}`;
     return this.kernels.getOrMake(name, compile);
@@ -141,7 +145,10 @@ export class BatchSolver implements Disposable {
     };
   }
 
-  /** Whether an item may have more arrays, for the rows of an instance whose coefficients do not depend on time and for the factors that it keeps, three arrays each. */
+  /**
+   * Whether an item may have more arrays, for the rows of an instance whose coefficients do not depend on time and for
+   * the factors that it keeps, three arrays each.
+   */
   private hasRoomForRows({ scheme }: Instance["grid"], capacity: number): boolean {
     const bytes = (PRIVATE_ARRAYS[scheme] + 2 + 3 * (KEPT_FACTORS - 1)) * capacity * bytesOf(this.precision);
     return bytes + UNUSED_BYTES <= this.device.limits.maxPrivateBytes;
@@ -163,9 +170,9 @@ export class BatchSolver implements Disposable {
   }
 
   /**
-   * Enough instances to fill the device, and that the end of a launch, where threads wait for each other, does not count; few enough that its
-   * tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB miss each. 2,048 lanes
-   * without tables took 4 % longer on one thread than 1,024.
+   * Enough instances to fill the device, and that the end of a launch, where threads wait for each other, does not
+   * count; few enough that its tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB
+   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024.
    */
   private instancesPerLaunch({ grid, problem, surface }: Instance): number {
     const [instances, own] = grid.table === undefined ? [1024, CLOSED_INSTANCE_WORDS] : [512, grid.mesh.count * 4];
@@ -183,7 +190,10 @@ export class BatchSolver implements Disposable {
 /** With fewer factorisations rows that are made once do not pay for the longer kernel. */
 const FEW_FACTORISATIONS = 3;
 
-/** Whether an instance's rows are made once: not those of policy iteration and of two values, which factor on the way, nor where it brings all its coefficients. */
+/**
+ * Whether an instance's rows are made once: not those of policy iteration and of two values, which factor on the way,
+ * nor where it brings all its coefficients.
+ */
 function keepsFactors({ grid, coefficients, formula, surface }: Instance): boolean {
   const { homogeneous, factorisations } = grid.time;
   const factored = grid.scheme !== "policy" && grid.problem.knockIns === undefined;
@@ -235,7 +245,8 @@ function grouped(instances: readonly Instance[]): number[][] {
     if (members === undefined) groups.set(key, (members = []));
     return members;
   };
-  // Fine and coarse instances alternate, and neighbours in a book are alike: mostly it is the group of the instance before the last.
+  // Fine and coarse instances alternate, and neighbours in a book are alike: mostly it is the group of the instance
+  // before the last.
   let last: Group | undefined;
   let lastButOne: Group | undefined;
   for (let index = 0; index < instances.length; index++) {
@@ -255,7 +266,10 @@ function grouped(instances: readonly Instance[]): number[][] {
   return all;
 }
 
-/** Whether two instances share a launch for certain: what they are grouped by is the same without a look at it. Keys know the shape, so that both have volatilities of their own, or neither. */
+/**
+ * Whether two instances share a launch for certain: what they are grouped by is the same without a look at it. Keys
+ * know the shape, so that both have volatilities of their own, or neither.
+ */
 function sharesLaunch(a: Instance, b: Instance): boolean {
   return (
     a.grid.time === b.grid.time &&

@@ -45,9 +45,8 @@ export interface LaunchSetting {
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
 
 /**
- * Instances of the next launch, of `count` with the same number of nodes and the same program: as many as memory has room
- * for, and of instances that wait for
- * each other no more than take a share of the time.
+ * Instances of the next launch, of `count` with the same number of nodes and the same program: as many as memory has
+ * room for, and of instances that wait for each other no more than take a share of the time.
  */
 export function instancesPerLaunch(
   { device, kernel, model, pace }: LaunchSetting,
@@ -151,7 +150,9 @@ function recordedBefore({ words }: TimeProgram, row: number): number {
   return count;
 }
 
-/** S of each node, then the steps of the coordinate, which are differences in f64: in f32 they would be rounded away. */
+/**
+ * S of each node, then the steps of the coordinate, which are differences in f64: in f32 they would be rounded away.
+ */
 function packedMeshes(instances: readonly Instance[], descending: boolean): Float64Array {
   const pitch = instances.length;
   const count = instances[0].mesh.values.length;

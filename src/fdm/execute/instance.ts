@@ -75,7 +75,10 @@ export interface Instance {
   readonly grid: Grid;
   /** What is solved: the grid's own problem, or a shift of it. */
   readonly problem: OneFactorProblem;
-  /** Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is packed. */
+  /**
+   * Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is
+   * packed.
+   */
   readonly coefficients: Float64Array | undefined;
   /** σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
@@ -88,7 +91,9 @@ export interface Instance {
 /** What is read of a solution: the window of today's spot, the values at the other spots (`points`), or both. */
 export type Reading = "window" | "points" | "both";
 
-/** The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps. */
+/**
+ * The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps.
+ */
 export function grids(
   problem: OneFactorProblem,
   resolution: Resolution,
@@ -180,7 +185,10 @@ function grid(
   };
 }
 
-/** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
+/**
+ * The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error
+ * in time from that in space.
+ */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
   return { ...fine, time: timesOf(fine.forward?.flat ?? fine.problem, resolution.steps / 2).coarse };
 }
@@ -203,7 +211,10 @@ function findWindow(grid: Grid): TodaysWindow {
   return { cell, first: windowStart(mesh, spot, lowest, highest, cell), stencil: undefined };
 }
 
-/** Node i of a mesh of every second node is node 2i of the finer one, to the bit: where the spot is need be found but once. */
+/**
+ * Node i of a mesh of every second node is node 2i of the finer one, to the bit: where the spot is need be found but
+ * once.
+ */
 function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
   if (finer !== undefined) {
     const { cell } = windowOf(finer);
@@ -216,7 +227,8 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
 }
 
 /**
- * The first and the last node that a spot may be read from: live ones only, for the solution bends at a barrier that is monitored today, and none beyond a kink at which it bends.
+ * The first and the last node that a spot may be read from: live ones only, for the solution bends at a barrier that is
+ * monitored today, and none beyond a kink at which it bends.
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;
@@ -273,14 +285,18 @@ function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   const initial = averagedPayoff(payoff, nodes, arena);
   if (payoff.jumps) takeLiveSides(initial, mesh, problem);
   if (!american && exerciseTimes.length === 0) return { nodes, initial, obstacle: undefined };
-  // A continuous payoff with its kinks on nodes is its own average; on dates it is exercised as it is at expiry, by its average.
+  // A continuous payoff with its kinks on nodes is its own average; on dates it is exercised as it is at expiry, by its
+  // average.
   if (payoff.exercised === payoff.value || !(american || payoff.jumps)) return { nodes, initial, obstacle: initial };
   const obstacle = nodes.map((spot) => payoff.exercised(spot));
   if (american) for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
   return { nodes, initial, obstacle };
 }
 
-/** Where a payoff jumps at the very barrier that is monitored on the last date, the solver wants its value on the living side. */
+/**
+ * Where a payoff jumps at the very barrier that is monitored on the last date, the solver wants its value on the living
+ * side.
+ */
 function takeLiveSides(initial: Float64Array, mesh: Mesh, { payoff, barriers = [], expiry }: OneFactorProblem): void {
   for (const barrier of barriers) {
     if (barrier.times === undefined || !isMonitored(barrier, expiry, expiry)) continue;
@@ -326,9 +342,9 @@ function keyOf(
 }
 
 /**
- * The payoff on the nodes; cells that hold a kink get the payoff's mean over the cell, unless the node is the kink and the
- * payoff continuous: then its values already have the second difference of the true kink (Pooley, Vetzal & Forsyth 2003).
- * A payoff that names no kinks may have some: all its cells are averaged.
+ * The payoff on the nodes; cells that hold a kink get the payoff's mean over the cell, unless the node is the kink and
+ * the payoff continuous: then its values already have the second difference of the true kink (Pooley, Vetzal & Forsyth
+ * 2003). A payoff that names no kinks may have some: all its cells are averaged.
  * @throws SpecError a value that is not a number
  */
 function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena): Float64Array {
@@ -363,14 +379,15 @@ function averageCell(values: Float64Array, nodes: Float64Array, i: number, payof
 
 function isAveraged({ kinks, jumps }: PayoffProfile, node: number, left: number, right: number): boolean {
   for (const kink of kinks) if ((kink - left) * (kink - right) < 0 && node > 0 && (jumps || kink !== node)) return true;
-  // Beside the node at zero there is a cell that is far from symmetric, as the half cell at an end is: its mean is not the node's.
+  // Beside the node at zero there is a cell that is far from symmetric, as the half cell at an end is: its mean is not
+  // the node's.
   const [before, after] = [Math.abs(node - left), Math.abs(right - node)];
   return kinks.length === 0 && after > 0.25 * before && before > 0.25 * after;
 }
 
 /**
- * What a kink on the node itself adds to the mean of its cell, which another kink is in, too. Where each is alone in its cell it is left out, so it is here: the meshes
- * that extrapolation compares have to treat a kink alike.
+ * What a kink on the node itself adds to the mean of its cell, which another kink is in, too. Where each is alone in
+ * its cell it is left out, so it is here: the meshes that extrapolation compares have to treat a kink alike.
  */
 function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, right: number): number {
   const nearest = Math.min(...kinks.filter((other) => other !== kink).map((other) => Math.abs(other - kink)));
@@ -380,8 +397,8 @@ function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, rig
 }
 
 /**
- * Brennan and Schwartz' elimination is exact if the exercise region is one interval at the mesh's first nodes. Negative rates
- * (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
+ * Brennan and Schwartz' elimination is exact if the exercise region is one interval at the mesh's first nodes. Negative
+ * rates (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
  */
 function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
   const { american, exerciseTimes = [], payoff, rates, dividendYield } = problem;
@@ -405,7 +422,10 @@ function shapeOf({ diffusion }: OneFactorProblem): SolverVariant["shape"] {
   }
 }
 
-/** The instance that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward's coordinate a shift has a grid of its own. */
+/**
+ * The instance that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward's coordinate
+ * a shift has a grid of its own.
+ */
 export function instance(
   base: Grid,
   problem: OneFactorProblem = base.problem,
@@ -426,8 +446,8 @@ export function instance(
 }
 
 /**
- * A shift of rates moves the kink of the first payoff, and its mesh. Read on the same nodes if the spot is between them still, for then the difference to the base is that of the
- * solutions alone.
+ * A shift of rates moves the kink of the first payoff, and its mesh. Read on the same nodes if the spot is between them
+ * still, for then the difference to the base is that of the solutions alone.
  */
 function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
   const forward = forwardOf(problem);

@@ -31,7 +31,10 @@ export interface Packed {
   readonly starts: Staging<Int32Array>;
 }
 
-/** Buffers and host arrays that launches take turns with: making and clearing them again costs as much as the arithmetic. */
+/**
+ * Buffers and host arrays that launches take turns with: making and clearing them again costs as much as the
+ * arithmetic.
+ */
 export class LaunchMemory implements Disposable {
   readonly device: Device;
   /** Of buffers of reals. */

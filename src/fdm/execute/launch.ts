@@ -16,11 +16,14 @@ import { SurfaceTable } from "../operator/surface-table.ts";
 /** What has been read of an instance's solution, in the currency. */
 export interface InstanceValues {
   /**
-   * In the six nodes about today's spot; without meaning where there is no window. Where the device made the mesh the nodes follow, as many, as the device rounded them.
-   * Empty if it was not wanted.
+   * In the six nodes about today's spot; without meaning where there is no window. Where the device made the mesh the
+   * nodes follow, as many, as the device rounded them. Empty if it was not wanted.
    */
   readonly window: readonly number[];
-  /** Puts those at the problem's spots after today's into a column; infinite where exercise is optimal at once. A number at a time would be allocated. */
+  /**
+   * Puts those at the problem's spots after today's into a column; infinite where exercise is optimal at once. A number
+   * at a time would be allocated.
+   */
   spots(column: Float64Array): void;
 }
 
@@ -287,7 +290,10 @@ export class Launch {
     }
   }
 
-  /** Values of all instances, scaled, from a row on; in tiles, so that what is read and what is written stays in the nearest cache. */
+  /**
+   * Values of all instances, scaled, from a row on; in tiles, so that what is read and what is written stays in the
+   * nearest cache.
+   */
   private column(
     into: Float64Array | Float32Array,
     row: number,
@@ -375,7 +381,10 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
   return true;
 }
 
-/** Which of the rows of coefficients that instances have a launch with these flags reads; undefined where instances have none yet. */
+/**
+ * Which of the rows of coefficients that instances have a launch with these flags reads; undefined where instances have
+ * none yet.
+ */
 function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
   if (instance.coefficients === undefined) return undefined;
   const barrierRows = perBarrierDate(instance);

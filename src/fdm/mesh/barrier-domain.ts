@@ -24,7 +24,10 @@ import {
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 
-/** Half-width of the dense parts of the mesh, in standard deviations of the life; and in those between two dates of monitoring. */
+/**
+ * Half-width of the dense parts of the mesh, in standard deviations of the life; and in those between two dates of
+ * monitoring.
+ */
 const DENSITY = 0.9;
 const DENSITY_OF_DATES = 3;
 const MIN_DEVIATION = 1e-4;
@@ -34,9 +37,9 @@ const NEXT_TO_ZERO = 1e-6;
 const MIN_LAYER = 0.02;
 
 /**
- * Where the nodes of a problem with barriers go: on every barrier and, if they are not in each other's way, on the kinks of the payoff, and dense
- * about both. The mesh ends at a barrier that is monitored continuously for the whole life, unless the problem on the other side is solved on it, too,
- * or a dividend may take the spot across it.
+ * Where the nodes of a problem with barriers go: on every barrier and, if they are not in each other's way, on the
+ * kinks of the payoff, and dense about both. The mesh ends at a barrier that is monitored continuously for the whole
+ * life, unless the problem on the other side is solved on it, too, or a dividend may take the spot across it.
  */
 export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
@@ -89,8 +92,8 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
 }
 
 /**
- * Five standard deviations from every kink and every spot that is alive, with or without the barriers whose other side is solved on the mesh, too; no
- * further than barriers let it come.
+ * Five standard deviations from every kink and every spot that is alive, with or without the barriers whose other side
+ * is solved on the mesh, too; no further than barriers let it come.
  */
 function ends(
   problem: OneFactorProblem,
@@ -133,7 +136,10 @@ function ends(
   };
 }
 
-/** The prices from which a dividend takes the spot to a barrier that is monitored then: V bends there just before it, or jumps. */
+/**
+ * The prices from which a dividend takes the spot to a barrier that is monitored then: V bends there just before it, or
+ * jumps.
+ */
 function crossings(problem: OneFactorProblem): readonly number[] {
   const { dividends, expiry } = problem;
   if (dividends.length === 0) return [];
@@ -144,7 +150,9 @@ function crossings(problem: OneFactorProblem): readonly number[] {
   );
 }
 
-/** The value at a barrier that is monitored on dates changes over the distance that the spot moves between two of them. */
+/**
+ * The value at a barrier that is monitored on dates changes over the distance that the spot moves between two of them.
+ */
 function widthOfDates({ times }: MonitoredLevel, { expiry }: OneFactorProblem, deviation: number): number {
   if (times === undefined) return Infinity;
   const gaps = times.map((time, i) => time - (i === 0 ? 0 : times[i - 1])).filter((gap) => gap > SAME_DATE * expiry);

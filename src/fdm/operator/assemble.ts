@@ -7,9 +7,11 @@ import type { EquationVariant } from "../execute/item/equation-variant.ts";
 const FAULT_BITS = { slope: FAULT.slope, edge: FAULT.edge, negative: FAULT.negative };
 
 /**
- * The matrix I − hL at time t, of a stage that ends at `tEnd`: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ), pinned nodes (0, 1, 0). `direct`: eliminated from the last
- * node to the first, 1/pivot, a/pivot and c/pivot in `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). The only place that evaluates the equation, so that its code is there once. Elimination carries row sums
- * (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
+ * The matrix I − hL at time t, of a stage that ends at `tEnd`: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ),
+ * pinned nodes (0, 1, 0). `direct`: eliminated from the last node to the first, 1/pivot, a/pivot and c/pivot in
+ * `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). The only place
+ * that evaluates the equation, so that its code is there once. Elimination carries row sums (Grassmann, Taksar & Heyman
+ * 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
  *
  * Coefficients must be finite, and a not negative: not by more than rounding makes of 0, a few units of its largest
  * value on the mesh, which counts as 0.

@@ -35,10 +35,10 @@ export interface Solved {
 export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
 
 /**
- * Puts the rows of coefficients of instances with the same flags, an instance a column and `pitch` words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
- * rates and of σ² over the step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of
- * a
- * time-homogeneous solver (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
+ * Puts the rows of coefficients of instances with the same flags, an instance a column and `pitch` words a row, as the
+ * solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the rates and of σ² over the
+ * step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of a time-homogeneous solver
+ * (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
  */
 export function putCoefficients(
   packed: Float64Array | Float32Array,

@@ -4,9 +4,10 @@ import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/in
 const MAX_INFLOW = -0.5;
 
 /**
- * Factors I − hL from rows (−a, 1 + hr + a + c, −c) of another h, `ratio` times as long: the inverse pivots, a/pivot and c/pivot. Row sums are carried along
- * (see `solverKernel`). With barriers the rows up to `low` and from `high` on lose their neighbours. The factors stand from `start` on.
- * Cost: 9 flops, one of them a division, and 5 words of private memory a node.
+ * Factors I − hL from rows (−a, 1 + hr + a + c, −c) of another h, `ratio` times as long: the inverse pivots, a/pivot
+ * and c/pivot. Row sums are carried along (see `solverKernel`). With barriers the rows up to `low` and from `high` on
+ * lose their neighbours. The factors stand from `start` on. Cost: 9 flops, one of them a division, and 5 words of
+ * private memory a node.
  */
 export function factorRows(hasBarriers: boolean): KernelFunction<any, void> {
   return fn({

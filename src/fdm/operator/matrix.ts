@@ -16,9 +16,10 @@ export const rowWeight = fn({
  *
  *   a = (hσ²S² − hμ·h₊)/(h₋(h₋ + h₊)),   c = (hσ²S² + hμ·h₋)/(h₊(h₋ + h₊)),   μ = (r − q)S,
  *
- * exact for quadratics on any mesh, whichever way it runs (h₋ and h₊ are signed). Where drift would make one of them negative the
- * diffusion is raised until it is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0; where drift brings values in from
- * outside, only as far as diffusion keeps that stable. A `firstExercised` first node takes nothing from its neighbour.
+ * exact for quadratics on any mesh, whichever way it runs (h₋ and h₊ are signed). Where drift would make one of them
+ * negative the diffusion is raised until it is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0; where
+ * drift brings values in from outside, only as far as diffusion keeps that stable. A `firstExercised` first node takes
+ * nothing from its neighbour.
  */
 export const matrixRow = fn({
   name: "matrixRow",

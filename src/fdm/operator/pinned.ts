@@ -21,7 +21,10 @@ export function isPinned({ first, last, region }: EquationVariant): KernelFuncti
   });
 }
 
-/** The value of a pinned node. A function of its own: the user's code for it is then in a kernel once, which halves compilation. */
+/**
+ * The value of a pinned node. A function of its own: the user's code for it is then in a kernel once, which halves
+ * compilation.
+ */
 export function pinnedValue({ first, last, region }: EquationVariant): KernelFunction<any, any> {
   const [firstPinned, lastPinned] = [first.kind === "dirichlet", last.kind === "dirichlet"];
   return fn({

@@ -31,7 +31,9 @@ export function readCoefficients(formula: boolean): KernelFunction<any, any> {
 /** Numbers an instance that a mesh and a vanilla payoff in closed form follow from. */
 export const CLOSED_WORDS = 6;
 
-/** An instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`. */
+/**
+ * An instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`.
+ */
 export const readClosed = fn({
   name: "readClosed",
   params: [read(real), i32, i32],

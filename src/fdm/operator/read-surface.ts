@@ -10,8 +10,8 @@ export const PIECE_WORDS = 5;
  *   [2·pitch]                the number of pieces
  *   then slices              pieces of five words: the left end, σ = c₀ + u·(c₁ + u·(c₂ + u·c₃)), u = S − left end
  *
- * One slice a factorisation: σ averaged over its step. Pieces are those between the surface's spots, the first and the last flat and
- * without end. Everything in units of the spot. `shape` other than "surface": nothing is read.
+ * One slice a factorisation: σ averaged over its step. Pieces are those between the surface's spots, the first and the
+ * last flat and without end. Everything in units of the spot. `shape` other than "surface": nothing is read.
  */
 export function readSurface(shape: string): KernelFunction<any, any> {
   return fn({
@@ -33,8 +33,9 @@ export function readSurface(shape: string): KernelFunction<any, any> {
 }
 
 /**
- * σ at a price, moved and not below zero, from the slice whose first word is `first`; `piece` is where the search starts, and where it
- * ended: neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons, 7 words and 8 flops a node.
+ * σ at a price, moved and not below zero, from the slice whose first word is `first`; `piece` is where the search
+ * starts, and where it ended: neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons, 7
+ * words and 8 flops a node.
  */
 export const surfaceSigma = fn({
   name: "surfaceSigma",

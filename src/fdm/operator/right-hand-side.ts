@@ -7,7 +7,8 @@ import type { EquationVariant } from "../execute/item/equation-variant.ts";
  *
  *   fromU·uᵢ + fromV·vᵢ + sourceᵢ + h·λᵢ,
  *
- * λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at the stage's end.
+ * λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at
+ * the stage's end.
  */
 export function rightHandSide(variant: EquationVariant): KernelFunction<any, number> {
   const { first, last, twoStages, hasSource, exercise, region } = variant;

@@ -2,7 +2,9 @@ import type { LocalSurface } from "../../market/index.ts";
 import type { Instance } from "../execute/instance.ts";
 import { surfacePieces, surfaceSlices } from "./surface.ts";
 
-/** The surface of a launch as the solver reads it (`readSurface`): slices once for all instances with the same dates. */
+/**
+ * The surface of a launch as the solver reads it (`readSurface`): slices once for all instances with the same dates.
+ */
 export class SurfaceTable {
   private readonly instances: readonly Instance[];
   private readonly pieces: number;

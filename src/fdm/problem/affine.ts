@@ -23,8 +23,9 @@ export interface AffineSpec {
  *
  *   x = (S − D)/(F − D),   S(t, x) = R(t)·(s·x + A(t)),   F − D = s·R(t),   D = R(t)·A(t),
  *
- * with dividends αᵢ + βᵢ·S at τᵢ, the growth R(t) = e^{(r−q)t}·Π_{τᵢ≤t}(1 − βᵢ), what is still to be paid A(t) = Σ_{τᵢ>t} αᵢ/R(τᵢ), and s the
- * spot less all of it. F is the forward, and x a martingale from 1 on, without drift: V_t + XX·V_xx − rV = 0.
+ * with dividends αᵢ + βᵢ·S at τᵢ, the growth R(t) = e^{(r−q)t}·Π_{τᵢ≤t}(1 − βᵢ), what is still to be paid A(t) =
+ * Σ_{τᵢ>t} αᵢ/R(τᵢ), and s the spot less all of it. F is the forward, and x a martingale from 1 on, without drift: V_t
+ * + XX·V_xx − rV = 0.
  *
  * Formulas are those of `solve`: an axis x, and t. `conditions` has the dates, which the time grid wants as lines.
  */
@@ -41,16 +42,21 @@ export interface AffineCoordinate {
   coordinateAt(t: number, spot: number): number;
   coordinateAt(t: number, spot: string): string;
   /**
-   * A formula in S and t as one in x and t: payoffs, volatilities. On a dividend's date S is the spot after it; it is never below zero.
+   * A formula in S and t as one in x and t: payoffs, volatilities. On a dividend's date S is the spot after it; it is
+   * never below zero.
    */
   inSpot(formula: string): string;
-  /** The coefficient xx of a volatility of S, a formula in S and t: ½(σ(t, S)·S/(F − D))², none at S ≤ 0 (Egloff's eq. 11). */
+  /**
+   * The coefficient xx of a volatility of S, a formula in S and t: ½(σ(t, S)·S/(F − D))², none at S ≤ 0 (Egloff's eq.
+   * 11).
+   */
   diffusion(volatility: string): string;
   /** x of S = 0 today, the lowest there is: the spot may fall below what is still to be paid. */
   readonly lowest: number;
   /**
-   * The dates inside (0, `expiry`) as a condition, none if there are none: the time grid begins again there, and a spot that cannot pay a dividend
-   * is zero from then on, V = `value`, a formula in t. `early` adds a moment before each, at which a right may be used that is worth less after it.
+   * The dates inside (0, `expiry`) as a condition, none if there are none: the time grid begins again there, and a spot
+   * that cannot pay a dividend is zero from then on, V = `value`, a formula in t. `early` adds a moment before each, at
+   * which a right may be used that is worth less after it.
    */
   dates(expiry: number, value: string, early?: "early"): DatesCondition[];
 }
@@ -73,7 +79,8 @@ interface Dated {
 }
 
 /**
- * Verified: test/fdm/affine, against Black's formula on x, the reference cases of Bühler's and of the spot model, and jump conditions.
+ * Verified: test/fdm/affine, against Black's formula on x, the reference cases of Bühler's and of the spot model, and
+ * jump conditions.
  * @throws SpecError no number where one belongs; dividends worth as much as the spot, or one that takes all of it
  */
 export function affineDividends(spec: AffineSpec): AffineCoordinate {

@@ -2,8 +2,8 @@ import { type DiscreteDividend, integrate } from "../../market/index.ts";
 import type { OneFactorProblem } from "./one-factor.ts";
 
 /**
- * A price that is hit once the spot is on or past it: monitored at all times from `from` to `to`, both included, or at `times` only.
- * Times in years from today.
+ * A price that is hit once the spot is on or past it: monitored at all times from `from` to `to`, both included, or at
+ * `times` only. Times in years from today.
  */
 export interface MonitoredLevel {
   readonly side: "up" | "down";
@@ -23,7 +23,10 @@ export interface KnockOut extends MonitoredLevel {
   readonly open: boolean;
 }
 
-/** What a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever is, `rebate` is paid at expiry. */
+/**
+ * What a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever is, `rebate`
+ * is paid at expiry.
+ */
 export interface KnockIns {
   readonly levels: readonly MonitoredLevel[];
   readonly rebate: number;

@@ -10,8 +10,8 @@ export type Quantity = number | string;
 export type KernelCode<N extends string, R> = (state: Readonly<Record<N, number>>, gpu: Gpu) => R;
 
 /**
- * A number in every state: a function of the state in the kernel language, a formula string, or a constant. The state is t (years from
- * today), the axis and the parameters, all by name.
+ * A number in every state: a function of the state in the kernel language, a formula string, or a constant. The state
+ * is t (years from today), the axis and the parameters, all by name.
  */
 export type StateFunction<N extends string> = KernelCode<N, number> | string | number;
 
@@ -35,7 +35,8 @@ export type OnlyAxis<A extends string, Each = A> = {
 };
 
 /**
- * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name: one function that returns them, or a formula for each.
+ * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name: one function that returns them, or a
+ * formula for each.
  */
 export type EquationCoefficients<A extends string, N extends string, C extends string = CoefficientName<A>> =
   | KernelCode<N, Coefficients<A, C>>
@@ -44,7 +45,10 @@ export type EquationCoefficients<A extends string, N extends string, C extends s
 export interface AxisPoint {
   /** A value of the axis. */
   readonly at: Quantity;
-  /** Whether it falls on a node (the default: kinks, continuous barriers), midway between two (jumps of the payoff, barriers on dates), or anywhere. */
+  /**
+   * Whether it falls on a node (the default: kinks, continuous barriers), midway between two (jumps of the payoff,
+   * barriers on dates), or anywhere.
+   */
   readonly align?: Alignment | "none";
   /** Whether nodes are dense around it; true by default. */
   readonly concentrate?: boolean;
@@ -56,8 +60,8 @@ export interface Axis {
   /** 201 by default. */
   readonly nodes?: number;
   /**
-   * In which derivatives are discretised, x = S or x = ln S; "linear" by default. The equation, boundaries and all else are written in S
-   * either way.
+   * In which derivatives are discretised, x = S or x = ln S; "linear" by default. The equation, boundaries and all else
+   * are written in S either way.
    */
   readonly coordinate?: CoordinateName;
   /** Strikes, barriers, spots; a quantity alone is { at: quantity }. */
@@ -85,9 +89,12 @@ export type Boundary<N extends string> =
 /**
  * How V ≥ payoff is solved for in each stage.
  *
- *   penalty             Forsyth & Vetzal (2002): policy iteration with a large penalty; wherever the exercise region is. The default.
- *   brennan-schwartz    Brennan & Schwartz (1977): projection during substitution; exact if the region is one interval at the `side`, fastest
- *   operator-splitting  Ikonen & Toivanen (2004): a multiplier carried from step to step; second order in time, at the cost of one solution
+ *   penalty             Forsyth & Vetzal (2002): policy iteration with a large penalty; wherever the exercise region
+ *                       is. The default.
+ *   brennan-schwartz    Brennan & Schwartz (1977): projection during substitution; exact if the region is one interval
+ *                       at the `side`, fastest
+ *   operator-splitting  Ikonen & Toivanen (2004): a multiplier carried from step to step; second order in time, at the
+ *                       cost of one solution
  */
 export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splitting";
 
@@ -109,7 +116,10 @@ export type Condition<N extends string> =
       readonly to: StateFunction<N>;
     }
   | {
-      /** V = value (0 by default) where S ≤ below or S ≥ above: on the dates `at`, or at all times between `from` (0) and `until` (expiry). */
+      /**
+       * V = value (0 by default) where S ≤ below or S ≥ above: on the dates `at`, or at all times between `from` (0)
+       * and `until` (expiry).
+       */
       readonly kind: "knock-out";
       readonly below?: StateFunction<N>;
       readonly above?: StateFunction<N>;
@@ -131,8 +141,8 @@ export type SchemeChoice =
  *
  *   ∂V/∂t + a(t, S) ∂²V/∂S² + b(t, S) ∂V/∂S + c(t, S) V + d(t, S) = 0,   V(expiry, S) = terminal(S),
  *
- * for an axis named S and coefficients SS = a, S = b, V = c, source = d. A specification: plain data and functions, no device. `A` is the
- * axis' name, `P` the parameters', `C` those of what the equation returns.
+ * for an axis named S and coefficients SS = a, S = b, V = c, source = d. A specification: plain data and functions, no
+ * device. `A` is the axis' name, `P` the parameters', `C` those of what the equation returns.
  */
 export interface EquationProblem<A extends string, P extends string = never, C extends string = CoefficientName<A>> {
   /** One axis, by name. */
@@ -155,17 +165,20 @@ export interface EquationProblem<A extends string, P extends string = never, C e
   /** Time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
   readonly steps?: number;
   /**
-   * Step lengths double so many times, less one, on the way from expiry or a date: 1 is uniform. By default 1, and more for exercise at all
-   * times, whose boundary moves like the square root of the time to expiry.
+   * Step lengths double so many times, less one, on the way from expiry or a date: 1 is uniform. By default 1, and more
+   * for exercise at all times, whose boundary moves like the square root of the time to expiry.
    */
   readonly grading?: number;
   /** Richardson's extrapolation, from a solution with half the steps, or half the intervals, or one of each. */
   readonly extrapolate?: "time" | "space" | "both";
-  /** Whether to judge the error by a second solution, with half the steps and half the intervals; an extrapolation judges it by itself. */
+  /**
+   * Whether to judge the error by a second solution, with half the steps and half the intervals; an extrapolation
+   * judges it by itself.
+   */
   readonly errorEstimate?: boolean;
   /**
-   * Where drift outweighs diffusion between nodes: "fitted" (the default) raises diffusion until the matrix is an M-matrix, so that no
-   * oscillation is possible, at the cost of first order there; "central" leaves it.
+   * Where drift outweighs diffusion between nodes: "fitted" (the default) raises diffusion until the matrix is an
+   * M-matrix, so that no oscillation is possible, at the cost of first order there; "central" leaves it.
    */
   readonly convection?: "fitted" | "central";
   /** "f64" by default: f32x2, emulated double, on WebGPU. */

@@ -4,12 +4,14 @@ import { type Diffusion, type OneFactorProblem, isTimeHomogeneous, totalDrift, t
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
 
 /**
- * Coefficients that depend on time alone, taken out of the equation: with G(t) = e^{∫₀ᵗ(r − q)}, x = S/G(t), and steps of equal variance ∫σ²,
+ * Coefficients that depend on time alone, taken out of the equation: with G(t) = e^{∫₀ᵗ(r − q)}, x = S/G(t), and steps
+ * of equal variance ∫σ²,
  *
  *   V(S, t) = e^{−qT}·e^{∫₀ᵗ r}·w(x, ∫₀ᵗσ²),   w_θ + ½x²·w_xx = 0,   w(x, Θ) = max(φ·(x − K/G(T)), 0),
  *
- * so that a matrix is made and factored as seldom as with constant coefficients, and no drift is left that would have to be fitted. x is S today, so nodes, windows and Greeks
- * are those of prices. What early exercise pays is w ≥ φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two numbers a step.
+ * so that a matrix is made and factored as seldom as with constant coefficients, and no drift is left that would have
+ * to be fitted. x is S today, so nodes, windows and Greeks are those of prices. What early exercise pays is w ≥
+ * φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two numbers a step.
  */
 export interface Forward {
   /** What is solved on the nodes: without drift and rates, with the mean of σ², and the payoff's kink at K/G(T). */
@@ -18,14 +20,20 @@ export interface Forward {
   readonly weight: number;
 }
 
-/** More standard deviations of drift than this leave the kink of the first payoff far from where early exercise ends today. */
+/**
+ * More standard deviations of drift than this leave the kink of the first payoff far from where early exercise ends
+ * today.
+ */
 const MAX_DRIFT = 2;
-/** Largest σ² of the life over the least: early exercise is decided at ends of steps, and where there is less variance those are longer. */
+/**
+ * Largest σ² of the life over the least: early exercise is decided at ends of steps, and where there is less variance
+ * those are longer.
+ */
 const MAX_VARIATION = 9;
 
 /**
- * Whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do, nothing on dates. For early exercise they may not vary
- * by too much.
+ * Whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do, nothing on
+ * dates. For early exercise they may not vary by too much.
  */
 export function isForward(problem: OneFactorProblem): boolean {
   const { payoff, american, exerciseTimes, dividends, barriers, knockIns, diffusion } = problem;
@@ -149,8 +157,8 @@ class Integral {
 }
 
 /**
- * Of each time step, in the solver's order, e^{q(T − t)} and e^{∫ₜᵀ r} at its end t; the last step's twice, so that a solver may read one ahead. Trades of one market and one
- * expiry have the same.
+ * Of each time step, in the solver's order, e^{q(T − t)} and e^{∫ₜᵀ r} at its end t; the last step's twice, so that a
+ * solver may read one ahead. Trades of one market and one expiry have the same.
  */
 export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
   const { rates, dividendYield, expiry } = problem;

@@ -37,7 +37,9 @@ export const LOOP_BUDGET = 1_000_000;
 /** What an adapter takes: t, S, the parameters' buffer, its pitch, the instance. */
 export const stateParams = [real, real, read(real), i32, i32] as const;
 
-/** "t, S, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter. */
+/**
+ * "t, S, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
+ */
 const argumentsText = (parameters: number): string =>
   ["t", "S", ...Array.from({ length: parameters }, (_, k) => `parameters[${k} * pitch + instance]`)].join(", ");
 
@@ -79,7 +81,9 @@ function numberFunction(path: string, value: unknown, names: readonly string[]):
   throw new SpecError(`${path}: got ${shownType(value)}, expected a function of the state, a formula or a number`);
 }
 
-/** The equation's coefficients: which there are, and a function that returns them as the object the user names them in. */
+/**
+ * The equation's coefficients: which there are, and a function that returns them as the object the user names them in.
+ */
 export interface GivenEquation extends Given {
   /** a, b, c, d: the text that reads each from `k`, what the user's function returned; "0.0" where there is none. */
   readonly reads: Readonly<Record<"a" | "b" | "c" | "d", string>>;

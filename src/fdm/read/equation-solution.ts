@@ -30,7 +30,10 @@ export interface MeshValues {
   readonly values: Float64Array;
 }
 
-/** A coarser solution, the order at which the two converge, and whether the difference is added as a correction or only judged. */
+/**
+ * A coarser solution, the order at which the two converge, and whether the difference is added as a correction or only
+ * judged.
+ */
 export interface Companion extends MeshValues {
   readonly order: number;
   readonly corrects: boolean;
@@ -83,8 +86,9 @@ export class EntrySolution {
   }
 
   /**
-   * Value and derivatives at S by Fornberg's weights on the `order` nearest nodes (one and two more for the derivatives), so with a reading
-   * error of O(h^order) wherever V is smooth, at the ends too. The solution itself is of order 2, or 4 where space was extrapolated.
+   * Value and derivatives at S by Fornberg's weights on the `order` nearest nodes (one and two more for the
+   * derivatives), so with a reading error of O(h^order) wherever V is smooth, at the ends too. The solution itself is
+   * of order 2, or 4 where space was extrapolated.
    * @throws SpecError S beyond the axis; this entry's `error`
    */
   at(S: number, { order = 4 }: { readonly order?: 2 | 4 } = {}): PointSolution {
@@ -116,7 +120,10 @@ export class EntrySolution {
   }
 }
 
-/** By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index is where the order is known. */
+/**
+ * By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index
+ * is where the order is known.
+ */
 const SAFETY = 1.25;
 
 /** What `solve` gives. */

@@ -1,13 +1,22 @@
 import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
 import { readClosed } from "../operator/read-coefficients.ts";
 
-/** What stands for the value where exercise is optimal at once: it is the payoff there, which the host has without an error. */
+/**
+ * What stands for the value where exercise is optimal at once: it is the payoff there, which the host has without an
+ * error.
+ */
 export const EXERCISED = 1e30;
 
-/** Words of coefficients a point: its spot and, where the mesh is a table, the first and the last node that it may be read from. */
+/**
+ * Words of coefficients a point: its spot and, where the mesh is a table, the first and the last node that it may be
+ * read from.
+ */
 export const pointWords = (closed: boolean): number => (closed ? 1 : 3);
 
-/** The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and `nodes` − 2. As many rounds for every price. */
+/**
+ * The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and `nodes` − 2. As many
+ * rounds for every price.
+ */
 const cellIn = fn({
   name: "cellIn",
   params: [read(real), i32, real],
@@ -27,8 +36,9 @@ const cellIn = fn({
 });
 
 /**
- * The polynomial of degree 5 through the six nodes from `first` on, at a price: Lagrange's weights, which the host's `stencil` has too, with distances in units of the middle
- * gap, so that products of five of them stay far from the ends of f32. Error O(h⁶) where the solution is smooth. Cost: 7 divisions, some 70 flops.
+ * The polynomial of degree 5 through the six nodes from `first` on, at a price: Lagrange's weights, which the host's
+ * `stencil` has too, with distances in units of the middle gap, so that products of five of them stay far from the ends
+ * of f32. Error O(h⁶) where the solution is smooth. Cost: 7 divisions, some 70 flops.
  */
 export const valueBetween = fn({
   name: "valueBetween",
@@ -77,7 +87,9 @@ export const valueBetween = fn({
   },
 });
 
-/** Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them. */
+/**
+ * Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them.
+ */
 const isExercised = (closed: boolean, timeDependent: boolean): KernelFunction<any, boolean> =>
   fn({
     name: "isExercised",
@@ -103,8 +115,9 @@ const isExercised = (closed: boolean, timeDependent: boolean): KernelFunction<an
   });
 
 /**
- * The value at a point, from its words in `coefficients`, or `EXERCISED`: where two nodes about it say so, or where the mesh was cut off before it, at a price that is
- * certain to be exercised. Nodes are counted on from `nodes` where the value before a knock-in is meant, which nobody can exercise.
+ * The value at a point, from its words in `coefficients`, or `EXERCISED`: where two nodes about it say so, or where the
+ * mesh was cut off before it, at a price that is certain to be exercised. Nodes are counted on from `nodes` where the
+ * value before a knock-in is meant, which nobody can exercise.
  */
 export function pointValue({
   closed,

@@ -37,8 +37,8 @@ export function reportOf(
 }
 
 /**
- * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points (without any: the
- * middle half of the nodes), or a tenth of all nodes.
+ * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points
+ * (without any: the middle half of the nodes), or a tenth of all nodes.
  */
 function matters(model: Model, entry: ParameterValues, { status, mesh: { values } }: Solved): boolean {
   const cuts = status[STATUS.cuts];

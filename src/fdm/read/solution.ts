@@ -39,8 +39,8 @@ export function pointValue(grid: Grid, { window }: InstanceValues, rounding: num
 }
 
 /**
- * The values at the spots after today's, which the device has read; infinite where exercise is optimal at once, for they are what it pays then. `paid`: what exercise now pays
- * at each, −∞ where nobody may.
+ * The values at the spots after today's, which the device has read; infinite where exercise is optimal at once, for
+ * they are what it pays then. `paid`: what exercise now pays at each, −∞ where nobody may.
  */
 export function spotValues({ problem }: Grid, values: InstanceValues, paid: Float64Array, column: Float64Array): void {
   values.spots(column);
@@ -80,8 +80,8 @@ function onObstacle(grid: Grid, window: InstanceValues["window"], first: number,
 }
 
 /**
- * How much more than the payoff the nodes of the window are worth at most, where the exercise boundary is among them; else 0, and where the payoff jumps: a boundary at
- * the jump is on a node, and beyond it the payoff says nothing.
+ * How much more than the payoff the nodes of the window are worth at most, where the exercise boundary is among them;
+ * else 0, and where the payoff jumps: a boundary at the jump is on a node, and beyond it the payoff says nothing.
  */
 export function premiumAtBoundary(grid: Grid, { window }: InstanceValues, rounding: number): number {
   const { first } = windowOf(grid);

@@ -4,8 +4,8 @@ import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
 
 /**
- * What happens on one date inside the life. Forward in time, a dividend comes first, then barriers are monitored, then the holder may exercise: at the
- * spot after the dividend, and only what has not been knocked out.
+ * What happens on one date inside the life. Forward in time, a dividend comes first, then barriers are monitored, then
+ * the holder may exercise: at the spot after the dividend, and only what has not been knocked out.
  */
 export interface TimeEvent {
   readonly time: number;

@@ -19,7 +19,10 @@ interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
   readonly times: NestedTimes;
 }
 
-/** Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows beyond use. */
+/**
+ * Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows
+ * beyond use.
+ */
 const grids = new Map<number, Known[]>();
 const MAX_EXPIRIES = 512;
 const MAX_OF_AN_EXPIRY = 32;
@@ -66,14 +69,18 @@ function makeTimes(
     // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
     rannacherSteps: jumping ? 3 : 2,
     rannacherStepsOfShort: 2,
-    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
+    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show
+    // it.
     damped: american,
     jumps: problem.payoff.jumps,
   };
   return { fine: timeGrid({ ...spec, refinement: 2 }, homogeneous), coarse: timeGrid(spec, homogeneous) };
 }
 
-/** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
+/**
+ * The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a
+ * doubling.
+ */
 function phasesOf(steps: number): number {
   return Math.max(3, 6 + Math.round(Math.log2(steps / 24)));
 }

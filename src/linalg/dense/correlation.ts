@@ -7,7 +7,8 @@ export interface NearestOptions {
   readonly tolerance?: number;
   readonly maxIterations?: number;
   /**
-   * Least eigenvalue of the result, 0 by default, where the nearest matrix is: but it is singular then, and has no Cholesky factor. From 0 to below 1.
+   * Least eigenvalue of the result, 0 by default, where the nearest matrix is: but it is singular then, and has no
+   * Cholesky factor. From 0 to below 1.
    */
   readonly minEigenvalue?: number;
 }
@@ -27,11 +28,11 @@ export interface NearestCorrelation {
  *
  *   min ‖A − X‖   over   X = Xᵀ,  X ⪰ ε·I,  X[i, i] = 1,     ε = `minEigenvalue`
  *
- * `matrix`: [n, n] row by row, symmetric; its diagonal may be anything.
- * Method: alternating projections on the two sets, the first with Dykstra's correction, without which they end in a point of both, but not the
- * nearest. Convergence is linear; an iteration is an eigendecomposition, some 60·n³ flops.
- * Accuracy: the result is projected on the unit diagonal last, so that its least eigenvalue is ε to within about the tolerance.
- * Source: Higham, IMA J. Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified: test/linalg/dense-correlation, his examples.
+ * `matrix`: [n, n] row by row, symmetric; its diagonal may be anything. Method: alternating projections on the two
+ * sets, the first with Dykstra's correction, without which they end in a point of both, but not the nearest.
+ * Convergence is linear; an iteration is an eigendecomposition, some 60·n³ flops. Accuracy: the result is projected on
+ * the unit diagonal last, so that its least eigenvalue is ε to within about the tolerance. Source: Higham, IMA J.
+ * Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified: test/linalg/dense-correlation, his examples.
  * @throws ShapeError (not square, not symmetric, not finite) | SpecError (an option out of range)
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {

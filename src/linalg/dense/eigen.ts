@@ -14,7 +14,8 @@ export interface Eigen {
 const MAX_SWEEPS = 50;
 
 /**
- * A = Q·diag(λ)·Qᵀ by Jacobi's rotations, row by row (Golub & Van Loan 2013, §8.5): eigenvalues to within a few n·u·‖A‖.
+ * A = Q·diag(λ)·Qᵀ by Jacobi's rotations, row by row (Golub & Van Loan 2013, §8.5): eigenvalues to within a few
+ * n·u·‖A‖.
  *
  * `matrix`: [n, n] row by row; its lower triangle is not read. Cost: about 6·n³ flops a sweep, 5 to 12 sweeps.
  * @throws ShapeError (NaN or infinity)

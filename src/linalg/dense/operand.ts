@@ -1,4 +1,7 @@
-/** An array as the product's kernels and libraries take it: where it starts, how far apart its rows and its matrices are. */
+/**
+ * An array as the product's kernels and libraries take it: where it starts, how far apart its rows and its matrices
+ * are.
+ */
 import { ShapeError } from "../../errors.ts";
 import type { Device } from "../../device/index.ts";
 import type { DeviceBuffer } from "../../device/index.ts";

@@ -29,11 +29,11 @@ const CHUNK_ROWS = 512;
 const MIN_CHUNK = 64;
 
 /**
- * Systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced system of two rows a chunk is solved,
- * by whatever suits its size, this again, and every chunk is solved by itself.
+ * Systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced system of
+ * two rows a chunk is solved, by whatever suits its size, this again, and every chunk is solved by itself.
  *
- * Cost a row: 4 words read, then 4 read and 1 written; 12 flops and those of the chunks' own solver; 4/512 of it again for the reduced
- * system. Nothing as long as the system is kept. Source: H. H. Wang (1981).
+ * Cost a row: 4 words read, then 4 read and 1 written; 12 flops and those of the chunks' own solver; 4/512 of it again
+ * for the reduced system. Nothing as long as the system is kept. Source: H. H. Wang (1981).
  */
 export class Partition implements Method {
   readonly #device: Device;

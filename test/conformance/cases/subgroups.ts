@@ -1,4 +1,6 @@
-/** Subgroup operations. Their size is the device's; each kernel reports it, so that the interpreter can assume the same. */
+/**
+ * Subgroup operations. Their size is the device's; each kernel reports it, so that the interpreter can assume the same.
+ */
 import { i32, kernel, read, real, u32, write } from "../../../src/kernel/index.ts";
 import { type ConformanceCase, range, u32s, uniforms, words } from "../case.ts";
 
@@ -28,7 +30,10 @@ const shuffles: ConformanceCase = {
   args: ({ real, zeros }) => ({ u: real(range(128)), out: zeros(640), subgroupSize: new Int32Array(1) }),
 };
 
-/** Distances that are constants and that are not, runs shorter than any subgroup and longer than some, a group that is not full. */
+/**
+ * Distances that are constants and that are not, runs shorter than any subgroup and longer than some, a group that is
+ * not full.
+ */
 const runs: readonly ConformanceCase[] = [2, 8].flatMap((width) =>
   [32, 40].map((groupSize) => ({
     name: `shuffles within runs of ${width} instances, in groups of ${groupSize}`,

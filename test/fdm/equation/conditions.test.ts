@@ -52,7 +52,8 @@ async function expectPrice(c: ReferenceCase, problem: AnyProblem, accuracy: numb
   expect(Math.abs(error)).toBeLessThan(accuracy);
 }
 
-// 801 nodes on a mesh of width 0.2·K: h about 0.3 % of K, an error of about h²·gamma/2 (2e-4 at K = 100, a sixth of the vanillas' at 401).
+// 801 nodes on a mesh of width 0.2·K: h about 0.3 % of K, an error of about h²·gamma/2 (2e-4 at K = 100, a sixth of the
+// vanillas' at 401).
 const PER_SPOT = 4e-6;
 
 describe("exercise on dates", () => {

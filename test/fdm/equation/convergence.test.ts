@@ -273,7 +273,8 @@ describe("American options of the reference table", () => {
     expect(order).toBeGreaterThanOrEqual(0.8);
   });
 
-  // One is beyond its estimate, AMR-O-15: over ten years most of its error is of the exercise boundary, which lies otherwise between the nodes of each mesh.
+  // One is beyond its estimate, AMR-O-15: over ten years most of its error is of the exercise boundary, which lies
+  // otherwise between the nodes of each mesh.
   test("of all 19 at least 18 are within their own error estimates, none beyond four of them", async () => {
     const rows: string[] = [];
     let within = 0;

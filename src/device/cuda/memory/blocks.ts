@@ -1,10 +1,10 @@
 /**
  * Device memory, with freed blocks kept for reuse.
  *
- * All work goes through one stream, so a block may be handed out again the moment it is freed: whatever still uses it runs
- * first. That is what the driver's stream-ordered pools do, too; but they belong to the device rather than to a context
- * (what a faulted context held would stay), become nodes when a graph is captured, and are missing on some systems.
- * `cuMemFree`, which waits for the whole device, is called only to keep what lies idle within bounds.
+ * All work goes through one stream, so a block may be handed out again the moment it is freed: whatever still uses it
+ * runs first. That is what the driver's stream-ordered pools do, too; but they belong to the device rather than to a
+ * context (what a faulted context held would stay), become nodes when a graph is captured, and are missing on some
+ * systems. `cuMemFree`, which waits for the whole device, is called only to keep what lies idle within bounds.
  */
 import { OutOfMemoryError } from "../../../errors.ts";
 import type { Session } from "../session.ts";

@@ -2,8 +2,8 @@
  * Copies to the host: by the GPU into pinned pieces, from there into the caller's array as each piece arrives.
  *
  * Pinned memory is bounded, so of a very large copy some pieces cannot be recorded yet when `start` returns. Anything
- * recorded meanwhile would come before them and could change what they read; `settle`, called before anything is recorded,
- * therefore waits until they are recorded, too. Whoever awaits a read before recording more never notices.
+ * recorded meanwhile would come before them and could change what they read; `settle`, called before anything is
+ * recorded, therefore waits until they are recorded, too. Whoever awaits a read before recording more never notices.
  */
 import type { Session } from "../session.ts";
 import type { Timeline } from "../timeline.ts";

@@ -1,7 +1,7 @@
 /**
- * Copies from the host: at once into pinned memory, so that the caller may reuse its array, and from there by the GPU in
- * its turn. The pinned pages are filled one after the other; a large copy overlaps with its own transfer, a page being
- * filled while the others are on their way.
+ * Copies from the host: at once into pinned memory, so that the caller may reuse its array, and from there by the GPU
+ * in its turn. The pinned pages are filled one after the other; a large copy overlaps with its own transfer, a page
+ * being filled while the others are on their way.
  */
 import { OutOfMemoryError } from "../../../errors.ts";
 import { CUDA_ERROR_NOT_READY, CUDA_SUCCESS } from "../ffi/results.ts";

@@ -1,6 +1,7 @@
 /**
- * Compiled kernels on disk, shared by all processes: an entry is written under a name of its own and renamed into place, so
- * that nobody ever reads half of one. Whatever goes wrong with the disk, a kernel is compiled as if there were no cache.
+ * Compiled kernels on disk, shared by all processes: an entry is written under a name of its own and renamed into
+ * place, so that nobody ever reads half of one. Whatever goes wrong with the disk, a kernel is compiled as if there
+ * were no cache.
  */
 import { type Host, thisHost } from "../library/host.ts";
 import { nodeModule } from "../node.ts";
@@ -10,7 +11,10 @@ import { decodeEntry, encodeEntry, nameOf } from "./entry.ts";
 const SUFFIX = ".kernel";
 const TEMPORARY = ".tmp";
 const MAX_BYTES = 256 * 2 ** 20;
-/** Looking through the directory takes milliseconds, so it is done for the first entry that is stored and for every 64th. */
+/**
+ * Looking through the directory takes milliseconds, so it is done for the first entry that is stored and for every
+ * 64th.
+ */
 const STORES_A_PRUNE = 64;
 const HOUR = 3_600_000;
 

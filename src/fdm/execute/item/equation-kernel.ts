@@ -12,20 +12,22 @@ import { substitute } from "./substitute.ts";
 import type { EquationVariant } from "./equation-variant.ts";
 
 /**
- * The whole backward time loop of a batch of one-factor equations, one instance an entry: terminal values, then the rows of a time program, stages
- * (`Stage`) and events, in order. The matrix is computed again only in rows marked FACTOR.
+ * The whole backward time loop of a batch of one-factor equations, one instance an entry: terminal values, then the
+ * rows of a time program, stages (`Stage`) and events, in order. The matrix is computed again only in rows marked
+ * FACTOR.
  *
  * Layout: value i of instance l stands at [i·pitch + l].
  *   table       S at each node, then the next node's coordinate less this one's
  *   parameters  the user's, then the dates 0 … expiry
  *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
- *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV, extrapolation
+ *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV,
+ *               extrapolation
  *   out         V(0, S) at each node, then the recorded exercise boundary
  *   status      `STATUS_WORDS`, see `STATUS`; zeros before
  *   state       `keptArrays` arrays of the nodes, where the loop is run a part at a time: rows `first` … `end` − 1 of
  *               `rows`, with `recorded` values of the exercise boundary before; not looked at where one launch runs all
- * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25 flops and two
- * divisions, besides the equation.
+ * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25
+ * flops and two divisions, besides the equation.
  */
 export function equationKernel(variant: EquationVariant): Kernel {
   const { exercise, capacity, pointwise, jump, obstacle, recordsEvents } = variant;

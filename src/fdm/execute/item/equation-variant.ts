@@ -17,7 +17,10 @@ export interface RegionCode {
   readonly hasEdges: KernelFunction<any, any>;
 }
 
-/** Everything a kernel is compiled for. Functions take (t, S, parameters, pitch, instance); "first" and "last" are ends of the nodes as they run. */
+/**
+ * Everything a kernel is compiled for. Functions take (t, S, parameters, pitch, instance); "first" and "last" are ends
+ * of the nodes as they run.
+ */
 export interface EquationVariant {
   readonly name: string;
   /** Most nodes. */

@@ -1,12 +1,13 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 
 /**
- * One time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ← 2y − u (Crank–Nicolson); `weighted`:
- * u ← y + over·(y − u), of which Crank–Nicolson's is one.
+ * One time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ← 2y − u
+ * (Crank–Nicolson); `weighted`: u ← y + over·(y − u), of which Crank–Nicolson's is one.
  *
- * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its obstacle (the
- * mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan & Schwartz (1977), exact
- * if the exercise region holds the first nodes. `moving`: the obstacle is slope·obstacle − kink. The factors stand from `start` on. Cost: 7 flops and 8 (early exercise 9) words of private memory a node.
+ * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its
+ * obstacle (the mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan
+ * & Schwartz (1977), exact if the exercise region holds the first nodes. `moving`: the obstacle is slope·obstacle −
+ * kink. The factors stand from `start` on. Cost: 7 flops and 8 (early exercise 9) words of private memory a node.
  */
 export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean): KernelFunction<any, void> {
   return fn({

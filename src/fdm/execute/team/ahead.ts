@@ -2,7 +2,10 @@ import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel
 import { coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
 import { placeIn, type Team } from "./team.ts";
 
-/** Words of coefficients an option that are read before the time loop, where factors last: those of twelve factorisations, each of which would wait for memory. */
+/**
+ * Words of coefficients an option that are read before the time loop, where factors last: those of twelve
+ * factorisations, each of which would wait for memory.
+ */
 export const AHEAD_WORDS = 48;
 
 /** An instance's first coefficients into workgroup memory, each item some. A barrier has to follow. */

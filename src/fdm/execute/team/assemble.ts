@@ -12,9 +12,10 @@ export interface Assembly {
 }
 
 /**
- * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`; 0 beyond the last node. `variance` is
- * where σ²S² starts in the table (shape "table"), `pieceRow` where the slice of the step does (shape "surface"). Returns the piece that
- * the run's first node is in, which is where the search of the next step starts.
+ * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`;
+ * 0 beyond the last node. `variance` is where σ²S² starts in the table (shape "table"), `pieceRow` where the slice of
+ * the step does (shape "surface"). Returns the piece that the run's first node is in, which is where the search of the
+ * next step starts.
  */
 export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
   const { team, rows, shape, volatility } = assembly;
@@ -107,8 +108,10 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
 }
 
 /**
- * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, as `lower` and `upper`; else they follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the ends let in depends on the step (`matrixRow`), so
- * their two rows are made as `assembleRuns` makes them. `gain` = 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
+ * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, as
+ * `lower` and `upper`; else they follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the
+ * ends let in depends on the step (`matrixRow`), so their two rows are made as `assembleRuns` makes them. `gain` =
+ * 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
  */
 export function rescaleRuns(team: Team, rows: number, shape: string, kept: boolean): KernelFunction<any, void> {
   return fn({

@@ -2,8 +2,8 @@ import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel
 import { CROSSING_WORDS, NEVER, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
 
 /**
- * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers: compilers take a row's number as a real out of
- * the time loop, which costs a register a row.
+ * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers:
+ * compilers take a row's number as a real out of the time loop, which costs a register a row.
  */
 export function knockOutRuns(barriers: number, rows: number, crossing = false): KernelFunction<any, void> {
   return fn({
@@ -32,8 +32,8 @@ export function knockOutRuns(barriers: number, rows: number, crossing = false): 
 }
 
 /**
- * The ends of the live nodes (`readEnds`) as rows of an item's run, which may be far outside it: knocked out up to `low` and from `high` on; `lowHeld` and
- * `highHeld` are the rows whose value is held, −1 where none of the run's is.
+ * The ends of the live nodes (`readEnds`) as rows of an item's run, which may be far outside it: knocked out up to
+ * `low` and from `high` on; `lowHeld` and `highHeld` are the rows whose value is held, −1 where none of the run's is.
  */
 const readRunEnds = (barriers: number): KernelFunction<any, any> =>
   fn({
@@ -84,8 +84,9 @@ export const cutRuns = (rows: number): KernelFunction<any, void> =>
   });
 
 /**
- * A row that is held is y = u: with the pivot 1 instead of 1 + hr a step leaves its value as it is, to the last bit, so that it is set once a segment,
- * not, as by `holdEnd`, before and after each step. No other row's pivot knows of it, its neighbours being cut off. `gain` is what 1/pivot is scaled with.
+ * A row that is held is y = u: with the pivot 1 instead of 1 + hr a step leaves its value as it is, to the last bit, so
+ * that it is set once a segment, not, as by `holdEnd`, before and after each step. No other row's pivot knows of it,
+ * its neighbours being cut off. `gain` is what 1/pivot is scaled with.
  */
 export const pinRuns = (rows: number): KernelFunction<any, void> =>
   fn({
@@ -117,8 +118,8 @@ const liveObstacleRuns = (rows: number): KernelFunction<any, void> =>
   });
 
 /**
- * An event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from then on. Returns the ends, see `readRunEnds`; what is held
- * there is set by `holdRuns`, after the date's other events.
+ * An event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from then on.
+ * Returns the ends, see `readRunEnds`; what is held there is set by `holdRuns`, after the date's other events.
  */
 export const settleRuns = (barriers: number, rows: number, policy: boolean): KernelFunction<any, any> =>
   fn({

@@ -3,8 +3,8 @@ import { valueAfterJump, valueAfterJumpBetween } from "../../conditions/dividend
 import { placeIn, type Team } from "./team.ts";
 
 /**
- * The jump over a dividend date for an item's run, see `payDividend`: from `values`, the solution on all nodes x, into u. An item
- * searches for its first target by bisection, then goes on from there. `barred`: see `payDividendBetween`.
+ * The jump over a dividend date for an item's run, see `payDividend`: from `values`, the solution on all nodes x, into
+ * u. An item searches for its first target by bisection, then goes on from there. `barred`: see `payDividendBetween`.
  */
 export function payRuns(team: Team, rows: number, hasBarriers: boolean): KernelFunction<any, any> {
   return fn({

@@ -3,7 +3,10 @@ import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
-/** Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be made again. */
+/**
+ * Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be
+ * made again.
+ */
 interface Obstacle {
   readonly closed: boolean;
   readonly laid: boolean;
@@ -36,8 +39,9 @@ export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacl
 }
 
 /**
- * Twice what elimination is held above (`stepRuns`), from what exercise pays on the nodes of a run and on the one `before` it, and from lower = a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁).
- * `u` is put back on the obstacle where rounding has left it below. Nodes are laid in x, or in the table.
+ * Twice what elimination is held above (`stepRuns`), from what exercise pays on the nodes of a run and on the one
+ * `before` it, and from lower = a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has
+ * left it below. Nodes are laid in x, or in the table.
  */
 export function thresholdRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
   return fn({
@@ -58,11 +62,14 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
 }
 
 /**
- * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
+ * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ +
+ * hL·paid brings a source, in the scale of the state
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
- * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's first node is, whatever its row says: next to such a source nothing else counts. `upper` is without the sign that the first may have.
+ * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's
+ * first node is, whatever its row says: next to such a source nothing else counts. `upper` is without the sign that the
+ * first may have.
  */
 export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
   return fn({
@@ -125,8 +132,9 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
 }
 
 /**
- * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the item after. In workgroup memory they pass
- * through the parts of `scratch` that only factorisations use. Runs have two nodes at least.
+ * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the
+ * item after. In workgroup memory they pass through the parts of `scratch` that only factorisations use. Runs have two
+ * nodes at least.
  */
 function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
@@ -163,9 +171,10 @@ function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
 }
 
 /**
- * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of one with two as `exerciseByHalves`.
- * `obstacle` is overwritten. It is read again on each date, for registers that hold it for the whole time loop are missing elsewhere.
- * Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and 30 a bend, twice where it is the run's own.
+ * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of
+ * one with two as `exerciseByHalves`. `obstacle` is overwritten. It is read again on each date, for registers that hold
+ * it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and
+ * 30 a bend, twice where it is the run's own.
  */
 export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): KernelFunction<any, any> {
   return fn({

@@ -20,14 +20,23 @@ import { advanceRuns } from "./step.ts";
 import { advanceSums, weighRuns } from "./sums.ts";
 import { groupSize, multipliers, multiplierWords, partsOf, placeIn, scratchWords, type Team } from "./team.ts";
 
-/** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
+/**
+ * Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more,
+ * the sixteenth would wait for the first.
+ */
 const RESIDENT = 16;
-/** Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one factorisation to the next. */
+/**
+ * Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one
+ * factorisation to the next.
+ */
 const MAX_RESIDENT_ROWS = 9;
 /** Arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
 const KEPT = 3;
 
-/** Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers will do; in f32 room for more registers than sixteen subgroups leave is worth more than these. */
+/**
+ * Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers
+ * will do; in f32 room for more registers than sixteen subgroups leave is worth more than these.
+ */
 const PAIRED_RESIDENT = 12;
 
 const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "residentGroups"> => {
@@ -36,16 +45,18 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
 };
 
 /**
- * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a workgroup each, launched
- * with as many groups as instances, or half as many where a group has two options side by side. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
+ * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a
+ * workgroup each, launched with as many groups as instances, or half as many where a group has two options side by
+ * side. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
  *
- * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
- * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
- * algorithm, and its results differ by rounding only (with early exercise see `stepRuns`). Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
+ * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
+ * `factor.ts`): an item needs what enters its run, no more. So it is the same elimination, with the same pivots and the
+ * same projection, not another algorithm, and its results differ by rounding only (with early exercise see `stepRuns`).
+ * Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
- * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops beside, and either 12
- * shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
- * Workgroup memory: `teamWords`.
+ * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops
+ * beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`,
+ * a round. Workgroup memory: `teamWords`.
  */
 export function teamKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
   if (variant.volatility !== undefined) return makeKernel(variant, team, homogeneous);
@@ -56,7 +67,10 @@ export function teamKernel(variant: SolverVariant, team: Team, homogeneous: bool
 /** One kernel a variant, as for the other split. A pure function's memory. */
 const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
 
-/** Words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running sums keep; what scans pass on, coefficients, two counters. */
+/**
+ * Words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running sums keep;
+ * what scans pass on, coefficients, two counters.
+ */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {
   const kept = precision === "f64" && capacity > MAX_RESIDENT_ROWS * team.items ? KEPT : 0;
   const lasting = (2 + kept) * capacity + 2 * multiplierWords(team, true);
@@ -178,10 +192,12 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       if (gpu.groupId() * env.options >= instances) return;
       const { item, option } = env.placeIn();
       const ownInstance = gpu.groupId() * env.options + option;
-      // Without an instance of its own a group's second option does again what the first does, for both take part in what is collective.
+      // Without an instance of its own a group's second option does again what the first does, for both take part in
+      // what is collective.
       const instance = env.options === 1 ? ownInstance : Math.min(ownInstance, instances - 1);
-      // The nodes; the weights of rows (`rowWeight`), which make place for the solution where items need more than their own; or four metrics (`layMetrics`), the
-      // first two making place for nodes and solution where those are needed. Memory decides how many subgroups WebGPU has on a multiprocessor.
+      // The nodes; the weights of rows (`rowWeight`), which make place for the solution where items need more than
+      // their own; or four metrics (`layMetrics`), the first two making place for nodes and solution where those are
+      // needed. Memory decides how many subgroups WebGPU has on a multiprocessor.
       const x = gpu.part(gpu.sharedReal(env.options * env.capacity), option * env.capacity, env.capacity);
       const values = gpu.part(gpu.sharedReal(env.options * env.capacity), option * env.capacity, env.capacity);
       const third = gpu.part(gpu.sharedReal(env.options * env.metricWords), option * env.metricWords, env.metricWords);
@@ -254,7 +270,8 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
           paidBefore = table[(obstacleColumn * nodes + Math.min(Math.max(first - 1, 0), nodes - 1)) * pitch + instance];
         if (premium) paidAfter = table[(obstacleColumn * nodes + beyond) * pitch + instance];
       }
-      // A call's first node is, whatever the rate: its row would let it grow where the rate is negative, which the others would feel.
+      // A call's first node is, whatever the rate: its row would let it grow where the rate is negative, which the
+      // others would feel.
       const isExercised = firstExercised && first === 0 && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (premium) for (let k = 0; k < env.rows; k++) u[k] -= obstacle[k];
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
@@ -433,7 +450,8 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
                 keptC[k] = c[k];
               }
             if (!env.policy) {
-              // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only where that proves too little.
+              // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only
+              // where that proves too little.
               const near = env.refactorised && needed === 0;
               needed = yield* env.factorRuns(
                 a,

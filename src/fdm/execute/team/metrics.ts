@@ -4,9 +4,11 @@ import { placeIn, type Team } from "./team.ts";
 /**
  * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
  *
- *   a = hσ²·A − hμ·B,   c = hσ²·C + hμ·D,   A = v/(h₋(h₋ + h₊)),  B = S·h₊/(h₋(h₋ + h₊)),  C = v/(h₊(h₋ + h₊)),  D = S·h₋/(h₊(h₋ + h₊)),
+ *   a = hσ²·A − hμ·B,   c = hσ²·C + hμ·D, A = v/(h₋(h₋ + h₊)), B = S·h₊/(h₋(h₋ + h₊)), C = v/(h₊(h₋ + h₊)), D =
+ *                       S·h₋/(h₊(h₋ + h₊)),
  *
- * at the ends B = S/h₋ or D = S/h₊ alone, and how far |hμ|/hσ² may go before diffusion has to be raised: up to 1/`bound`.
+ * at the ends B = S/h₋ or D = S/h₊ alone, and how far |hμ|/hσ² may go before diffusion has to be raised: up to
+ * 1/`bound`.
  */
 const rowMetrics = fn({
   name: "rowMetrics",
@@ -36,8 +38,9 @@ const rowMetrics = fn({
 export const END_WORDS = 4;
 
 /**
- * The metrics of all rows from the nodes, which are in A: `rowMetrics`, at [i], 0 beyond the last node, over the nodes and whatever is in B. `bounds` becomes
- * an item's largest bound; `ends` those of the first and the last node, and D and B there without sign. Cost: once a launch and a dividend.
+ * The metrics of all rows from the nodes, which are in A: `rowMetrics`, at [i], 0 beyond the last node, over the nodes
+ * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
+ * and B there without sign. Cost: once a launch and a dividend.
  */
 export function layMetrics(team: Team, rows: number, shape: string): KernelFunction<any, any> {
   return fn({
@@ -98,8 +101,9 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
 }
 
 /**
- * a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ already are. Where drift would make one negative it
- * becomes zero and the other what the raised diffusion makes of it: S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
+ * a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ already are.
+ * Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it: S/h₋ and
+ * S/h₊ are B + √(BD) and D + √(BD).
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */

@@ -3,7 +3,10 @@ import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { rowWeight } from "../../operator/matrix.ts";
 import { placeIn, type Team } from "./team.ts";
 
-/** An instance's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to follow. */
+/**
+ * An instance's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to
+ * follow.
+ */
 export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> {
   return fn({
     name: "layNodes",

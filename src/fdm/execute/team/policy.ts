@@ -6,7 +6,10 @@ import { FAR } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import { partsOf, type Team } from "./team.ts";
 
-/** As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its rows changed. */
+/**
+ * As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its
+ * rows changed.
+ */
 function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "improveRuns",
@@ -47,9 +50,9 @@ function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<an
 }
 
 /**
- * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors again, solves,
- * and improves the policy. `barred`: rows `lowHeld` and `highHeld` keep their values (`pinRuns`). Cost of a round: a factorisation, about 20 flops a node, 32 words
- * and 18 barriers an item.
+ * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors
+ * again, solves, and improves the policy. `barred`: rows `lowHeld` and `highHeld` keep their values (`pinRuns`). Cost
+ * of a round: a factorisation, about 20 flops a node, 32 words and 18 barriers an item.
  */
 export function policyRuns(team: Team, rows: number, hasBarriers: boolean): KernelFunction<any, any> {
   return fn({

@@ -3,9 +3,10 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
- * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
- * run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side: `product[p]` is that of `upper` over part p, so that what enters a part
- * follows from what enters the run. `scaled`: rhs has the factor `inverse` already.
+ * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn
+ * what leaves its run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side:
+ * `product[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run. `scaled`:
+ * rhs has the factor `inverse` already.
  */
 export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
@@ -81,7 +82,10 @@ export interface Stepping {
   readonly timeDependent: boolean;
 }
 
-/** `plain`: steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last, without a branch. */
+/**
+ * `plain`: steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last,
+ * without a branch.
+ */
 interface EqualSteps extends Stepping {
   readonly plain?: "near" | "hop" | "far";
 }
@@ -113,8 +117,9 @@ const PARAMS = [
 ] as const;
 
 /**
- * Steps that are alike, one after another (`alikeRuns`). Where factors last and items shuffle, those of Crank–Nicolson have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of
- * Alexander's stages, look at both in each step.
+ * Steps that are alike, one after another (`alikeRuns`). Where factors last and items shuffle, those of Crank–Nicolson
+ * have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's
+ * stages, look at both in each step.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping): KernelFunction<any, any> {
   return fn({
@@ -263,8 +268,8 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
 }
 
 /**
- * Steps that are alike, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there are slope and kink of each step, and of one more, `pitch` words apart; read a step
- * ahead.
+ * Steps that are alike, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there
+ * are slope and kink of each step, and of one more, `pitch` words apart; read a step ahead.
  */
 function equalSteps(team: Team, rows: number, stepping: EqualSteps): KernelFunction<any, any> {
   return fn({
@@ -340,20 +345,26 @@ function equalSteps(team: Team, rows: number, stepping: EqualSteps): KernelFunct
 }
 
 /**
- * One time step, as `projectedStep` does it: solves (I − hL)·y = u, then u ← y or, `extrapolated`, u ← 2y − u (Crank–Nicolson), `weighted` u ← y + over·(y − u). What
- * elimination gives is Z = 2z, from `gain` = 2/pivot. `scaled`: the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. The parts of substitution go
- * side by side as those of elimination do.
+ * One time step, as `projectedStep` does it: solves (I − hL)·y = u, then u ← y or, `extrapolated`, u ← 2y − u
+ * (Crank–Nicolson), `weighted` u ← y + over·(y − u). What elimination gives is Z = 2z, from `gain` = 2/pivot. `scaled`:
+ * the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. The parts of
+ * substitution go side by side as those of elimination do.
  *
- * With `early` exercise Brennan & Schwartz (1977) hold y above a bound in each step of the substitution, yₖ ← max(zₖ + lowerₖ·yₖ₋₁, boundₖ): exact if what is exercised are the first nodes. Then it is z that can be held,
- * before the substitution and each node by itself,
+ * With `early` exercise Brennan & Schwartz (1977) hold y above a bound in each step of the substitution, yₖ ← max(zₖ +
+ * lowerₖ·yₖ₋₁, boundₖ): exact if what is exercised are the first nodes. Then it is z that can be held, before the
+ * substitution and each node by itself,
  *
  *   yₖ ← max(zₖ, thresholdₖ) + lowerₖ·yₖ₋₁,   thresholdₖ = boundₖ − lowerₖ·boundₖ₋₁,
  *
- * since y = bound on all nodes before, and z is above its threshold on all nodes behind (design/early-exercise.md). `scaled`, where the exercise region only shrinks on the way to today, the bound is the obstacle, for the old values
- * are the obstacle wherever the new ones are, and `obstacle` brings twice the thresholds. Else substitution is for the new u itself, with the old values in q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit
- * Euler: q = Z/2) in place of z. `paidBefore`: the obstacle at the node before the run. `isExercised`: the run's first node is, whatever the row of an end says. `timeDependent`: the obstacle is slope·obstacle − kink.
+ * since y = bound on all nodes before, and z is above its threshold on all nodes behind (design/early-exercise.md).
+ * `scaled`, where the exercise region only shrinks on the way to today, the bound is the obstacle, for the old values
+ * are the obstacle wherever the new ones are, and `obstacle` brings twice the thresholds. Else substitution is for the
+ * new u itself, with the old values in q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2) in place of z. `paidBefore`:
+ * the obstacle at the node before the run. `isExercised`: the run's first node is, whatever the row of an end says.
+ * `timeDependent`: the obstacle is slope·obstacle − kink.
  *
- * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`timeDependent` 9); a comparison with early exercise; and the scans.
+ * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`timeDependent` 9); a comparison with
+ * early exercise; and the scans.
  */
 function stepRuns(
   team: Team,
@@ -484,7 +495,9 @@ function stepRuns(
   });
 }
 
-/** Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before. */
+/**
+ * Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before.
+ */
 function oldValues(team: Team, rows: number, timeDependent: boolean, plain: boolean): KernelFunction<any, any> {
   return fn({
     name: "oldValues",
