@@ -322,7 +322,13 @@ export interface Gpu {
    * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and goes on: on CUDA memory is read while
    * the item computes, elsewhere at once. `at` and `index` are multiples of `words`. See `awaitFetches`.
    */
-  fetch<E extends ElementType>(shared: Numbers<E>, at: number, buffer: ReadonlyNumbers<E>, index: number, words: number): void;
+  fetch<E extends ElementType>(
+    shared: Numbers<E>,
+    at: number,
+    buffer: ReadonlyNumbers<E>,
+    index: number,
+    words: number,
+  ): void;
 
   /**
    * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group, and all but the newest `n` groups

@@ -1,4 +1,5 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { bool, fn, i32, read, real, write } from "../../kernel/index.ts";
+import { Column } from "../operator/column.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
@@ -20,25 +21,25 @@ export const NEVER = -1e30;
  * at lower), value, keep, paid. `crossing`: just before a dividend that takes the spot to the barrier, from between the
  * node and the next one beyond, which has two more words: u ← keep·u + paid.
  */
-export function knockOut(barriers: number, crossing = false): KernelFunction<any, void> {
+export function knockOut(barriers: number, crossing = false) {
   return fn({
     name: "knockOut",
-    params: [read(real), i32, i32, i32, write(real), i32],
+    params: [Column, i32, write(real), i32],
     env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, min: ZERO_VALUE_GUARD },
-    body([coefficients, row, pitch, instance, u, nodes], gpu, env) {
+    body([coefficients, row, u, nodes], gpu, env) {
+      const { values, pitch, instance } = coefficients;
       for (let k = 0; k < env.barriers; k++) {
         const at = (row + k * env.words) * pitch + instance;
-        const node = coefficients[at];
-        const side = coefficients[at + pitch];
-        const value = coefficients[at + 2 * pitch];
-        const keep = coefficients[at + 3 * pitch];
-        const paid = coefficients[at + 4 * pitch];
+        const node = values[at];
+        const side = values[at + pitch];
+        const value = values[at + 2 * pitch];
+        const keep = values[at + 3 * pitch];
+        const paid = values[at + 4 * pitch];
         for (let i = 0; i < nodes; i++) {
           const beyond = side * (gpu.real(i) - node);
           const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
           let out = value + env.min;
-          if (env.crossing && beyond < 1.5)
-            out = coefficients[at + 5 * pitch] * u[i] + coefficients[at + 6 * pitch] + env.min;
+          if (env.crossing && beyond < 1.5) out = values[at + 5 * pitch] * u[i] + values[at + 6 * pitch] + env.min;
           u[i] = beyond > 0.5 ? out : here;
         }
       }
@@ -51,20 +52,20 @@ export function knockOut(barriers: number, crossing = false): KernelFunction<any
  * knocked out, −1 and `nodes` where no barrier is monitored. `held`: the value there stays as it is; else it is
  * discounted like any other.
  */
-export const readEnds = (barriers: number): KernelFunction<any, any> =>
+export const readEnds = (barriers: number) =>
   fn({
     name: "readEnds",
-    params: [read(real), i32, i32, i32],
+    params: [Column, i32],
     env: { settings: SETTING_WORDS * barriers },
-    body([coefficients, row, pitch, instance], gpu, { settings }) {
+    body([{ values, pitch, instance }, row], gpu, { settings }) {
       const at = (row + settings) * pitch + instance;
       return {
-        low: gpu.i32(coefficients[at]),
-        lowHeld: coefficients[at + pitch] > 0.5,
-        lowValue: coefficients[at + 2 * pitch],
-        high: gpu.i32(coefficients[at + 3 * pitch]),
-        highHeld: coefficients[at + 4 * pitch] > 0.5,
-        highValue: coefficients[at + 5 * pitch],
+        low: gpu.i32(values[at]),
+        lowHeld: values[at + pitch] > 0.5,
+        lowValue: values[at + 2 * pitch],
+        high: gpu.i32(values[at + 3 * pitch]),
+        highHeld: values[at + 4 * pitch] > 0.5,
+        highValue: values[at + 5 * pitch],
       };
     },
   });

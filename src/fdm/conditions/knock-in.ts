@@ -67,7 +67,7 @@ export function settleDormant(barriers: number, knockIns: number, crossing = fal
           v[i] = beyond > 0.5 ? joined : here;
         }
       }
-      env.knockOut(coefficients, row, pitch, instance, v, nodes);
+      env.knockOut({ values: coefficients, pitch, instance }, row, v, nodes);
     },
   });
 }

@@ -1,26 +1,27 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, real } from "../../kernel/index.ts";
+import { Column, valueAt } from "./column.ts";
 
 /** Words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
 
 /** A factorisation's coefficients of an instance, from `row` on; see `solverKernel`. */
-export function readCoefficients(formula: boolean): KernelFunction<any, any> {
+export function readCoefficients(formula: boolean) {
   return fn({
     name: "readCoefficients",
-    params: [read(real), i32, i32, i32],
-    env: { formula },
-    body([coefficients, row, pitch, instance], _gpu, { formula }) {
+    params: [Column, i32],
+    env: { formula, valueAt },
+    body([coefficients, row], _gpu, { formula, valueAt }) {
       let time = 0.0;
       let shift = 0.0;
       if (formula) {
-        time = coefficients[(row + 4) * pitch + instance];
-        shift = coefficients[(row + 5) * pitch + instance];
+        time = valueAt(coefficients, row + 4);
+        shift = valueAt(coefficients, row + 5);
       }
       return {
-        h: coefficients[row * pitch + instance],
-        hVariance: coefficients[(row + 1) * pitch + instance],
-        hDrift: coefficients[(row + 2) * pitch + instance],
-        hRate: coefficients[(row + 3) * pitch + instance],
+        h: valueAt(coefficients, row),
+        hVariance: valueAt(coefficients, row + 1),
+        hDrift: valueAt(coefficients, row + 2),
+        hRate: valueAt(coefficients, row + 3),
         time,
         shift,
       };
@@ -36,15 +37,16 @@ export const CLOSED_WORDS = 6;
  */
 export const readClosed = fn({
   name: "readClosed",
-  params: [read(real), i32, i32],
-  body([table, pitch, instance]) {
+  params: [Column],
+  env: { valueAt },
+  body([table], _gpu, { valueAt }) {
     return {
-      kink: table[instance],
-      width: table[pitch + instance],
-      meshStep: table[2 * pitch + instance],
-      at: table[3 * pitch + instance],
-      zeroAt: table[4 * pitch + instance],
-      sign: table[5 * pitch + instance],
+      kink: valueAt(table, 0),
+      width: valueAt(table, 1),
+      meshStep: valueAt(table, 2),
+      at: valueAt(table, 3),
+      zeroAt: valueAt(table, 4),
+      sign: valueAt(table, 5),
     };
   },
 });

@@ -1,4 +1,5 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real } from "../../kernel/index.ts";
+import { Column } from "./column.ts";
 
 /** Words of one piece of a slice: its left end, and the cubic in the distance from there. */
 export const PIECE_WORDS = 5;
@@ -13,19 +14,19 @@ export const PIECE_WORDS = 5;
  * One slice a factorisation: σ averaged over its step. Pieces are those between the surface's spots, the first and the
  * last flat and without end. Everything in units of the spot. `shape` other than "surface": nothing is read.
  */
-export function readSurface(shape: string): KernelFunction<any, any> {
+export function readSurface(shape: string) {
   return fn({
     name: "readSurface",
-    params: [read(real), i32, i32, i32],
+    params: [Column, i32],
     env: { surface: shape === "surface" },
-    body([table, tail, pitch, instance], gpu, { surface }) {
+    body([{ values, pitch, instance }, tail], gpu, { surface }) {
       let slice = 0;
       let pieces = 0;
       let move = 0.0;
       if (surface) {
-        slice = gpu.i32(table[tail + instance]);
-        move = table[tail + pitch + instance];
-        pieces = gpu.i32(table[tail + 2 * pitch]);
+        slice = gpu.i32(values[tail + instance]);
+        move = values[tail + pitch + instance];
+        pieces = gpu.i32(values[tail + 2 * pitch]);
       }
       return { slice, move, pieces };
     },

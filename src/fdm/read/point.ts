@@ -1,4 +1,5 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real, record } from "../../kernel/index.ts";
+import { Column, valueAt } from "../operator/column.ts";
 import { readClosed } from "../operator/read-coefficients.ts";
 
 /**
@@ -87,47 +88,59 @@ export const valueBetween = fn({
   },
 });
 
+/** What a solution is read from at a point: the nodes, the values there, and what exercise pays. */
+export const Reading = record({
+  table: Column,
+  coefficients: Column,
+  nodes: i32,
+  x: read(real),
+  u: read(real),
+  /** The value before a knock-in. */
+  dormant: read(real),
+  /** Where the obstacle starts in the table, unless mesh and payoff are `closed`. */
+  obstacleRow: i32,
+  /** A time-dependent obstacle is slope·φ·x − kink. */
+  slope: real,
+  kink: real,
+});
+
 /**
  * Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them.
  */
-const isExercised = (closed: boolean, timeDependent: boolean): KernelFunction<any, boolean> =>
+const isExercised = (closed: boolean, timeDependent: boolean) =>
   fn({
     name: "isExercised",
-    params: [read(real), i32, i32, i32, read(real), read(real), i32, real, real, real],
-    env: { closed, timeDependent, readClosed },
-    body(
-      [table, obstacleRow, pitch, instance, x, u, i, rounding, slope, held],
-      _gpu,
-      { closed, timeDependent, readClosed },
-    ) {
+    params: [Reading, i32, real],
+    env: { closed, timeDependent, readClosed, valueAt },
+    body([{ table, x, u, obstacleRow, slope, kink: held }, i, rounding], _gpu, env) {
       let below = 0.0;
       let above = 0.0;
-      if (closed) {
-        const { kink, sign } = readClosed(table, pitch, instance);
-        below = timeDependent ? sign * x[i] * slope - held : sign * (x[i] - kink);
-        above = timeDependent ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
+      if (env.closed) {
+        const { kink, sign } = env.readClosed(table);
+        below = env.timeDependent ? sign * x[i] * slope - held : sign * (x[i] - kink);
+        above = env.timeDependent ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
       } else {
-        below = table[(obstacleRow + i) * pitch + instance];
-        above = table[(obstacleRow + i + 1) * pitch + instance];
+        below = env.valueAt(table, obstacleRow + i);
+        above = env.valueAt(table, obstacleRow + i + 1);
       }
       return below > 0 && above > 0 && u[i] <= below + rounding && u[i + 1] <= above + rounding;
     },
   });
 
 /**
- * The value at a point, from its words in `coefficients`, or `EXERCISED`: where two nodes about it say so, or where the
- * mesh was cut off before it, at a price that is certain to be exercised. Nodes are counted on from `nodes` where the
- * value before a knock-in is meant, which nobody can exercise.
+ * The value at a point, from its words at `row` of the coefficients, or `EXERCISED`: where two nodes about it say so,
+ * or where the mesh was cut off before it, at a price that is certain to be exercised. Nodes are counted on from
+ * `nodes` where the value before a knock-in is meant, which nobody can exercise.
  */
 export function pointValue({
   closed,
   american,
   timeDependent,
   hasKnockIns,
-}: Readonly<Record<"closed" | "american" | "timeDependent" | "hasKnockIns", boolean>>): KernelFunction<any, any> {
+}: Readonly<Record<"closed" | "american" | "timeDependent" | "hasKnockIns", boolean>>) {
   return fn({
     name: "pointValue",
-    params: [read(real), read(real), i32, i32, i32, read(real), read(real), read(real), i32, i32, real, real],
+    params: { of: Reading, row: i32 },
     env: {
       closed,
       american,
@@ -136,15 +149,17 @@ export function pointValue({
       valueBetween,
       isExercised: isExercised(closed, timeDependent),
       EXERCISED,
+      valueAt,
     },
-    body([table, coefficients, row, pitch, instance, x, u, dormant, nodes, obstacleRow, slope, held], gpu, env: any) {
-      const price = coefficients[row * pitch + instance];
+    body({ of, row }, gpu, env) {
+      const { coefficients, nodes, x } = of;
+      const price = env.valueAt(coefficients, row);
       const cell = env.cellIn(x, nodes, price);
       let lowest = 0;
       let highest = nodes - 1;
       if (!env.closed) {
-        lowest = gpu.i32(coefficients[(row + 1) * pitch + instance]);
-        highest = gpu.i32(coefficients[(row + 2) * pitch + instance]);
+        lowest = gpu.i32(env.valueAt(coefficients, row + 1));
+        highest = gpu.i32(env.valueAt(coefficients, row + 2));
       }
       const isIn = lowest < nodes;
       if (!isIn) {
@@ -153,14 +168,13 @@ export function pointValue({
       }
       const first = Math.min(Math.max(Math.min(Math.max(cell - 2, lowest), highest - 5), 0), nodes - 6);
       let value = 0.0;
-      if (env.hasKnockIns && !isIn) value = env.valueBetween(x, dormant, first, price);
-      else value = env.valueBetween(x, u, first, price);
+      if (env.hasKnockIns && !isIn) value = env.valueBetween(x, of.dormant, first, price);
+      else value = env.valueBetween(x, of.u, first, price);
       const isBeyond = (price - x[0]) * (price - x[nodes - 1]) > 0;
       if (isBeyond) value = env.EXERCISED;
       if (env.american && isIn) {
         const rounding = gpu.precision === "f32" ? 2e-6 : 1e-12;
-        if (env.isExercised(table, obstacleRow, pitch, instance, x, u, cell, rounding, slope, held))
-          value = env.EXERCISED;
+        if (env.isExercised(of, cell, rounding)) value = env.EXERCISED;
       }
       return value;
     },

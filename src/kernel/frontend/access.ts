@@ -97,11 +97,7 @@ export function memberOf(ctx: Context, node: Node, object: Value, name: string):
     default:
       break;
   }
-  throw ctx.fail(
-    node,
-    `.${name} is not part of the kernel language here`,
-    "arrays have .length, records their fields",
-  );
+  throw ctx.fail(node, `.${name} is not part of the kernel language here`, "arrays have .length, records their fields");
 }
 
 function namespaceMember(namespace: "Math" | "Number" | "gpu", name: string, ctx: Context): Value {

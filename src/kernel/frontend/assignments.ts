@@ -24,7 +24,9 @@ export function lowerAssignment(
   used: boolean,
 ): Value {
   const isName = node.operator === "=" && node.left.type === "Identifier";
-  return (isName ? lowerRecordAssignment(ctx, node, scope, out) : null) ?? scalar(assignScalar(ctx, node, scope, out, used));
+  return (
+    (isName ? lowerRecordAssignment(ctx, node, scope, out) : null) ?? scalar(assignScalar(ctx, node, scope, out, used))
+  );
 }
 
 /** `ends = readEnds(…)`, of a name that stands for a record, or for nothing yet; null if it is not one. */
@@ -164,7 +166,11 @@ function lowerFieldTarget(ctx: Context, node: MemberExpression, record: RecordVa
   const isOwn = variable?.fieldsAssigned === true && variable.frame === ctx.frame && variable.name === name;
   if (isOwn && value.kind === "local") return { kind: "local", id: value.id };
   if (value.kind === "record")
-    throw ctx.fail(node, `${field} is a record, which cannot be replaced here`, "declare it by a name of its own with let");
+    throw ctx.fail(
+      node,
+      `${field} is a record, which cannot be replaced here`,
+      "declare it by a name of its own with let",
+    );
   throw ctx.fail(
     node,
     `the fields of this record cannot be assigned to: only const row = { … } or const row = f(…) owns them`,

@@ -46,7 +46,9 @@ export function inlineCall(
     else values.push(lowerArgument(ctx, arg, declared[k], scope, out));
   }
   // Records are looked at once all is evaluated: what the function gets is what their fields are then.
-  const bound = values.map((value, k) => (declared[k].kind === "record" ? conform(ctx, args[k], "", declared[k], value, fn) : value));
+  const bound = values.map((value, k) =>
+    declared[k].kind === "record" ? conform(ctx, args[k], "", declared[k], value, fn) : value,
+  );
   return inlineValues(ctx, node, fn, bound, out);
 }
 
@@ -66,8 +68,7 @@ export function inlineScalars(
 function expectCount(ctx: Context, node: Node, fn: FunctionSpec, count: number): readonly Declaration[] {
   const declared = positional(fn);
   if (count === declared.length) return declared;
-  if (isTuple(fn.params))
-    throw ctx.fail(node, `${fn.functionName} takes ${declared.length} argument(s), got ${count}`);
+  if (isTuple(fn.params)) throw ctx.fail(node, `${fn.functionName} takes ${declared.length} argument(s), got ${count}`);
   throw ctx.fail(
     node,
     `${fn.functionName} takes one record, got ${count} arguments`,
@@ -128,7 +129,9 @@ function conform(ctx: Context, node: Node, path: string, declared: Declaration, 
     throw ctx.fail(
       node,
       `${of}a number is expected here (${declared.type}), got ${value.kind === "array" ? `the array ${value.array.name}` : "a record"}`,
-      value.kind === "array" ? `index it: ${value.array.name}[i]` : `pick one: .${[...value.fields.keys()].join(", .")}`,
+      value.kind === "array"
+        ? `index it: ${value.array.name}[i]`
+        : `pick one: .${[...value.fields.keys()].join(", .")}`,
     );
   const draft = scalarOf(ctx, node, value);
   ctx.unifyTypes(node, draft.type, typeVariable(declared.type), draft);

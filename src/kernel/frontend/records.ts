@@ -29,9 +29,7 @@ export function lowerRecord(
     const name = fieldName(ctx, property);
     const { value: expression } = property as Property;
     const rest = later && [...node.properties.slice(k + 1), ...later];
-    const value = rest
-      ? lowerLent(ctx, expression, scope, out, rest)
-      : lowerValue(ctx, expression, scope, out);
+    const value = rest ? lowerLent(ctx, expression, scope, out, rest) : lowerValue(ctx, expression, scope, out);
     const isLent = rest !== null && value.kind === "record";
     fields.set(name, isLent ? value : fieldValue(ctx, expression, name, value, out));
   }

@@ -271,7 +271,7 @@ function makeKernel(variant: SolverVariant): Kernel {
       const rowUpper = gpu.privateReal(env.rowCapacity); // c
       const last = nodes - 1;
       if (env.closed) {
-        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, instance);
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed({ values: table, pitch, instance });
         const factor = Math.exp(meshStep);
         const inverseFactor = 1 / factor;
         let growth = 1.0; // e^{(i − at)·step}, again at every eighth node, lest rounding add up
@@ -301,7 +301,7 @@ function makeKernel(variant: SolverVariant): Kernel {
         env.early && !env.dates && firstExercised && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
-      const { slice, move, pieces } = env.readSurface(table, tail, pitch, instance);
+      const { slice, move, pieces } = env.readSurface({ values: table, pitch, instance }, tail);
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let moves = env.closedWords * pitch + instance;
       // What exercise pays is φ·(slope·x) − kink where the obstacle moves.
@@ -324,8 +324,8 @@ function makeKernel(variant: SolverVariant): Kernel {
       let lowValue = 0.0;
       let highValue = 0.0;
       if (env.hasBarriers) {
-        env.knockOut(coefficients, row, pitch, instance, u, nodes);
-        const ends = env.readEnds(coefficients, row, pitch, instance);
+        env.knockOut({ values: coefficients, pitch, instance }, row, u, nodes);
+        const ends = env.readEnds({ values: coefficients, pitch, instance }, row);
         low = ends.low;
         high = ends.high;
         lowHeld = ends.lowHeld;
@@ -347,7 +347,7 @@ function makeKernel(variant: SolverVariant): Kernel {
             hRate: rate,
             time,
             shift,
-          } = env.readCoefficients(coefficients, row, pitch, instance);
+          } = env.readCoefficients({ values: coefficients, pitch, instance }, row);
           hRate = rate;
           row += env.coefficientWords;
           let excess = 1.0; // 1 − lower[i + 1]
@@ -495,7 +495,7 @@ function makeKernel(variant: SolverVariant): Kernel {
             else if (env.early && !env.dates) u[i] = Math.max(u[i], obstacle[i]);
           }
           if (env.hasBarriers) {
-            env.cross(coefficients, row, pitch, instance, u, nodes);
+            env.cross({ values: coefficients, pitch, instance }, row, u, nodes);
             row += env.crossWords;
           }
         }
@@ -505,8 +505,8 @@ function makeKernel(variant: SolverVariant): Kernel {
           row += env.knockInWords;
         }
         if (env.hasBarriers && (flag & 16) !== 0) {
-          env.knockOut(coefficients, row, pitch, instance, u, nodes);
-          const ends = env.readEnds(coefficients, row, pitch, instance);
+          env.knockOut({ values: coefficients, pitch, instance }, row, u, nodes);
+          const ends = env.readEnds({ values: coefficients, pitch, instance }, row);
           low = ends.low;
           high = ends.high;
           lowHeld = ends.lowHeld;
@@ -531,20 +531,20 @@ function makeKernel(variant: SolverVariant): Kernel {
       if (env.reads) {
         const read = (env.closed ? 2 : 1) * windows * 6;
         for (let point = 0; point < points; point++) {
-          out[(read + point) * pitch + instance] = env.pointValue(
-            table,
-            coefficients,
-            row,
-            pitch,
-            instance,
-            x,
-            u,
-            dormant,
-            nodes,
-            obstacleColumn * nodes,
-            slope,
-            kink,
-          );
+          out[(read + point) * pitch + instance] = env.pointValue({
+            of: {
+              table: { values: table, pitch, instance },
+              coefficients: { values: coefficients, pitch, instance },
+              nodes,
+              x,
+              u: u,
+              dormant: dormant,
+              obstacleRow: obstacleColumn * nodes,
+              slope,
+              kink,
+            },
+            row: row,
+          });
           row += env.pointWords;
         }
       }

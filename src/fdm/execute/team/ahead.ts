@@ -36,7 +36,7 @@ export function coefficientsAhead(formula: boolean): KernelFunction<any, any> {
       let time = 0.0;
       let shift = 0.0;
       if (row + own <= words) {
-        const now = readCoefficients(ahead, row, 1, 0);
+        const now = readCoefficients({ values: ahead, pitch: 1, instance: 0 }, row);
         h = now.h;
         hVariance = now.hVariance;
         hDrift = now.hDrift;
@@ -44,7 +44,7 @@ export function coefficientsAhead(formula: boolean): KernelFunction<any, any> {
         time = now.time;
         shift = now.shift;
       } else {
-        const now = readCoefficients(coefficients, row, pitch, instance);
+        const now = readCoefficients({ values: coefficients, pitch, instance }, row);
         h = now.h;
         hVariance = now.hVariance;
         hDrift = now.hDrift;

@@ -41,7 +41,7 @@ const readRunEnds = (barriers: number): KernelFunction<any, any> =>
     params: [read(real), i32, i32, i32, i32, i32],
     env: { readEnds: readEnds(barriers) },
     body([coefficients, row, pitch, instance, first, nodes], _gpu, { readEnds }) {
-      const { low, lowHeld, high, highHeld } = readEnds(coefficients, row, pitch, instance);
+      const { low, lowHeld, high, highHeld } = readEnds({ values: coefficients, pitch, instance }, row);
       const lowRow = Math.min(Math.max(low, 0), nodes - 1) - first;
       const highRow = Math.min(Math.max(high, 0), nodes - 1) - first;
       return {
@@ -60,7 +60,7 @@ export const holdRuns = (barriers: number, rows: number): KernelFunction<any, vo
     params: [read(real), i32, i32, i32, i32, i32, write(real)],
     env: { rows, readEnds: readEnds(barriers) },
     body([coefficients, row, pitch, instance, lowHeld, highHeld, u], _gpu, { rows, readEnds }) {
-      const { lowValue, highValue } = readEnds(coefficients, row, pitch, instance);
+      const { lowValue, highValue } = readEnds({ values: coefficients, pitch, instance }, row);
       for (let k = 0; k < rows; k++) {
         if (k === lowHeld) u[k] = lowValue;
         if (k === highHeld) u[k] = highValue;

@@ -21,7 +21,7 @@ export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacl
     body([x, table, column, nodes, pitch, instance, obstacle], gpu, env: any) {
       const first = env.placeIn().item * env.rows;
       if (env.closed) {
-        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, instance);
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed({ values: table, pitch, instance });
         for (let k = 0; k < env.rows; k++) {
           const i = Math.min(first + k, nodes - 1);
           const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);

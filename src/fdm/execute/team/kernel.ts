@@ -249,7 +249,7 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       let paidAfter = 0.0;
       const beyond = Math.min(first + env.rows, nodes - 1);
       if (env.closed) {
-        const { kink, sign } = env.readClosed(table, pitch, instance);
+        const { kink, sign } = env.readClosed({ values: table, pitch, instance });
         for (let k = 0; k < env.rows; k++) {
           u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
           obstacle[k] = u[k];
@@ -296,7 +296,7 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       if (gpu.localId() === 0) gpu.atomicStore(count, 0, 0);
       yield;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
-      const { slice, move, pieces } = env.readSurface(table, tail, pitch, instance);
+      const { slice, move, pieces } = env.readSurface({ values: table, pitch, instance }, tail);
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let piece = 0;
       let row = env.barrierWords;
@@ -329,7 +329,7 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       let nextTime = 0.0;
       let nextShift = 0.0;
       if (env.refactorised) {
-        const firstRow = env.readCoefficients(coefficients, env.barrierWords, pitch, instance);
+        const firstRow = env.readCoefficients({ values: coefficients, pitch, instance }, env.barrierWords);
         nextH = firstRow.h;
         nextVariance = firstRow.hVariance;
         nextDrift = firstRow.hDrift;
@@ -361,7 +361,7 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
         if (env.refactorised && (nextFlag & 1) !== 0) {
           const paid = (flag & 4) === 0 ? 0 : 2 + env.crossWords;
           const settled = env.hasBarriers && (flag & 16) !== 0 ? env.barrierWords : 0;
-          const next = env.readCoefficients(coefficients, row + paid + settled, pitch, instance);
+          const next = env.readCoefficients({ values: coefficients, pitch, instance }, row + paid + settled);
           nextH = next.h;
           nextVariance = next.hVariance;
           nextDrift = next.hDrift;
@@ -683,20 +683,20 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
         }
         const read = (env.closed ? 2 : 1) * windows * 6;
         for (let point = item; point < ownPoints; point += env.items)
-          out[(read + point) * pitch + instance] = env.pointValue(
-            table,
-            coefficients,
-            row + point * env.pointWords,
-            pitch,
-            instance,
-            x,
-            values,
-            values,
-            nodes,
-            obstacleColumn * nodes,
-            slope,
-            kink,
-          );
+          out[(read + point) * pitch + instance] = env.pointValue({
+            of: {
+              table: { values: table, pitch, instance },
+              coefficients: { values: coefficients, pitch, instance },
+              nodes,
+              x,
+              u: values,
+              dormant: values,
+              obstacleRow: obstacleColumn * nodes,
+              slope,
+              kink,
+            },
+            row: row + point * env.pointWords,
+          });
       }
     },
   });

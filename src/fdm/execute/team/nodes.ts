@@ -15,7 +15,7 @@ export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> 
     body([x, table, pitch, instance, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed }: any) {
       const { item } = placeIn();
       if (closed) {
-        const { kink, width, meshStep, at, zeroAt } = readClosed(table, pitch, instance);
+        const { kink, width, meshStep, at, zeroAt } = readClosed({ values: table, pitch, instance });
         // Two at a time, for one exponential waits for the other.
         for (let i = item; i < nodes; i += 2 * items) {
           const here = closedNode(i, kink, width, meshStep, at, zeroAt);
