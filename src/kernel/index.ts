@@ -1,6 +1,6 @@
 /** The kernel language: declare kernels in TypeScript, lower them to typed IR, emit WebAssembly SIMD, WGSL (and CUDA). */
 export type * from "./language.ts";
-export { bool, i32, read, real, u32, write } from "./language.ts";
+export { bool, i32, read, real, record, u32, write } from "./language.ts";
 export { hostReal, signatureOf } from "./ir.ts";
 export type { ElementType, KernelIR, KernelSignature, Precision, ScalarType } from "./ir.ts";
 export {
