@@ -39,7 +39,10 @@ export class KernelError extends FeynkacError {
   }
 }
 
-/** A kernel did something at run time that the reference interpreter forbids: out of bounds, a race, an uninitialised read. */
+/**
+ * A kernel did something at run time that the reference interpreter forbids: out of bounds, a race, an uninitialised
+ * read.
+ */
 export class KernelRuntimeError extends FeynkacError {
   readonly code = "KERNEL_RUNTIME";
 }

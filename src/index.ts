@@ -1,8 +1,8 @@
 /**
  * Feynkac: pricing and risk of derivatives on every core and any GPU.
  *
- * `parseBook` reads a book, `openDevice` opens what it is priced on, `priceBook` prices it; `solve` solves an equation of your own. The
- * kernel language stands at "feynkac/kernel", the devices at "feynkac/device".
+ * `parseBook` reads a book, `openDevice` opens what it is priced on, `priceBook` prices it; `solve` solves an equation
+ * of your own. The kernel language stands at "feynkac/kernel", the devices at "feynkac/device".
  */
 export * from "./errors.ts";
 export { parseBook, readBook, readTrades, Totals } from "./book/index.ts";

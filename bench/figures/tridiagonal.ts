@@ -1,4 +1,6 @@
-/** Time a row against the length of tridiagonal systems, a figure a device, from what `tridiagonal-sizes` has measured. */
+/**
+ * Time a row against the length of tridiagonal systems, a figure a device, from what `tridiagonal-sizes` has measured.
+ */
 import { type Measurement, median, resultFileName } from "../harness.ts";
 import { chart, type Panel, type Series, superscript } from "./chart.ts";
 
@@ -20,7 +22,9 @@ export interface Figure {
   readonly svg: string;
 }
 
-/** A figure for every device that the ladder of sizes was measured on; of the same case measured twice the later one. */
+/**
+ * A figure for every device that the ladder of sizes was measured on; of the same case measured twice the later one.
+ */
 export function tridiagonalFigures(measurements: readonly Measurement[]): Figure[] {
   const points = measurements.flatMap(pointOf);
   const devices = new Set(points.map(({ of }) => of.device));

@@ -3,7 +3,8 @@ import type { Precision } from "../kernel/index.ts";
 import type { Device } from "./device.ts";
 
 /**
- * What `device` computes in when `wanted` is asked for: that, or emulated double, f32x2, for f64 on a device that has no other.
+ * What `device` computes in when `wanted` is asked for: that, or emulated double, f32x2, for f64 on a device that has
+ * no other.
  * @throws PrecisionError (not offered; or emulated double fails its test on this device)
  */
 export async function offeredPrecision(device: Device, wanted: Precision): Promise<Precision> {

@@ -24,7 +24,7 @@ export interface PricingOptions {
   /** "all" by default. */
   readonly greeks?: Greeks;
   readonly method?: Method;
-  /** Error aimed at, as a part of the spot: 1e-5 by default, from 1e-8 to 1e-3. Meshes are chosen for it, trade by trade. */
+  /** Error aimed at, relative to spot: 1e-5 by default, from 1e-8 to 1e-3. Meshes are chosen for it, trade by trade. */
   readonly accuracy?: number;
   /** Trades taken together; results come in batches of this size. */
   readonly batchSize?: number;

@@ -8,7 +8,7 @@ import {
   REFACTOR,
   runsOfSteps,
   stepsOfRun,
-} from "../../src/fdm/solver/index.ts";
+} from "../../src/fdm/time/flags.ts";
 
 const AFTER = DIVIDEND | EXERCISE | BARRIERS;
 const flagOf = fc

@@ -13,7 +13,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Barrier, Payoff, Trade } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { dividendSchedule, flatVolatility, localSurface, type Volatility } from "../../src/market/index.ts";
-import { cevPrice } from "../../src/models/index.ts";
+import { cevPrice } from "../models/cev.ts";
 import { normalCdf } from "../support/normal.ts";
 import { priced, trade } from "./reference.ts";
 import { barrier } from "./reference-barriers.ts";
@@ -254,12 +254,12 @@ describe("barriers", () => {
 });
 
 describe("knocked in and knocked out", () => {
-  const watched = [
+  const monitored = [
     ["continuously", { kind: "continuous" }],
     ["on dates, the dividend's among them", { kind: "discrete", times: [0.25, 0.5, 0.75, 1] }],
   ] as const;
 
-  it.each(watched)("are the plain trade together: watched %s", async (_, monitoring) => {
+  it.each(monitored)("are the plain trade together: monitored %s", async (_, monitoring) => {
     for (const dividend of [20, 90, 150])
       for (const [side, level] of [
         ["down", 60],

@@ -1,6 +1,7 @@
 /**
- * Runs a kernel's body as the plain JavaScript it is, in f64: neither the front end nor the IR has a part in it. Integers
- * are not wrapped except where they are stored, so kernels that overflow in between give other results than in the IR.
+ * Runs a kernel's body as the plain JavaScript it is, in f64: neither the front end nor the IR has a part in it.
+ * Integers are not wrapped except where they are stored, so kernels that overflow in between give other results than in
+ * the IR.
  */
 import type { HostArray, LaunchSize } from "../../src/device/device.ts";
 import { hostGpu } from "../../src/kernel/host-gpu.ts";

@@ -34,8 +34,8 @@ interface Layout {
 /**
  * A matrix, a batch of matrices or a vector on a device, row-major; or a view of a part of another, transposed or not.
  *
- * Only the array that `create` returns owns memory: it is disposed by whoever created it, and its views with it. A view costs nothing on
- * the device and sees what is written through any other.
+ * Only the array that `create` returns owns memory: it is disposed by whoever created it, and its views with it. A view
+ * costs nothing on the device and sees what is written through any other.
  *
  *   using a = await DeviceArray.create(device, [3, 4], { values });
  *   a.transpose()        [4, 3]
@@ -62,7 +62,8 @@ export class DeviceArray implements Disposable {
   }
 
   /**
-   * @throws SpecError (the shape) | ShapeError (as many values as elements) | PrecisionError (not offered by the device) | OutOfMemoryError
+   * @throws SpecError (the shape) | ShapeError (as many values as elements) | PrecisionError (not offered by the
+   * device) | OutOfMemoryError
    */
   static async create(device: Device, shape: Shape, options: ArrayOptions = {}): Promise<DeviceArray> {
     const { precision = "f64", values } = options;
@@ -177,8 +178,8 @@ export class DeviceArray implements Disposable {
   }
 
   /**
-   * Gives it another shape, and zeros in it. Its memory is kept where it has the right size; otherwise it is new, and views of the old are
-   * disposed.
+   * Gives it another shape, and zeros in it. Its memory is kept where it has the right size; otherwise it is new, and
+   * views of the old are disposed.
    * @throws SpecError (the shape) | ShapeError (a view) | DisposedError | OutOfMemoryError
    */
   resize(shape: Shape): void {
@@ -277,8 +278,8 @@ function denseLayout(shape: Shape): Layout {
   return { shape: Object.freeze([...shape]), offset: 0, strides: { batch: rows * columns, row: columns, column: 1 } };
 }
 
-function checkRange(who: string, what: string, from: number, to: number, most: number): void {
-  const valid = [from, to].every((n) => Number.isInteger(n)) && 0 <= from && from <= to && to <= most;
+function checkRange(who: string, what: string, from: number, to: number, max: number): void {
+  const valid = [from, to].every((n) => Number.isInteger(n)) && 0 <= from && from <= to && to <= max;
   if (!valid)
-    throw new ShapeError(`${who}: ${what} ${from} … ${to}, expected whole numbers with 0 ≤ from ≤ to ≤ ${most}`);
+    throw new ShapeError(`${who}: ${what} ${from} … ${to}, expected whole numbers with 0 ≤ from ≤ to ≤ ${max}`);
 }

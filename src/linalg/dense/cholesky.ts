@@ -35,12 +35,13 @@ const GROUP = 64;
  *
  *   A = L·Lᵀ,   L[j, j] = √(A[j, j] − Σ L[j, p]²),   L[i, j] = (A[i, j] − Σ L[i, p]·L[j, p]) / L[j, j],   p < j < i
  *
- * Shapes: [size, size], or [batch, size, size]; only the lower triangle is read; row-major, a range of a larger array is fine.
- * Accuracy: L̂·L̂ᵀ = A + ΔA, |ΔA| ≤ γ(size + 1)·|L̂|·|L̂ᵀ| (Higham 2002, Theorem 10.3).
- * Cost: size³/3 flops a matrix. Up to 16×16 an item of the device factors a matrix, beyond that a workgroup.
- * Where a leading minor is not positive, there is no such factor: its order is the matrix's status, and what is in the matrix is undefined; the
- * others of the batch are not affected. A correlation matrix that fails can be replaced by the nearest one (`nearestCorrelation`).
- * Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified: test/linalg/dense-cholesky.
+ * Shapes: [size, size], or [batch, size, size]; only the lower triangle is read; row-major, a range of a larger array
+ * is fine. Accuracy: L̂·L̂ᵀ = A + ΔA, |ΔA| ≤ γ(size + 1)·|L̂|·|L̂ᵀ| (Higham 2002, Theorem 10.3). Cost: size³/3 flops a
+ * matrix. Up to 16×16 an item of the device factors a matrix, beyond that a workgroup. Where a leading minor is not
+ * positive, there is no such factor: its order is the matrix's status, and what is in the matrix is undefined; the
+ * others of the batch are not affected. A correlation matrix that fails can be replaced by the nearest one
+ * (`nearestCorrelation`). Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified:
+ * test/linalg/dense-cholesky.
  */
 export class Cholesky implements Disposable {
   readonly device: Device;

@@ -5,11 +5,12 @@ import { symmetricEigen } from "./eigen.ts";
 export interface NearestOptions {
   /** Relative change of an iteration at which it ends; 1e-12 by default. */
   readonly tolerance?: number;
-  readonly mostIterations?: number;
+  readonly maxIterations?: number;
   /**
-   * Least eigenvalue of the result, 0 by default, where the nearest matrix is: but it is singular then, and has no Cholesky factor. From 0 to below 1.
+   * Least eigenvalue of the result, 0 by default, where the nearest matrix is: but it is singular then, and has no
+   * Cholesky factor. From 0 to below 1.
    */
-  readonly leastEigenvalue?: number;
+  readonly minEigenvalue?: number;
 }
 
 export interface NearestCorrelation {
@@ -25,18 +26,18 @@ export interface NearestCorrelation {
 /**
  * The correlation matrix X that is nearest to a symmetric matrix A in the Frobenius norm:
  *
- *   min ‖A − X‖   over   X = Xᵀ,  X ⪰ ε·I,  X[i, i] = 1,     ε = `leastEigenvalue`
+ *   min ‖A − X‖   over   X = Xᵀ,  X ⪰ ε·I,  X[i, i] = 1,     ε = `minEigenvalue`
  *
- * `matrix`: [n, n] row by row, symmetric; its diagonal may be anything.
- * Method: alternating projections on the two sets, the first with Dykstra's correction, without which they end in a point of both, but not the
- * nearest. Convergence is linear; an iteration is an eigendecomposition, some 60·n³ flops.
- * Accuracy: the result is projected on the unit diagonal last, so that its least eigenvalue is ε to within about the tolerance.
- * Source: Higham, IMA J. Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified: test/linalg/dense-correlation, his examples.
+ * `matrix`: [n, n] row by row, symmetric; its diagonal may be anything. Method: alternating projections on the two
+ * sets, the first with Dykstra's correction, without which they end in a point of both, but not the nearest.
+ * Convergence is linear; an iteration is an eigendecomposition, some 60·n³ flops. Accuracy: the result is projected on
+ * the unit diagonal last, so that its least eigenvalue is ε to within about the tolerance. Source: Higham, IMA J.
+ * Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified: test/linalg/dense-correlation, his examples.
  * @throws ShapeError (not square, not symmetric, not finite) | SpecError (an option out of range)
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {
-  const { tolerance = 1e-12, mostIterations = 10_000, leastEigenvalue = 0 } = options;
-  checkOptions(tolerance, mostIterations, leastEigenvalue);
+  const { tolerance = 1e-12, maxIterations = 10_000, minEigenvalue = 0 } = options;
+  checkOptions(tolerance, maxIterations, minEigenvalue);
   const n = orderOf(matrix);
   const given = Float64Array.from(matrix);
   const correction = new Float64Array(n * n);
@@ -44,24 +45,24 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
   let x: Float64Array = y;
   for (let iteration = 1; ; iteration++) {
     const r = y.map((value, k) => value - correction[k]); // R = Y − ΔS
-    const nextX = liftEigenvalues(r, n, leastEigenvalue); // X = P_S(R)
+    const nextX = liftEigenvalues(r, n, minEigenvalue); // X = P_S(R)
     for (let k = 0; k < n * n; k++) correction[k] = nextX[k] - r[k]; // ΔS = X − R
     const nextY = Float64Array.from(nextX);
     for (let i = 0; i < n; i++) nextY[i * n + i] = 1; // Y = P_U(X)
     const change = Math.max(relativeDistance(nextX, x), relativeDistance(nextY, y), relativeDistance(nextY, nextX));
     [x, y] = [nextX, nextY];
     const converged = change <= tolerance;
-    if (converged || iteration >= mostIterations)
+    if (converged || iteration >= maxIterations)
       return { values: y, distance: norm(difference(given, y)), iterations: iteration, converged };
   }
 }
 
-function checkOptions(tolerance: number, mostIterations: number, leastEigenvalue: number): void {
+function checkOptions(tolerance: number, maxIterations: number, minEigenvalue: number): void {
   if (!(tolerance > 0)) throw new SpecError(`nearestCorrelation: tolerance ${tolerance}, expected a number > 0`);
-  if (!Number.isInteger(mostIterations) || mostIterations < 1)
-    throw new SpecError(`nearestCorrelation: mostIterations ${mostIterations}, expected a whole number ≥ 1`);
-  if (!(leastEigenvalue >= 0 && leastEigenvalue < 1))
-    throw new SpecError(`nearestCorrelation: leastEigenvalue ${leastEigenvalue}, expected 0 ≤ it < 1`);
+  if (!Number.isInteger(maxIterations) || maxIterations < 1)
+    throw new SpecError(`nearestCorrelation: maxIterations ${maxIterations}, expected a whole number ≥ 1`);
+  if (!(minEigenvalue >= 0 && minEigenvalue < 1))
+    throw new SpecError(`nearestCorrelation: minEigenvalue ${minEigenvalue}, expected 0 ≤ it < 1`);
 }
 
 function orderOf(matrix: ArrayLike<number>): number {
@@ -81,11 +82,11 @@ function orderOf(matrix: ArrayLike<number>): number {
 }
 
 /** Q·diag(max(λ, least))·Qᵀ, built from the eigenvalues that are raised, which are few. */
-function liftEigenvalues(matrix: Float64Array, n: number, least: number): Float64Array {
+function liftEigenvalues(matrix: Float64Array, n: number, min: number): Float64Array {
   const { values, vectors } = symmetricEigen(matrix, n);
   const result = Float64Array.from(matrix);
-  for (let e = 0; e < n && values[e] < least; e++) {
-    const raised = least - values[e];
+  for (let e = 0; e < n && values[e] < min; e++) {
+    const raised = min - values[e];
     for (let i = 0; i < n; i++) {
       const scaled = raised * vectors[i * n + e];
       for (let j = 0; j <= i; j++) result[i * n + j] += scaled * vectors[j * n + e];

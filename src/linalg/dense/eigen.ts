@@ -11,10 +11,11 @@ export interface Eigen {
 }
 
 /** A sweep squares what is left beside the diagonal; matrices of order 1,000 take about 12. */
-const MOST_SWEEPS = 50;
+const MAX_SWEEPS = 50;
 
 /**
- * A = Q·diag(λ)·Qᵀ by Jacobi's rotations, row by row (Golub & Van Loan 2013, §8.5): eigenvalues to within a few n·u·‖A‖.
+ * A = Q·diag(λ)·Qᵀ by Jacobi's rotations, row by row (Golub & Van Loan 2013, §8.5): eigenvalues to within a few
+ * n·u·‖A‖.
  *
  * `matrix`: [n, n] row by row; its lower triangle is not read. Cost: about 6·n³ flops a sweep, 5 to 12 sweeps.
  * @throws ShapeError (NaN or infinity)
@@ -27,7 +28,7 @@ export function symmetricEigen(matrix: ArrayLike<number>, n: number): Eigen {
   const enough = Number.EPSILON * Math.sqrt(a.reduce((sum, x) => sum + x * x, 0));
   let sweeps = 0;
   while (!(offDiagonal(a, n) <= enough)) {
-    if (++sweeps > MOST_SWEEPS) throw new ShapeError("symmetricEigen: NaN or infinity in the matrix, expected numbers");
+    if (++sweeps > MAX_SWEEPS) throw new ShapeError("symmetricEigen: NaN or infinity in the matrix, expected numbers");
     for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) rotate(a, q, n, i, j);
   }
   const order = Array.from({ length: n }, (_, i) => i).sort((i, j) => a[i * n + i] - a[j * n + j]);

@@ -7,8 +7,8 @@ import { checkTile, type Tile } from "./tile.ts";
 export type Order = "row-major" | "column-major";
 
 /**
- * "library": the vendor's, which is cuBLAS; "kernel": our own, on every device; "auto": the library where it can be loaded, our own
- * otherwise.
+ * "library": the vendor's, which is cuBLAS; "kernel": our own, on every device; "auto": the library where it can be
+ * loaded, our own otherwise.
  */
 export type Implementation = "auto" | "library" | "kernel";
 
@@ -33,8 +33,8 @@ const ORDERS: readonly Order[] = ["row-major", "column-major"];
 const IMPLEMENTATIONS: readonly Implementation[] = ["auto", "library", "kernel"];
 
 /**
- * A product of `batch` matrices, A [rows, inner] times B [inner, columns]; f64, row-major, by the fastest implementation there is, unless said
- * otherwise.
+ * A product of `batch` matrices, A [rows, inner] times B [inner, columns]; f64, row-major, by the fastest
+ * implementation there is, unless said otherwise.
  * @throws SpecError
  */
 export function matmulSpec(settings: MatmulSettings): MatmulSpec {

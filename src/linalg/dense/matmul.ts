@@ -33,15 +33,15 @@ interface OwnProduct {
  *
  *   C[i, j] ← α · Σ A[i, p]·B[p, j] + β · C[i, j],   i < rows, j < columns, p < inner
  *
- * Shapes: A [rows, inner], B [inner, columns], C [rows, columns], row-major, or A and B "column-major", which is what a transposed view is;
- * ranges of rows and columns of larger arrays, with their distances between rows, are fine. With a batch, [batch, …] each, and A or B
- * may be one matrix for all.
- * Accuracy: |C − Ĉ| ≤ γ(inner + 2)·(|α|·|A|·|B| + |β|·|C|) elementwise, γ(m) = m·u/(1 − m·u), u the precision's rounding error (Higham 2002,
- * §3.5); for emulated double u = 2⁻⁴⁴. NaN and infinity of A and B go where the equation carries them, of C only if β ≠ 0.
- * Cost: 2·rows·columns·inner flops. Memory read by our kernels: rows·columns·inner·(1/128 + 1/128) words with the largest tiles.
- * Source: cuBLAS, or our own: Volkov & Demmel (2008), whose registers hold C, with the tiles in workgroup memory of the CUDA C++ Programming
- * Guide's matrix product; on the CPU Goto & van de Geijn (2008).
- * Verified: test/linalg/dense-matmul, against a compensated triple loop, on every device, within the bound above.
+ * Shapes: A [rows, inner], B [inner, columns], C [rows, columns], row-major, or A and B "column-major", which is what a
+ * transposed view is; ranges of rows and columns of larger arrays, with their distances between rows, are fine. With a
+ * batch, [batch, …] each, and A or B may be one matrix for all. Accuracy: |C − Ĉ| ≤ γ(inner + 2)·(|α|·|A|·|B| +
+ * |β|·|C|) elementwise, γ(m) = m·u/(1 − m·u), u the precision's rounding error (Higham 2002, §3.5); for emulated double
+ * u = 2⁻⁴⁴. NaN and infinity of A and B go where the equation carries them, of C only if β ≠ 0. Cost:
+ * 2·rows·columns·inner flops. Memory read by our kernels: rows·columns·inner·(1/128 + 1/128) words with the largest
+ * tiles. Source: cuBLAS, or our own: Volkov & Demmel (2008), whose registers hold C, with the tiles in workgroup memory
+ * of the CUDA C++ Programming Guide's matrix product; on the CPU Goto & van de Geijn (2008). Verified:
+ * test/linalg/dense-matmul, against a compensated triple loop, on every device, within the bound above.
  */
 export class Matmul implements Disposable {
   readonly device: Device;
@@ -60,7 +60,8 @@ export class Matmul implements Disposable {
 
   /**
    * Compiles, or loads the library.
-   * @throws PrecisionError | DeviceUnavailableError (implementation "library" where there is none) | SpecError (a tile too large for the
+   * @throws PrecisionError | DeviceUnavailableError (implementation "library" where there is none) | SpecError (a tile
+   * too large for the
    *   device, or more workgroups than can be counted) | KernelError
    */
   static async create(device: Device, spec: MatmulSpec): Promise<Matmul> {
@@ -70,7 +71,8 @@ export class Matmul implements Disposable {
 
   /**
    * Records the product; arguments are borrowed.
-   * @throws ShapeError (arrays that are not as the specification says; C in the memory of A or B; C a transposed view) | DisposedError
+   * @throws ShapeError (arrays that are not as the specification says; C in the memory of A or B; C a transposed view)
+   * | DisposedError
    */
   run({ a, b, c, alpha = 1, beta = 0 }: MatmulArguments): void {
     if (this.#disposed) throw new DisposedError("matmul: it has been disposed");
@@ -156,9 +158,9 @@ async function ownProduct(device: Device, spec: MatmulSpec): Promise<OwnProduct>
 /** Items are counted in i32. */
 function counted(spec: MatmulSpec, product: OwnProduct, items: number): OwnProduct {
   const groups = Math.ceil(spec.rows / product.rows) * Math.ceil(spec.columns / product.columns) * spec.batch;
-  const most = Math.floor((2 ** 31 - 65_536) / items);
-  if (groups <= most) return product;
-  throw new SpecError(`matmul: ${groups} workgroups, expected at most ${most}; split the batch`);
+  const max = Math.floor((2 ** 31 - 65_536) / items);
+  if (groups <= max) return product;
+  throw new SpecError(`matmul: ${groups} workgroups, expected at most ${max}; split the batch`);
 }
 
 export interface MatmulOptions {
@@ -170,7 +172,8 @@ export interface MatmulOptions {
 }
 
 /**
- * The product of two arrays at once, α·A·B + β·C: what `Matmul` does, for those who need it once. Kernels stay compiled.
+ * The product of two arrays at once, α·A·B + β·C: what `Matmul` does, for those who need it once. Kernels stay
+ * compiled.
  *
  *   using c = await matmul(a, b.transpose());
  *

@@ -14,7 +14,10 @@ export interface HostSystem {
   readonly rhs: Values;
 }
 
-/** As for `tridiagonalSpec`; where nothing says otherwise, in f64, by `pivoting`, one system of as many rows as the diagonal has. */
+/**
+ * As for `tridiagonalSpec`; where nothing says otherwise, in f64, by `pivoting`, one system of as many rows as the
+ * diagonal has.
+ */
 export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Device } & (
     | Placement
     | Partial<Record<keyof Placement, never>>
@@ -31,8 +34,9 @@ export interface HostSolution {
  *
  *   const { x } = await solveTridiagonal({ lower: [0, 1, 1], diagonal: [4, 4, 4], upper: [1, 1, 0], rhs: [5, 6, 5] });
  *
- * The equations, placements and failures are those of `TridiagonalSolver`, which is the better choice where the same sizes come again: this compiles, copies
- * and, without a `device`, opens one CPU thread, each time. Cost: as `TridiagonalSolver`, and 5 words a row copied.
+ * The equations, placements and failures are those of `TridiagonalSolver`, which is the better choice where the same
+ * sizes come again: this compiles, copies and, without a `device`, opens one CPU thread, each time. Cost: as
+ * `TridiagonalSolver`, and 5 words a row copied.
  * @throws SpecError | ShapeError (arrays of other lengths) | PrecisionError
  */
 export async function solveTridiagonal(system: HostSystem, options: HostOptions = {}): Promise<HostSolution> {

@@ -34,17 +34,20 @@ interface Parts {
  *
  * placed as the spec says. lower[0] and upper[rows−1] are not used, unless the systems are periodic.
  *
- * Accuracy: the algorithms without pivoting are backward stable for matrices that are diagonally dominant by rows or columns, or symmetric positive
- * definite; `pivoting` for all. Failures are never silent: `failures` names every system whose elimination met a zero pivot or whose solution is not finite.
- * Cost: 5 words a row (4 read, 1 written), more where a system does not fit on the chip; see `Algorithm`.
- * Verified: test/linalg/tridiagonal*, against LAPACK's dgtsv and systems whose solution is known exactly.
+ * Accuracy: the algorithms without pivoting are backward stable for matrices that are diagonally dominant by rows or
+ * columns, or symmetric positive definite; `pivoting` for all. Failures are never silent: `failures` names every system
+ * whose elimination met a zero pivot or whose solution is not finite. Cost: 5 words a row (4 read, 1 written), more
+ * where a system does not fit on the chip; see `Algorithm`. Verified: test/linalg/tridiagonal*, against LAPACK's dgtsv
+ * and systems whose solution is known exactly.
  */
 export class TridiagonalSolver implements Disposable {
   readonly device: Device;
   readonly spec: TridiagonalSpec;
   /** The algorithm in use, where the spec says "auto" the one that was chosen. */
   readonly algorithm: Chosen;
-  /** A word a system, written by each solution: 0, row + 1 of a zero pivot, −1 not finite, −2 singular (periodic). Lent. */
+  /**
+   * A word a system, written by each solution: 0, row + 1 of a zero pivot, −1 not finite, −2 singular (periodic). Lent.
+   */
   readonly status: DeviceBuffer<"i32">;
   readonly #parts: Parts;
   #factored = false;
@@ -59,7 +62,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Compiles kernels and takes a workspace. The spec's precision is kept: f64 on a device that only emulates it is f32x2 there.
+   * Compiles kernels and takes a workspace. The spec's precision is kept: f64 on a device that only emulates it is
+   * f32x2 there.
    * @throws SpecError (more rows than the algorithm has room for on this device) | PrecisionError | OutOfMemoryError
    */
   static async create(device: Device, spec: TridiagonalSpec): Promise<TridiagonalSolver> {
@@ -71,7 +75,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Records the solution of all systems; `rhs` becomes x. Buffers are borrowed, and may be reused as soon as this returns.
+   * Records the solution of all systems; `rhs` becomes x. Buffers are borrowed, and may be reused as soon as this
+   * returns.
    * @throws ShapeError (a buffer of another length, element type or device) | DisposedError
    */
   solveInPlace(system: TridiagonalSystem): void {
@@ -91,8 +96,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Records the factorisation of the matrices, for `solve`: with partial pivoting if that is the spec's algorithm (LAPACK's dgttrf), by Thomas' elimination
-   * otherwise. The matrices are copied: their buffers may be reused.
+   * Records the factorisation of the matrices, for `solve`: with partial pivoting if that is the spec's algorithm
+   * (LAPACK's dgttrf), by Thomas' elimination otherwise. The matrices are copied: their buffers may be reused.
    * @throws SpecError (the spec has no `factors`) | ShapeError | DisposedError
    */
   factor(matrix: TridiagonalMatrix): void {
@@ -123,7 +128,10 @@ export class TridiagonalSolver implements Disposable {
     periodic?.finish(rhs, this.status);
   }
 
-  /** Waits, and says which systems the last solution failed for; none, as a rule. @throws DisposedError | DeviceLostError */
+  /**
+   * Waits, and says which systems the last solution failed for; none, as a rule. @throws DisposedError |
+   * DeviceLostError
+   */
   async failures(): Promise<Failure[]> {
     this.#check({});
     return failuresIn(await this.device.read(this.status));

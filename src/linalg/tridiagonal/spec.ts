@@ -6,23 +6,25 @@ const PRECISIONS = ["f64", "f32", "f32x2"] as const;
 const LAYOUTS = ["contiguous", "interleaved"] as const;
 
 /**
- * How a system is solved. `pivoting` solves whatever is not singular; all others are for diagonally dominant (or symmetric positive
- * definite) matrices and say so, in the status, where a pivot is zero.
+ * How a system is solved. `pivoting` solves whatever is not singular; all others are for diagonally dominant (or
+ * symmetric positive definite) matrices and say so, in the status, where a pivot is zero.
  *
  *   thomas           elimination and substitution, one system a work item (Thomas 1949); 8 flops a row
  *   pivoting         the same with partial pivoting, LAPACK's dgtsv; about 14 flops a row
  *   cr               cyclic reduction in workgroup memory (Hockney 1965); 17 flops a row, 2·log₂ n rounds
  *   pcr              parallel cyclic reduction there (Hockney & Jesshope 1981); 12·log₂ n flops a row, log₂ n rounds
  *   cr-pcr           cyclic reduction until a row an item is left, then parallel (Zhang, Cohen & Owens 2010)
- *   register-hybrid  each item eliminates a run of rows in registers, runs meet by pcr (László, Giles & Appleyard 2016); 14 flops a row
- *   partition        chunks are reduced to two rows each, which are solved recursively (Wang 1981); any length, 9 words a row
+ *   register-hybrid  each item eliminates a run of rows in registers, runs meet by pcr (László, Giles & Appleyard
+ *                    2016); 14 flops a row
+ *   partition        chunks are reduced to two rows each, which are solved recursively (Wang 1981); any length, 9 words
+ *                    a row
  *   auto             by size, batch, layout and device; never `pivoting`, which changes what can be solved
  */
 export type Algorithm = (typeof ALGORITHMS)[number];
 
 /**
- * Where systems are. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch + s]`. Or along `axis` of an array of
- * this `shape`, in C order: systems are numbered in that order, too, with the axis left out.
+ * Where systems are. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch + s]`. Or along
+ * `axis` of an array of this `shape`, in C order: systems are numbered in that order, too, with the axis left out.
  */
 export type Placement =
   | { readonly rows: number; readonly batch: number; readonly layout?: (typeof LAYOUTS)[number] }
@@ -33,13 +35,19 @@ export interface TridiagonalOptions {
   /** "auto" by default. */
   readonly algorithm?: Algorithm;
   /**
-   * "each" (the default): every right-hand side has its own matrix, in the same places. "one": all share one, given as three arrays of `rows`
-   * elements.
+   * "each" (the default): every right-hand side has its own matrix, in the same places. "one": all share one, given as
+   * three arrays of `rows` elements.
    */
   readonly matrices?: "each" | "one";
-  /** Whether lower[0] couples the first row to the last unknown, and upper[rows − 1] the last row to the first; false by default. */
+  /**
+   * Whether lower[0] couples the first row to the last unknown, and upper[rows − 1] the last row to the first; false by
+   * default.
+   */
   readonly periodic?: boolean;
-  /** Whether `factor` and `solve` shall be available, which takes memory: 3 words a row (5 for `pivoting`); false by default. */
+  /**
+   * Whether `factor` and `solve` shall be available, which takes memory: 3 words a row (5 for `pivoting`); false by
+   * default.
+   */
   readonly factors?: boolean;
 }
 
@@ -48,12 +56,14 @@ export interface TridiagonalSpec extends Required<TridiagonalOptions> {
   readonly kind: "tridiagonal";
   readonly rows: number;
   readonly batch: number;
-  /** Elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride: every placement is that. */
+  /**
+   * Elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride: every placement is that.
+   */
   readonly stride: number;
 }
 
 /** Indexes on devices are of 32 bits. */
-const MOST_ELEMENTS = 2 ** 31 - 1;
+const MAX_ELEMENTS = 2 ** 31 - 1;
 
 /**
  * Checks and completes a description of `batch` tridiagonal systems of `rows` equations each,
@@ -70,12 +80,8 @@ export function tridiagonalSpec(options: Placement & TridiagonalOptions): Tridia
   oneOf("periodic", periodic, [true, false]);
   oneOf("factors", factors, [true, false]);
   const place = "shape" in options ? alongAxis(options) : inLayout(options);
-  if (place.rows * place.batch > MOST_ELEMENTS)
-    throw wrong(
-      "rows × batch",
-      place.rows * place.batch,
-      `at most ${MOST_ELEMENTS} elements; solve the batch in parts`,
-    );
+  if (place.rows * place.batch > MAX_ELEMENTS)
+    throw wrong("rows × batch", place.rows * place.batch, `at most ${MAX_ELEMENTS} elements; solve the batch in parts`);
   return Object.freeze({ kind: "tridiagonal", ...place, precision, algorithm, matrices, periodic, factors });
 }
 

@@ -2,7 +2,7 @@ import type { BookReport, TradeError } from "../../book/index.ts";
 import type { PricingOptions } from "../options.ts";
 
 /**
- * How a change of value is told apart: by a Taylor expansion of second order about the earlier market, or by pricing anew with one
+ * How a change of value is told apart: by a Taylor expansion of second order about the earlier market, or by pricing again with one
  * part of the market moved at a time.
  */
 export type ExplainMethod = "taylor" | "revaluation";
@@ -16,7 +16,7 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "method"
  * The terms of each method, in the order in which they are reported.
  *
  * Taylor's: sensitivity times move, of first order; `gamma` ½·V_SS·ΔS²; `exDividend` what the dividends paid took off the spot, which
- * the option's value does not feel; `dividends` the changed forecast of dividends and yield, priced anew; then the second order:
+ * the option's value does not feel; `dividends` the changed forecast of dividends and yield, priced again; then the second order:
  * `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt, `rhoSpot`, `rhoTime`, `rhoVolatility`, and `rhoRate` ½·V_rr,
  * times their moves; `dividendCross` what the forecast does to delta and theta.
  *

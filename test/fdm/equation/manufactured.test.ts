@@ -1,14 +1,14 @@
 /**
  * A manufactured solution with every coefficient in use and in time, for all kinds of ends, coordinates and directions:
  *
- *   V = (1 + t)³/(1 + x),   a = (1 + 0.3/(1 + x))(1 + t/2)/2,   b = 0.2·(2 − x),   c = −0.1·x,   d what makes V a solution.
+ *   V = (1 + t)³/(1 + x),   a = (1 + 0.3/(1 + x))(1 + t/2)/2, b = 0.2·(2 − x), c = −0.1·x, d what makes V a solution.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { solve } from "../../../src/fdm/index.ts";
-import { timeProgram } from "../../../src/fdm/equation/timeline.ts";
-import { crankNicolson } from "../../../src/fdm/equation/schemes/theta.ts";
-import { trBdf2 } from "../../../src/fdm/equation/schemes/tr-bdf2.ts";
+import { timeProgram } from "../../../src/fdm/time/timeline.ts";
+import { crankNicolson } from "../../../src/fdm/time/schemes/theta.ts";
+import { trBdf2 } from "../../../src/fdm/time/schemes/tr-bdf2.ts";
 import { hostGpu } from "../../../src/kernel/host-gpu.ts";
 import { type AnyProblem, axis, blackScholes, market, orderTable, solveOne, worst } from "./support.ts";
 

@@ -1,8 +1,0 @@
-/**
- * Richardson's extrapolation (1911; Roache 1998, ch. 5): the part of an error that halving a step removes, where the error is C·hᵖ + smaller,
- *
- *   u − u_h ≈ (u_h − u_2h)/(2ᵖ − 1).
- */
-export function richardsonCorrection(fine: number, coarse: number, order: number): number {
-  return (fine - coarse) / (2 ** order - 1);
-}

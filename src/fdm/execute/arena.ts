@@ -1,0 +1,39 @@
+/**
+ * Many small arrays cut from few large ones. A trade needs half a dozen of a few hundred numbers each; allocated one by
+ * one they cost more than filling them does.
+ */
+export class Arena {
+  readonly #chunkLength: number;
+  readonly #chunks: Float64Array[] = [];
+  /** Which chunk is being cut, and how much of it is gone. */
+  #current = -1;
+  #used = 0;
+  #room = 0;
+
+  constructor(chunkLength = 2 ** 16) {
+    this.#chunkLength = chunkLength;
+  }
+
+  /** An array with anything in it: the caller fills it. */
+  take(length: number): Float64Array {
+    if (this.#used + length > this.#room) this.#nextChunk(length);
+    const start = this.#used;
+    this.#used += length;
+    return this.#chunks[this.#current].subarray(start, this.#used);
+  }
+
+  /** Everything taken so far may be cut again: whoever still holds some of it sees it change. */
+  clear(): void {
+    this.#current = -1;
+    this.#used = 0;
+    this.#room = 0;
+  }
+
+  #nextChunk(length: number): void {
+    this.#current++;
+    this.#used = 0;
+    if (!((this.#chunks[this.#current]?.length ?? 0) >= length))
+      this.#chunks[this.#current] = new Float64Array(Math.max(this.#chunkLength, length));
+    this.#room = this.#chunks[this.#current].length;
+  }
+}

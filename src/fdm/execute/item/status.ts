@@ -1,0 +1,35 @@
+/** What `status` says of an instance, a word each. */
+export const STATUS = {
+  /** `FAULT`, at which node and in which row of the program; only the first is kept. */
+  fault: 0,
+  node: 1,
+  row: 2,
+  cuts: 3,
+  cutLow: 4,
+  cutHigh: 5,
+  unconverged: 6,
+  growth: 7,
+  /** Number of a loop in a user's function that did not end (`Gpu.endlessLoop`). */
+  endless: 8,
+} as const;
+export const STATUS_WORDS = 9;
+
+/**
+ * Bits of `trouble`. Not finite: coefficients a, b, c, d, terminal values, the solution, the slope of an end, the
+ * value of a pinned node, the payoff at all
+ * times, what a condition on a date takes; not a number: the edge of a region at all times. Negative: a.
+ */
+export const FAULT = {
+  a: 1,
+  b: 2,
+  c: 4,
+  d: 8,
+  terminal: 16,
+  solution: 64,
+  negative: 128,
+  slope: 256,
+  pinned: 512,
+  payoff: 1024,
+  event: 2048,
+  edge: 4096,
+} as const;

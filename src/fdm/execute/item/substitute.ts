@@ -1,0 +1,27 @@
+import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+
+/**
+ * Solves (I − hL)·y = z in place, by the factors of `assemble`. `projected` (Brennan & Schwartz 1977): y is held above
+ * the bound that u ≥ obstacle is for it, u + (obstacle − u)/extrapolation, during substitution, which starts at the
+ * exercise region. Cost: 5 flops and 7 words of private memory a node; projected, 4 flops and 2 words more.
+ */
+export function substitute(projected: boolean): KernelFunction<any, void> {
+  return fn({
+    name: "substitute",
+    params: [write(real), read(real), read(real), read(real), read(real), read(real), i32, real],
+    env: { projected },
+    body([z, inverse, lower, upper, u, obstacle, nodes, extrapolation], _gpu, { projected }) {
+      let y = 0.0;
+      for (let i = nodes - 1; i >= 0; i--) {
+        y = z[i] * inverse[i] + upper[i] * y;
+        z[i] = y;
+      }
+      y = 0.0;
+      for (let i = 0; i < nodes; i++) {
+        y = z[i] + lower[i] * y;
+        if (projected) y = Math.max(y, u[i] + (obstacle[i] - u[i]) / extrapolation);
+        z[i] = y;
+      }
+    },
+  });
+}

@@ -1,0 +1,35 @@
+/**
+ * Whole numbers over the workgroup, the same for all items to the compiler too: loops that are collective may end by
+ * them.
+ */
+import { fn, i32, type KernelFunction, write } from "../../../kernel/index.ts";
+
+/**
+ * `counter` is a word that is 0 before and after, `result` one that nobody else writes. Cost: an atomic operation an
+ * item, two barriers.
+ */
+const overGroup = (name: string, operation: "add" | "max"): KernelFunction<any, any> =>
+  fn({
+    name,
+    params: [i32, write(i32), write(i32)],
+    env: { operation },
+    *body([mine, counter, result], gpu, { operation }) {
+      if (operation === "add") gpu.atomicAdd(counter, 0, mine);
+      else gpu.atomicMax(counter, 0, mine);
+      yield;
+      if (gpu.localId() === 0) {
+        result[0] = gpu.atomicLoad(counter, 0);
+        gpu.atomicStore(counter, 0, 0);
+      }
+      yield;
+      return result[0];
+    },
+  });
+
+export const total = overGroup("total", "add");
+
+/**
+ * Of numbers that are not negative. Not by a subgroup's own maximum, for memory does not ask which items are together;
+ * see design/splits.md, "Reductions".
+ */
+export const largest = overGroup("largest", "max");

@@ -1,0 +1,160 @@
+import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { placeIn, type Team } from "./team.ts";
+
+/**
+ * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
+ *
+ *   a = hσ²·A − hμ·B,   c = hσ²·C + hμ·D, A = v/(h₋(h₋ + h₊)), B = S·h₊/(h₋(h₋ + h₊)), C = v/(h₊(h₋ + h₊)), D =
+ *                       S·h₋/(h₊(h₋ + h₊)),
+ *
+ * at the ends B = S/h₋ or D = S/h₊ alone, and how far |hμ|/hσ² may go before diffusion has to be raised: up to
+ * 1/`bound`.
+ */
+const rowMetrics = fn({
+  name: "rowMetrics",
+  params: [real, real, real, real, bool, bool, bool],
+  body([here, variance, hDown, hUp, isFirst, isLast, firstExercised], gpu) {
+    let A = 0.0;
+    let B = 0.0;
+    let C = 0.0;
+    let D = 0.0;
+    if (isLast) B = here / hDown;
+    else if (isFirst) D = firstExercised ? 0.0 : here / hUp;
+    else {
+      const weight = gpu.reciprocal(hDown * hUp * (hDown + hUp));
+      A = variance * (hUp * weight);
+      C = variance * (hDown * weight);
+      B = here * hUp * (hUp * weight);
+      D = here * hDown * (hDown * weight);
+    }
+    const widest = here * Math.max(Math.abs(hDown), Math.abs(hUp));
+    let bound = 0.0;
+    if (widest > 0) bound = variance > 1e-30 * widest ? (1.00001 * widest) / variance : 1e30;
+    return { A, B, C, D, bound };
+  },
+});
+
+/** Words of `ends`, see `layMetrics`. */
+export const END_WORDS = 4;
+
+/**
+ * The metrics of all rows from the nodes, which are in A: `rowMetrics`, at [i], 0 beyond the last node, over the nodes
+ * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
+ * and B there without sign. Cost: once a launch and a dividend.
+ */
+export function layMetrics(team: Team, rows: number, shape: string): KernelFunction<any, any> {
+  return fn({
+    name: "layMetrics",
+    params: [
+      write(real),
+      write(real),
+      write(real),
+      write(real),
+      write(real),
+      write(real),
+      read(real),
+      i32,
+      i32,
+      i32,
+      i32,
+      bool,
+    ],
+    env: { rows, shape, placeIn: placeIn(team), rowMetrics },
+    *body([A, B, C, D, bounds, ends, table, varianceRow, nodes, pitch, instance, firstExercised], gpu, env: any) {
+      const last = nodes - 1;
+      const { item } = env.placeIn();
+      const first = item * env.rows;
+      const ownA = gpu.privateReal(env.rows);
+      const ownB = gpu.privateReal(env.rows);
+      let largest = 0.0;
+      for (let k = 0; k < env.rows; k++) {
+        const i = Math.min(first + k, last);
+        const here = A[i];
+        const hDown = here - A[Math.max(i - 1, 0)];
+        const hUp = A[Math.min(i + 1, last)] - here;
+        const variance = env.shape === "table" ? table[(varianceRow + i) * pitch + instance] : here * here;
+        const row = env.rowMetrics(here, variance, hDown, hUp, i === 0, i === last, firstExercised);
+        const inside = first + k <= last;
+        ownA[k] = inside ? row.A : 0.0;
+        ownB[k] = inside ? row.B : 0.0;
+        C[first + k] = inside ? row.C : 0.0;
+        D[first + k] = inside ? row.D : 0.0;
+        largest = Math.max(largest, row.bound);
+        if (first + k === 0) {
+          ends[0] = row.bound;
+          ends[1] = Math.abs(row.D);
+        }
+        if (first + k === last) {
+          ends[2] = row.bound;
+          ends[3] = Math.abs(row.B);
+        }
+      }
+      bounds[item] = largest;
+      yield;
+      for (let k = 0; k < env.rows; k++) {
+        A[first + k] = ownA[k];
+        B[first + k] = ownB[k];
+      }
+      yield;
+    },
+  });
+}
+
+/**
+ * a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ already are.
+ * Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it: S/h₋ and
+ * S/h₊ are B + √(BD) and D + √(BD).
+ *
+ * Cost: 4 flops a node, 4 words of workgroup memory.
+ */
+export function assembleByMetrics(team: Team, rows: number): KernelFunction<any, any> {
+  return fn({
+    name: "assembleByMetrics",
+    params: [
+      read(real),
+      read(real),
+      read(real),
+      read(real),
+      read(real),
+      read(real),
+      write(real),
+      write(real),
+      i32,
+      real,
+      real,
+      real,
+    ],
+    env: { rows, placeIn: placeIn(team) },
+    body([A, B, C, D, bounds, ends, a, c, nodes, hVariance, hDrift, scale], _gpu, { rows, placeIn }: any) {
+      const last = nodes - 1;
+      const { item } = placeIn();
+      const first = item * rows;
+      for (let k = 0; k < rows; k++) {
+        a[k] = hVariance * A[first + k] - hDrift * B[first + k];
+        c[k] = hVariance * C[first + k] + hDrift * D[first + k];
+      }
+      const drift = Math.abs(hDrift);
+      if (drift * bounds[item] > hVariance || drift * Math.max(ends[1], ends[3]) > 0.5 * scale) {
+        for (let k = 0; k < rows; k++) {
+          const i = first + k;
+          if (a[k] < 0 || c[k] < 0) {
+            if (i === 0) {
+              if (drift * ends[0] > hVariance || c[k] < -0.5 * scale) c[k] = 0.0;
+            } else if (i === last) {
+              if (drift * ends[2] > hVariance || a[k] < -0.5 * scale) a[k] = 0.0;
+            } else {
+              const both = Math.sqrt(B[i] * D[i]);
+              if (a[k] < 0) {
+                a[k] = 0.0;
+                c[k] = drift * (Math.abs(D[i]) + both);
+              } else {
+                c[k] = 0.0;
+                a[k] = drift * (Math.abs(B[i]) + both);
+              }
+            }
+          }
+        }
+      }
+    },
+  });
+}

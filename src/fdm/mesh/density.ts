@@ -1,0 +1,40 @@
+/**
+ * Where nodes are dense: a mesh is the image of equidistant ξ under the inverse of an increasing ξ(x), and dξ/dx is its
+ * density.
+ *
+ *   uniform   ξ = x
+ *   sinh      ξ = Σₖ asinh((x − xₖ)/b) dx/dξ = b at a lone point, growing like |x − xₖ| (Tavella & Randall 2000, ch.
+ *             5.3)
+ *   tanh      ξ = (x − x₀)/(x₁ − x₀) + ½Σₖ tanh((x − xₖ)/b) uniform, with as many nodes again within some 2b of each
+ *             point
+ *
+ * x is the coordinate, b the width in its units, x₀ and x₁ the ends.
+ */
+export interface Density {
+  readonly xi: (x: number) => number;
+  readonly slope: (x: number) => number;
+}
+
+export type DensityKind = "uniform" | "sinh" | "tanh";
+
+export function density(
+  kind: DensityKind,
+  points: readonly number[],
+  width: number,
+  from: number,
+  to: number,
+): Density {
+  const sum = (f: (distance: number) => number, x: number): number =>
+    points.reduce((total, point) => total + f((x - point) / width), 0);
+  if (kind === "uniform" || points.length === 0) return { xi: (x) => x, slope: () => 1 };
+  if (kind === "sinh")
+    return {
+      xi: (x) => sum(Math.asinh, x),
+      slope: (x) => sum((y) => 1 / Math.hypot(y, 1), x) / width,
+    };
+  const uniform = 1 / (to - from);
+  return {
+    xi: (x) => (x - from) * uniform + 0.5 * sum(Math.tanh, x),
+    slope: (x) => uniform + (0.5 * sum((y) => 1 / Math.cosh(y) ** 2, x)) / width,
+  };
+}

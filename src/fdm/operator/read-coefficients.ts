@@ -1,0 +1,73 @@
+import { fn, i32, real } from "../../kernel/index.ts";
+import { Column, valueAt } from "./column.ts";
+
+/** Words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
+export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
+
+/** A factorisation's coefficients of an instance, from `row` on; see `solverKernel`. */
+export function readCoefficients(formula: boolean) {
+  return fn({
+    name: "readCoefficients",
+    params: [Column, i32],
+    env: { formula, valueAt },
+    body([coefficients, row], _gpu, { formula, valueAt }) {
+      let time = 0.0;
+      let shift = 0.0;
+      if (formula) {
+        time = valueAt(coefficients, row + 4);
+        shift = valueAt(coefficients, row + 5);
+      }
+      return {
+        h: valueAt(coefficients, row),
+        hVariance: valueAt(coefficients, row + 1),
+        hDrift: valueAt(coefficients, row + 2),
+        hRate: valueAt(coefficients, row + 3),
+        time,
+        shift,
+      };
+    },
+  });
+}
+
+/** Numbers an instance that a mesh and a vanilla payoff in closed form follow from. */
+export const CLOSED_WORDS = 6;
+
+/**
+ * An instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`.
+ */
+export const readClosed = fn({
+  name: "readClosed",
+  params: [Column],
+  env: { valueAt },
+  body([table], _gpu, { valueAt }) {
+    return {
+      kink: valueAt(table, 0),
+      width: valueAt(table, 1),
+      meshStep: valueAt(table, 2),
+      at: valueAt(table, 3),
+      zeroAt: valueAt(table, 4),
+      sign: valueAt(table, 5),
+    };
+  },
+});
+
+/** Node i of a mesh in closed form, kink·exp(½·width·growth), growth = 2·sinh((i − at)·step), and 0 at i = zeroAt. */
+export const grownNode = fn({
+  name: "grownNode",
+  params: [i32, real, real, real, real, real],
+  body([i, kink, width, growth, at, zeroAt], gpu) {
+    const node = gpu.real(i) === at ? kink : kink * Math.exp(width * 0.5 * growth);
+    return gpu.real(i) === zeroAt ? 0.0 : node;
+  },
+});
+
+/** The same by itself. */
+export const closedNode = fn({
+  name: "closedNode",
+  params: [i32, real, real, real, real, real],
+  env: { grownNode },
+  body([i, kink, width, step, at, zeroAt], gpu, { grownNode }) {
+    const growth = Math.exp((gpu.real(i) - at) * step);
+    return grownNode(i, kink, width, growth - gpu.reciprocal(growth), at, zeroAt);
+  },
+});

@@ -1,0 +1,39 @@
+import { SpecError } from "../../errors.ts";
+
+/** "nothing", "null", "an array", "a string": what was given instead of something else. */
+export function shownType(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** @throws SpecError for what is no object with names */
+export function isObject(path: string, value: unknown, expected: string): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new SpecError(`${path}: got ${shownType(value)}, expected ${expected}`);
+}
+
+/** @throws SpecError for what is no list */
+export function isList(path: string, value: unknown, expected: string): void {
+  if (!Array.isArray(value)) throw new SpecError(`${path}: got ${shownType(value)}, expected a list of ${expected}`);
+}
+
+/** @throws SpecError */
+export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
+  if (!allowed.includes(value))
+    throw new SpecError(
+      `${path}: got ${JSON.stringify(value)}, expected ${allowed.map((one) => JSON.stringify(one)).join(" or ")}`,
+    );
+}
+
+/**
+ * Names that are not known would otherwise be ignored in silence: problems come as JSON, too, where no compiler sees
+ * them.
+ * @throws SpecError
+ */
+export function knownKeys(path: string, object: object, known: readonly string[]): void {
+  const unknown = Object.keys(object).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  throw new SpecError(`${path === "" ? "" : `${path}.`}${unknown}: unknown; expected one of ${known.join(", ")}`);
+}

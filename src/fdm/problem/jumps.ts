@@ -1,0 +1,34 @@
+/** Bisections of an interval in which a function jumps: its ends then are neighbouring numbers. */
+const HALVINGS = 52;
+/**
+ * A jump is at least this part of the function's largest value, and of the change over the interval in which it was
+ * seen.
+ */
+const MIN_JUMP = 0.02;
+const MIN_SHARE = 0.5;
+
+/**
+ * Where a function jumps, as far as it shows between neighbouring `points`, which increase: the last number before each
+ * jump. What is not a number is no jump.
+ * Cost: an evaluation a point, and fifty a change by more than a fiftieth of the largest value.
+ */
+export function jumpsBetween(f: (x: number) => number, points: readonly number[]): readonly number[] {
+  const values = points.map(f);
+  const largest = values.reduce((max, value) => Math.max(max, Math.abs(value) || 0), 0);
+  const jumps: number[] = [];
+  for (let i = 1; i < points.length; i++) {
+    const change = Math.abs(values[i] - values[i - 1]);
+    if (!(change > MIN_JUMP * largest)) continue;
+    let [low, high] = [points[i - 1], points[i]];
+    let [below, above] = [values[i - 1], values[i]];
+    for (let k = 0; k < HALVINGS; k++) {
+      const middle = 0.5 * (low + high);
+      if (middle <= low || middle >= high) break;
+      const here = f(middle);
+      if (Math.abs(here - below) > Math.abs(above - here)) [high, above] = [middle, here];
+      else [low, below] = [middle, here];
+    }
+    if (Math.abs(above - below) > MIN_SHARE * change) jumps.push(low);
+  }
+  return jumps;
+}

@@ -1,0 +1,71 @@
+/**
+ * Weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th derivative at
+ * `x`,
+ *
+ *   f⁽ᵏ⁾(x) ≈ Σⱼ weights[k][j]·f(nodes[j]),      k = 0 … highest,
+ *
+ * exact for polynomials of degree nodes.length − 1, so of order nodes.length − k (one more where the nodes lie
+ * symmetrically about x and nodes.length − k is odd). `x` need not be a node, nor lie between nodes. Cost:
+ * nodes.length²·highest/2 multiplications. Source: Fornberg, *Calculation of weights in finite difference formulas*,
+ * SIAM Review 40 (1998), the algorithm `weights`. Verified: test/fdm/equation/fornberg, against the tables of Fornberg
+ * (1988) and polynomials on random nodes.
+ */
+export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: number): number[][] {
+  const count = nodes.length;
+  const weights = Array.from({ length: highest + 1 }, () => new Array<number>(count).fill(0));
+  weights[0][0] = 1;
+  let c1 = 1;
+  for (let i = 1; i < count; i++) {
+    const from = nodes[i - 1] - x;
+    const here = nodes[i] - x;
+    let c2 = 1;
+    for (let j = 0; j < i; j++) c2 *= nodes[i] - nodes[j];
+    for (let k = Math.min(i, highest); k >= 0; k--)
+      weights[k][i] = (c1 / c2) * ((k > 0 ? k * weights[k - 1][i - 1] : 0) - from * weights[k][i - 1]);
+    for (let j = 0; j < i; j++)
+      for (let k = Math.min(i, highest); k >= 0; k--)
+        weights[k][j] = (here * weights[k][j] - (k > 0 ? k * weights[k - 1][j] : 0)) / (nodes[i] - nodes[j]);
+    c1 = c2;
+  }
+  return weights;
+}
+
+/** How many nodes give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
+const stencilLength = (order: number, k: number): number => order + k;
+
+/**
+ * The index of the first of `length` neighbouring nodes that have x in their middle, as far as the ends of ascending
+ * `nodes` allow.
+ */
+export function stencilStart(nodes: ArrayLike<number>, x: number, length: number): number {
+  let low = 0;
+  let high = nodes.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (nodes[middle] <= x) low = middle;
+    else high = middle;
+  }
+  // An odd stencil is centred at the nearer node.
+  const nearest = x - nodes[low] > nodes[high] - x ? high : low;
+  const start = length % 2 === 0 ? low - (length / 2 - 1) : nearest - (length - 1) / 2;
+  return Math.min(Math.max(start, 0), nodes.length - length);
+}
+
+/**
+ * Value, first and second derivative at `x` of a function known at ascending `nodes`, each with an error of O(h^order)
+ * where the function is smooth; near the ends the stencils become one-sided and keep that order.
+ */
+export function differentiate(
+  nodes: Float64Array,
+  values: Float64Array,
+  x: number,
+  order: 2 | 4,
+): readonly [value: number, first: number, second: number] {
+  const derivative = (k: number): number => {
+    const length = Math.min(stencilLength(order, k), nodes.length);
+    const start = stencilStart(nodes, x, length);
+    const weights = fornbergWeights(x, nodes.subarray(start, start + length), k)[k];
+    return weights.reduce((sum, weight, j) => sum + weight * values[start + j], 0);
+  };
+  return [derivative(0), derivative(1), derivative(2)];
+}
