@@ -1,13 +1,12 @@
 /** Kernel functions are inlined where they are called: back ends never see a call. */
 import type { Expression, Node, Property } from "acorn";
 
+import { isTuple } from "../language.ts";
 import type {
   BufferDeclaration,
   Declaration,
-  FunctionParams,
   FunctionSpec,
   LaunchDeclaration,
-  ParamTuple,
   RecordDeclaration,
 } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
@@ -28,8 +27,6 @@ const MAX_DEPTH = 64;
 export function positional({ params }: FunctionSpec): readonly Declaration[] {
   return isTuple(params) ? params : [{ kind: "record", fields: params }];
 }
-
-const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
 
 /** A call with arguments as written: scalars, arrays or records, evaluated left to right. */
 export function inlineCall(
