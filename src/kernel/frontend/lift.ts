@@ -58,7 +58,9 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
   const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
   const call = declareFunction({
     run: () => {
-      throw new Error(`function "${functionName}" takes its literals as arguments and cannot be run by plain JavaScript`);
+      throw new Error(
+        `function "${functionName}" takes its literals as arguments and cannot be run by plain JavaScript`,
+      );
     },
     functionName,
     params: [...(params as ParamTuple), ...found.values.map(() => real)],
