@@ -5,7 +5,7 @@ import { emitAtomic } from "./atomic.ts";
 import { emitRun } from "./blocks.ts";
 import type { Emitter } from "./emitter.ts";
 import { emitLoop, leave } from "./loops.ts";
-import { allLanesOf, anyLane, complement } from "./masks.ts";
+import { allLanesOf, anyLane, complement, setVector } from "./masks.ts";
 import { prepare } from "./prepare.ts";
 import { offset, scalar } from "./scalar.ts";
 import { emitStore } from "./store.ts";
@@ -105,17 +105,6 @@ function assign(e: Emitter, local: number, value: Expr): void {
       setVector(e, local, j);
     });
   }
-}
-
-/** Pops vector j of a varying local; lanes that do not run keep theirs, if anyone could tell. */
-export function setVector(e: Emitter, local: number, j: number): void {
-  const target = e.vectors[local] + j;
-  if (e.mask !== null && !e.flow.unmasked[local])
-    e.code
-      .get(target)
-      .get(e.mask + j)
-      .op("v128.bitselect");
-  e.code.set(target);
 }
 
 function emitIf(e: Emitter, s: If): void {

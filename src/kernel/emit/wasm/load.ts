@@ -12,7 +12,6 @@ import {
   uniformAddress,
 } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
-import { vector } from "./vector.ts";
 
 type Load = Expr & { readonly kind: "load" };
 
@@ -74,7 +73,7 @@ export function laneOffsets(e: Emitter, { array, index }: Access, j: number): nu
   const shift = strideShift(e, array);
   const mayLeave = e.guarded || e.mask !== null;
   const { rest, constant } = mayLeave ? { rest: index, constant: 0 } : splitConstant(index, lowestConstant(array));
-  vector(e, rest ?? index, j);
+  e.vector(rest ?? index, j);
   if (mayLeave) {
     pushLastIndex(e, array);
     e.code.op("i32x4.splat").op("i32x4.min_u");
