@@ -9,6 +9,7 @@ import type {
   FunctionSpec,
   Gpu,
   KernelFunction,
+  LiftedLiterals,
 } from "./language.ts";
 
 interface Trace {
@@ -81,14 +82,15 @@ export interface DeclaredFunction<P extends FunctionParams> {
   readonly params: P;
   readonly env: Environment;
   readonly source: string;
-  readonly argumentNames?: readonly string[];
+  readonly argumentNames?: readonly string[] | undefined;
+  readonly lifted?: LiftedLiterals | undefined;
   readonly entry: Entry;
 }
 
 export function declareFunction<P extends FunctionParams, R extends FunctionResult>(
   declared: DeclaredFunction<P>,
 ): KernelFunction<P, R> {
-  const { run, functionName, params, env, source, argumentNames, entry } = declared;
+  const { run, functionName, params, env, source, argumentNames, lifted, entry } = declared;
   const owner = `function "${functionName}"`;
   checkEnvironment(owner, env);
   if (!isTuple(params)) checkFieldNames(owner, params);
@@ -99,6 +101,7 @@ export function declareFunction<P extends FunctionParams, R extends FunctionResu
     argumentNames: argumentNames && Object.freeze([...argumentNames]),
     env: Object.freeze({ ...env }),
     source,
+    lifted,
   });
   return Object.freeze(recordDeclaration(result, entry)) as unknown as KernelFunction<P, R>;
 }

@@ -159,6 +159,16 @@ export interface FunctionSpec {
   readonly env: Environment;
   /** The text of the function, `(…) => …` or a method, as the front end parses it. */
   readonly source: string;
+  /** Which of its literals its last parameters stand for (`liftLiterals`), else undefined. */
+  readonly lifted?: LiftedLiterals | undefined;
+}
+
+/** The literals of a function that have become parameters of it. */
+export interface LiftedLiterals {
+  /** By place and value the number of the parameter, counted from the first that stands for a literal. */
+  readonly places: ReadonlyMap<string, number>;
+  /** Equal exactly for functions that lower to the same code but for the values of their literals. */
+  readonly shape: string;
 }
 
 /**

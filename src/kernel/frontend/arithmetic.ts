@@ -3,7 +3,7 @@ import type { Node } from "acorn";
 import { foldBinary, foldCompare } from "../fold.ts";
 import type { BinaryOp, CompareOp } from "../ir.ts";
 import { boolType, type Context, i32Type, u32Type } from "./context.ts";
-import type { Draft, LateOp } from "./draft.ts";
+import type { Draft, LateOp, LiteralOrigin } from "./draft.ts";
 import { BOOL, I32, literalMask, NUMERIC, REAL, TypeVariable } from "./types.ts";
 
 /** As at run time: an integer keeps its low 32 bits, anything else truncates and saturates, NaN gives 0. */
@@ -38,17 +38,27 @@ export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b
   return isNothing ? a : ctx.draft(node, a.type, { kind: "binary", op, a, b });
 }
 
+/** Where a constant comes from that was folded of others: from its own place, if one of them comes from a literal. */
+export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
+  for (const draft of folded)
+    if (draft.kind === "const" && draft.origin !== undefined)
+      return { literals: draft.origin.literals, start: node.start };
+  return undefined;
+}
+
 /** A folded constant has its operands' type; one that is known to be an integer wraps, as at run time. */
 function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a: Draft, b: Draft): Draft {
   const { type } = a;
-  if (type.narrow(literalMask(value))) return ctx.draft(node, type, { kind: "const", value });
+  if (type.narrow(literalMask(value)))
+    return ctx.draft(node, type, { kind: "const", value, origin: originOf(node, a, b) });
   const [x, y] = [a, b].map((side) => (side as { value: number }).value) as [number, number];
   const exact = op === "mul" ? Math.imul(x, y) : value;
   return ctx.draft(node, type, { kind: "const", value: type.possible & I32 ? exact | 0 : exact >>> 0 });
 }
 
 export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
-  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, (a.value as number) / (b.value as number));
+  if (a.kind === "const" && b.kind === "const")
+    return ctx.constant(node, (a.value as number) / (b.value as number), originOf(node, a, b));
   for (const side of [a, b])
     ctx.require(
       node,

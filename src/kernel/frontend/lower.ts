@@ -15,6 +15,15 @@ import { checkBarriers } from "./uniform-check.ts";
 
 const LOWERING: Lowering = { expression: lowerNode, effect: lowerNodeEffect, statements: lowerList };
 
+/** A context for lowering a kernel. */
+export function newContext(
+  kernel: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
+  precision: Precision,
+  literalsOf?: Context["literalsOf"],
+): Context {
+  return new Context(kernel, precision, LOWERING, literalsOf);
+}
+
 /**
  * Lowers a kernel to IR for one precision: parses its text, inlines every kernel function it calls, infers types, folds
  * constants, unrolls short constant loops.
@@ -22,7 +31,11 @@ const LOWERING: Lowering = { expression: lowerNode, effect: lowerNodeEffect, sta
  * @throws KernelError with line, column, a caret and a remedy
  */
 export function lower(kernel: Kernel, precision: Precision): KernelIR {
-  const ctx = new Context(kernel, precision, LOWERING);
+  return lowerWithin(newContext(kernel, precision), kernel);
+}
+
+/** The same in a context of the caller's own. */
+export function lowerWithin(ctx: Context, kernel: Kernel): KernelIR {
   try {
     return lowerIn(ctx, kernel);
   } catch (error) {
@@ -58,7 +71,7 @@ export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
 /** What a function of scalars gives, called by itself. @throws KernelError with a place in the function's own text */
 export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
-  const ctx = new Context({ name: fn.functionName, groupSize: 1 }, precision, LOWERING);
+  const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);
   const unit = ctx.unit(fn.functionName, fn, fn.source);
   const out: DraftStatement[] = [];
   ctx.frame = newFrame(unit, {}, new Scope(null), null, out);

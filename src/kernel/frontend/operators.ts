@@ -23,7 +23,7 @@ export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, ou
   if (node.operator !== "-") throw ctx.fail(node, `${node.operator} is not part of the kernel language`);
   if (a.kind === "const") {
     ctx.require(node.argument, a, NUMERIC);
-    return { kind: "constant", value: -(a.value as number) };
+    return { kind: "constant", value: -(a.value as number), origin: a.origin };
   }
   ctx.require(node.argument, a, REAL | I32, "negate an i32 or a real: gpu.i32(x)");
   return scalar(ctx.draft(node, a.type, { kind: "unary", op: "neg", a }));
