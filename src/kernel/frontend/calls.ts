@@ -49,8 +49,8 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
 }
 
 /**
- * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)` and `g({ u: c ? A : B, i })`: no array can be chosen
- * at run time, a call can.
+ * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)` and `g({ u: c ? A : B, i })`: no array can be
+ * chosen at run time, a call can.
  */
 function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): ConditionalExpression | null {
   const parts = (node.arguments as Expression[]).flatMap(partsOf);

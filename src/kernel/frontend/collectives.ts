@@ -1,4 +1,7 @@
-/** `yield`: workgroup barriers, those that await fetches among them, and the operations in which the lanes of a subgroup exchange values. */
+/**
+ * `yield`: workgroup barriers, those that await fetches among them, and the operations in which the lanes of a subgroup
+ * exchange values.
+ */
 import type { CallExpression, Expression, YieldExpression } from "acorn";
 
 import type { SubgroupOp } from "../ir.ts";

@@ -239,7 +239,9 @@ export class Context {
     return placeOf(this.frame.unit, node.start);
   }
 
-  /** Lowers something inside something else. Deep nesting would overflow somebody's stack: ours, or a shader compiler's. */
+  /**
+   * Lowers something inside something else. Deep nesting would overflow somebody's stack: ours, or a shader compiler's.
+   */
   nested<T>(node: Node, most: number, run: () => T): T {
     if (this.nesting >= most)
       throw this.fail(node, "nested too deeply", "split it: fewer early returns in a row, shorter expressions");

@@ -37,7 +37,7 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
   const alone = kernelFromSource({
     name: functionName,
     params: Object.fromEntries([...args.map((name) => [name, real] as const), ["out", write(real)] as const]),
-    env: { f: fn as KernelFunction },
+    env: { f: fn },
     ...(loopBudget === undefined ? {} : { loopBudget }),
     source: `({ ${[...args, "out"].join(", ")} }, gpu, { f }) => { const k = f(${args.join(", ")}); ${stores} }`,
   });
@@ -77,8 +77,8 @@ export function shapeOf({ params, source, argumentNames, env, lifted }: Function
   if (lifted !== undefined) return lifted.shape;
   const parts = [JSON.stringify([params, argumentNames]), source];
   for (const [name, value] of Object.entries(env)) {
-    const constant = Object.is(value, -0) ? "-0" : String(value);
-    parts.push(name, typeof value === "function" ? shapeOf(value) : `${typeof value} ${constant}`);
+    if (typeof value === "object" || typeof value === "function") parts.push(name, shapeOf(value));
+    else parts.push(name, `${typeof value} ${Object.is(value, -0) ? "-0" : value}`);
   }
   return parts.map((part) => `${part.length} ${part}`).join("\n");
 }

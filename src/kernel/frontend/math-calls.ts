@@ -85,7 +85,8 @@ function roundOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Dra
     a: arithmeticOf(ctx, node, "add", floor, realOne(ctx, node)),
     b: floor,
   });
-  return ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [rounded, value] }); // −0.2 rounds to −0
+  // −0.2 rounds to −0.
+  return ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [rounded, value] });
 }
 
 function signOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Draft {

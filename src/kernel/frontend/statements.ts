@@ -1,8 +1,8 @@
 /**
  * Statements, and the lowering of `return`.
  *
- * The IR has no return: what follows an `if` that returns moves into its other branch; a return inside a loop sets a flag
- * and breaks; the code after the loop runs if the flag is not set.
+ * The IR has no return: what follows an `if` that returns moves into its other branch; a return inside a loop sets a
+ * flag and breaks; the code after the loop runs if the flag is not set.
  */
 import type { Expression, IfStatement, Node, ReturnStatement, VariableDeclaration } from "acorn";
 
@@ -124,7 +124,9 @@ function lowerReturningIf(
   afterFlag(ctx, node, rest, out);
 }
 
-/** What follows a statement that may have returned. Inside a loop a return has left already, unless from an inner loop. */
+/**
+ * What follows a statement that may have returned. Inside a loop a return has left already, unless from an inner loop.
+ */
 function afterFlag(ctx: Context, node: Node, rest: readonly Pending[], out: DraftStatement[]): void {
   const { frame } = ctx;
   const isLoop = node.type !== "IfStatement";

@@ -1,4 +1,6 @@
-/** Addresses of array elements. Each function pushes an i32 and returns the constant to add as the instruction's offset. */
+/**
+ * Addresses of array elements. Each function pushes an i32 and returns the constant to add as the instruction's offset.
+ */
 import type { ArrayRef, Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { elementBytes, FOLDABLE } from "./plan.ts";

@@ -143,8 +143,8 @@ function emitVaryingIf(e: Emitter, s: If): void {
 }
 
 /**
- * For a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without masks;
- * otherwise the chunk starts again under masks. Saves a third copy of the body.
+ * For a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without
+ * masks; otherwise the chunk starts again under masks. Saves a third copy of the body.
  */
 function restartable(e: Emitter, s: If, taken: number, restart: number): boolean {
   if (2 * weight([s]) < weight(e.ir.body) || [s.then, s.else].every(harmless)) return false;

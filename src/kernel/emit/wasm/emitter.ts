@@ -90,8 +90,8 @@ export class Emitter {
   /** The module's functions so far, in the order of their indexes; `run` first. */
   readonly functions: NamedFunction[];
   /**
-   * While all lanes run and nothing but locals and private arrays has changed: where to go to run the chunk from its start
-   * under masks instead.
+   * While all lanes run and nothing but locals and private arrays has changed: where to go to run the chunk from its
+   * start under masks instead.
    */
   restart: Label | null = null;
   private readonly free = new Map<ValueType, number[]>();

@@ -1,4 +1,6 @@
-/** Emits cooperative kernels: a loop over workgroups, in it the group's program, in that a loop over chunks a region. */
+/**
+ * Emits cooperative kernels: a loop over workgroups, in it the group's program, in that a loop over chunks a region.
+ */
 import { enterChunk, itemsBelow } from "./chunk.ts";
 import type { Label } from "./code.ts";
 import { emitList, statement } from "./control.ts";

@@ -26,8 +26,8 @@ export interface WasmOptions {
 }
 
 /**
- * A kernel as a WebAssembly binary. It imports `env.memory` and exports `run(begin, end, arguments, scratch)`, which runs
- * items (or workgroups) begin … end − 1; `begin` is a multiple of `chunk`.
+ * A kernel as a WebAssembly binary. It imports `env.memory` and exports `run(begin, end, arguments, scratch)`, which
+ * runs items (or workgroups) begin … end − 1; `begin` is a multiple of `chunk`.
  */
 export interface WasmKernel {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -80,8 +80,8 @@ function emitCooperative(functions: NamedFunction[], analysed: Analysed, program
 }
 
 /**
- * Two functions, so that the second is compiled only if it is needed: chunks of which all items do the same, and one chunk
- * under masks, for the rest.
+ * Two functions, so that the second is compiled only if it is needed: chunks of which all items do the same, and one
+ * chunk under masks, for the rest.
  */
 function emitIndependent(functions: NamedFunction[], analysed: Analysed): void {
   const together = new Emitter("run", functions, analysed, EMISSION);

@@ -66,8 +66,8 @@ export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
 }
 
 /**
- * Pushes the byte offsets of vector j's elements, inside the array for lanes that do not run, and returns the constant beyond them: elements that lie a few places apart
- * then share their addresses.
+ * Pushes the byte offsets of vector j's elements, inside the array for lanes that do not run, and returns the constant
+ * beyond them: elements that lie a few places apart then share their addresses.
  */
 export function laneOffsets(e: Emitter, { array, index }: Access, j: number): number {
   const shift = strideShift(e, array);
