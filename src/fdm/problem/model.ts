@@ -15,7 +15,7 @@ import {
   type State,
 } from "./functions.ts";
 import { jumpFunctions, pointwiseFunction, regionFunctions } from "../conditions/by-number.ts";
-import type { EquationVariant } from "../execute/item/equation-variant.ts";
+import type { EquationVariant } from "../operator/equation-variant.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AnyProblem } from "./equation.ts";
 import { type Batch, batchOf, entryError, type ParameterValues, quantityOf } from "./quantity.ts";
@@ -202,9 +202,7 @@ const inTime = (functions: readonly (Given | undefined)[]): boolean =>
   functions.some((given) => given?.dependsOnTime === true);
 const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind === "neumann" ? number : undefined);
 
-function exerciseCode(
-  exercise: Model["exercise"],
-): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
+function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
   if (exercise === undefined) return { exercise: "none", obstacle: undefined, recordsEvents: false };
   const obstacle: KernelFunction<any, number> = numberAdapter(exercise.payoff);
   const always = exercise.dates === undefined;
