@@ -1,4 +1,6 @@
-/** The kernel language: declare kernels in TypeScript, lower them to typed IR, emit WebAssembly SIMD, WGSL (and CUDA). */
+/**
+ * The kernel language: declare kernels in TypeScript, lower them to typed IR, emit WebAssembly SIMD, WGSL (and CUDA).
+ */
 export type * from "./language.ts";
 export { bool, i32, read, real, record, u32, write } from "./language.ts";
 export { hostReal, signatureOf } from "./ir.ts";

@@ -1,4 +1,7 @@
-/** Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its environment. */
+/**
+ * Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its
+ * environment.
+ */
 import { SpecError } from "../../errors.ts";
 import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";
@@ -105,7 +108,8 @@ function declareKernel<P extends Params>(
 }
 
 /**
- * Declares a function that kernels may call. It is inlined where it is called; called from plain JavaScript it runs in f64.
+ * Declares a function that kernels may call. It is inlined where it is called; called from plain JavaScript it runs in
+ * f64.
  */
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
@@ -142,8 +146,9 @@ export type UserFunction<N extends string, R extends FunctionResult> = (
 ) => R;
 
 /**
- * A kernel function from a plain function of named reals, as users write models: it takes one object, returns a number or
- * several named ones, and may use `Math` and its second argument. Kernels call it with the values in the order of `names`.
+ * A kernel function from a plain function of named reals, as users write models: it takes one object, returns a number
+ * or several named ones, and may use `Math` and its second argument. Kernels call it with the values in the order of
+ * `names`.
  *
  *     const drift = userFunction(["S", "t"], ({ S, t }) => ({ S: 0.05 * S, SS: 0.5 * (0.2 + 0.1 * t) ** 2 * S * S }));
  *

@@ -3,11 +3,10 @@ import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
 import { type FunctionSpec, type KernelFunction, type ParamTuple, real, write } from "../language.ts";
-import { Context } from "./context.ts";
 import { kernelFromSource } from "./declare.ts";
 import type { FunctionLiterals } from "./draft.ts";
 import { LiteralPlaces } from "./literals.ts";
-import { lowerWithin } from "./lower.ts";
+import { lowerWithin, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
 /** A function of reals whose literals are parameters of it, the last ones. It runs in kernels only. */
@@ -38,7 +37,7 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
   const alone = kernelFromSource({
     name: functionName,
     params: Object.fromEntries([...args.map((name) => [name, real] as const), ["out", write(real)] as const]),
-    env: { f: fn as KernelFunction },
+    env: { f: fn },
     ...(loopBudget === undefined ? {} : { loopBudget }),
     source: `({ ${[...args, "out"].join(", ")} }, gpu, { f }) => { const k = f(${args.join(", ")}); ${stores} }`,
   });
@@ -52,7 +51,7 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
       return { kind: "param", id: args.length + at, type: typeVariable("real"), unit, start };
     },
   };
-  const ctx = new Context(alone, "f64", (declared) => (declared === fn ? literals : undefined));
+  const ctx = newContext(alone, "f64", (declared) => (declared === fn ? literals : undefined));
   const ir = lowerWithin(ctx, alone);
   // Where the precision decides, one in which other branches are taken may differ, too.
   const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
@@ -78,8 +77,8 @@ export function shapeOf({ params, source, argumentNames, env, lifted }: Function
   if (lifted !== undefined) return lifted.shape;
   const parts = [JSON.stringify([params, argumentNames]), source];
   for (const [name, value] of Object.entries(env)) {
-    const constant = Object.is(value, -0) ? "-0" : String(value);
-    parts.push(name, typeof value === "function" ? shapeOf(value) : `${typeof value} ${constant}`);
+    if (typeof value === "object" || typeof value === "function") parts.push(name, shapeOf(value));
+    else parts.push(name, `${typeof value} ${Object.is(value, -0) ? "-0" : value}`);
   }
   return parts.map((part) => `${part.length} ${part}`).join("\n");
 }
