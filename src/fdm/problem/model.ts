@@ -202,9 +202,7 @@ const inTime = (functions: readonly (Given | undefined)[]): boolean =>
   functions.some((given) => given?.dependsOnTime === true);
 const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind === "neumann" ? number : undefined);
 
-function exerciseCode(
-  exercise: Model["exercise"],
-): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
+function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
   if (exercise === undefined) return { exercise: "none", obstacle: undefined, recordsEvents: false };
   const obstacle: KernelFunction<any, number> = numberAdapter(exercise.payoff);
   const always = exercise.dates === undefined;
