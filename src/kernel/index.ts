@@ -16,7 +16,7 @@ export {
   type KernelSource,
   type UserFunction,
 } from "./frontend/declare.ts";
-export { formula, formulaMessage, formulaVariables } from "./frontend/formula.ts";
+export { formula, formulaMessage, formulaVariables, onColumn } from "./frontend/formula.ts";
 export { runWithin } from "./evaluate.ts";
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
 export { type Lifted, liftLiterals, shapeOf } from "./frontend/lift.ts";

@@ -2,14 +2,22 @@
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
-import { type FunctionSpec, type KernelFunction, type ParamTuple, real, write } from "../language.ts";
+import {
+  type EnvironmentValue,
+  type FunctionSpec,
+  type KernelFunction,
+  type ParamTuple,
+  real,
+  write,
+} from "../language.ts";
+import { interpret } from "../interpret/index.ts";
 import { kernelFromSource } from "./declare.ts";
 import type { FunctionLiterals } from "./draft.ts";
 import { LiteralPlaces } from "./literals.ts";
 import { lowerWithin, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
-/** A function of reals whose literals are parameters of it, the last ones. It runs in kernels only. */
+/** A function of reals whose literals are parameters of it, the last ones. */
 export interface Lifted {
   readonly call: KernelFunction<any, any>;
   /** What the literals are, in the order of their parameters. */
@@ -56,10 +64,12 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
   // Where the precision decides, one in which other branches are taken may differ, too.
   const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
   const call = declareFunction({
-    run: () => {
-      throw new Error(
-        `function "${functionName}" takes its literals as arguments and cannot be run by plain JavaScript`,
-      );
+    // Slow, but plain JavaScript cannot be told other literals than those in the text.
+    run: (...values: number[]) => {
+      const out = new Float64Array(reads.length);
+      const given = Object.fromEntries(ir.scalars.map(({ name }, k) => [name, values[k]]));
+      interpret(ir, { ...given, out }, { items: 1 }, { races: false });
+      return reads[0] === "k" ? out[0] : Object.fromEntries(reads.map((text, k) => [text.slice("k.".length), out[k]]));
     },
     functionName,
     params: [...(params as ParamTuple), ...found.values.map(() => real)],
@@ -72,13 +82,15 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
   return { call, values: found.values, ir };
 }
 
+const isFunction = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
+
 /** A text that is equal for two functions only if they lower to the same code. */
 export function shapeOf({ params, source, argumentNames, env, lifted }: FunctionSpec): string {
   if (lifted !== undefined) return lifted.shape;
   const parts = [JSON.stringify([params, argumentNames]), source];
   for (const [name, value] of Object.entries(env)) {
-    if (typeof value === "object" || typeof value === "function") parts.push(name, shapeOf(value));
-    else parts.push(name, `${typeof value} ${Object.is(value, -0) ? "-0" : value}`);
+    if (isFunction(value)) parts.push(name, shapeOf(value));
+    else parts.push(name, typeof value, Object.is(value, -0) ? "-0" : String(value));
   }
   return parts.map((part) => `${part.length} ${part}`).join("\n");
 }
