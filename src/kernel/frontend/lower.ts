@@ -6,6 +6,7 @@ import { bindPattern, environmentValue } from "./bind.ts";
 import { Context, i32Type, type Lowering, newFrame, Scope, type Value } from "./context.ts";
 import { lowerNode, lowerNodeEffect } from "./dispatch.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
+import { withoutCopies } from "../copies.ts";
 import { finalizeStatements } from "./finalize.ts";
 import { inlineValues, positional } from "./inline.ts";
 import { checkInstrumentation, errorWithCaret, placeOf, type SourceUnit } from "./source.ts";
@@ -61,7 +62,8 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   }
   const body = finalizeStatements(ctx, out);
   const { residentGroups: groups } = kernel;
-  const ir = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
+  const made = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
+  const ir = { ...made, ...withoutCopies(made) };
   checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
   return ir;
 }
