@@ -24,17 +24,8 @@ export {
   SAME_DATE,
   type MonitoredLevel,
 } from "./problem/barriers.ts";
-export {
-  coarserInTime,
-  fineGrid,
-  type Grid,
-  grids,
-  gridsOn,
-  instance,
-  type Instance,
-  type Reading,
-  type Resolution,
-} from "./execute/instance.ts";
+export { coarserInTime, fineGrid, type Grid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
+export { instance, type Instance, type Reading } from "./execute/instance.ts";
 export { eventsOf } from "./time/events.ts";
 export { hasLargeDividends } from "./mesh/dividend-domain.ts";
 export { boundaryNoise } from "./adaptive/boundary-noise.ts";

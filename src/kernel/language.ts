@@ -192,6 +192,9 @@ export interface KernelFunction<
   readonly params: P;
 }
 
+/** A kernel function of any number of reals, as formulas and users' functions are. */
+export type RealFunction<R extends FunctionResult = number> = KernelFunction<readonly ScalarDeclaration<"real">[], R>;
+
 /** What the calls of a function take: its record, or its tuple. */
 export type ParamsOf<F extends FunctionSpec> = BodyArgument<F["params"]>;
 /** What a function returns, through `yield*` if it is a generator. */

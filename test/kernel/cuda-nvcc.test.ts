@@ -1,6 +1,6 @@
 /**
- * Generated CUDA C++ is what nvcc accepts, for every architecture that matters, and what it makes of the pricing kernels.
- * No GPU is needed. FEYNKAC_PROGRAMS sets how many generated kernels there are (40), FEYNKAC_SEED which ones.
+ * Generated CUDA C++ is what nvcc accepts, for every architecture that matters, and what it makes of the pricing
+ * kernels. No GPU is needed. FEYNKAC_PROGRAMS sets how many generated kernels there are (40), FEYNKAC_SEED which ones.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -60,7 +60,8 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
     if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
     expect(found).toHaveLength(2 * pricingKernels.length * ARCHITECTURES.length);
     const workgroup = found.filter(({ kernel }) => kernel.includes("workgroup"));
-    // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in f64.
+    // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in
+    // f64.
     expect(workgroup.filter(({ stack }) => stack >= 40)).toEqual([]);
     expect(found.filter(({ kernel, spilled }) => kernel.includes("black") && spilled > 0)).toEqual([]);
   }, 180_000);

@@ -2,7 +2,7 @@
 import { parseExpressionAt, type Node } from "acorn";
 
 import { KernelError } from "../../errors.ts";
-import { real, type KernelFunction, type ScalarDeclaration } from "../language.ts";
+import { type FunctionOf, type KernelFunction, real, type ScalarDeclaration } from "../language.ts";
 import { mathFunctions } from "../math/index.ts";
 import { declareFunction } from "../declared.ts";
 import { CONSTANTS, FormulaEvaluator, MATH } from "./formula-evaluate.ts";
@@ -58,7 +58,7 @@ const evaluators = new WeakMap<object, FormulaEvaluator>();
  * not depend on its second variable is worked out once.
  */
 export function onColumn(
-  fn: KernelFunction<any, number>,
+  fn: FunctionOf<(x: number, other: number) => number>,
   xs: Float64Array,
   others: Iterable<number>,
   visit: (values: Float64Array, other: number) => void,

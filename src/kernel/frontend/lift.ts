@@ -5,8 +5,9 @@ import type { KernelIR } from "../ir.ts";
 import {
   type EnvironmentValue,
   type FunctionSpec,
-  type KernelFunction,
+  type FunctionResult,
   type ParamTuple,
+  type RealFunction,
   real,
   write,
 } from "../language.ts";
@@ -18,8 +19,8 @@ import { lowerWithin, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
 /** A function of reals whose literals are parameters of it, the last ones. */
-export interface Lifted {
-  readonly call: KernelFunction<any, any>;
+export interface Lifted<R extends FunctionResult = number> {
+  readonly call: RealFunction<R>;
   /** What the literals are, in the order of their parameters. */
   readonly values: readonly number[];
   /**
@@ -38,7 +39,11 @@ export interface Lifted {
  * @param loopBudget see `KernelDefinition`
  * @throws KernelError as `lower` does
  */
-export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"], loopBudget?: number): Lifted {
+export function liftLiterals<R extends FunctionResult = number>(
+  fn: FunctionSpec,
+  reads: readonly string[] = ["k"],
+  loopBudget?: number,
+): Lifted<R> {
   const { functionName, params, env, source, argumentNames } = fn;
   const args = (params as ParamTuple).map((_, k) => `x${k}`);
   const stores = reads.map((text, k) => `out[${k}] = ${text};`).join(" ");
@@ -79,7 +84,7 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
     lifted: { places: found.numbers, shape },
     entry: liftLiterals,
   });
-  return { call, values: found.values, ir };
+  return { call: call as unknown as RealFunction<R>, values: found.values, ir };
 }
 
 const isFunction = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
