@@ -1,4 +1,4 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { fn, i32, read, real, write } from "../../../kernel/index.ts";
 import { valueAfterJump, valueAfterJumpBetween } from "../../conditions/dividend.ts";
 import { placeIn, type Team } from "./team.ts";
 
@@ -6,12 +6,12 @@ import { placeIn, type Team } from "./team.ts";
  * The jump over a dividend date for an item's run, see `payDividend`: from `values`, the solution on all nodes x, into
  * u. An item searches for its first target by bisection, then goes on from there. `barred`: see `payDividendBetween`.
  */
-export function payRuns(team: Team, rows: number, hasBarriers: boolean): KernelFunction<any, any> {
+export function payRuns(team: Team, rows: number, hasBarriers: boolean) {
   return fn({
     name: "payRuns",
     params: [read(real), read(real), write(real), i32, real, real, i32, i32],
     env: { rows, hasBarriers, placeIn: placeIn(team), valueAfterJump, valueAfterJumpBetween },
-    body([x, values, u, nodes, keep, cash, low, high], _gpu, env: any) {
+    body([x, values, u, nodes, keep, cash, low, high], _gpu, env) {
       const last = nodes - 1;
       const sign = x[last] > x[0] ? 1.0 : -1.0;
       const first = env.placeIn().item * env.rows;

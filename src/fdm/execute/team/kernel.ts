@@ -1,7 +1,16 @@
 import { LastUsed } from "../../../last-used.ts";
 import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
-import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
-import { STEPS_SHIFT } from "../../time/flags.ts";
+import { barrierWords, CROSSING_WORDS, NEVER } from "../../conditions/barrier.ts";
+import {
+  ALEXANDER,
+  BARRIERS,
+  CRANK_NICOLSON,
+  DIVIDEND,
+  EVENTS,
+  EXERCISE,
+  REFACTOR,
+  STEPS_SHIFT,
+} from "../../time/flags.ts";
 import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../item/kernel.ts";
 import { pointValue, pointWords } from "../../read/point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
@@ -105,7 +114,15 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       dividends,
       dates,
       timeDependent,
-      stepsShift: STEPS_SHIFT,
+      REFACTOR,
+      CRANK_NICOLSON,
+      DIVIDEND,
+      EXERCISE,
+      BARRIERS,
+      ALEXANDER,
+      EVENTS,
+      STEPS_SHIFT,
+      NEVER,
       hasBarriers,
       eventful: dates || hasBarriers,
       policy,
@@ -145,7 +162,7 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       aheadWords: refactorised ? 1 : AHEAD_WORDS,
       readAhead: readAhead(team),
       coefficientsAhead: coefficientsAhead(shape === "formula"),
-      assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
+      assembleRuns: assembleRuns({ team, rows, shape, volatility }),
       rescaleRuns: rescaleRuns(team, rows, shape, summed),
       weighRuns: weighRuns(rows, held),
       rescaled: homogeneous && !policy && !hasBarriers && (shape === "lognormal" || shape === "table"),
@@ -187,7 +204,7 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
         out,
       },
       gpu,
-      env: any,
+      env,
     ) {
       if (gpu.groupId() * env.options >= instances) return;
       const { item, option } = env.placeIn();
@@ -195,6 +212,14 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       // Without an instance of its own a group's second option does again what the first does, for both take part in
       // what is collective.
       const instance = env.options === 1 ? ownInstance : Math.min(ownInstance, instances - 1);
+      const own = {
+        table: { values: table, pitch, instance },
+        coefficients: { values: coefficients, pitch, instance },
+        nodes,
+        obstacleColumn,
+        scale,
+        firstExercised,
+      };
       // The nodes; the weights of rows (`rowWeight`), which make place for the solution where items need more than
       // their own; or four metrics (`layMetrics`), the first two making place for nodes and solution where those are
       // needed. Memory decides how many subgroups WebGPU has on a multiprocessor.
@@ -239,9 +264,16 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
         gpu.precision === "f32"
           ? gpu.privateReal(env.multipliers)
           : gpu.part(gpu.sharedReal(env.options * env.multiplierWords), ofScan, env.multiplierWords);
+      const mesh = { x, values, third, fourth, bounds, ends };
+      const state = { u, z };
+      const rows = { a, c };
+      const factors = { gain: inverse, lower, upper };
+      const products = { downProduct, upProduct, downTo, upTo };
+      const scans = { above, below, scratch, counter: count, result: sum };
+      const policy = { obstacle, active, rhs };
       const first = item * env.rows;
-      env.layNodes(x, table, pitch, instance, nodes);
-      if (!env.refactorised) env.readAhead(ahead, coefficients, pitch, instance);
+      env.layNodes(x, own.table, nodes);
+      if (!env.refactorised) env.readAhead(ahead, own.coefficients);
       yield;
       // The obstacle at the node before the run.
       let paidBefore = 0.0;
@@ -249,12 +281,12 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       let paidAfter = 0.0;
       const beyond = Math.min(first + env.rows, nodes - 1);
       if (env.closed) {
-        const { kink, sign } = env.readClosed({ values: table, pitch, instance });
+        const { kink, sign } = env.readClosed(own.table);
         for (let k = 0; k < env.rows; k++) {
           u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
           obstacle[k] = u[k];
           // Nobody exercises beyond the last node.
-          if (env.timeDependent) obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : -1e30;
+          if (env.timeDependent) obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : env.NEVER;
         }
         const before = sign * x[Math.min(Math.max(first - 1, 0), nodes - 1)];
         paidBefore = env.timeDependent ? before : Math.max(before - sign * kink, 0);
@@ -275,43 +307,21 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       const isExercised = firstExercised && first === 0 && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (premium) for (let k = 0; k < env.rows; k++) u[k] -= obstacle[k];
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
-      const varianceRow = (obstacleColumn + 1) * nodes;
       if (env.metrics) {
         yield;
-        yield* env.layMetrics(
-          x,
-          values,
-          third,
-          fourth,
-          bounds,
-          ends,
-          table,
-          varianceRow,
-          nodes,
-          pitch,
-          instance,
-          firstExercised,
-        );
+        yield* env.layMetrics(mesh, own);
       } else env.layWeights(x, values, nodes);
       if (gpu.localId() === 0) gpu.atomicStore(count, 0, 0);
       yield;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
-      const { slice, move, pieces } = env.readSurface({ values: table, pitch, instance }, tail);
+      const { slice, move, pieces } = env.readSurface(own.table, tail);
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let piece = 0;
       let row = env.barrierWords;
-      // Of the run's rows those up to `low` and from `high` on are knocked out.
-      let low = -1;
-      let high = env.rows;
-      let lowHeld = -1;
-      let highHeld = -1;
+      let live = { low: -1, high: env.rows, lowHeld: -1, highHeld: -1 };
       if (env.hasBarriers) {
-        const ends = env.settleRuns(coefficients, 0, pitch, instance, first, nodes, u, table, obstacleColumn, obstacle);
-        low = ends.low;
-        high = ends.high;
-        lowHeld = ends.lowHeld;
-        highHeld = ends.highHeld;
-        env.holdRuns(coefficients, 0, pitch, instance, lowHeld, highHeld, u);
+        live = env.settleRuns({ instance: own, row: 0, first, u, paid: obstacle });
+        env.holdRuns(own.coefficients, 0, live, u);
       }
       let moves = env.closedWords * pitch + instance;
       let hRate = 0.0;
@@ -322,59 +332,28 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       let flag = 0;
       let nextFlag = flags[0];
       let flagAfter = runs > 1 ? flags[1] : 0;
-      let nextH = 0.0;
-      let nextVariance = 0.0;
-      let nextDrift = 0.0;
-      let nextRate = 0.0;
-      let nextTime = 0.0;
-      let nextShift = 0.0;
-      if (env.refactorised) {
-        const firstRow = env.readCoefficients({ values: coefficients, pitch, instance }, env.barrierWords);
-        nextH = firstRow.h;
-        nextVariance = firstRow.hVariance;
-        nextDrift = firstRow.hDrift;
-        nextRate = firstRow.hRate;
-        nextTime = firstRow.time;
-        nextShift = firstRow.shift;
-      }
+      let next = { h: 0.0, hVariance: 0.0, hDrift: 0.0, hRate: 0.0, time: 0.0, shift: 0.0 };
+      if (env.refactorised) next = env.readCoefficients(own.coefficients, env.barrierWords);
       for (let run = 0; run < runs; run++) {
         // Read two runs ahead: what tells the next one is made of its word at once.
         flag = nextFlag;
         nextFlag = flagAfter;
         flagAfter = run + 2 < runs ? flags[run + 2] : 0;
-        if (!env.refactorised && (flag & 1) !== 0) {
-          const now = env.coefficientsAhead(ahead, coefficients, row, pitch, instance);
-          nextH = now.h;
-          nextVariance = now.hVariance;
-          nextDrift = now.hDrift;
-          nextRate = now.hRate;
-          nextTime = now.time;
-          nextShift = now.shift;
+        if (!env.refactorised && (flag & env.REFACTOR) !== 0)
+          next = env.coefficientsAhead(ahead, own.coefficients, row);
+        const { h, hVariance, hDrift, hRate: rate, time, shift } = next;
+        if ((flag & env.REFACTOR) !== 0) row += env.coefficientWords;
+        if (env.refactorised && (nextFlag & env.REFACTOR) !== 0) {
+          const paid = (flag & env.DIVIDEND) === 0 ? 0 : 2 + env.crossWords;
+          const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierWords : 0;
+          next = env.readCoefficients(own.coefficients, row + paid + settled);
         }
-        const h = nextH;
-        const hVariance = nextVariance;
-        const hDrift = nextDrift;
-        const rate = nextRate;
-        const time = nextTime;
-        const shift = nextShift;
-        if ((flag & 1) !== 0) row += env.coefficientWords;
-        if (env.refactorised && (nextFlag & 1) !== 0) {
-          const paid = (flag & 4) === 0 ? 0 : 2 + env.crossWords;
-          const settled = env.hasBarriers && (flag & 16) !== 0 ? env.barrierWords : 0;
-          const next = env.readCoefficients({ values: coefficients, pitch, instance }, row + paid + settled);
-          nextH = next.h;
-          nextVariance = next.hVariance;
-          nextDrift = next.hDrift;
-          nextRate = next.hRate;
-          nextTime = next.time;
-          nextShift = next.shift;
-        }
-        if ((flag & 1) !== 0) {
+        if ((flag & env.REFACTOR) !== 0) {
           hRate = rate;
           // Rows divided by 1 + hr spare pivots a product each; policy iteration wants them as they are.
           const rowScale = env.policy ? 1.0 : gpu.reciprocal(1 + hRate);
           // After an event the solution is as it is.
-          const asItIs = env.eventful && (flags[Math.max(run - 1, 0)] & 28) !== 0;
+          const asItIs = env.eventful && (flags[Math.max(run - 1, 0)] & env.EVENTS) !== 0;
           if (env.scaled && run > 0 && !asItIs)
             for (let k = 0; k < env.rows; k++) {
               if (premium) u[k] -= 0.5 * obstacle[k];
@@ -383,67 +362,45 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
           let found = piece;
           let again = false;
           do {
+            const coefficients = {
+              h: h * rowScale,
+              hVariance: hVariance * rowScale,
+              hDrift: hDrift * rowScale,
+              hRate,
+              time,
+              shift,
+            };
             if (env.metrics) {
-              env.assembleByMetrics(
-                x,
-                values,
-                third,
-                fourth,
-                bounds,
-                ends,
-                a,
-                c,
+              env.assembleByMetrics({
+                mesh,
+                rows,
                 nodes,
-                hVariance * rowScale,
-                hDrift * rowScale,
-                rowScale,
-              );
+                hVariance: coefficients.hVariance,
+                hDrift: coefficients.hDrift,
+                scale: rowScale,
+              });
             } else if (env.rescaled && run > 0) {
-              const ratio = h * gpu.reciprocal(hLast) * rowScale;
-              env.rescaleRuns(
+              env.rescaleRuns({
+                instance: own,
                 x,
-                values,
-                table,
-                a,
-                c,
-                inverse,
-                summed ? keptA : lower,
-                summed ? keptC : upper,
-                nodes,
-                pitch,
-                instance,
-                firstExercised,
-                ratio,
-                hVariance * rowScale,
-                hDrift * rowScale,
-                varianceRow,
-              );
+                weights: values,
+                rows,
+                gain: inverse,
+                before: { a: summed ? keptA : lower, c: summed ? keptC : upper },
+                ratio: h * gpu.reciprocal(hLast) * rowScale,
+                coefficients,
+              });
             } else {
-              const assembled = env.assembleRuns(
+              found = env.assembleRuns({
+                instance: own,
                 x,
-                values,
-                table,
-                a,
-                c,
-                nodes,
-                pitch,
-                instance,
-                firstExercised,
-                h * rowScale,
-                hVariance * rowScale,
-                hDrift * rowScale,
-                time,
-                shift,
-                scale,
-                varianceRow,
-                pieceRow,
-                pieces,
-                move,
-                piece,
-              );
-              found = assembled.piece;
+                weights: values,
+                rows,
+                coefficients,
+                slice: { row: pieceRow, pieces, move, piece },
+              });
             }
-            if (env.hasBarriers) env.cutRuns(a, c, low, high);
+            if (env.hasBarriers) env.cutRuns(rows, live);
             if (env.rescaled && summed && run === 0)
               for (let k = 0; k < env.rows; k++) {
                 keptA[k] = a[k];
@@ -453,26 +410,16 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
               // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only
               // where that proves too little.
               const near = env.refactorised && needed === 0;
-              needed = yield* env.factorRuns(
-                a,
-                c,
+              needed = yield* env.factorRuns({
+                rows,
                 active,
-                inverse,
-                lower,
-                upper,
-                above,
-                below,
-                scratch,
-                downTo,
-                upTo,
-                downProduct,
-                upProduct,
                 hRate,
-                2.0 * rowScale,
+                numerator: 2.0 * rowScale,
                 near,
-                count,
-                sum,
-              );
+                factors,
+                products,
+                scans,
+              });
               again = near && needed !== 0;
               reach = !env.refactorised ? needed : needed === env.far ? env.levels : env.few;
             }
@@ -483,121 +430,69 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
             piece = found;
             pieceRow += pieces * env.sliceWords;
           }
-          if (env.hasBarriers && !env.policy) env.pinRuns(inverse, lowHeld, highHeld, 2.0);
+          if (env.hasBarriers && !env.policy) env.pinRuns(inverse, live, 2.0);
           if (summed) signOfFirst = c[0] < 0 ? -1.0 : 1.0;
+          const paid = { paid: obstacle, before: paidBefore, after: paidAfter, isFirstExercised: isExercised };
           if (premium)
-            env.sourceRuns(
+            env.sourceRuns({
+              instance: own,
               x,
-              table,
-              obstacleColumn,
-              nodes,
-              pitch,
-              instance,
-              inverse,
-              lower,
-              upper,
+              factors,
               hRate,
-              paidBefore,
-              paidAfter,
-              isExercised,
+              obstacle: paid,
               signOfFirst,
               u,
-              obstacle,
-            );
-          else if (env.held)
-            env.thresholdRuns(x, table, obstacleColumn, nodes, pitch, instance, lower, paidBefore, u, obstacle);
+            });
+          else if (env.held) env.thresholdRuns({ instance: own, x, lower, obstacle: paid, u });
           if (env.scaled && !premium) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
-          if (summed) env.weighRuns(u, obstacle, multiple, inverse, lower, upper);
+          if (summed) env.weighRuns({ u, doubled: obstacle, multiple, factors });
         }
 
-        const crankNicolson = (flag & 2) !== 0;
-        const runLength = env.refactorised ? 1 : flag >> env.stepsShift;
+        const crankNicolson = (flag & env.CRANK_NICOLSON) !== 0;
+        const runLength = env.refactorised ? 1 : flag >> env.STEPS_SHIFT;
         if (env.policy) {
           for (let step = 0; step < runLength; step++)
-            yield* env.policyRuns(
-              u,
-              z,
-              a,
-              c,
-              obstacle,
-              active,
-              rhs,
-              inverse,
-              lower,
-              upper,
-              above,
-              below,
-              scratch,
-              count,
-              sum,
-              hRate,
-              crankNicolson,
-              lowHeld,
-              highHeld,
-            );
+            yield* env.policyRuns({ state, rows, policy, factors, scans, hRate, crankNicolson, live });
         } else {
-          const alexander = env.dates && (flag & 32) !== 0;
+          const alexander = env.dates && (flag & env.ALEXANDER) !== 0;
+          const steps = {
+            count: runLength,
+            extrapolated: crankNicolson || alexander,
+            over: alexander ? Math.SQRT2 : 1.0,
+            reach,
+            moves,
+          };
           if (summed)
-            yield* env.advanceSums(
-              runLength,
-              u,
-              z,
-              lower,
-              upper,
-              obstacle,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              reach,
-              crankNicolson,
-              signOfFirst,
-            );
+            yield* env.advanceSums({ state, factors, doubled: obstacle, products, scans, steps, signOfFirst });
           else
-            yield* env.advanceRuns(
-              runLength,
-              table,
-              moves,
-              pitch,
-              u,
-              z,
-              inverse,
-              lower,
-              upper,
-              obstacle,
-              isExercised,
-              paidBefore,
-              downTo,
-              upTo,
-              downProduct,
-              upProduct,
-              above,
-              below,
-              scratch,
-              reach,
-              crankNicolson || alexander,
-              alexander ? Math.SQRT2 : 1.0,
-            );
+            yield* env.advanceRuns({
+              state,
+              factors,
+              products,
+              scans,
+              obstacle: { paid: obstacle, before: paidBefore, after: paidAfter, isFirstExercised: isExercised },
+              steps,
+              table: own.table,
+            });
           moves += 2 * pitch * runLength;
         }
 
         // An event ends a segment of the time grid, so the next step factors again.
-        if (env.eventful && (flag & 28) !== 0) {
+        if (env.eventful && (flag & env.EVENTS) !== 0) {
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
-          if (env.dates && (flag & 8) !== 0)
-            yield* env.exerciseRuns(u, z, x, table, scratch, obstacleColumn, nodes, pitch, instance);
+          if (env.dates && (flag & env.EXERCISE) !== 0)
+            yield* env.exerciseRuns({ instance: own, x, u, obstacle: z, scratch });
         }
-        if (env.dividends && (flag & 4) !== 0) {
+        if (env.dividends && (flag & env.DIVIDEND) !== 0) {
           const keep = coefficients[row * pitch + instance];
           const cash = coefficients[(row + 1) * pitch + instance];
           row += 2;
           if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           yield; // the last metrics or weights have been read
-          if (env.metrics) env.layNodes(x, table, pitch, instance, nodes);
+          if (env.metrics) env.layNodes(x, own.table, nodes);
           for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
           yield;
-          env.payRuns(x, values, u, nodes, keep, cash, low, high);
+          env.payRuns(x, values, u, nodes, keep, cash, live.low, live.high);
           if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
           // Before the date other nodes of a barrier's trade may be alive.
           if (env.hasBarriers && env.policy)
@@ -608,57 +503,27 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
               );
           else if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
           if (env.hasBarriers) {
-            env.crossRuns(coefficients, row, pitch, instance, first, u);
+            env.crossRuns(own.coefficients, row, first, u);
             row += env.crossWords;
           }
           yield;
-          if (env.metrics)
-            yield* env.layMetrics(
-              x,
-              values,
-              third,
-              fourth,
-              bounds,
-              ends,
-              table,
-              varianceRow,
-              nodes,
-              pitch,
-              instance,
-              firstExercised,
-            );
+          if (env.metrics) yield* env.layMetrics(mesh, own);
           else {
             env.layWeights(x, values, nodes);
             yield;
           }
         }
         const endsRow = row;
-        if (env.hasBarriers && (flag & 16) !== 0) {
-          const ends = env.settleRuns(
-            coefficients,
-            endsRow,
-            pitch,
-            instance,
-            first,
-            nodes,
-            u,
-            table,
-            obstacleColumn,
-            obstacle,
-          );
-          low = ends.low;
-          high = ends.high;
-          lowHeld = ends.lowHeld;
-          highHeld = ends.highHeld;
+        if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
+          live = env.settleRuns({ instance: own, row: endsRow, first, u, paid: obstacle });
           row += env.barrierWords;
           if (env.policy) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
         }
-        if (env.hasBarriers && (flag & 16) !== 0)
-          env.holdRuns(coefficients, endsRow, pitch, instance, lowHeld, highHeld, u);
+        if (env.hasBarriers && (flag & env.BARRIERS) !== 0) env.holdRuns(own.coefficients, endsRow, live, u);
       }
       yield; // the last metrics or weights have been read
-      if (env.metrics) env.layNodes(x, table, pitch, instance, nodes);
-      if (premium) env.obstacleRuns(x, table, obstacleColumn, nodes, pitch, instance, z);
+      if (env.metrics) env.layNodes(x, own.table, nodes);
+      if (premium) env.obstacleRuns(own, x, z);
       for (let k = 0; k < env.rows; k++) {
         if (premium && runs > 0) u[k] -= 0.5 * obstacle[k];
         const value = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(summed ? multiple[k] : inverse[k]) : u[k];
@@ -685,8 +550,8 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
         for (let point = item; point < ownPoints; point += env.items)
           out[(read + point) * pitch + instance] = env.pointValue({
             of: {
-              table: { values: table, pitch, instance },
-              coefficients: { values: coefficients, pitch, instance },
+              table: own.table,
+              coefficients: own.coefficients,
               nodes,
               x,
               u: values,

@@ -1,4 +1,4 @@
-import { fn, type KernelFunction } from "../../../kernel/index.ts";
+import { fn } from "../../../kernel/index.ts";
 
 /** The items that solve one option together, each a run of consecutive nodes; and how they exchange values. */
 export interface Team {
@@ -74,7 +74,7 @@ export const groupSize = ({ items, options }: Team): number => items * options;
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /** Which of its option's items an item is, and which of the group's options that is. */
-export const placeIn = ({ items, options, levels }: Team): KernelFunction<any, any> =>
+export const placeIn = ({ items, options, levels }: Team) =>
   fn({
     name: "placeIn",
     params: [],
