@@ -53,7 +53,8 @@ export {
 } from "./problem/one-factor.ts";
 export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
 export { VolatilityError } from "./problem/volatility-check.ts";
-export { solverKernel, type SolverVariant } from "./execute/item/kernel.ts";
+export { type SolverVariant } from "./execute/variant.ts";
+export { solverKernel } from "./execute/item/kernel.ts";
 export { stepsOfRun } from "./time/flags.ts";
 export { fornbergWeights } from "./read/fornberg.ts";
 export type {

@@ -4,7 +4,7 @@ import { lower, whatIsWrong } from "../kernel/index.ts";
 import { BatchSolver, type Level, type Solved } from "./execute/equation-batch.ts";
 import { isObject, knownKeys } from "./problem/checks.ts";
 import { LOOP_BUDGET } from "./problem/functions.ts";
-import { STATUS } from "./execute/item/status.ts";
+import { STATUS } from "./operator/status.ts";
 import { type Accuracy, type Model, modelOf } from "./problem/model.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import { placed, titleOf } from "./problem/place.ts";
@@ -105,7 +105,7 @@ async function solveOn(
 
 /** The errors of loops in the user's functions that did not end in some of the solutions, by their numbers. */
 function endlessLoops(
-  { kernel }: BatchSolver,
+  { kernel, source: own }: BatchSolver,
   solved: readonly Solved[],
   called: Error,
 ): ReadonlyMap<number, SpecError> {
@@ -113,7 +113,7 @@ function endlessLoops(
   const numbers = new Set(solved.map(({ status }) => status[STATUS.endless]));
   numbers.delete(0);
   if (numbers.size === 0) return errors;
-  const { countedLoops = [], sources } = lower(kernel.kernel, kernel.precision);
+  const { countedLoops = [], sources } = lower(own, kernel.precision);
   for (const number of numbers) {
     const { line, column, source } = countedLoops[number - 1];
     const { name, text } = sources[source];

@@ -17,6 +17,7 @@ export {
 export { formula, formulaMessage, formulaVariables } from "./frontend/formula.ts";
 export { runWithin } from "./evaluate.ts";
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
+export { type Lifted, liftLiterals, shapeOf } from "./frontend/lift.ts";
 export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
 export { fromPairs, pairOf, toPairs } from "./pairs.ts";
 export { canonicalText } from "./canonical.ts";

@@ -1,8 +1,10 @@
-import { fn, type FunctionOf, read, real } from "../../../kernel/index.ts";
+import { fn, read, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { matrixRow } from "../../operator/matrix.ts";
+import { Coefficients } from "../../operator/read-coefficients.ts";
 import { surfaceSigma } from "../../operator/read-surface.ts";
-import { Coefficients, Instance, Rows, Slice } from "./records.ts";
+import { Instance, Rows, Slice } from "./records.ts";
+import type { SolverVariant } from "../variant.ts";
 import { placeIn, type Team } from "./team.ts";
 
 /** What the matrix depends on at compile time. */
@@ -10,7 +12,7 @@ export interface Assembly {
   readonly team: Team;
   readonly rows: number;
   readonly shape: string;
-  readonly volatility: FunctionOf<(spot: number, time: number) => number> | undefined;
+  readonly volatility: SolverVariant["volatility"];
 }
 
 /**

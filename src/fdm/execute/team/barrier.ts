@@ -1,5 +1,5 @@
 import { fn, i32, real, write } from "../../../kernel/index.ts";
-import { CROSSING_WORDS, NEVER, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
+import { CROSSING_WORDS, NEVER_EXERCISED, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
 import { Column, valueAt } from "../../operator/column.ts";
 import { Instance, Live, Rows } from "./records.ts";
 
@@ -102,13 +102,13 @@ const liveObstacleRuns = (rows: number) =>
   fn({
     name: "liveObstacleRuns",
     params: [Instance, i32, Live, write(real)],
-    env: { rows, NEVER, valueAt },
-    body([{ table, nodes, obstacleColumn }, first, live, paid], _gpu, { rows, NEVER, valueAt }) {
+    env: { rows, NEVER_EXERCISED, valueAt },
+    body([{ table, nodes, obstacleColumn }, first, live, paid], _gpu, { rows, NEVER_EXERCISED, valueAt }) {
       const { low, high, lowHeld, highHeld } = live;
       for (let k = 0; k < rows; k++) {
         const dead = k < low || k > high || k === lowHeld || k === highHeld;
         const payoff = valueAt(table, obstacleColumn * nodes + Math.min(first + k, nodes - 1));
-        paid[k] = dead || first + k >= nodes ? NEVER : payoff;
+        paid[k] = dead || first + k >= nodes ? NEVER_EXERCISED : payoff;
       }
     },
   });

@@ -1,5 +1,5 @@
 import { fn, read, real, write } from "../../../kernel/index.ts";
-import { NEVER } from "../../conditions/barrier.ts";
+import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { valueAt } from "../../operator/column.ts";
@@ -88,8 +88,8 @@ export function sourceRuns(team: Team, rows: number, closed: boolean) {
       signOfFirst: real,
       u: write(real),
     },
-    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }), NEVER },
-    body({ instance, x, factors, hRate, obstacle, signOfFirst, u }, gpu, { rows, obstacleRuns, NEVER }) {
+    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }), NEVER_EXERCISED },
+    body({ instance, x, factors, hRate, obstacle, signOfFirst, u }, gpu, { rows, obstacleRuns, NEVER_EXERCISED }) {
       const { gain, lower, upper } = factors;
       const { paid: doubled, before, after, isFirstExercised } = obstacle;
       obstacleRuns(instance, x, doubled);
@@ -99,7 +99,7 @@ export function sourceRuns(team: Team, rows: number, closed: boolean) {
         const above = k + 1 < rows ? doubled[Math.min(k + 1, rows - 1)] : after;
         const up = k === 0 ? signOfFirst * upper[k] : upper[k];
         let source = -2 * (lower[k] * (paid - below) + up * (paid - above)) - hRate * gain[k] * paid;
-        if (k === 0 && isFirstExercised) source = NEVER;
+        if (k === 0 && isFirstExercised) source = NEVER_EXERCISED;
         u[k] = gain[k] * gpu.positivePart(u[k]) + source;
         doubled[k] = 2 * source;
         below = paid;

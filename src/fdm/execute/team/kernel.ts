@@ -1,17 +1,8 @@
 import { LastUsed } from "../../../last-used.ts";
 import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
-import { barrierWords, CROSSING_WORDS, NEVER } from "../../conditions/barrier.ts";
-import {
-  ALEXANDER,
-  BARRIERS,
-  CRANK_NICOLSON,
-  DIVIDEND,
-  EVENTS,
-  EXERCISE,
-  REFACTOR,
-  STEPS_SHIFT,
-} from "../../time/flags.ts";
-import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../item/kernel.ts";
+import { barrierWords, CROSSING_WORDS, NEVER_EXERCISED } from "../../conditions/barrier.ts";
+import { EVENTS, FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
+import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../variant.ts";
 import { pointValue, pointWords } from "../../read/point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
 import { PIECE_WORDS, readSurface } from "../../operator/read-surface.ts";
@@ -114,15 +105,10 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       dividends,
       dates,
       timeDependent,
-      REFACTOR,
-      CRANK_NICOLSON,
-      DIVIDEND,
-      EXERCISE,
-      BARRIERS,
-      ALEXANDER,
+      ...FLAGS,
       EVENTS,
       STEPS_SHIFT,
-      NEVER,
+      NEVER_EXERCISED,
       hasBarriers,
       eventful: dates || hasBarriers,
       policy,
@@ -286,7 +272,8 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
           u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
           obstacle[k] = u[k];
           // Nobody exercises beyond the last node.
-          if (env.timeDependent) obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : env.NEVER;
+          if (env.timeDependent)
+            obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : env.NEVER_EXERCISED;
         }
         const before = sign * x[Math.min(Math.max(first - 1, 0), nodes - 1)];
         paidBefore = env.timeDependent ? before : Math.max(before - sign * kink, 0);

@@ -28,9 +28,6 @@ export const Mesh = record({
   ends: write(real),
 });
 
-/** A factorisation's coefficients, as `readCoefficients` has them. */
-export const Coefficients = record({ h: real, hVariance: real, hDrift: real, hRate: real, time: real, shift: real });
-
 /** The slice of a surface that a step takes, and the piece in it that the run's first node was in. See `readSurface`. */
 export const Slice = record({ row: i32, pieces: i32, move: real, piece: i32 });
 
