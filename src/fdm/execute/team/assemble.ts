@@ -3,42 +3,35 @@ import { valueAt } from "../../operator/column.ts";
 import { matrixRow } from "../../operator/matrix.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { surfaceSigma } from "../../operator/read-surface.ts";
-import { Instance, Rows, Slice } from "./records.ts";
-import type { SolverVariant } from "../variant.ts";
-import { placeIn, type Team } from "./team.ts";
-
-/** What the matrix depends on at compile time. */
-export interface Assembly {
-  readonly team: Team;
-  readonly rows: number;
-  readonly shape: string;
-  readonly volatility: SolverVariant["volatility"];
-}
+import { Place, Rows, Slice } from "./records.ts";
+import { Launch } from "../variant.ts";
+import type { Plan } from "./plan.ts";
 
 /**
  * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`;
  * 0 beyond the last node. Returns the piece that the run's first node is in, which is where the search of the next step
  * starts.
  */
-export function assembleRuns({ team, rows, shape, volatility }: Assembly) {
+export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
   return fn({
     name: "assembleRuns",
     params: {
-      instance: Instance,
+      launch: Launch,
+      place: Place,
       x: read(real),
       weights: read(real),
       rows: Rows,
       coefficients: Coefficients,
       slice: Slice,
     },
-    env: { count: rows, shape, placeIn: placeIn(team), matrixRow, surfaceSigma, valueAt, volatility },
-    body({ instance, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {
-      const { table, nodes, obstacleColumn, scale, firstExercised } = instance;
+    env: { count: rows, shape, matrixRow, surfaceSigma, valueAt, volatility },
+    body({ launch, place, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {
+      const { nodes, obstacleColumn, scale, firstExercised } = launch;
+      const { table, first } = place;
       const { h, hVariance, hDrift, time, shift } = coefficients;
       const { row: pieceRow, pieces, move, piece } = slice;
       const varianceRow = (obstacleColumn + 1) * nodes;
       const { values } = table;
-      const first = env.placeIn().item * env.count;
       const last = nodes - 1;
       let at = piece;
       let next = piece;
@@ -74,11 +67,12 @@ export function assembleRuns({ team, rows, shape, volatility }: Assembly) {
  * ends let in depends on the step (`matrixRow`), so their two rows are made as `assembleRuns` makes them. `gain` =
  * 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
  */
-export function rescaleRuns(team: Team, rows: number, shape: string, kept: boolean) {
+export function rescaleRuns({ rows, variant: { shape }, summed: kept }: Plan) {
   return fn({
     name: "rescaleRuns",
     params: {
-      instance: Instance,
+      launch: Launch,
+      place: Place,
       x: read(real),
       weights: read(real),
       rows: Rows,
@@ -87,13 +81,13 @@ export function rescaleRuns(team: Team, rows: number, shape: string, kept: boole
       ratio: real,
       coefficients: Coefficients,
     },
-    env: { count: rows, placeIn: placeIn(team), byTable: shape === "table", matrixRow, kept, valueAt },
-    body({ instance, x, weights, rows: { a, c }, gain, before, ratio, coefficients }, gpu, env) {
-      const { count, placeIn, byTable, matrixRow, kept, valueAt } = env;
-      const { table, nodes, obstacleColumn, firstExercised } = instance;
+    env: { count: rows, byTable: shape === "table", matrixRow, kept, valueAt },
+    body({ launch, place, x, weights, rows: { a, c }, gain, before, ratio, coefficients }, gpu, env) {
+      const { count, byTable, matrixRow, kept, valueAt } = env;
+      const { nodes, obstacleColumn, firstExercised } = launch;
+      const { table, first } = place;
       const { hVariance, hDrift } = coefficients;
       const varianceRow = (obstacleColumn + 1) * nodes;
-      const first = placeIn().item * count;
       const last = nodes - 1;
       for (let k = 0; k < count; k++) {
         const scale = kept && gpu.precision === "f64" ? ratio : 2.0 * ratio * gpu.reciprocal(gain[k]);

@@ -1,7 +1,9 @@
 import { fn, i32, real, write } from "../../../kernel/index.ts";
 import { CROSSING_WORDS, NEVER_EXERCISED, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
 import { Column, valueAt } from "../../operator/column.ts";
-import { Instance, Live, Rows } from "./records.ts";
+import { Launch } from "../variant.ts";
+import type { Plan } from "./plan.ts";
+import { Live, Place, Rows } from "./records.ts";
 
 /**
  * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers:
@@ -101,9 +103,9 @@ export const pinRuns = (rows: number) =>
 const liveObstacleRuns = (rows: number) =>
   fn({
     name: "liveObstacleRuns",
-    params: [Instance, i32, Live, write(real)],
+    params: [Launch, Place, Live, write(real)],
     env: { rows, NEVER_EXERCISED, valueAt },
-    body([{ table, nodes, obstacleColumn }, first, live, paid], _gpu, { rows, NEVER_EXERCISED, valueAt }) {
+    body([{ nodes, obstacleColumn }, { table, first }, live, paid], _gpu, { rows, NEVER_EXERCISED, valueAt }) {
       const { low, high, lowHeld, highHeld } = live;
       for (let k = 0; k < rows; k++) {
         const dead = k < low || k > high || k === lowHeld || k === highHeld;
@@ -117,20 +119,21 @@ const liveObstacleRuns = (rows: number) =>
  * An event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from then on.
  * Returns the live rows; what is held there is set by `holdRuns`, after the date's other events.
  */
-export const settleRuns = (barriers: number, rows: number, policy: boolean) =>
+export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: Plan) =>
   fn({
     name: "settleRuns",
-    params: { instance: Instance, row: i32, first: i32, u: write(real), paid: write(real) },
+    params: { launch: Launch, place: Place, row: i32, u: write(real), paid: write(real) },
     env: {
       policy,
       knockOutRuns: knockOutRuns(barriers, rows),
       readRunEnds: readRunEnds(barriers),
       liveObstacleRuns: liveObstacleRuns(rows),
     },
-    body({ instance, row, first, u, paid }, _gpu, env) {
-      env.knockOutRuns(instance.coefficients, row, first, u);
-      const live = env.readRunEnds(instance.coefficients, row, first, instance.nodes);
-      if (env.policy) env.liveObstacleRuns(instance, first, live, paid);
+    body({ launch, place, row, u, paid }, _gpu, env) {
+      const { coefficients, first } = place;
+      env.knockOutRuns(coefficients, row, first, u);
+      const live = env.readRunEnds(coefficients, row, first, launch.nodes);
+      if (env.policy) env.liveObstacleRuns(launch, place, live, paid);
       return live;
     },
   });

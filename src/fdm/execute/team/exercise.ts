@@ -2,8 +2,8 @@ import { fn, read, real, write } from "../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
-import { valueAt } from "../../operator/column.ts";
-import { Factors, Instance, Obstacle } from "./records.ts";
+import { Launch } from "../variant.ts";
+import { Factors, Obstacle, Place } from "./records.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
 /**
@@ -16,13 +16,12 @@ interface ObstacleOf {
 }
 
 /** What exercise brings on the nodes of an item's run; 0 beyond the last. */
-export function obstacleRuns(team: Team, rows: number, { closed, laid }: ObstacleOf) {
+export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",
-    params: [Instance, read(real), write(real)],
-    env: { rows, closed, laid, placeIn: placeIn(team), closedNode, readClosed, valueAt },
-    body([{ table, nodes, obstacleColumn }, x, paid], gpu, env) {
-      const first = env.placeIn().item * env.rows;
+    params: [Launch, Place, read(real), write(real)],
+    env: { rows, closed, laid, closedNode, readClosed },
+    body([{ nodes, obstacleColumn }, { table, first }, x, paid], gpu, env) {
       if (env.closed) {
         const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table);
         for (let k = 0; k < env.rows; k++) {
@@ -47,14 +46,14 @@ export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacl
  * 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has
  * left it below. Nodes are laid in x, or in the table.
  */
-export function thresholdRuns(team: Team, rows: number, closed: boolean) {
+export function thresholdRuns(rows: number, closed: boolean) {
   return fn({
     name: "thresholdRuns",
-    params: { instance: Instance, x: read(real), lower: read(real), obstacle: Obstacle, u: write(real) },
-    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
-    body({ instance, x, lower, obstacle, u }, _gpu, { rows, obstacleRuns }) {
+    params: { launch: Launch, place: Place, x: read(real), lower: read(real), obstacle: Obstacle, u: write(real) },
+    env: { rows, obstacleRuns: obstacleRuns(rows, { closed, laid: true }) },
+    body({ launch, place, x, lower, obstacle, u }, _gpu, { rows, obstacleRuns }) {
       const threshold = obstacle.paid;
-      obstacleRuns(instance, x, threshold);
+      obstacleRuns(launch, place, x, threshold);
       let below = 2 * obstacle.before;
       for (let k = 0; k < rows; k++) {
         u[k] = Math.max(u[k], threshold[k]);
@@ -76,11 +75,12 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean) {
  * the source of a first node that is exercised, whatever its row says, nothing else counts. `upper` is without the sign that the
  * first may have.
  */
-export function sourceRuns(team: Team, rows: number, closed: boolean) {
+export function sourceRuns(rows: number, closed: boolean) {
   return fn({
     name: "sourceRuns",
     params: {
-      instance: Instance,
+      launch: Launch,
+      place: Place,
       x: read(real),
       factors: Factors,
       hRate: real,
@@ -88,11 +88,11 @@ export function sourceRuns(team: Team, rows: number, closed: boolean) {
       signOfFirst: real,
       u: write(real),
     },
-    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }), NEVER_EXERCISED },
-    body({ instance, x, factors, hRate, obstacle, signOfFirst, u }, gpu, { rows, obstacleRuns, NEVER_EXERCISED }) {
+    env: { rows, obstacleRuns: obstacleRuns(rows, { closed, laid: true }), NEVER_EXERCISED },
+    body({ launch, place, x, factors, hRate, obstacle, signOfFirst, u }, gpu, { rows, obstacleRuns, NEVER_EXERCISED }) {
       const { gain, lower, upper } = factors;
       const { paid: doubled, before, after, isFirstExercised } = obstacle;
-      obstacleRuns(instance, x, doubled);
+      obstacleRuns(launch, place, x, doubled);
       let below = before;
       for (let k = 0; k < rows; k++) {
         const paid = doubled[k];
@@ -156,21 +156,27 @@ function premiumsBeside(team: Team, rows: number) {
 export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
   return fn({
     name: "exerciseRuns",
-    params: { instance: Instance, x: read(real), u: write(real), obstacle: write(real), scratch: write(real) },
+    params: {
+      launch: Launch,
+      place: Place,
+      x: read(real),
+      u: write(real),
+      obstacle: write(real),
+      scratch: write(real),
+    },
     env: {
       rows,
       closed: of.closed,
       bendBetween,
       exercisedByHalf,
-      placeIn: placeIn(team),
-      obstacleRuns: obstacleRuns(team, rows, of),
+      obstacleRuns: obstacleRuns(rows, of),
       premiumsBeside: premiumsBeside(team, rows),
     },
-    *body({ instance, x, u, obstacle, scratch }, _gpu, env) {
-      const { table, nodes, obstacleColumn } = instance;
-      const first = env.placeIn().item * env.rows;
+    *body({ launch, place, x, u, obstacle, scratch }, _gpu, env) {
+      const { nodes, obstacleColumn } = launch;
+      const { table, first } = place;
       const last = nodes - 1;
-      env.obstacleRuns(instance, x, obstacle);
+      env.obstacleRuns(launch, place, x, obstacle);
       if (env.closed || obstacleColumn === 1) {
         const beside = yield* env.premiumsBeside(u, obstacle, scratch);
         let before = beside.before2;

@@ -1,7 +1,8 @@
 import { bool, fn, i32, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
-import { Instance, Mesh, Rows } from "./records.ts";
-import { placeIn, type Team } from "./team.ts";
+import { Launch } from "../variant.ts";
+import type { Plan } from "./plan.ts";
+import { Mesh, Place, Rows } from "./records.ts";
 
 /**
  * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
@@ -44,17 +45,15 @@ export const END_WORDS = 4;
  * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
  * and B there without sign. Cost: once a launch and a dividend.
  */
-export function layMetrics(team: Team, rows: number, shape: string) {
+export function layMetrics({ rows, variant: { shape } }: Plan) {
   return fn({
     name: "layMetrics",
-    params: [Mesh, Instance],
-    env: { rows, shape, placeIn: placeIn(team), rowMetrics, valueAt },
-    *body([mesh, { table, nodes, obstacleColumn, firstExercised }], gpu, env) {
+    params: [Mesh, Launch, Place],
+    env: { rows, shape, rowMetrics, valueAt },
+    *body([mesh, { nodes, obstacleColumn, firstExercised }, { table, item, first }], gpu, env) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
       const varianceRow = (obstacleColumn + 1) * nodes;
       const last = nodes - 1;
-      const { item } = env.placeIn();
-      const first = item * env.rows;
       const ownA = gpu.privateReal(env.rows);
       const ownB = gpu.privateReal(env.rows);
       let largest = 0.0;
@@ -98,16 +97,14 @@ export function layMetrics(team: Team, rows: number, shape: string) {
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */
-export function assembleByMetrics(team: Team, rows: number) {
+export function assembleByMetrics({ rows }: Plan) {
   return fn({
     name: "assembleByMetrics",
-    params: { mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
-    env: { count: rows, placeIn: placeIn(team) },
-    body({ mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count, placeIn }) {
+    params: { place: Place, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
+    env: { count: rows },
+    body({ place: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
       const last = nodes - 1;
-      const { item } = placeIn();
-      const first = item * count;
       for (let k = 0; k < count; k++) {
         a[k] = hVariance * A[first + k] - hDrift * B[first + k];
         c[k] = hVariance * C[first + k] + hDrift * D[first + k];

@@ -1,8 +1,8 @@
-import { bool, fn, read, real, record, write } from "../../../kernel/index.ts";
+import { bool, fn, read, real, write } from "../../../kernel/index.ts";
 import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
-import { Factors, Live, Rows, Scans, State } from "./records.ts";
+import { Factors, Live, Policy, Rows, Scans, State } from "./records.ts";
 import { FAR } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import { partsOf, type Team } from "./team.ts";
@@ -60,9 +60,6 @@ function improveRuns({ items, shuffles }: Team, rows: number) {
   });
 }
 
-/** What exercise pays, 1 where a row is exercised, and room for the right-hand side. */
-export const Policy = record({ obstacle: read(real), active: write(real), rhs: write(real) });
-
 /**
  * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors
  * again, solves, and improves the policy. With barriers rows that are held keep their values (`pinRuns`). Cost
@@ -74,6 +71,7 @@ export function policyRuns(team: Team, rows: number, hasBarriers: boolean) {
     params: {
       state: State,
       rows: Rows,
+      obstacle: read(real),
       policy: Policy,
       factors: Factors,
       scans: Scans,
@@ -95,9 +93,9 @@ export function policyRuns(team: Team, rows: number, hasBarriers: boolean) {
       substituteRuns: substituteRuns(team, rows),
       improveRuns: improveRuns(team, rows),
     },
-    *body({ state, rows, policy, factors, scans, hRate, crankNicolson, live }, gpu, env) {
+    *body({ state, rows, obstacle, policy, factors, scans, hRate, crankNicolson, live }, gpu, env) {
       const { u, z } = state;
-      const { obstacle, active, rhs } = policy;
+      const { active, rhs } = policy;
       const none = gpu.privateReal(1);
       const memory = crankNicolson ? 0.5 : 0.0;
       const products = {

@@ -67,6 +67,12 @@ export const HALF_SUBGROUP: Team = {
   neighbours: { f32: 3, f64: 4 },
 };
 
+/**
+ * Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one
+ * factorisation to the next.
+ */
+export const MAX_RESIDENT_ROWS = 9;
+
 /** Items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
 
