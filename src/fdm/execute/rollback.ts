@@ -49,7 +49,7 @@ export interface RollbackParts<
   readonly allocate: FunctionOf<(place: P) => M>;
   /** The nodes, and the values at expiry. */
   readonly begin: Part<Omit<At<L, P, M, C>, "cursor">, C>;
-  readonly runAt: FunctionOf<(of: { readonly launch: L; readonly place: P; readonly run: number }) => R>;
+  readonly runAt: FunctionOf<(of: At<L, P, M, C> & { readonly run: number }) => R>;
   /** Assembles I − hL and factors it. */
   readonly factor: Part<At<L, P, M, C> & { readonly step: R }, C>;
   readonly advance: Part<At<L, P, M, C> & { readonly step: R }, C>;
@@ -84,7 +84,7 @@ export function rollbackKernel<
       const memory = env.allocate(place);
       let cursor = yield* env.begin({ launch, place, memory });
       for (let run = place.firstRun; run < place.endRun; run++) {
-        const step = env.runAt({ launch, place, run });
+        const step = env.runAt({ launch, place, memory, cursor, run });
         if (step.refactor) cursor = yield* env.factor({ launch, place, memory, cursor, step });
         cursor = yield* env.advance({ launch, place, memory, cursor, step });
         if (step.event) cursor = yield* env.applyEvents({ launch, place, memory, cursor, step });

@@ -3,7 +3,7 @@ import type { Precision } from "../../kernel/index.ts";
 import type { Instance } from "./instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
-import { teamWords } from "./team/kernel.ts";
+import { teamWords } from "./team/memory.ts";
 
 /** How a launch is shared out: one work item an option, half a subgroup, a subgroup, or a workgroup. */
 export type Split = "item" | "half-subgroup" | "subgroup" | "workgroup";

@@ -17,7 +17,7 @@ export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 
 /** What happens before the first step of a run, and after its last one. */
 const BEFORE = REFACTOR;
-const AFTER = DIVIDEND | EXERCISE | BARRIERS;
+export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
 /** Where the number of a run's steps stands in its word. */
 export const STEPS_SHIFT = 8;
 
@@ -30,9 +30,9 @@ export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int
   const runs: number[] = [];
   for (let step = 0; step < flags.length; step++) {
     const flag = flags[step];
-    const before = step > 0 ? flags[step - 1] : AFTER;
+    const before = step > 0 ? flags[step - 1] : EVENTS;
     const joins =
-      homogeneous && (before & AFTER) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | AFTER)) === 0;
+      homogeneous && (before & EVENTS) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | EVENTS)) === 0;
     if (joins) runs[runs.length - 1] = (runs[runs.length - 1] | flag) + (1 << STEPS_SHIFT);
     else runs.push(flag | (1 << STEPS_SHIFT));
   }

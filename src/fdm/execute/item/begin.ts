@@ -7,7 +7,7 @@ import { PIECE_WORDS, readSurface } from "../../operator/read-surface.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
 import { KEPT_FACTORS, Launch, type SolverVariant } from "../variant.ts";
-import { atStart, Place } from "./records.ts";
+import { atStart, Cursor, Place } from "./records.ts";
 
 /** One work item an instance. */
 export const placeOf = fn({
@@ -65,7 +65,7 @@ export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity
 export function runAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
   return fn({
     name: "runAt",
-    params: { launch: Launch, place: Place, run: i32 },
+    params: { ...atStart, cursor: Cursor, run: i32 },
     env: { ...FLAGS, STEPS_SHIFT, homogeneous, dates: exercise === "dates", capacity },
     body({ launch, run }, _gpu, env) {
       const flag = launch.flags[run];

@@ -1,98 +1,54 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { fn, read, real } from "../../../kernel/index.ts";
+import { valueAt } from "../../operator/column.ts";
 import { matrixRow } from "../../operator/matrix.ts";
+import { Coefficients } from "../../operator/read-coefficients.ts";
 import { surfaceSigma } from "../../operator/read-surface.ts";
-import type { SolverVariant } from "../variant.ts";
-import { placeIn, type Team } from "./team.ts";
-
-/** What the matrix depends on at compile time. */
-export interface Assembly {
-  readonly team: Team;
-  readonly rows: number;
-  readonly shape: string;
-  readonly volatility?: SolverVariant["volatility"] | undefined;
-}
+import { Place, Rows, Slice } from "./records.ts";
+import { Launch } from "../variant.ts";
+import type { Plan } from "./plan.ts";
 
 /**
  * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`;
- * 0 beyond the last node. `tableRow` is where σ²S² starts in the table (shape "table"), or spots and literals do (shape "formula"), `pieceRow` where the slice of
- * the step does (shape "surface"). Returns the piece that the run's first node is in, which is where the search of the
- * next step starts.
+ * 0 beyond the last node. Returns the piece that the run's first node is in, which is where the search of the next step
+ * starts.
  */
-export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
-  const { team, rows, shape, volatility } = assembly;
+export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
   return fn({
     name: "assembleRuns",
-    params: [
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      write(real),
-      i32,
-      i32,
-      i32,
-      bool,
-      real,
-      real,
-      real,
-      real,
-      real,
-      i32,
-      i32,
-      i32,
-      real,
-      i32,
-    ],
-    env: {
-      rows,
-      shape,
-      placeIn: placeIn(team),
-      matrixRow,
-      surfaceSigma,
-      volatility: volatility?.call,
+    params: {
+      launch: Launch,
+      place: Place,
+      x: read(real),
+      weights: read(real),
+      rows: Rows,
+      coefficients: Coefficients,
+      slice: Slice,
     },
-    body(
-      [
-        x,
-        weights,
-        table,
-        a,
-        c,
-        nodes,
-        pitch,
-        instance,
-        firstExercised,
-        h,
-        hVariance,
-        hDrift,
-        time,
-        shift,
-        tableRow,
-        pieceRow,
-        pieces,
-        move,
-        piece,
-      ],
-      _gpu,
-      env: any,
-    ) {
-      const first = env.placeIn().item * env.rows;
+    env: { count: rows, shape, matrixRow, surfaceSigma, valueAt, volatility: volatility?.call },
+    body({ launch, place, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {
+      const { nodes, obstacleColumn, firstExercised } = launch;
+      const { table, first } = place;
+      const { h, hVariance, hDrift, time, shift } = coefficients;
+      const { row: pieceRow, pieces, move, piece } = slice;
+      // Of a formula its spot and literals.
+      const varianceRow = (obstacleColumn + 1) * nodes;
+      const { values } = table;
       const last = nodes - 1;
       let at = piece;
       let next = piece;
-      for (let k = 0; k < env.rows; k++) {
+      for (let k = 0; k < env.count; k++) {
         const i = Math.min(first + k, last);
         const here = x[i];
         const hDown = here - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, last)] - here;
         let variance = hVariance * here * here;
-        if (env.shape === "table") variance = hVariance * table[(tableRow + i) * pitch + instance];
-        if (env.shape === "formula" && here > 0) {
-          const sigma = Math.max(env.volatility({ values: table, pitch, instance }, tableRow, here, time) + shift, 0);
+        if (env.shape === "table") variance = hVariance * env.valueAt(table, varianceRow + i);
+        if (env.volatility !== undefined && here > 0) {
+          const sigma = Math.max(env.volatility(table, varianceRow, here, time) + shift, 0);
           variance = h * sigma * sigma * here * here;
         }
         if (env.shape === "surface") {
-          const { piece: found, sigma } = env.surfaceSigma(table, pieceRow, pieces, move, at, here);
+          const { piece: found, sigma } = env.surfaceSigma(values, pieceRow, pieces, move, at, here);
           at = found;
           if (k === 0) next = found;
           variance = h * sigma * sigma * here * here;
@@ -101,78 +57,55 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
         a[k] = first + k <= last ? row.a : 0.0;
         c[k] = first + k <= last ? row.c : 0.0;
       }
-      return { piece: next };
+      return next;
     },
   });
 }
 
 /**
- * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, as
- * `lower` and `upper`; else they follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the
+ * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, and
+ * come as `before`; else `before` is what elimination made of them, lower = a/pivot and upper = c/pivot. What the
  * ends let in depends on the step (`matrixRow`), so their two rows are made as `assembleRuns` makes them. `gain` =
  * 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
  */
-export function rescaleRuns(team: Team, rows: number, shape: string, kept: boolean): KernelFunction<any, void> {
+export function rescaleRuns({ rows, variant: { shape }, summed: kept }: Plan) {
   return fn({
     name: "rescaleRuns",
-    params: [
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      i32,
-      i32,
-      i32,
-      bool,
-      real,
-      real,
-      real,
-      i32,
-    ],
-    env: { rows, placeIn: placeIn(team), byTable: shape === "table", matrixRow, kept },
-    body(
-      [
-        x,
-        weights,
-        table,
-        a,
-        c,
-        gain,
-        lower,
-        upper,
-        nodes,
-        pitch,
-        instance,
-        firstExercised,
-        ratio,
-        hVariance,
-        hDrift,
-        varianceRow,
-      ],
-      gpu,
-      { rows, placeIn, byTable, matrixRow, kept }: any,
-    ) {
-      const first = placeIn().item * rows;
+    params: {
+      launch: Launch,
+      place: Place,
+      x: read(real),
+      weights: read(real),
+      rows: Rows,
+      gain: read(real),
+      before: Rows,
+      ratio: real,
+      coefficients: Coefficients,
+    },
+    env: { count: rows, byTable: shape === "table", matrixRow, kept, valueAt },
+    body({ launch, place, x, weights, rows: { a, c }, gain, before, ratio, coefficients }, gpu, env) {
+      const { count, byTable, matrixRow, kept, valueAt } = env;
+      const { nodes, obstacleColumn, firstExercised } = launch;
+      const { table, first } = place;
+      const { hVariance, hDrift } = coefficients;
+      // Of a formula its spot and literals.
+      const varianceRow = (obstacleColumn + 1) * nodes;
       const last = nodes - 1;
-      for (let k = 0; k < rows; k++) {
+      for (let k = 0; k < count; k++) {
         const scale = kept && gpu.precision === "f64" ? ratio : 2.0 * ratio * gpu.reciprocal(gain[k]);
-        a[k] = lower[k] * scale;
-        c[k] = upper[k] * scale;
+        a[k] = before.a[k] * scale;
+        c[k] = before.c[k] * scale;
       }
       const isFirst = first === 0;
-      if (isFirst || (first <= last && last < first + rows)) {
+      if (isFirst || (first <= last && last < first + count)) {
         const i = isFirst ? 0 : last;
         const here = x[i];
         const hDown = here - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, last)] - here;
         let variance = hVariance * here * here;
-        if (byTable) variance = hVariance * table[(varianceRow + i) * pitch + instance];
+        if (byTable) variance = hVariance * valueAt(table, varianceRow + i);
         const row = matrixRow(hDrift * here, variance, hDown, hUp, weights[i], isFirst, !isFirst, firstExercised);
-        for (let k = 0; k < rows; k++) {
+        for (let k = 0; k < count; k++) {
           if (first + k === i && isFirst) c[k] = row.c;
           if (first + k === i && !isFirst) a[k] = row.a;
         }

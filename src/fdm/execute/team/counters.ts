@@ -2,13 +2,13 @@
  * Whole numbers over the workgroup, the same for all items to the compiler too: loops that are collective may end by
  * them.
  */
-import { fn, i32, type KernelFunction, write } from "../../../kernel/index.ts";
+import { fn, i32, write } from "../../../kernel/index.ts";
 
 /**
  * `counter` is a word that is 0 before and after, `result` one that nobody else writes. Cost: an atomic operation an
  * item, two barriers.
  */
-const overGroup = (name: string, operation: "add" | "max"): KernelFunction<any, any> =>
+const overGroup = (name: string, operation: "add" | "max") =>
   fn({
     name,
     params: [i32, write(i32), write(i32)],

@@ -1,37 +1,40 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { fn, read, real, write } from "../../../kernel/index.ts";
+import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
+import { Launch } from "../variant.ts";
+import { Factors, Obstacle, Place } from "./records.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
 /**
  * Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be
  * made again.
  */
-interface Obstacle {
+interface ObstacleOf {
   readonly closed: boolean;
   readonly laid: boolean;
 }
 
 /** What exercise brings on the nodes of an item's run; 0 beyond the last. */
-export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacle): KernelFunction<any, void> {
+export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",
-    params: [read(real), read(real), i32, i32, i32, i32, write(real)],
-    env: { rows, closed, laid, placeIn: placeIn(team), closedNode, readClosed },
-    body([x, table, column, nodes, pitch, instance, obstacle], gpu, env: any) {
-      const first = env.placeIn().item * env.rows;
+    params: [Launch, Place, read(real), write(real)],
+    env: { rows, closed, laid, closedNode, readClosed },
+    body([{ nodes, obstacleColumn }, { table, first }, x, paid], gpu, env) {
       if (env.closed) {
-        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed({ values: table, pitch, instance });
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table);
         for (let k = 0; k < env.rows; k++) {
           const i = Math.min(first + k, nodes - 1);
           const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);
-          obstacle[k] = first + k < nodes ? gpu.positivePart(sign * (node - kink)) : 0.0;
+          paid[k] = first + k < nodes ? gpu.positivePart(sign * (node - kink)) : 0.0;
         }
       } else {
-        const from = (column * nodes + first) * pitch + instance;
+        const { values, pitch, instance } = table;
+        const from = (obstacleColumn * nodes + first) * pitch + instance;
         for (let k = 0; k < env.rows; k++) {
-          obstacle[k] = 0.0;
-          if (first + k < nodes) obstacle[k] = table[from + k * pitch];
+          paid[k] = 0.0;
+          if (first + k < nodes) paid[k] = values[from + k * pitch];
         }
       }
     },
@@ -39,18 +42,19 @@ export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacl
 }
 
 /**
- * Twice what elimination is held above (`stepRuns`), from what exercise pays on the nodes of a run and on the one
- * `before` it, and from lower = a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has
+ * Twice what elimination is held above (`stepRuns`) in place of what exercise pays, from that and from lower = a/pivot:
+ * 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has
  * left it below. Nodes are laid in x, or in the table.
  */
-export function thresholdRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
+export function thresholdRuns(rows: number, closed: boolean) {
   return fn({
     name: "thresholdRuns",
-    params: [read(real), read(real), i32, i32, i32, i32, read(real), real, write(real), write(real)],
-    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
-    body([x, table, column, nodes, pitch, instance, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
-      obstacleRuns(x, table, column, nodes, pitch, instance, threshold);
-      let below = 2 * before;
+    params: { launch: Launch, place: Place, x: read(real), lower: read(real), obstacle: Obstacle, u: write(real) },
+    env: { rows, obstacleRuns: obstacleRuns(rows, { closed, laid: true }) },
+    body({ launch, place, x, lower, obstacle, u }, _gpu, { rows, obstacleRuns }) {
+      const threshold = obstacle.paid;
+      obstacleRuns(launch, place, x, threshold);
+      let below = 2 * obstacle.before;
       for (let k = 0; k < rows; k++) {
         u[k] = Math.max(u[k], threshold[k]);
         const paid = 2 * threshold[k];
@@ -67,62 +71,35 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
- * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's
- * first node is, whatever its row says: next to such a source nothing else counts. `upper` is without the sign that the
+ * and u becomes what elimination takes, gain·p + source. Twice the source takes the place of what exercise pays. Next to
+ * the source of a first node that is exercised, whatever its row says, nothing else counts. `upper` is without the sign that the
  * first may have.
  */
-export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
+export function sourceRuns(rows: number, closed: boolean) {
   return fn({
     name: "sourceRuns",
-    params: [
-      read(real),
-      read(real),
-      i32,
-      i32,
-      i32,
-      i32,
-      read(real),
-      read(real),
-      read(real),
-      real,
-      real,
-      real,
-      bool,
-      real,
-      write(real),
-      write(real),
-    ],
-    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
-    body(
-      [
-        x,
-        table,
-        column,
-        nodes,
-        pitch,
-        instance,
-        gain,
-        lower,
-        upper,
-        hRate,
-        before,
-        after,
-        isExercised,
-        signOfFirst,
-        u,
-        doubled,
-      ],
-      gpu,
-      { rows, obstacleRuns }: any,
-    ) {
-      obstacleRuns(x, table, column, nodes, pitch, instance, doubled);
+    params: {
+      launch: Launch,
+      place: Place,
+      x: read(real),
+      factors: Factors,
+      hRate: real,
+      obstacle: Obstacle,
+      signOfFirst: real,
+      u: write(real),
+    },
+    env: { rows, obstacleRuns: obstacleRuns(rows, { closed, laid: true }), NEVER_EXERCISED },
+    body({ launch, place, x, factors, hRate, obstacle, signOfFirst, u }, gpu, { rows, obstacleRuns, NEVER_EXERCISED }) {
+      const { gain, lower, upper } = factors;
+      const { paid: doubled, before, after, isFirstExercised } = obstacle;
+      obstacleRuns(launch, place, x, doubled);
       let below = before;
       for (let k = 0; k < rows; k++) {
         const paid = doubled[k];
         const above = k + 1 < rows ? doubled[Math.min(k + 1, rows - 1)] : after;
         const up = k === 0 ? signOfFirst * upper[k] : upper[k];
         let source = -2 * (lower[k] * (paid - below) + up * (paid - above)) - hRate * gain[k] * paid;
-        if (k === 0 && isExercised) source = -1e30;
+        if (k === 0 && isFirstExercised) source = NEVER_EXERCISED;
         u[k] = gain[k] * gpu.positivePart(u[k]) + source;
         doubled[k] = 2 * source;
         below = paid;
@@ -136,12 +113,12 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
  * item after. In workgroup memory they pass through the parts of `scratch` that only factorisations use. Runs have two
  * nodes at least.
  */
-function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
+function premiumsBeside(team: Team, rows: number) {
   return fn({
     name: "premiumsBeside",
     params: [read(real), read(real), write(real)],
     env: { items: team.items, shuffles: team.shuffles, span: span(team), placeIn: placeIn(team), last: rows - 1 },
-    *body([u, obstacle, scratch], gpu, { items, shuffles, span, placeIn, last }: any) {
+    *body([u, obstacle, scratch], gpu, { items, shuffles, span, placeIn, last }) {
       const { item } = placeIn();
       let before2 = 0.0;
       let before = 0.0;
@@ -176,24 +153,31 @@ function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
  * it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and
  * 30 a bend, twice where it is the run's own.
  */
-export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): KernelFunction<any, any> {
+export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
   return fn({
     name: "exerciseRuns",
-    params: [write(real), write(real), read(real), read(real), write(real), i32, i32, i32, i32],
+    params: {
+      launch: Launch,
+      place: Place,
+      x: read(real),
+      u: write(real),
+      obstacle: write(real),
+      scratch: write(real),
+    },
     env: {
       rows,
-      closed: obstacle.closed,
+      closed: of.closed,
       bendBetween,
       exercisedByHalf,
-      placeIn: placeIn(team),
-      obstacleRuns: obstacleRuns(team, rows, obstacle),
+      obstacleRuns: obstacleRuns(rows, of),
       premiumsBeside: premiumsBeside(team, rows),
     },
-    *body([u, obstacle, x, table, scratch, column, nodes, pitch, instance], _gpu, env: any) {
-      const first = env.placeIn().item * env.rows;
+    *body({ launch, place, x, u, obstacle, scratch }, _gpu, env) {
+      const { nodes, obstacleColumn } = launch;
+      const { table, first } = place;
       const last = nodes - 1;
-      env.obstacleRuns(x, table, column, nodes, pitch, instance, obstacle);
-      if (env.closed || column === 1) {
+      env.obstacleRuns(launch, place, x, obstacle);
+      if (env.closed || obstacleColumn === 1) {
         const beside = yield* env.premiumsBeside(u, obstacle, scratch);
         let before = beside.before2;
         let below = beside.before;
@@ -230,9 +214,10 @@ export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): Kern
           above = beyond;
         }
       } else {
-        const means = (nodes + first) * pitch + instance;
+        const { values, pitch, instance: column } = table;
+        const means = (nodes + first) * pitch + column;
         for (let k = 0; k < env.rows; k++)
-          if (first + k < nodes) u[k] = env.exercisedByHalf(u[k], table[means + k * pitch], obstacle[k]);
+          if (first + k < nodes) u[k] = env.exercisedByHalf(u[k], values[means + k * pitch], obstacle[k]);
       }
     },
   });

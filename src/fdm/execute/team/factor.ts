@@ -1,20 +1,25 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, read, real, record, type ValueOf, write } from "../../../kernel/index.ts";
+import { Factors, Products, Rows, Scans } from "./records.ts";
 import { scanProducts } from "./scan.ts";
 import { partsOf, placeIn, span, type Team } from "./team.ts";
 
+/** e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁). */
+const ExcessMap = record({ m00: real, m01: real, m10: real, m11: real });
+type ExcessMap = ValueOf<typeof ExcessMap>;
+
 /**
- * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such
+ * The excess that enters an item's run from above. An item's rows map it (`ExcessMap`), and such
  * maps compose as 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. They start
  * with m₁₀ + m₁₁ = 1, and a round leaves at least the smallest excess of its product: in f32 rounds past `fewOfPivots`
  * scale them again. `near`: what is further above than those reach does not count.
  */
-function scanExcess(team: Team): KernelFunction<any, any> {
+function scanExcess(team: Team) {
   const { items, levels, shuffles, fewOfPivots } = team;
   const round = fn({
     name: "excessRound",
-    params: [real, real, real, real, i32, write(real)],
+    params: [ExcessMap, i32, write(real)],
     env: { items, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team) },
-    *body([m00, m01, m10, m11, level, scratch], gpu, { items, shuffles, few, span, placeIn }: any) {
+    *body([{ m00, m01, m10, m11 }, level, scratch], gpu, { items, shuffles, few, span, placeIn }) {
       const { item } = placeIn();
       const distance = 1 << level;
       let p0 = 0.0;
@@ -56,41 +61,20 @@ function scanExcess(team: Team): KernelFunction<any, any> {
           n11 *= scale;
         }
       }
-      return { n00, n01, n10, n11 };
+      return { m00: n00, m01: n01, m10: n10, m11: n11 };
     },
   });
   return fn({
     name: "scanExcess",
-    params: [real, real, real, real, write(real), bool],
+    params: [ExcessMap, write(real), bool],
     env: { items, levels, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team), round },
-    *body(
-      [start00, start01, start10, start11, scratch, near],
-      gpu,
-      { items, levels, shuffles, few, span, placeIn, round }: any,
-    ) {
+    *body([start, scratch, near], gpu, { items, levels, shuffles, few, span, placeIn, round }) {
       const { item } = placeIn();
-      let m00 = start00;
-      let m01 = start01;
-      let m10 = start10;
-      let m11 = start11;
-      for (let level = 0; level < few; level++) {
-        const { n00, n01, n10, n11 } = yield* round(m00, m01, m10, m11, level, scratch);
-        m00 = n00;
-        m01 = n01;
-        m10 = n10;
-        m11 = n11;
-      }
-      if (!near) {
-        for (let level = few; level < levels; level++) {
-          const { n00, n01, n10, n11 } = yield* round(m00, m01, m10, m11, level, scratch);
-          m00 = n00;
-          m01 = n01;
-          m10 = n10;
-          m11 = n11;
-        }
-      }
+      let map: ExcessMap = start;
+      for (let level = 0; level < few; level++) map = yield* round(map, level, scratch);
+      if (!near) for (let level = few; level < levels; level++) map = yield* round(map, level, scratch);
       // Nothing is coupled to what is above the last node: any excess does there, 1 for instance.
-      const excess = (m00 + m01) * gpu.reciprocal(m10 + m11);
+      const excess = (map.m00 + map.m01) * gpu.reciprocal(map.m10 + map.m11);
       let next = 0.0;
       if (shuffles) next = yield gpu.shuffleDown(excess, 1, span);
       else {
@@ -123,43 +107,27 @@ const ZERO_VALUE_GUARD = 2 ** -64;
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with
  * row sums carried (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned
- * over the items, then each item takes its rows one by one. `inverse` becomes `gain` times 1/pivot, `downProduct` and
- * `upProduct` the products of `upper` and `lower` over the parts of the run, in f32, where factors last, `downTo` and
- * `upTo` those up to each row. With `policy`, rows that are `active` are y = bound instead. `near`: see `scanExcess`.
+ * over the items, then each item takes its rows one by one. `gain` becomes `numerator`/pivot. With `policy`, rows that are `active` are y = bound instead. `near`: see `scanExcess`.
  * Returns the scans' reach.
  *
  * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of
  * workgroup memory written and read and 8 (14) barriers, an item.
  */
-export function factorRuns(
-  team: Team,
-  rows: number,
-  { policy, lasting, scaled, summed }: Factoring,
-): KernelFunction<any, any> {
+export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, summed }: Factoring) {
   return fn({
     name: "factorRuns",
-    params: [
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      real,
-      real,
-      bool,
-      write(i32),
-      write(i32),
-    ],
+    params: {
+      rows: Rows,
+      active: read(real),
+      hRate: real,
+      numerator: real,
+      near: bool,
+      factors: Factors,
+      products: Products,
+      scans: Scans,
+    },
     env: {
-      rows,
+      count: rows,
       size: partsOf(rows).size,
       policy,
       lasting,
@@ -170,36 +138,15 @@ export function factorRuns(
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, lasting),
     },
-    *body(
-      [
-        a,
-        c,
-        active,
-        inverse,
-        lower,
-        upper,
-        above,
-        below,
-        scratch,
-        downTo,
-        upTo,
-        downProduct,
-        upProduct,
-        hRate,
-        gain,
-        near,
-        counter,
-        result,
-      ],
-      gpu,
-      env: any,
-    ) {
+    *body({ rows: { a, c }, active, hRate, numerator, near, factors, products, scans }, gpu, env) {
+      const { gain, lower, upper } = factors;
+      const { downProduct, upProduct, downTo, upTo } = products;
       const own = !env.policy ? 1.0 : 1 + hRate;
       let m00 = 1.0;
       let m01 = 0.0;
       let m10 = 0.0;
       let m11 = 1.0;
-      for (let k = env.rows - 1; k >= 0; k--) {
+      for (let k = env.count - 1; k >= 0; k--) {
         let p0 = c[k] * m00 + (!env.policy ? m10 : own * m10);
         let p1 = c[k] * m01 + (!env.policy ? m11 : own * m11);
         let q0 = p0 + a[k] * m10;
@@ -229,13 +176,17 @@ export function factorRuns(
       }
       const scale = gpu.reciprocal(m10 + m11);
       // The excess as p/q from here on, so that no reciprocal waits for the one before: the pivot is what q grew by.
-      let p = yield* env.scanExcess(m00 * scale, m01 * scale, m10 * scale, m11 * scale, scratch, near);
+      let p = yield* env.scanExcess(
+        { m00: m00 * scale, m01: m01 * scale, m10: m10 * scale, m11: m11 * scale },
+        scans.scratch,
+        near,
+      );
       let q = 1.0;
       let down = 1.0;
       let up = 1.0;
       let partDown = 1.0;
       let partUp = 1.0;
-      for (let k = env.rows - 1; k >= 0; k--) {
+      for (let k = env.count - 1; k >= 0; k--) {
         const before = q;
         p = c[k] * p + (!env.policy ? before : own * before);
         q = p + a[k] * before;
@@ -258,7 +209,7 @@ export function factorRuns(
           lower[k] = 0.0;
           upper[k] = 0.0;
         }
-        inverse[k] = gain * pivot;
+        gain[k] = numerator * pivot;
         partDown *= upper[k];
         partUp *= lower[k];
         if (env.lasting && gpu.precision === "f32") downTo[k] = partDown;
@@ -272,12 +223,11 @@ export function factorRuns(
         }
       }
       if (env.lasting && gpu.precision === "f32")
-        for (let k = 0; k < env.rows; k++) {
+        for (let k = 0; k < env.count; k++) {
           upTo[k] = k % env.size === 0 ? lower[k] : upTo[Math.max(k - 1, 0)] * lower[k];
         }
-      if (env.lasting && env.scaled && gpu.precision === "f32")
-        for (let k = 0; k < env.rows; k++) upTo[k] *= inverse[k];
-      return yield* env.scanProducts(down, up, above, below, scratch, counter, result);
+      if (env.lasting && env.scaled && gpu.precision === "f32") for (let k = 0; k < env.count; k++) upTo[k] *= gain[k];
+      return yield* env.scanProducts(down, up, scans);
     },
   });
 }

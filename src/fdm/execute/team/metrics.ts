@@ -1,5 +1,8 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { placeIn, type Team } from "./team.ts";
+import { bool, fn, i32, real } from "../../../kernel/index.ts";
+import { valueAt } from "../../operator/column.ts";
+import { Launch } from "../variant.ts";
+import type { Plan } from "./plan.ts";
+import { Mesh, Place, Rows } from "./records.ts";
 
 /**
  * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
@@ -42,28 +45,15 @@ export const END_WORDS = 4;
  * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
  * and B there without sign. Cost: once a launch and a dividend.
  */
-export function layMetrics(team: Team, rows: number, shape: string): KernelFunction<any, any> {
+export function layMetrics({ rows, variant: { shape } }: Plan) {
   return fn({
     name: "layMetrics",
-    params: [
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      read(real),
-      i32,
-      i32,
-      i32,
-      i32,
-      bool,
-    ],
-    env: { rows, shape, placeIn: placeIn(team), rowMetrics },
-    *body([A, B, C, D, bounds, ends, table, varianceRow, nodes, pitch, instance, firstExercised], gpu, env: any) {
+    params: [Mesh, Launch, Place],
+    env: { rows, shape, rowMetrics, valueAt },
+    *body([mesh, { nodes, obstacleColumn, firstExercised }, { table, item, first }], gpu, env) {
+      const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
+      const varianceRow = (obstacleColumn + 1) * nodes;
       const last = nodes - 1;
-      const { item } = env.placeIn();
-      const first = item * env.rows;
       const ownA = gpu.privateReal(env.rows);
       const ownB = gpu.privateReal(env.rows);
       let largest = 0.0;
@@ -72,7 +62,7 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
         const here = A[i];
         const hDown = here - A[Math.max(i - 1, 0)];
         const hUp = A[Math.min(i + 1, last)] - here;
-        const variance = env.shape === "table" ? table[(varianceRow + i) * pitch + instance] : here * here;
+        const variance = env.shape === "table" ? env.valueAt(table, varianceRow + i) : here * here;
         const row = env.rowMetrics(here, variance, hDown, hUp, i === 0, i === last, firstExercised);
         const inside = first + k <= last;
         ownA[k] = inside ? row.A : 0.0;
@@ -107,35 +97,21 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */
-export function assembleByMetrics(team: Team, rows: number): KernelFunction<any, any> {
+export function assembleByMetrics({ rows }: Plan) {
   return fn({
     name: "assembleByMetrics",
-    params: [
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      write(real),
-      i32,
-      real,
-      real,
-      real,
-    ],
-    env: { rows, placeIn: placeIn(team) },
-    body([A, B, C, D, bounds, ends, a, c, nodes, hVariance, hDrift, scale], _gpu, { rows, placeIn }: any) {
+    params: { place: Place, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
+    env: { count: rows },
+    body({ place: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
+      const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
       const last = nodes - 1;
-      const { item } = placeIn();
-      const first = item * rows;
-      for (let k = 0; k < rows; k++) {
+      for (let k = 0; k < count; k++) {
         a[k] = hVariance * A[first + k] - hDrift * B[first + k];
         c[k] = hVariance * C[first + k] + hDrift * D[first + k];
       }
       const drift = Math.abs(hDrift);
       if (drift * bounds[item] > hVariance || drift * Math.max(ends[1], ends[3]) > 0.5 * scale) {
-        for (let k = 0; k < rows; k++) {
+        for (let k = 0; k < count; k++) {
           const i = first + k;
           if (a[k] < 0 || c[k] < 0) {
             if (i === 0) {

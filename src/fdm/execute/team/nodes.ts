@@ -1,4 +1,5 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { fn, i32, read, real, write } from "../../../kernel/index.ts";
+import { Column, valueAt } from "../../operator/column.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { rowWeight } from "../../operator/matrix.ts";
 import { placeIn, type Team } from "./team.ts";
@@ -7,15 +8,15 @@ import { placeIn, type Team } from "./team.ts";
  * An instance's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to
  * follow.
  */
-export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> {
+export function layNodes(team: Team, closed: boolean) {
   return fn({
     name: "layNodes",
-    params: [write(real), read(real), i32, i32, i32],
-    env: { items: team.items, placeIn: placeIn(team), closed, closedNode, readClosed },
-    body([x, table, pitch, instance, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed }: any) {
+    params: [write(real), Column, i32],
+    env: { items: team.items, placeIn: placeIn(team), closed, closedNode, readClosed, valueAt },
+    body([x, table, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed, valueAt }) {
       const { item } = placeIn();
       if (closed) {
-        const { kink, width, meshStep, at, zeroAt } = readClosed({ values: table, pitch, instance });
+        const { kink, width, meshStep, at, zeroAt } = readClosed(table);
         // Two at a time, for one exponential waits for the other.
         for (let i = item; i < nodes; i += 2 * items) {
           const here = closedNode(i, kink, width, meshStep, at, zeroAt);
@@ -23,18 +24,18 @@ export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> 
           x[i] = here;
           if (i + items < nodes) x[i + items] = further;
         }
-      } else for (let i = item; i < nodes; i += items) x[i] = table[i * pitch + instance];
+      } else for (let i = item; i < nodes; i += items) x[i] = valueAt(table, i);
     },
   });
 }
 
 /** What the nodes give to each row (`rowWeight`). A barrier has to follow. */
-export function layWeights(team: Team): KernelFunction<any, any> {
+export function layWeights(team: Team) {
   return fn({
     name: "layWeights",
     params: [read(real), write(real), i32],
     env: { items: team.items, placeIn: placeIn(team), rowWeight },
-    body([x, weights, nodes], _gpu, { items, placeIn, rowWeight }: any) {
+    body([x, weights, nodes], _gpu, { items, placeIn, rowWeight }) {
       const { item } = placeIn();
       for (let i = item; i < nodes; i += items) {
         const hDown = x[i] - x[Math.max(i - 1, 0)];

@@ -1,7 +1,8 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bool, fn, read, real, write } from "../../../kernel/index.ts";
 import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
+import { Factors, Live, Policy, Rows, Scans, State } from "./records.ts";
 import { FAR } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import { partsOf, type Team } from "./team.ts";
@@ -10,12 +11,22 @@ import { partsOf, type Team } from "./team.ts";
  * As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its
  * rows changed.
  */
-function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
+function improveRuns({ items, shuffles }: Team, rows: number) {
   return fn({
     name: "improveRuns",
-    params: [read(real), read(real), read(real), read(real), read(real), write(real), write(real), real, real],
-    env: { rows, last: rows - 1, items, shuffles },
-    *body([u, y, a, c, obstacle, active, scratch, hRate, memory], gpu, { rows, last, items, shuffles }) {
+    params: {
+      state: State,
+      rows: Rows,
+      obstacle: read(real),
+      active: write(real),
+      scratch: write(real),
+      hRate: real,
+      memory: real,
+    },
+    env: { count: rows, last: rows - 1, items, shuffles },
+    *body({ state, rows, obstacle, active, scratch, hRate, memory }, gpu, { count, last, items, shuffles }) {
+      const { u, z: y } = state;
+      const { a, c } = rows;
       const item = gpu.localId();
       let below = 0.0;
       let beyond = 0.0;
@@ -30,7 +41,7 @@ function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<an
         beyond = scratch[Math.min(item + 1, items - 1)];
       }
       let changes = 0;
-      for (let k = 0; k < rows; k++) {
+      for (let k = 0; k < count; k++) {
         const above = k === last ? beyond : y[Math.min(k + 1, last)];
         if (active[k] > 0.5) {
           const multiplier = y[k] * (1 + hRate) + a[k] * (y[k] - below) + c[k] * (y[k] - above) - u[k];
@@ -51,35 +62,25 @@ function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<an
 
 /**
  * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors
- * again, solves, and improves the policy. `barred`: rows `lowHeld` and `highHeld` keep their values (`pinRuns`). Cost
+ * again, solves, and improves the policy. With barriers rows that are held keep their values (`pinRuns`). Cost
  * of a round: a factorisation, about 20 flops a node, 32 words and 18 barriers an item.
  */
-export function policyRuns(team: Team, rows: number, hasBarriers: boolean): KernelFunction<any, any> {
+export function policyRuns(team: Team, rows: number, hasBarriers: boolean) {
   return fn({
     name: "policyRuns",
-    params: [
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(i32),
-      write(i32),
-      real,
-      bool,
-      i32,
-      i32,
-    ],
+    params: {
+      state: State,
+      rows: Rows,
+      obstacle: read(real),
+      policy: Policy,
+      factors: Factors,
+      scans: Scans,
+      hRate: real,
+      crankNicolson: bool,
+      live: Live,
+    },
     env: {
-      rows,
+      count: rows,
       hasBarriers,
       pinRuns: pinRuns(rows),
       total,
@@ -92,67 +93,39 @@ export function policyRuns(team: Team, rows: number, hasBarriers: boolean): Kern
       substituteRuns: substituteRuns(team, rows),
       improveRuns: improveRuns(team, rows),
     },
-    *body(
-      [
-        u,
-        z,
-        a,
-        c,
-        obstacle,
-        active,
-        rhs,
-        inverse,
-        lower,
-        upper,
-        above,
-        below,
-        scratch,
-        count,
-        sum,
-        hRate,
-        crankNicolson,
-        lowHeld,
-        highHeld,
-      ],
-      gpu,
-      env: any,
-    ) {
+    *body({ state, rows, obstacle, policy, factors, scans, hRate, crankNicolson, live }, gpu, env) {
+      const { u, z } = state;
+      const { active, rhs } = policy;
       const none = gpu.privateReal(1);
       const memory = crankNicolson ? 0.5 : 0.0;
-      const downProduct = gpu.privateReal(env.parts);
-      const upProduct = gpu.privateReal(env.parts);
+      const products = {
+        downProduct: gpu.privateReal(env.parts),
+        upProduct: gpu.privateReal(env.parts),
+        downTo: none,
+        upTo: none,
+      };
       for (let round = 0; round < 12; round++) {
-        const needed = yield* env.factorRuns(
-          a,
-          c,
+        const needed = yield* env.factorRuns({
+          rows,
           active,
-          inverse,
-          lower,
-          upper,
-          above,
-          below,
-          scratch,
-          none,
-          none,
-          downProduct,
-          upProduct,
           hRate,
-          1.0,
-          false,
-          count,
-          sum,
-        );
-        if (env.hasBarriers) env.pinRuns(inverse, lowHeld, highHeld, 1.0);
+          numerator: 1,
+          near: false,
+          factors,
+          products,
+          scans,
+        });
+        if (env.hasBarriers) env.pinRuns(factors.gain, live, 1);
         const reach = needed === env.far ? env.levels : env.few;
-        for (let k = 0; k < env.rows; k++)
+        for (let k = 0; k < env.count; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
-        yield* env.eliminateRuns(rhs, z, inverse, upper, none, downProduct, above, scratch, reach);
-        yield* env.substituteRuns(z, lower, below, scratch, reach);
-        const mine = yield* env.improveRuns(u, z, a, c, obstacle, active, scratch, hRate, memory);
-        const changes = yield* env.total(mine, count, sum);
+        yield* env.eliminateRuns({ rhs, z, factors, products, scans, reach });
+        yield* env.substituteRuns({ z, lower: factors.lower, scans, reach });
+        const mine = yield* env.improveRuns({ state, rows, obstacle, active, scratch: scans.scratch, hRate, memory });
+        const changes = yield* env.total(mine, scans.counter, scans.result);
         if (changes === 0) break;
       }
-      for (let k = 0; k < env.rows; k++) u[k] = Math.max(crankNicolson ? z[k] + z[k] - u[k] : z[k], obstacle[k]);
+      for (let k = 0; k < env.count; k++) u[k] = Math.max(crankNicolson ? z[k] + z[k] - u[k] : z[k], obstacle[k]);
     },
   });
 }

@@ -1,5 +1,6 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { fn, i32, read, real, write } from "../../../kernel/index.ts";
 import { largest } from "./counters.ts";
+import { Scans } from "./records.ts";
 import { hops, placeIn, span, type Team } from "./team.ts";
 
 /** The `reach` of scans, of factors that last, that need no more than the nearest neighbours (`Team.neighbours`). */
@@ -17,7 +18,7 @@ export const FAR = 2;
  * other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's run leaves by itself and qⱼ the product of p over
  * the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
-function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, any> {
+function nearSum(team: Team, direction: "above" | "below") {
   return fn({
     name: "nearSum",
     params: [real, read(real), i32, i32],
@@ -42,7 +43,7 @@ function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, 
  * eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over the n·j between, in the multipliers behind
  * those of `nearSum`; of one hop if that is `reaching`, or "any" and `reach` is not `FAR`, else from all items.
  */
-function passOn(team: Team, direction: "above" | "below", reaching: Reaching): KernelFunction<any, any> {
+function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
   const { f32, f64 } = team.neighbours;
   return fn({
     name: "passOn",
@@ -93,7 +94,7 @@ export type Reaching = "near" | "hop" | "far" | "any" | "refactorised";
  * and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, and hops, or
  * rounds + 1, or words written and read, an item.
  */
-export function scan(team: Team, direction: "down" | "up", reaching: Reaching): KernelFunction<any, any> {
+export function scan(team: Team, direction: "down" | "up", reaching: Reaching) {
   const { items, levels, shuffles, few } = team;
   const down = direction === "down";
   return fn({
@@ -114,7 +115,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       rounds: rounds(team, down),
       placeIn: placeIn(team),
     },
-    *body([value, multiplier, scratch, reach], gpu, env: any) {
+    *body([value, multiplier, scratch, reach], gpu, env) {
       const { item } = env.placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const pitch = own ? 1 : env.items;
@@ -148,13 +149,13 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
 }
 
 /** The rounds of `scan` by shuffles: few of them, or all. */
-function rounds(team: Team, down: boolean): KernelFunction<any, any> {
+function rounds(team: Team, down: boolean) {
   const { levels, few } = team;
   return fn({
     name: "rounds",
     params: [real, read(real), i32, i32, i32],
     env: { levels, few, down, span: span(team) },
-    *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, span }: any) {
+    *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, span }) {
       let sum = value;
       let other = 0.0;
       for (let level = 0; level < few; level++) {
@@ -188,13 +189,13 @@ const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
  * What decides by item is a choice of values, not an `if`: from a branch that sets a constant NVIDIA's compiler for
  * Vulkan (driver 580) went on to a reduction of its own, over the items of that branch alone.
  */
-export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, any> {
+export function scanProducts(team: Team, lasting: boolean) {
   const { items, levels, shuffles, few, fewOfPivots } = team;
   const doubling = fn({
     name: "doubling",
-    params: [real, real, i32, write(real), write(real), write(real)],
+    params: [real, real, i32, Scans],
     env: { items, shuffles, span: span(team), placeIn: placeIn(team) },
-    *body([down, up, level, above, below, scratch], gpu, { items, shuffles, span, placeIn }: any) {
+    *body([down, up, level, { above, below, scratch }], gpu, { items, shuffles, span, placeIn }) {
       const { item } = placeIn();
       const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
       const at = own ? level : level * items + item;
@@ -221,7 +222,7 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
   });
   return fn({
     name: "scanProducts",
-    params: [real, real, write(real), write(real), write(real), write(i32), write(i32)],
+    params: [real, real, Scans],
     env: {
       items,
       levels,
@@ -238,7 +239,8 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
       nothing32: NOTHING.f32,
       nothingPairs: NOTHING.f32x2,
     },
-    *body([down, up, above, below, scratch, counter, result], gpu, env: any) {
+    *body([down, up, scans], gpu, env) {
+      const { above, below, counter, result } = scans;
       const nothing =
         gpu.precision === "f64" ? env.nothing64 : gpu.precision === "f32" ? env.nothing32 : env.nothingPairs;
       const { item } = env.placeIn();
@@ -250,17 +252,17 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
           reach = yield* env.sumProducts(down, up, above, below, nothing);
         } else
           for (let level = 0; level < env.levels; level++) {
-            const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
+            const round = yield* env.doubling(downwards, upwards, level, scans);
             reach = Math.max(round.p, round.q) > nothing ? level + 1 : reach;
             downwards = round.downwards;
             upwards = round.upwards;
           }
         // Its barriers stand before the next scan, which starts in the half that was just read.
-        const max: number = yield* env.largest(reach, counter, result);
+        const max = yield* env.largest(reach, counter, result);
         return env.shuffles ? max : (max + 1) & -2;
       }
       for (let level = 0; level < env.few; level++) {
-        const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
+        const round = yield* env.doubling(downwards, upwards, level, scans);
         // The pivots' products are those of both: few of their rounds are enough where either's are less than the root.
         const square = Math.max(round.p, round.q) * Math.max(round.p, round.q);
         if (level === env.fewOfPivots) reach = square > nothing ? 1 : reach;
@@ -271,10 +273,10 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
       const next = item + distance < env.items ? downwards : 0.0;
       const before = item >= distance ? upwards : 0.0;
       reach = Math.max(next, before) > nothing ? env.far : reach;
-      const max: number = yield* env.largest(reach, counter, result);
+      const max = yield* env.largest(reach, counter, result);
       if (max === env.far) {
         for (let level = env.few; level < env.levels; level++) {
-          const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
+          const round = yield* env.doubling(downwards, upwards, level, scans);
           downwards = round.downwards;
           upwards = round.upwards;
         }
@@ -290,7 +292,7 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
  * its own run's products. Returns `NEAR` where products over as many runs as there are neighbours are `nothing`, `HOP`
  * where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
  */
-function sumProducts(team: Team): KernelFunction<any, any> {
+function sumProducts(team: Team) {
   const { items, neighbours } = team;
   return fn({
     name: "sumProducts",
@@ -307,11 +309,8 @@ function sumProducts(team: Team): KernelFunction<any, any> {
       span: span(team),
       placeIn: placeIn(team),
     },
-    *body(
-      [down, up, above, below, nothing],
-      gpu,
-      { near, hop, far, items, in32, in64, hops32, hops64, span, placeIn }: any,
-    ) {
+    *body([down, up, above, below, nothing], gpu, env) {
+      const { near, hop, far, items, in32, in64, hops32, hops64, span, placeIn } = env;
       const { item } = placeIn();
       const own = gpu.precision === "f32";
       const neighbours = own ? in32 : in64;

@@ -1,18 +1,20 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, read, real, write } from "../../../kernel/index.ts";
+import { Column } from "../../operator/column.ts";
+import { Factors, Obstacle, Products, Scans, State, Steps } from "./records.ts";
 import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
  * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn
  * what leaves its run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side:
- * `product[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run. `scaled`:
+ * `downProduct[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run. `scaled`:
  * rhs has the factor `inverse` already.
  */
-export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching): KernelFunction<any, any> {
+export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching) {
   const { count, size } = partsOf(rows);
   return fn({
     name: "eliminateRuns",
-    params: [read(real), write(real), read(real), read(real), read(real), read(real), read(real), write(real), i32],
+    params: { rhs: read(real), z: write(real), factors: Factors, products: Products, scans: Scans, reach: i32 },
     env: {
       scaled,
       rows,
@@ -21,9 +23,11 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
       scanDown: scan(team, "down", reaching),
       lasting: reaching !== "refactorised",
     },
-    *body([rhs, z, inverse, upper, downTo, product, above, scratch, reach], gpu, env: any) {
+    *body({ rhs, z, factors, products, scans, reach }, gpu, env) {
+      const { gain, upper } = factors;
+      const { downProduct: product, downTo } = products;
       const kept = env.lasting && gpu.precision === "f32";
-      if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * inverse[k];
+      if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * gain[k];
       const sums = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
         const top = Math.min((p + 1) * env.size, env.rows) - 1;
@@ -36,7 +40,7 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
         sums[p] = y;
       }
       for (let p = env.parts - 2; p >= 0; p--) sums[p] = sums[p] + product[p] * sums[p + 1];
-      const ofRun = yield* env.scanDown(sums[0], above, scratch, reach);
+      const ofRun = yield* env.scanDown(sums[0], scans.above, scans.scratch, reach);
       let entering = ofRun;
       let through = 1.0; // the same in all steps of a factorisation
       for (let p = env.parts - 1; p >= 0; p--) {
@@ -56,15 +60,15 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
 }
 
 /** Substitution without exercise, z ← z + lower·z from the first node up, in place. */
-export function substituteRuns(team: Team, rows: number): KernelFunction<any, any> {
+export function substituteRuns(team: Team, rows: number) {
   return fn({
     name: "substituteRuns",
-    params: [write(real), read(real), read(real), write(real), i32],
+    params: { z: write(real), lower: read(real), scans: Scans, reach: i32 },
     env: { rows, scanUp: scan(team, "up", "refactorised") },
-    *body([z, lower, below, scratch, reach], _gpu, env: any) {
+    *body({ z, lower, scans, reach }, _gpu, env) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
-      y = yield* env.scanUp(y, below, scratch, reach);
+      y = yield* env.scanUp(y, scans.below, scans.scratch, reach);
       for (let k = 0; k < env.rows; k++) {
         y = z[k] + lower[k] * y;
         z[k] = y;
@@ -90,41 +94,26 @@ interface EqualSteps extends Stepping {
   readonly plain?: "near" | "hop" | "far";
 }
 
-/** What runs of steps read and write, see `advanceRuns`. */
-const PARAMS = [
-  i32,
-  read(real),
-  i32,
-  i32,
-  write(real),
-  write(real),
-  read(real),
-  read(real),
-  read(real),
-  read(real),
-  bool,
-  real,
-  read(real),
-  read(real),
-  read(real),
-  read(real),
-  read(real),
-  read(real),
-  write(real),
-  i32,
-  bool,
-  real,
-] as const;
+/** What equal steps read and write; `table` is looked at for a time-dependent obstacle. */
+const ADVANCE = {
+  state: State,
+  factors: Factors,
+  products: Products,
+  scans: Scans,
+  obstacle: Obstacle,
+  steps: Steps,
+  table: Column,
+};
 
 /**
- * Steps that are alike, one after another (`alikeRuns`). Where factors last and items shuffle, those of Crank–Nicolson
- * have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's
- * stages, look at both in each step.
+ * Equal steps, one after another (`runsOfSteps`). Where factors last and items shuffle, those of Crank–Nicolson have a
+ * loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's stages, look
+ * at both in each step.
  */
-export function advanceRuns(team: Team, rows: number, stepping: Stepping): KernelFunction<any, any> {
+export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
   return fn({
     name: "advanceRuns",
-    params: PARAMS,
+    params: ADVANCE,
     env: {
       branched: team.shuffles && stepping.lasting,
       near: NEAR,
@@ -134,211 +123,42 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
       equalFar: equalSteps(team, rows, { ...stepping, plain: "far" }),
       equalAny: equalSteps(team, rows, stepping),
     },
-    *body(
-      [
-        steps,
-        table,
-        moves,
-        pitch,
-        u,
-        z,
-        gain,
-        lower,
-        upper,
-        obstacle,
-        isExercised,
-        paidBefore,
-        downTo,
-        upTo,
-        downProduct,
-        upProduct,
-        above,
-        below,
-        scratch,
-        reach,
-        extrapolated,
-        over,
-      ],
-      _gpu,
-      { branched, near, hop, equalNear, equalHop, equalFar, equalAny }: any,
-    ) {
+    *body(of, _gpu, { branched, near, hop, equalNear, equalHop, equalFar, equalAny }) {
+      const { extrapolated, over, reach } = of.steps;
       const plain = branched && extrapolated && over === 1;
-      if (plain && reach === near)
-        yield* equalNear(
-          steps,
-          table,
-          moves,
-          pitch,
-          u,
-          z,
-          gain,
-          lower,
-          upper,
-          obstacle,
-          isExercised,
-          paidBefore,
-          downTo,
-          upTo,
-          downProduct,
-          upProduct,
-          above,
-          below,
-          scratch,
-          near,
-          true,
-          1.0,
-        );
-      else if (plain && reach === hop)
-        yield* equalHop(
-          steps,
-          table,
-          moves,
-          pitch,
-          u,
-          z,
-          gain,
-          lower,
-          upper,
-          obstacle,
-          isExercised,
-          paidBefore,
-          downTo,
-          upTo,
-          downProduct,
-          upProduct,
-          above,
-          below,
-          scratch,
-          hop,
-          true,
-          1.0,
-        );
-      else if (plain)
-        yield* equalFar(
-          steps,
-          table,
-          moves,
-          pitch,
-          u,
-          z,
-          gain,
-          lower,
-          upper,
-          obstacle,
-          isExercised,
-          paidBefore,
-          downTo,
-          upTo,
-          downProduct,
-          upProduct,
-          above,
-          below,
-          scratch,
-          reach,
-          true,
-          1.0,
-        );
-      else
-        yield* equalAny(
-          steps,
-          table,
-          moves,
-          pitch,
-          u,
-          z,
-          gain,
-          lower,
-          upper,
-          obstacle,
-          isExercised,
-          paidBefore,
-          downTo,
-          upTo,
-          downProduct,
-          upProduct,
-          above,
-          below,
-          scratch,
-          reach,
-          extrapolated,
-          over,
-        );
+      if (plain && reach === near) yield* equalNear(of);
+      else if (plain && reach === hop) yield* equalHop(of);
+      else if (plain) yield* equalFar(of);
+      else yield* equalAny(of);
     },
   });
 }
 
 /**
- * Steps that are alike, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there
- * are slope and kink of each step, and of one more, `pitch` words apart; read a step ahead.
+ * Equal steps, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there are slope
+ * and kink of each step, and of one more, `pitch` words apart; read a step ahead.
  */
-function equalSteps(team: Team, rows: number, stepping: EqualSteps): KernelFunction<any, any> {
+function equalSteps(team: Team, rows: number, stepping: EqualSteps) {
   return fn({
-    name: "alikeRuns",
-    params: PARAMS,
+    name: "equalSteps",
+    params: ADVANCE,
     env: { timeDependent: stepping.timeDependent, stepRuns: stepRuns(team, rows, stepping) },
-    *body(
-      [
-        steps,
-        table,
-        moves,
-        pitch,
-        u,
-        z,
-        gain,
-        lower,
-        upper,
-        obstacle,
-        isExercised,
-        paidBefore,
-        downTo,
-        upTo,
-        downProduct,
-        upProduct,
-        above,
-        below,
-        scratch,
-        reach,
-        extrapolated,
-        over,
-      ],
-      _gpu,
-      { timeDependent, stepRuns }: any,
-    ) {
-      let next = moves;
+    *body({ state, factors, products, scans, obstacle, steps, table }, _gpu, { timeDependent, stepRuns }) {
+      const { values, pitch } = table;
+      let next = steps.moves;
       let slope = 1.0;
       let kink = 0.0;
-      let nextSlope = timeDependent ? table[next] : 1.0;
-      let nextKink = timeDependent ? table[next + pitch] : 0.0;
-      for (let step = 0; step < steps; step++) {
+      let nextSlope = timeDependent ? values[next] : 1.0;
+      let nextKink = timeDependent ? values[next + pitch] : 0.0;
+      for (let step = 0; step < steps.count; step++) {
         if (timeDependent) {
           slope = nextSlope;
           kink = nextKink;
           next += 2 * pitch;
-          nextSlope = table[next];
-          nextKink = table[next + pitch];
+          nextSlope = values[next];
+          nextKink = values[next + pitch];
         }
-        yield* stepRuns(
-          u,
-          z,
-          gain,
-          lower,
-          upper,
-          obstacle,
-          isExercised,
-          paidBefore,
-          slope,
-          kink,
-          downTo,
-          upTo,
-          downProduct,
-          upProduct,
-          above,
-          below,
-          scratch,
-          reach,
-          extrapolated,
-          over,
-        );
+        yield* stepRuns({ state, factors, products, scans, obstacle, steps, slope, kink });
       }
     },
   });
@@ -358,47 +178,30 @@ function equalSteps(team: Team, rows: number, stepping: EqualSteps): KernelFunct
  *
  * since y = bound on all nodes before, and z is above its threshold on all nodes behind (design/early-exercise.md).
  * `scaled`, where the exercise region only shrinks on the way to today, the bound is the obstacle, for the old values
- * are the obstacle wherever the new ones are, and `obstacle` brings twice the thresholds. Else substitution is for the
- * new u itself, with the old values in q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2) in place of z. `paidBefore`:
- * the obstacle at the node before the run. `isExercised`: the run's first node is, whatever the row of an end says.
- * `timeDependent`: the obstacle is slope·obstacle − kink.
+ * are the obstacle wherever the new ones are, and `paid` brings twice the thresholds. Else substitution is for the
+ * new u itself, with the old values in q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2) in place of z.
+ * `timeDependent`: the obstacle is slope·paid − kink.
  *
  * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`timeDependent` 9); a comparison with
  * early exercise; and the scans.
  */
-function stepRuns(
-  team: Team,
-  rows: number,
-  { early, scaled, lasting, weighted, timeDependent, plain }: EqualSteps,
-): KernelFunction<any, any> {
+function stepRuns(team: Team, rows: number, { early, scaled, lasting, weighted, timeDependent, plain }: EqualSteps) {
   const { count, size } = partsOf(rows);
   const reaching = plain ?? (lasting ? "any" : "refactorised");
   const isPlain = plain !== undefined;
   const direct = early && !scaled;
   return fn({
     name: "stepRuns",
-    params: [
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      bool,
-      real,
-      real,
-      real,
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      write(real),
-      i32,
-      bool,
-      real,
-    ],
+    params: {
+      state: State,
+      factors: Factors,
+      products: Products,
+      scans: Scans,
+      obstacle: Obstacle,
+      steps: Steps,
+      slope: real,
+      kink: real,
+    },
     env: {
       rows,
       parts: count,
@@ -413,39 +216,27 @@ function stepRuns(
       oldValues: oldValues(team, rows, timeDependent, isPlain),
       scanUp: scan(team, "up", reaching),
     },
-    *body(
-      [
-        u,
-        z,
-        gain,
-        lower,
-        upper,
-        obstacle,
-        isExercised,
-        paidBefore,
-        slope,
-        kink,
-        downTo,
-        upTo,
-        downProduct,
-        upProduct,
-        above,
-        below,
-        scratch,
-        reach,
-        extrapolated,
-        over,
-      ],
-      gpu,
-      env: any,
-    ) {
+    *body({ state, factors, products, scans, obstacle, steps, slope, kink }, gpu, env) {
+      const { u, z } = state;
+      const { gain, lower } = factors;
+      const { upProduct, upTo } = products;
+      const { paid, isFirstExercised } = obstacle;
+      const { extrapolated, over, reach } = steps;
       const kept = env.lasting && gpu.precision === "f32";
-      yield* env.eliminateRuns(u, z, gain, upper, downTo, downProduct, above, scratch, reach);
+      yield* env.eliminateRuns({ rhs: u, z, factors, products, scans, reach });
       if (env.direct)
-        yield* env.oldValues(u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, extrapolated);
+        yield* env.oldValues({
+          state,
+          lower,
+          obstacle,
+          slope,
+          kink,
+          scratch: scans.scratch,
+          crankNicolson: extrapolated,
+        });
       if (env.held) {
-        z[0] = isExercised ? obstacle[0] : Math.max(z[0], obstacle[0]);
-        for (let k = 1; k < env.rows; k++) z[k] = Math.max(z[k], obstacle[k]);
+        z[0] = isFirstExercised ? paid[0] : Math.max(z[0], paid[0]);
+        for (let k = 1; k < env.rows; k++) z[k] = Math.max(z[k], paid[k]);
       }
       const sums = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
@@ -468,7 +259,7 @@ function stepRuns(
           if (extrapolates) u[k] = env.weighted ? part * y - over * u[k] : y - u[k];
           else u[k] = 0.5 * y;
         }
-      const ofRun = yield* env.scanUp(sums[env.parts - 1], below, scratch, reach);
+      const ofRun = yield* env.scanUp(sums[env.parts - 1], scans.below, scans.scratch, reach);
       let entering = ofRun;
       let through = 1.0;
       for (let p = 0; p < env.parts; p++) {
@@ -498,16 +289,22 @@ function stepRuns(
 /**
  * Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before.
  */
-function oldValues(team: Team, rows: number, timeDependent: boolean, plain: boolean): KernelFunction<any, any> {
+function oldValues(team: Team, rows: number, timeDependent: boolean, plain: boolean) {
   return fn({
     name: "oldValues",
-    params: [read(real), write(real), read(real), read(real), bool, real, real, real, write(real), bool],
+    params: {
+      state: State,
+      lower: read(real),
+      obstacle: Obstacle,
+      slope: real,
+      kink: real,
+      scratch: write(real),
+      crankNicolson: bool,
+    },
     env: { rows, items: team.items, shuffles: team.shuffles, span: span(team), timeDependent, plain },
-    *body(
-      [u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, crankNicolson],
-      gpu,
-      { rows, items, shuffles, span, timeDependent, plain }: any,
-    ) {
+    *body({ state, lower, obstacle, slope, kink, scratch, crankNicolson }, gpu, env) {
+      const { rows, items, shuffles, span, timeDependent, plain } = env;
+      const { u, z } = state;
       let before = 0.0;
       if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, span);
       else {
@@ -523,11 +320,11 @@ function oldValues(team: Team, rows: number, timeDependent: boolean, plain: bool
           before = u[k];
         }
       } else for (let k = 0; k < rows; k++) z[k] = 0.5 * z[k];
-      let bound = timeDependent ? slope * paidBefore - kink : paidBefore;
+      let bound = timeDependent ? slope * obstacle.before - kink : obstacle.before;
       for (let k = 0; k < rows; k++) {
-        const paid = timeDependent ? slope * obstacle[k] - kink : obstacle[k];
+        const paid = timeDependent ? slope * obstacle.paid[k] - kink : obstacle.paid[k];
         const threshold = paid - lower[k] * bound;
-        z[k] = k === 0 && isExercised ? threshold : Math.max(z[k], threshold);
+        z[k] = k === 0 && obstacle.isFirstExercised ? threshold : Math.max(z[k], threshold);
         bound = paid;
       }
     },

@@ -1,4 +1,4 @@
-import { fn, type KernelFunction } from "../../../kernel/index.ts";
+import { fn } from "../../../kernel/index.ts";
 
 /** The items that solve one option together, each a run of consecutive nodes; and how they exchange values. */
 export interface Team {
@@ -67,6 +67,12 @@ export const HALF_SUBGROUP: Team = {
   neighbours: { f32: 3, f64: 4 },
 };
 
+/**
+ * Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one
+ * factorisation to the next.
+ */
+export const MAX_RESIDENT_ROWS = 9;
+
 /** Items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
 
@@ -74,7 +80,7 @@ export const groupSize = ({ items, options }: Team): number => items * options;
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /** Which of its option's items an item is, and which of the group's options that is. */
-export const placeIn = ({ items, options, levels }: Team): KernelFunction<any, any> =>
+export const placeIn = ({ items, options, levels }: Team) =>
   fn({
     name: "placeIn",
     params: [],

@@ -4,7 +4,7 @@ import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../../time/timeline.ts";
-import { atStart, Launch, Place } from "./records.ts";
+import { atStart, Launch, Place, Cursor } from "./records.ts";
 
 /** One work item an instance. */
 export const placeOf = fn({
@@ -61,7 +61,7 @@ export function allocate({ exercise, recordsEvents, twoStages, hasSource, jump, 
 export function runAt({ parameters }: EquationVariant) {
   return fn({
     name: "runAt",
-    params: { launch: Launch, place: Place, run: i32 },
+    params: { ...atStart, cursor: Cursor, run: i32 },
     env: { ...PROGRAM_BITS, CONDITION_SHIFT, MASK_SHIFT, ROW_REALS, dates: parameters, valueAt },
     body({ launch: { words, reals }, place, run }, _gpu, env) {
       const flags = words[2 * run];

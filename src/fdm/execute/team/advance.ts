@@ -1,0 +1,67 @@
+import { fn } from "../../../kernel/index.ts";
+import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
+import type { Plan } from "./plan.ts";
+import { policyRuns } from "./policy.ts";
+import { atRun } from "./records.ts";
+import { advanceRuns } from "./step.ts";
+import { advanceSums } from "./sums.ts";
+
+/** A run of equal steps. */
+export function advance(plan: Plan) {
+  const { team, rows, lasting, early, dates, timeDependent, policy, hasBarriers, held, scaled, summed } = plan;
+  return fn({
+    name: "advance",
+    params: atRun,
+    env: {
+      ...FLAGS,
+      STEPS_SHIFT,
+      lasting,
+      dates,
+      policy,
+      isSummed: summed,
+      policyRuns: policyRuns(team, rows, hasBarriers),
+      advanceRuns: advanceRuns(team, rows, { early, scaled, lasting, weighted: dates, timeDependent }),
+      advanceSums: advanceSums(team, rows, held),
+    },
+    *body({ launch, place, memory, cursor, step }, gpu, env) {
+      const { state, rows, factors, products, scans, paid, policy } = memory;
+      const { hRate, signOfFirst, reach, live, obstacle } = cursor;
+      const { flag } = step;
+      const crankNicolson = (flag & env.CRANK_NICOLSON) !== 0;
+      const count = env.lasting ? flag >> env.STEPS_SHIFT : 1;
+      let { moves } = cursor;
+      if (env.policy) {
+        for (let k = 0; k < count; k++)
+          yield* env.policyRuns({ state, rows, obstacle: paid, policy, factors, scans, hRate, crankNicolson, live });
+      } else {
+        const alexander = env.dates && (flag & env.ALEXANDER) !== 0;
+        const steps = {
+          count,
+          extrapolated: crankNicolson || alexander,
+          over: alexander ? Math.SQRT2 : 1.0,
+          reach,
+          moves,
+        };
+        if (env.isSummed && gpu.precision === "f64")
+          yield* env.advanceSums({ state, factors, doubled: paid, products, scans, steps, signOfFirst });
+        else yield* env.advanceRuns({ state, factors, products, scans, obstacle, steps, table: place.table });
+        moves += 2 * launch.pitch * count;
+      }
+      return {
+        row: step.row,
+        nextFlag: step.nextFlag,
+        flagAfter: step.flagAfter,
+        next: step.next,
+        hRate,
+        hLast: cursor.hLast,
+        signOfFirst,
+        needed: cursor.needed,
+        reach,
+        slice: cursor.slice,
+        live,
+        obstacle,
+        moves,
+      };
+    },
+  });
+}

@@ -1,0 +1,135 @@
+import { fn } from "../../../kernel/index.ts";
+import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
+import { valueAt } from "../../operator/column.ts";
+import { FLAGS } from "../../time/flags.ts";
+import { holdRuns, knockOutRuns, settleRuns } from "./barrier.ts";
+import { payRuns } from "./dividend.ts";
+import { exerciseRuns } from "./exercise.ts";
+import { layMetrics } from "./metrics.ts";
+import { layNodes, layWeights } from "./nodes.ts";
+import type { Plan } from "./plan.ts";
+import { atRun, atStart, Cursor } from "./records.ts";
+
+/** V(S) ← V(S − dividend), through workgroup memory, into u; returns the row of coefficients after the dividend's. */
+function applyDividend(plan: Plan) {
+  const { team, rows, early, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;
+  const { closed, barriers = 0 } = variant;
+  return fn({
+    name: "applyDividend",
+    params: { ...atStart, cursor: Cursor },
+    env: {
+      count: rows,
+      early,
+      policy,
+      hasBarriers,
+      // After an event that may end a segment the solution is as it is already.
+      rescales: scaled && !eventful,
+      metrics,
+      layNodes: layNodes(team, closed),
+      layWeights: layWeights(team),
+      layMetrics: layMetrics(plan),
+      payRuns: payRuns(rows, hasBarriers),
+      crossRuns: knockOutRuns(barriers, rows, true),
+      crossWords: CROSSING_WORDS * barriers,
+      valueAt,
+    },
+    *body({ launch, place, memory, cursor }, gpu, env) {
+      const { nodes, obstacleColumn } = launch;
+      const { table, coefficients, first } = place;
+      const { mesh, state, factors, paid } = memory;
+      const { x, values } = mesh;
+      const { u } = state;
+      const { live } = cursor;
+      let { row } = cursor;
+      const keep = env.valueAt(coefficients, row);
+      const cash = env.valueAt(coefficients, row + 1);
+      row += 2;
+      if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
+      yield; // the last metrics or weights have been read
+      if (env.metrics) env.layNodes(x, table, nodes);
+      for (let k = 0; k < env.count; k++) if (first + k < nodes) values[first + k] = u[k];
+      yield;
+      env.payRuns({ mesh, first, u, nodes, keep, cash, live });
+      if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= factors.gain[k];
+      // Before the date other nodes of a barrier's trade may be alive.
+      if (env.hasBarriers && env.policy)
+        for (let k = 0; k < env.count; k++)
+          u[k] = Math.max(u[k], env.valueAt(table, obstacleColumn * nodes + Math.min(first + k, nodes - 1)));
+      else if (env.early) for (let k = 0; k < env.count; k++) u[k] = Math.max(u[k], paid[k]);
+      if (env.hasBarriers) {
+        env.crossRuns(coefficients, row, first, u);
+        row += env.crossWords;
+      }
+      yield;
+      if (env.metrics) yield* env.layMetrics(mesh, launch, place);
+      else {
+        env.layWeights(x, values, nodes);
+        yield;
+      }
+      return row;
+    },
+  });
+}
+
+/**
+ * Backwards in time: exercise, the dividend, then what barriers knock out on the date. An event that ends a segment of
+ * the time grid has a factorisation after it, so the solution is left as it is.
+ */
+export function applyEvents(plan: Plan) {
+  const { team, rows, dates, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;
+  const { closed, dividends, barriers = 0 } = variant;
+  return fn({
+    name: "applyEvents",
+    params: atRun,
+    env: {
+      ...FLAGS,
+      count: rows,
+      dates,
+      dividends,
+      policy,
+      hasBarriers,
+      unscales: scaled && eventful,
+      exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
+      applyDividend: applyDividend(plan),
+      settleRuns: settleRuns(plan),
+      holdRuns: holdRuns(barriers, rows),
+      barrierWords: barrierWords(barriers),
+    },
+    *body({ launch, place, memory, cursor, step: { flag } }, gpu, env) {
+      const { mesh, state, factors, scans, paid } = memory;
+      const { u, z } = state;
+      let { row } = cursor;
+      let { low, high, lowHeld, highHeld } = cursor.live;
+      if (env.unscales) for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
+      if (env.dates && (flag & env.EXERCISE) !== 0)
+        yield* env.exerciseRuns({ launch, place, x: mesh.x, u, obstacle: z, scratch: scans.scratch });
+      if (env.dividends && (flag & env.DIVIDEND) !== 0)
+        row = yield* env.applyDividend({ launch, place, memory, cursor });
+      if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
+        const live = env.settleRuns({ launch, place, row, u, paid });
+        low = live.low;
+        high = live.high;
+        lowHeld = live.lowHeld;
+        highHeld = live.highHeld;
+        if (env.policy) for (let k = 0; k < env.count; k++) u[k] = Math.max(u[k], paid[k]);
+        env.holdRuns(place.coefficients, row, live, u);
+        row += env.barrierWords;
+      }
+      return {
+        row,
+        nextFlag: cursor.nextFlag,
+        flagAfter: cursor.flagAfter,
+        next: cursor.next,
+        hRate: cursor.hRate,
+        hLast: cursor.hLast,
+        signOfFirst: cursor.signOfFirst,
+        needed: cursor.needed,
+        reach: cursor.reach,
+        slice: cursor.slice,
+        live: { low, high, lowHeld, highHeld },
+        obstacle: cursor.obstacle,
+        moves: cursor.moves,
+      };
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import type { SolverVariant } from "../variant.ts";
+import { MAX_RESIDENT_ROWS, partsOf, type Team } from "./team.ts";
+
+/** What the code of a kernel follows from: who solves which variant, and how. */
+export interface Plan {
+  readonly team: Team;
+  readonly variant: SolverVariant;
+  /** Rows of an item's run, and parts that they are worked on in. */
+  readonly rows: number;
+  readonly parts: number;
+  /** Whether factors last for a run of steps; else every step is factored. */
+  readonly lasting: boolean;
+  /** Whether exercise is possible at all times. */
+  readonly early: boolean;
+  readonly dates: boolean;
+  readonly timeDependent: boolean;
+  readonly policy: boolean;
+  readonly hasBarriers: boolean;
+  /** Whether an event may end a segment of the time grid, after which the solution is as it is. */
+  readonly eventful: boolean;
+  /** Whether elimination is held above thresholds: the exercise region only shrinks on the way to today. */
+  readonly held: boolean;
+  /** Whether the state is w = gain·u between factorisations (`stepRuns`). */
+  readonly scaled: boolean;
+  /** Whether steps are running sums, in f64 (`advanceSums`); where `held` too, of premiums (`sourceRuns`). */
+  readonly summed: boolean;
+  /** Whether rows come from metrics that are laid once (`layMetrics`). */
+  readonly metrics: boolean;
+  /** Whether rows after the first follow from those before (`rescaleRuns`). */
+  readonly rescaled: boolean;
+}
+
+/** `homogeneous`: no coefficient depends on time. */
+export function planOf(variant: SolverVariant, team: Team, homogeneous: boolean): Plan {
+  const { exercise, shape, dividends, barriers = 0, capacity } = variant;
+  const rows = Math.ceil(capacity / team.items);
+  const dates = exercise === "dates";
+  const early = exercise !== "none" && !dates;
+  const policy = exercise === "policy";
+  const hasBarriers = barriers > 0;
+  // Without dividends and with constant coefficients the exercise region shrinks on the way to today.
+  const held = exercise === "brennan-schwartz" && homogeneous && !dividends && !hasBarriers;
+  const scaled = held || (homogeneous && !early);
+  const byMesh = shape === "lognormal" || shape === "table";
+  return {
+    team,
+    variant,
+    rows,
+    parts: partsOf(rows).count,
+    lasting: homogeneous,
+    early,
+    dates,
+    timeDependent: exercise === "time-dependent",
+    policy,
+    hasBarriers,
+    eventful: dates || hasBarriers,
+    held,
+    scaled,
+    summed: scaled && team.shuffles && rows > MAX_RESIDENT_ROWS && !dividends && !hasBarriers && !dates,
+    // Local variances that a mesh and a table give once are weighed once.
+    metrics: !homogeneous && byMesh,
+    rescaled: homogeneous && !policy && !hasBarriers && byMesh,
+  };
+}

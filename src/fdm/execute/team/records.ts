@@ -1,0 +1,166 @@
+/** What the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes with them. */
+import { bool, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
+import { Column } from "../../operator/column.ts";
+import { Coefficients } from "../../operator/read-coefficients.ts";
+import { Launch } from "../variant.ts";
+
+/** The instance of a work item, its columns of what the launch brings, and the item's run of nodes. */
+export const Place = record({
+  isActive: bool,
+  firstRun: i32,
+  endRun: i32,
+  instance: i32,
+  /** Whether the item writes results: not where it does again what others do. */
+  isOwner: bool,
+  table: Column,
+  coefficients: Column,
+  /** Which of the instance's items this is, and which of the group's instances that is. */
+  item: i32,
+  option: i32,
+  /** The run's first node. */
+  first: i32,
+});
+
+/**
+ * Workgroup memory of an instance. Nodes are in `x`; `values` has their weights (`rowWeight`) or the solution, where
+ * items need more than their own. Or all four have the metrics A, B, C and D of `layMetrics`, and `bounds` and `ends`
+ * what goes with them.
+ */
+export const Mesh = record({
+  x: write(real),
+  values: write(real),
+  third: write(real),
+  fourth: write(real),
+  bounds: write(real),
+  ends: write(real),
+});
+
+/** The slice of a surface that a step takes, and the piece in it that the run's first node was in. See `readSurface`. */
+export const Slice = record({ row: i32, pieces: i32, move: real, piece: i32 });
+
+/** Rows (−a, 1 + hr + a + c, −c) of I − hL, off the diagonal. */
+export const Rows = record({ a: write(real), c: write(real) });
+
+/** What elimination from the last node down makes of them: a multiple of 1/pivot, a/pivot and c/pivot. */
+export const Factors = record({ gain: write(real), lower: write(real), upper: write(real) });
+
+/**
+ * Products of `upper` and `lower` over the rows of each part of a run (`partsOf`), and, in f32 where factors last, over
+ * the rows of a part up to each.
+ */
+export const Products = record({
+  downProduct: write(real),
+  upProduct: write(real),
+  downTo: write(real),
+  upTo: write(real),
+});
+
+/**
+ * What scans over the items need: the multipliers of the one down and of the one up, workgroup memory that values pass
+ * through, and two whole numbers there, see `largest`.
+ */
+export const Scans = record({
+  above: write(real),
+  below: write(real),
+  scratch: write(real),
+  counter: write(i32),
+  result: write(i32),
+});
+
+/**
+ * The solution, and what elimination makes of it. Where steps are `scaled` (`Plan`), u is, after the first
+ * factorisation, times 2/pivot.
+ */
+export const State = record({ u: write(real), z: write(real) });
+
+/**
+ * What exercise pays on the run, and on the nodes before and after it. Where elimination is `held` (`Plan`), `paid` is,
+ * after the first factorisation, what it is held above, of premiums twice their source.
+ */
+export const Obstacle = record({
+  paid: write(real),
+  before: real,
+  after: real,
+  /** The run's first node is exercised, whatever the row of an end says. */
+  isFirstExercised: bool,
+});
+
+/**
+ * The live rows of a run: those up to `low` and from `high` on are knocked out; `lowHeld` and `highHeld` are those whose
+ * value is held, −1 where none of the run's is. All may be far outside the run.
+ */
+export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
+
+/**
+ * Equal steps, one after another: u ← y + `over`·(y − u) if `extrapolated`, else u ← y. Scans go as far as `reach` says.
+ * `moves`: the word of the table that has the first step's slope, of a time-dependent obstacle.
+ */
+export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
+
+/** Of policy iteration: 1 where a row is exercised, and the right-hand side. */
+export const Policy = record({ active: write(real), rhs: write(real) });
+
+/**
+ * In workgroup memory, from one factorisation to the next, of running sums: what the state was multiplied by, and the
+ * first factorisation's rows.
+ */
+export const Kept = record({ multiple: write(real), rows: Rows });
+
+/** The arrays of an instance that the time loop works on. Those that a variant does without have one element. */
+export const Memory = record({
+  mesh: Mesh,
+  /** The first coefficients (`readAhead`), in workgroup memory. */
+  ahead: write(real),
+  state: State,
+  rows: Rows,
+  factors: Factors,
+  products: Products,
+  scans: Scans,
+  paid: write(real),
+  policy: Policy,
+  kept: Kept,
+});
+
+/** What changes from run to run, and what is found out before the first. */
+export const Cursor = record({
+  /** The next row of coefficients. */
+  row: i32,
+  /** The words of the next run and of the one after it. */
+  nextFlag: i32,
+  flagAfter: i32,
+  /** The next factorisation's coefficients, where every step is factored. */
+  next: Coefficients,
+  hRate: real,
+  /** h of the rows that `rescaleRuns` starts from. */
+  hLast: real,
+  /** The sign of c in the run's first row, of running sums. */
+  signOfFirst: real,
+  /** What the factorisation before returned, and how far scans go by that. */
+  needed: i32,
+  reach: i32,
+  slice: Slice,
+  live: Live,
+  obstacle: Obstacle,
+  /** Where the next step's slope and kink stand in the table, of a time-dependent obstacle. */
+  moves: i32,
+});
+export type Cursor = ValueOf<typeof Cursor>;
+
+/** One run of equal steps. */
+export const Step = record({
+  run: i32,
+  flag: i32,
+  refactor: bool,
+  event: bool,
+  /** What the cursor's are after the run's word and coefficients have been read, but for events. */
+  row: i32,
+  nextFlag: i32,
+  flagAfter: i32,
+  next: Coefficients,
+  /** Those of the run. */
+  coefficients: Coefficients,
+});
+
+/** What every part of the rollback is called with, and after the first run of steps. */
+export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atRun = { ...atStart, cursor: Cursor, step: Step };

@@ -1,0 +1,50 @@
+import { fn, i32 } from "../../../kernel/index.ts";
+import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
+import { coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
+import { EVENTS, FLAGS } from "../../time/flags.ts";
+import { coefficientsAhead } from "./ahead.ts";
+import type { Plan } from "./plan.ts";
+import { atStart, Cursor } from "./records.ts";
+
+/**
+ * The run that a word of the time program stands for, and the coefficients of its factorisation. Words are read two
+ * runs ahead, for what tells the next one is made of its word at once; so are the coefficients of the next step, where
+ * every step is factored.
+ */
+export function runAt({ lasting, eventful, hasBarriers, variant }: Plan) {
+  const { shape, dividends, barriers = 0 } = variant;
+  return fn({
+    name: "runAt",
+    params: { ...atStart, cursor: Cursor, run: i32 },
+    env: {
+      ...FLAGS,
+      EVENTS,
+      lasting,
+      hasEvents: eventful || dividends,
+      hasBarriers,
+      barrierWords: barrierWords(barriers),
+      crossWords: CROSSING_WORDS * barriers,
+      coefficientWords: coefficientWords(shape === "formula"),
+      readCoefficients: readCoefficients(shape === "formula"),
+      coefficientsAhead: coefficientsAhead(shape === "formula"),
+    },
+    body({ launch: { runs, flags }, place, memory, cursor, run }, _gpu, env) {
+      const flag = cursor.nextFlag;
+      const nextFlag = cursor.flagAfter;
+      const flagAfter = run + 2 < runs ? flags[run + 2] : 0;
+      const refactor = (flag & env.REFACTOR) !== 0;
+      let coefficients = cursor.next;
+      if (env.lasting && refactor) coefficients = env.coefficientsAhead(memory.ahead, place.coefficients, cursor.row);
+      let row = cursor.row;
+      if (refactor) row += env.coefficientWords;
+      let next = cursor.next;
+      if (!env.lasting && (nextFlag & env.REFACTOR) !== 0) {
+        const paid = (flag & env.DIVIDEND) === 0 ? 0 : 2 + env.crossWords;
+        const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierWords : 0;
+        next = env.readCoefficients(place.coefficients, row + paid + settled);
+      }
+      const event = env.hasEvents && (flag & env.EVENTS) !== 0;
+      return { run, flag, refactor, event, row, nextFlag, flagAfter, next, coefficients };
+    },
+  });
+}
