@@ -78,8 +78,8 @@ describe("which literals become parameters", () => {
   });
 
   it("not where a truth follows from them at once", () => {
-    const one = lifted(({ S }) => (0.3 < 0.4 ? 5 * S : 6 * S));
-    const other = lifted(({ S }) => (0.3 < 0.25 ? 5 * S : 6 * S));
+    const one = ofFormula("0.3 < 0.4 ? 5*S : 6*S");
+    const other = ofFormula("0.3 < 0.25 ? 5*S : 6*S");
     expect([one.values, other.values]).toEqual([[5], [6]]);
   });
 

@@ -127,11 +127,10 @@ export class FormulaEvaluator {
     while (callee.type === "ParenthesizedExpression") callee = callee.expression;
     const name: string = callee.property?.name ?? callee.name;
     const f: (...args: any[]) => number = MATH.includes(name) ? (Math as any)[name] : mathFunctions[name];
-    const args: Part[] = node.arguments.map((arg: any) => this.part(arg));
-    const [a, b] = args;
-    if (args.length === 1) return this.function(f, args, (values) => f(a.at(values)));
-    if (args.length === 2) return this.function(f, args, (values) => f(a.at(values), b.at(values)));
-    return this.function(f, args, (values) => f(...args.map((arg) => arg.at(values))));
+    const [first, ...rest]: Part[] = node.arguments.map((arg: any) => this.part(arg));
+    if (rest.length === 0) return this.function(f, [first], (values) => f(first.at(values)));
+    // max and min of more than two are those of two, one after the other.
+    return rest.reduce((a, b) => this.function(f, [a, b], (values) => f(a.at(values), b.at(values))), first);
   }
 
   private binary(operator: string, a: Part, b: Part): Part {
@@ -140,40 +139,49 @@ export class FormulaEvaluator {
     return this.function(f, [a, b], at, COLUMNS[operator]);
   }
 
-  /** `columns`: does it for whole columns, in place of `f` element by element. */
+  /**
+   * A function of one to three parts.
+   * @param columns does it for whole columns, in place of `f` element by element
+   */
   private function(
     f: (...args: any[]) => Scalar,
     args: readonly Part[],
     at: Part["at"],
-    columns?: (a: Float64Array, b: Float64Array, into: Float64Array) => void,
+    columns = (a: Float64Array, b: Float64Array, c: Float64Array, into: Float64Array): void => {
+      for (let i = 0; i < into.length; i++) into[i] = Number(f(a[i], b[i], c[i]));
+    },
   ): Part {
+    const [a, b = NOTHING, c = NOTHING] = args;
     const part = this.parts;
-    this.parts += 1 + args.length;
+    this.parts += 4;
     const made = (): Column => {
-      const { xs, buffers } = this.columns;
-      const values = args.map((arg) => arg.column());
-      if (values.every((value) => typeof value !== "object")) return f(...values);
-      const buffer = (at: number): Float64Array => (buffers[at] ??= new Float64Array(xs.length));
-      const own = buffer(part);
-      const given = values.map((value, k) =>
-        typeof value === "object" ? value : buffer(part + 1 + k).fill(Number(value)),
-      );
-      const [a, b, c] = given;
-      if (columns !== undefined) columns(a, b, own);
-      else if (given.length === 1) for (let i = 0; i < own.length; i++) own[i] = Number(f(a[i]));
-      else if (given.length === 2) for (let i = 0; i < own.length; i++) own[i] = Number(f(a[i], b[i]));
-      else if (given.length === 3) for (let i = 0; i < own.length; i++) own[i] = Number(f(a[i], b[i], c[i]));
-      else for (let i = 0; i < own.length; i++) own[i] = Number(f(...given.map((column) => column[i])));
-      return own;
+      const [x, y, z] = [a.column(), b.column(), c.column()];
+      if (typeof x !== "object" && typeof y !== "object" && typeof z !== "object") return f(x, y, z);
+      const into = this.buffer(part);
+      columns(this.full(x, part + 1), this.full(y, part + 2), this.full(z, part + 3), into);
+      return into;
     };
     if (args.some(({ moves }) => moves)) return { at, column: made, moves: true };
     return { at, column: () => (this.columns.known[part] ??= made()), moves: false };
+  }
+
+  private buffer(at: number): Float64Array {
+    const { xs, buffers } = this.columns;
+    return (buffers[at] ??= new Float64Array(xs.length));
+  }
+
+  /** Mostly a column of one value is that which it was filled with the last time. */
+  private full(value: Column, at: number): Float64Array {
+    if (typeof value === "object") return value;
+    const column = this.buffer(at);
+    return Object.is(column[0], Number(value)) ? column : column.fill(Number(value));
   }
 }
 
 function constant(value: number): Part {
   return { at: () => value, column: () => value, moves: false };
 }
+const NOTHING = constant(0);
 
 type At = Part["at"];
 /** The operations of single values that formulas are mostly made of, which a call through `BINARY` would double. */
@@ -185,17 +193,19 @@ const AT: Readonly<Record<string, (a: any, b: any) => At>> = {
 };
 
 /** The same of columns. */
-const COLUMNS: Readonly<Record<string, (a: Float64Array, b: Float64Array, into: Float64Array) => void>> = {
-  "+": (a, b, into) => {
+const COLUMNS: Readonly<
+  Record<string, (a: Float64Array, b: Float64Array, c: Float64Array, into: Float64Array) => void>
+> = {
+  "+": (a, b, _, into) => {
     for (let i = 0; i < into.length; i++) into[i] = a[i] + b[i];
   },
-  "-": (a, b, into) => {
+  "-": (a, b, _, into) => {
     for (let i = 0; i < into.length; i++) into[i] = a[i] - b[i];
   },
-  "*": (a, b, into) => {
+  "*": (a, b, _, into) => {
     for (let i = 0; i < into.length; i++) into[i] = a[i] * b[i];
   },
-  "/": (a, b, into) => {
+  "/": (a, b, _, into) => {
     for (let i = 0; i < into.length; i++) into[i] = a[i] / b[i];
   },
 };
