@@ -37,5 +37,5 @@ function licencesOf({ inputs }) {
     .map((name) => `/*! ${name}\n\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8")}*/\n`);
 }
 
-await bundle("dist/pricing/crew/crew-worker.js", "dist/cli/crew-worker.js");
+await bundle("dist/pricing/workers/worker.js", "dist/cli/worker.js");
 await bundle("dist/cli/main.js", "dist/cli/main.js");

@@ -12,7 +12,7 @@ import {
   pointValue,
   type Resolution,
 } from "../../src/fdm/index.ts";
-import { mayShare, type Split, teamCapacity } from "../../src/fdm/split.ts";
+import { mayShare, type Split, teamCapacity } from "../../src/fdm/execute/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../../src/market/index.ts";
 import { type Right, vanillaPayoff } from "../../src/products/index.ts";

@@ -5,11 +5,11 @@ export {
   type AffineSpec,
   type DatesCondition,
   type PaidDividend,
-} from "./affine.ts";
-export { Arena } from "./arena.ts";
-export { LaneSolver, largestNodes } from "./batch.ts";
-export { needsItems } from "./split.ts";
-export type { LaneValues } from "./launch.ts";
+} from "./problem/affine.ts";
+export { Arena } from "./execute/arena.ts";
+export { LaneSolver, largestNodes } from "./execute/batch.ts";
+export { needsItems } from "./execute/split.ts";
+export type { LaneValues } from "./execute/launch.ts";
 export {
   inwardFirst,
   isKnockedIn,
@@ -21,7 +21,7 @@ export {
   rebateValue,
   SAME_DATE,
   type WatchedLevel,
-} from "./barriers.ts";
+} from "./problem/barriers.ts";
 export {
   coarserInTime,
   fineGrid,
@@ -32,12 +32,12 @@ export {
   type Lane,
   type Reading,
   type Resolution,
-} from "./lane.ts";
-export { eventsOf } from "./events.ts";
-export { hasLargeDividends } from "./dividend-domain.ts";
-export { boundaryNoise } from "./boundary-noise.ts";
-export { driftExcess, isRough } from "./domain.ts";
-export { jumpsBetween } from "./jumps.ts";
+} from "./execute/instance.ts";
+export { eventsOf } from "./time/events.ts";
+export { hasLargeDividends } from "./mesh/dividend-domain.ts";
+export { boundaryNoise } from "./adaptive/boundary-noise.ts";
+export { driftExcess, isRough } from "./mesh/domain.ts";
+export { jumpsBetween } from "./problem/jumps.ts";
 export {
   type Diffusion,
   isExercisableNow,
@@ -48,8 +48,25 @@ export {
   totalDrift,
   totalVariance,
   volatilityAt,
-} from "./problem.ts";
-export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./solution.ts";
-export { VolatilityError } from "./volatility-check.ts";
-export { solverKernel, type SolverVariant, stepsOfRun } from "./solver/index.ts";
-export * from "./equation/index.ts";
+} from "./problem/one-factor.ts";
+export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
+export { VolatilityError } from "./problem/volatility-check.ts";
+export { solverKernel, type SolverVariant } from "./execute/item/kernel.ts";
+export { stepsOfRun } from "./time/flags.ts";
+export { fornbergWeights } from "./read/fornberg.ts";
+export type {
+  Axis,
+  AxisPoint,
+  Boundary,
+  CoefficientName,
+  Condition,
+  EquationCoefficients,
+  EquationProblem,
+  ExerciseMethod,
+  Quantity,
+  SchemeChoice,
+  StateFunction,
+} from "./problem/equation.ts";
+export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
+export { solve, type SolveOptions } from "./solve.ts";
+export type { SolveProgress } from "./execute/pace.ts";

@@ -4,7 +4,7 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
-import { crewOf, startCrew } from "./crew/index.ts";
+import { crewOf, startCrew } from "./workers/index.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 

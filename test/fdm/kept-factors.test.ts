@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { openDevice } from "../../src/device/index.ts";
 import { fineGrid, type Lane, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
-import { flagsOfKept } from "../../src/fdm/kept-factors.ts";
-import { REFACTOR, SECOND } from "../../src/fdm/solver/index.ts";
+import { flagsOfKept } from "../../src/fdm/time/kept-factors.ts";
+import { REFACTOR, SECOND } from "../../src/fdm/time/flags.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 

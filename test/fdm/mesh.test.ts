@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { stencil, windowStart } from "../../src/fdm/interpolation.ts";
-import { cellOf, coarser, isBeyond, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh.ts";
+import { stencil, windowStart } from "../../src/fdm/read/interpolation.ts";
+import { cellOf, coarser, isBeyond, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh/mesh.ts";
 import type { OneFactorProblem } from "../../src/fdm/index.ts";
-import { timesOf } from "../../src/fdm/problem-times.ts";
-import { DIVIDEND, EXERCISE } from "../../src/fdm/solver/index.ts";
-import { stepTimes, type TimeGrid, timeGrid } from "../../src/fdm/time-grid.ts";
+import { timesOf } from "../../src/fdm/time/nested-times.ts";
+import { DIVIDEND, EXERCISE } from "../../src/fdm/time/flags.ts";
+import { stepTimes, type TimeGrid, timeGrid } from "../../src/fdm/time/time-grid.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 

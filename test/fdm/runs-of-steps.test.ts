@@ -1,14 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import {
-  BARRIERS,
-  CRANK_NICOLSON,
-  DIVIDEND,
-  EXERCISE,
-  REFACTOR,
-  runsOfSteps,
-  stepsOfRun,
-} from "../../src/fdm/solver/index.ts";
+import { BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR, runsOfSteps, stepsOfRun } from "../../src/fdm/time/flags.ts";
 
 const AFTER = DIVIDEND | EXERCISE | BARRIERS;
 const flagOf = fc

@@ -1,6 +1,6 @@
 /** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
 import type { Device } from "../../src/device/index.ts";
-import { coefficientCount, dividendWords, eventWords, putCoefficients } from "../../src/fdm/coefficients.ts";
+import { coefficientCount, dividendWords, eventWords, putCoefficients } from "../../src/fdm/operator/coefficients.ts";
 import {
   type Grid,
   grids,
@@ -14,10 +14,10 @@ import {
   type Resolution,
   shiftedProblem,
 } from "../../src/fdm/index.ts";
-import { windowOf } from "../../src/fdm/lane.ts";
-import { nodeAt } from "../../src/fdm/mesh.ts";
-import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/solver/index.ts";
-import { mayShare, type Split, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
+import { windowOf } from "../../src/fdm/execute/instance.ts";
+import { nodeAt } from "../../src/fdm/mesh/mesh.ts";
+import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/time/flags.ts";
+import { mayShare, type Split, teamCapacity, type TeamSplit } from "../../src/fdm/execute/split.ts";
 import { formula, type Precision } from "../../src/kernel/index.ts";
 import { constant, localSurface } from "../../src/market/index.ts";
 import { digitalPayoff, vanillaPayoff } from "../../src/products/index.ts";

@@ -2,8 +2,8 @@
  * Which of the splits' problems stand for all of them where a kernel takes a second to compile (design/splits.md). Free of the test runner.
  */
 import { grids, type OneFactorProblem } from "../../src/fdm/index.ts";
-import { hasObstacle } from "../../src/fdm/lane.ts";
-import { nodeAt } from "../../src/fdm/mesh.ts";
+import { hasObstacle } from "../../src/fdm/execute/instance.ts";
+import { nodeAt } from "../../src/fdm/mesh/mesh.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { mayBePaired } from "./split-cases.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Device } from "../../src/device/index.ts";
 import { grids, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
-import { mayShare, preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/split.ts";
+import { mayShare, preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/execute/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";

@@ -4,14 +4,9 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  HALF_SUBGROUP,
-  solverKernel,
-  type SolverVariant,
-  SUBGROUP,
-  teamKernel,
-  WORKGROUP,
-} from "../../src/fdm/solver/index.ts";
+import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/team.ts";
+import { solverKernel, type SolverVariant } from "../../src/fdm/execute/item/kernel.ts";
+import { teamKernel } from "../../src/fdm/execute/team/kernel.ts";
 import {
   bool,
   formula,
@@ -25,7 +20,7 @@ import {
   write,
 } from "../../src/kernel/index.ts";
 import type { KernelIR } from "../../src/kernel/ir.ts";
-import { blackScholesKernel } from "../../src/models/index.ts";
+import { blackScholesKernel } from "../../src/models/black-scholes.ts";
 import { cases } from "../conformance/cases/index.ts";
 import { functions } from "../conformance/programs/functions.ts";
 import { programs } from "../conformance/programs/generate.ts";

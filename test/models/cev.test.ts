@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cevPrice, incompleteGamma, logGamma, noncentralChiSquare } from "../../src/models/index.ts";
+import { cevPrice } from "./cev.ts";
+import { incompleteGamma, logGamma, noncentralChiSquare } from "./noncentral-chi-square.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { cases, priced, trade } from "../pricing/reference.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reinerRubinstein } from "../../src/models/index.ts";
+import { reinerRubinstein } from "./reiner-rubinstein.ts";
 import { cases } from "../pricing/reference.ts";
 
 describe("the closed form of one barrier", () => {

@@ -11,8 +11,8 @@ import {
   pointValue,
   type Resolution,
 } from "../../src/fdm/index.ts";
-import { certainExercise, domain } from "../../src/fdm/domain.ts";
-import { mesh } from "../../src/fdm/mesh.ts";
+import { certainExercise, domain } from "../../src/fdm/mesh/domain.ts";
+import { mesh } from "../../src/fdm/mesh/mesh.ts";
 import { constant, dividendSchedule, type PiecewiseConstant } from "../../src/market/index.ts";
 import { tradeProblem } from "../../src/pricing/trade-problem.ts";
 import type { Right } from "../../src/products/index.ts";

@@ -1,6 +1,6 @@
 /** The solver's splits, one item, one subgroup or one workgroup an option, agree with each other; those of items, with the CPU's. */
 import { largestNodes, type OneFactorProblem, type Resolution } from "../../../src/fdm/index.ts";
-import type { TeamSplit } from "../../../src/fdm/split.ts";
+import type { TeamSplit } from "../../../src/fdm/execute/split.ts";
 import {
   american,
   difference,

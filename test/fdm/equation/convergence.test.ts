@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import type { SchemeChoice } from "../../../src/fdm/index.ts";
-import { cevPrice } from "../../../src/models/index.ts";
+import { cevPrice } from "../../models/cev.ts";
 import { readFixture } from "../../support/fixtures.ts";
 import {
   type AnyProblem,

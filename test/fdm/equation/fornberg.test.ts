@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differentiate, fornbergWeights, stencilStart } from "../../../src/fdm/equation/fornberg.ts";
+import { differentiate, fornbergWeights, stencilStart } from "../../../src/fdm/read/fornberg.ts";
 
 /** Fornberg, *Generation of finite difference formulas on arbitrarily spaced grids*, Math. Comp. 51 (1988), tables 1 and 3. */
 const published: readonly (readonly [

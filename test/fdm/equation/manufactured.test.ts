@@ -6,9 +6,9 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { solve } from "../../../src/fdm/index.ts";
-import { timeProgram } from "../../../src/fdm/equation/timeline.ts";
-import { crankNicolson } from "../../../src/fdm/equation/schemes/theta.ts";
-import { trBdf2 } from "../../../src/fdm/equation/schemes/tr-bdf2.ts";
+import { timeProgram } from "../../../src/fdm/time/timeline.ts";
+import { crankNicolson } from "../../../src/fdm/time/schemes/theta.ts";
+import { trBdf2 } from "../../../src/fdm/time/schemes/tr-bdf2.ts";
 import { hostGpu } from "../../../src/kernel/host-gpu.ts";
 import { type AnyProblem, axis, blackScholes, market, orderTable, solveOne, worst } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { alignment } from "../../../src/fdm/equation/mesh/align.ts";
-import { density } from "../../../src/fdm/equation/mesh/density.ts";
-import { axisMesh, type MeshDescription, type MeshPoint } from "../../../src/fdm/equation/mesh/mesh.ts";
+import { alignment } from "../../../src/fdm/mesh/align.ts";
+import { density } from "../../../src/fdm/mesh/density.ts";
+import { axisMesh, type MeshDescription, type MeshPoint } from "../../../src/fdm/mesh/axis-mesh.ts";
 
 const point = (at: number, align: MeshPoint["align"] = "node"): MeshPoint => ({
   at,

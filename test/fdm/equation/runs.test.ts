@@ -2,9 +2,9 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { SpecError } from "../../../src/errors.ts";
-import { BatchSolver } from "../../../src/fdm/equation/batch-solver.ts";
-import { modelOf } from "../../../src/fdm/equation/model.ts";
-import { Pace } from "../../../src/fdm/equation/pace.ts";
+import { BatchSolver } from "../../../src/fdm/execute/equation-batch.ts";
+import { modelOf } from "../../../src/fdm/problem/model.ts";
+import { Pace } from "../../../src/fdm/execute/pace.ts";
 import { type EquationProblem, solve } from "../../../src/fdm/index.ts";
 import { problems } from "./device-cases.ts";
 import { type AnyProblem, axis, blackScholes, call, solveOne, worst } from "./support.ts";

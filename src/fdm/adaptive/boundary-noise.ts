@@ -1,0 +1,96 @@
+import { fn, real } from "../../kernel/index.ts";
+import { integrate } from "../../market/index.ts";
+import { isKnockedIn } from "../problem/barriers.ts";
+import type { Grid } from "../execute/instance.ts";
+import { cellOf, nodeAt } from "../mesh/mesh.ts";
+import { totalDrift, totalVariance } from "../problem/one-factor.ts";
+
+/** A part of J·h² that holds what else estimates leave uncovered, of 4,000 random options (design/accuracy.md). */
+const NOISE = 0.06;
+
+/**
+ * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in
+ * the currency, by spot:
+ *
+ *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),   P the probability that the spot comes to B within the life.
+ *
+ * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes
+ * up and down as B moves from node to node: no two meshes tell how much. B is that of
+ * Barone-Adesi and Whaley (1987) for mean coefficients; P is that of a Brownian motion in ln S. No noise where early
+ * exercise is never optimal; undefined for payoffs whose boundary no formula tells.
+ */
+export function boundaryNoise({
+  problem,
+  mesh,
+}: Pick<Grid, "problem" | "mesh">): ((spot: number) => number) | undefined {
+  const { payoff, american, expiry } = problem;
+  // A payoff that jumps is exercised at its kink, a node.
+  if (!american || payoff.jumps) return () => 0;
+  if (payoff.exerciseSide === "unknown") return undefined;
+  const sign = payoff.exerciseSide === "high" ? 1 : -1;
+  const strike = sign > 0 ? payoff.kinks[0] : payoff.exercised(0);
+  const rate = integrate(problem.rates, expiry) / expiry;
+  const carry = totalDrift(problem) / expiry;
+  const variance = totalVariance(problem);
+  const boundary = exerciseBoundary({ sign, strike, rate, carry, variance, expiry });
+  if (boundary === undefined) return () => 0;
+  const cell = cellOf(mesh, boundary);
+  const h = nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
+  const gain = rate * (boundary - strike) - carry * boundary;
+  const atBoundary = (NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary);
+  const deviation = Math.sqrt(variance);
+  const drift = carry * expiry - 0.5 * variance;
+  const reach = (spot: number, level: number, side: 1 | -1): number =>
+    hitProbability(side * Math.log(level / spot), side * drift, deviation);
+  const exercised = (spot: number): number => atBoundary * reach(spot, boundary, sign);
+  return (spot) => {
+    if (isKnockedIn(problem, spot)) return exercised(spot);
+    // First to a level, and from there to the boundary.
+    let most = 0;
+    for (const { side, level } of problem.knockIns?.levels ?? [])
+      most = Math.max(most, reach(spot, level, side === "up" ? 1 : -1) * exercised(level));
+    return most;
+  };
+}
+
+interface Terms {
+  /** +1 for a call, −1 for a put. */
+  readonly sign: 1 | -1;
+  readonly strike: number;
+  readonly rate: number;
+  /** r − q. */
+  readonly carry: number;
+  /** Of the whole life. */
+  readonly variance: number;
+  readonly expiry: number;
+}
+
+/**
+ * Where exercise begins to be optimal today, B = B∞ + (K − B∞)·e^{hT}, with B∞ that of the perpetual option
+ * (Barone-Adesi & Whaley 1987, the start of their iteration); undefined
+ * where it never is.
+ */
+function exerciseBoundary({ sign, strike, rate, carry, variance, expiry }: Terms): number | undefined {
+  const worthwhile = sign > 0 ? rate - carry : rate;
+  if (!(worthwhile > 0)) return undefined;
+  const perYear = variance / expiry;
+  const n = (2 * carry) / perYear - 1;
+  const beta = 0.5 * (-n + sign * Math.sqrt(n * n + (8 * rate) / perYear));
+  const perpetual = (strike * beta) / (beta - 1);
+  if (!(sign * (perpetual - strike) > 0)) return undefined;
+  const decay = (-(sign * carry * expiry + 2 * Math.sqrt(variance)) * strike) / (sign * (perpetual - strike));
+  return perpetual + (strike - perpetual) * Math.exp(Math.min(decay, 0));
+}
+
+/** P(min over [0, 1] of d + drift·t + deviation·W(t) ≤ 0). */
+const hitProbability = fn({
+  name: "hitProbability",
+  params: [real, real, real],
+  body([distance, drift, deviation], gpu) {
+    if (distance <= 0) return 1;
+    const reflected = Math.exp(Math.min((-2 * drift * distance) / (deviation * deviation), 50));
+    const probability =
+      gpu.normalCdf((-distance - drift) / deviation) + reflected * gpu.normalCdf((-distance + drift) / deviation);
+    return Math.min(probability, 1);
+  },
+});

@@ -1,0 +1,235 @@
+import type { DiscreteDividend } from "../../market/index.ts";
+import {
+  aliveBetween,
+  crossingPrice,
+  isWatched,
+  isWatchedBetween,
+  type KnockOut,
+  liveSideOf,
+  rebateValue,
+  SAME_DATE,
+  type WatchedLevel,
+} from "../problem/barriers.ts";
+import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
+import type { Rows } from "../operator/rows.ts";
+
+/** A node that no mesh has. */
+export const NOWHERE = 1e6;
+
+/** Which levels a date compares the spot with. */
+type Compares = (level: WatchedLevel) => boolean;
+
+/**
+ * All that are watched at an event; where a dividend is paid then they are compared with the spot after it
+ * (`putCrossings`), and what is compared with the
+ * spot before it has been watched since the event at `before`.
+ */
+export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
+  const isPaid = dividends.some((dividend) => Math.abs(dividend.time - time) <= SAME_DATE * expiry);
+  return isPaid ? (level) => isWatchedBetween(level, before, time, expiry) : (level) => isWatched(level, time, expiry);
+}
+
+/**
+ * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the event at `before`. In units of the spot.
+ */
+export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+  putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));
+  const { down, up } = aliveBetween(problem, before, time);
+  putEnd(rows, down, -1, problem, mesh, time);
+  putEnd(rows, up, mesh.count, problem, mesh, time);
+}
+
+/** An end of where the trade is alive: its node, `none` without a barrier there, and what it holds. */
+function putEnd(
+  rows: Rows,
+  barrier: KnockOut | undefined,
+  none: number,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  time: number,
+): void {
+  const node = barrier && nodeOfLevel(mesh, barrier);
+  const held = barrier !== undefined && node !== undefined ? heldValue(barrier, problem, time) : undefined;
+  rows.put(node ?? none);
+  rows.put(held === undefined ? 0 : 1);
+  rows.put((held ?? 0) * (1 / problem.spots[0]));
+}
+
+/** What knocks out at a time: five words a barrier. */
+export function putKnockOuts(
+  rows: Rows,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  time: number,
+  compares: Compares,
+): void {
+  const scale = 1 / problem.spots[0];
+  for (const barrier of problem.barriers ?? []) {
+    const { side, node } = watchedNode(barrier, mesh, compares);
+    const value = rebateValue(barrier, time, problem);
+    const isSet = node !== undefined && setsNode(barrier, problem.barriers, compares);
+    const { keep, paid } = isSet ? onTheNode(barrier, value, problem, mesh, node) : { keep: 1, paid: 0 };
+    rows.put(node ?? side * NOWHERE);
+    rows.put(side);
+    rows.put(value * scale);
+    rows.put(keep);
+    rows.put(paid * scale);
+  }
+}
+
+/** Of several that have one level the node is set by one: that which is watched continuously, else the last. */
+export function setsNode(level: WatchedLevel, all: readonly WatchedLevel[] = [], compares: Compares): boolean {
+  let setter: WatchedLevel | undefined;
+  for (const one of all) {
+    if (one.side !== level.side || one.level !== level.level || !compares(one)) continue;
+    if (setter === undefined || setter.times !== undefined) setter = one;
+  }
+  return level === setter;
+}
+
+/**
+ * +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with the spot.
+ */
+export function watchedNode(
+  level: WatchedLevel,
+  mesh: Mesh,
+  compares: Compares,
+): { readonly side: 1 | -1; readonly node: number | undefined } {
+  return {
+    side: level.side === "up" ? 1 : -1,
+    node: compares(level) ? nodeOfLevel(mesh, level) : undefined,
+  };
+}
+
+/**
+ * The node at a barrier's level; undefined where the mesh does not reach so far out, one beyond its end where all of it
+ * is past the barrier. A level below the first node above zero is hit at zero.
+ */
+export function nodeOfLevel(mesh: Mesh, { level, side }: WatchedLevel): number | undefined {
+  const last = mesh.count - 1;
+  // A node at zero, to which dividends may take the spot, stands far below the others.
+  const lowest = nodeAt(mesh, 0) > 0 ? nodeAt(mesh, 0) : nodeAt(mesh, 1);
+  if (side === "up" ? level < lowest : level > nodeAt(mesh, last)) return side === "up" ? -1 : mesh.count;
+  if (nodeAt(mesh, 0) === level || (nodeAt(mesh, 0) === 0 && level < lowest)) return 0;
+  if (nodeAt(mesh, last) === level) return last;
+  const cell = cellOf(mesh, level);
+  return nodeAt(mesh, cell) === level ? cell : nodeAt(mesh, cell + 1) === level ? cell + 1 : undefined;
+}
+
+/**
+ * What an event makes of the value on a barrier's own node. The value jumps there where the barrier is watched on that date only: the node then stands
+ * for the half cells on both sides of it, which keeps second order (Pooley, Vetzal & Forsyth 2003). Else it is what is paid there, with which the
+ * jump is odd about the node and second order is kept, too.
+ */
+function onTheNode(
+  barrier: KnockOut,
+  value: number,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  node: number,
+): { keep: number; paid: number } {
+  const paid = earlyOr(value, barrier, problem);
+  const keep = barrier.times === undefined ? 0 : livePart(barrier, mesh, node);
+  return { keep, paid: (1 - keep) * paid };
+}
+
+/** How much of the two half cells about a level's node is on the living side; all of it where the node is none of the mesh's. */
+export function livePart({ side }: WatchedLevel, mesh: Mesh, node: number): number {
+  if (node < 0 || node >= mesh.count) return 1;
+  const alive = side === "up" ? -1 : 1;
+  const inside = Math.abs(nodeAt(mesh, node + alive) - nodeAt(mesh, node));
+  // Where the mesh ends at another barrier on this node there is nothing beyond.
+  const beyond = Math.min(Math.max(node - alive, 0), mesh.count - 1);
+  const outside = Math.abs(nodeAt(mesh, beyond) - nodeAt(mesh, node));
+  return inside / (inside + outside);
+}
+
+/**
+ * What a dividend does that takes the spot to barriers which are watched on its date: seven words a barrier (`crossing`
+ * in `solver/barrier.ts`).
+ */
+export function putCrossings(
+  rows: Rows,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  dividend: DiscreteDividend,
+  time: number,
+): void {
+  const { expiry, spots, american, payoff } = problem;
+  const scale = 1 / spots[0];
+  const watched: Compares = (level) => isWatched(level, time, expiry);
+  for (const barrier of problem.barriers ?? []) {
+    const value = rebateValue(barrier, time, problem);
+    const { side, node, keep, keepBeyond } = crossingOf(barrier, problem, mesh, dividend, time);
+    const isSet = setsNode(barrier, problem.barriers, watched);
+    // The holder of an American right may use it before the dividend.
+    const paidAt = (i: number): number =>
+      american && i >= 0 && i < mesh.count ? Math.max(value, payoff.exercised(nodeAt(mesh, i))) : value;
+    rows.put(node);
+    rows.put(side);
+    rows.put(value * scale);
+    rows.put(isSet ? keep : 1);
+    rows.put(isSet ? (1 - keep) * paidAt(node) * scale : 0);
+    rows.put(isSet ? keepBeyond : 1);
+    rows.put(isSet ? (1 - keepBeyond) * paidAt(node + side) * scale : 0);
+  }
+}
+
+/** Where a dividend takes the spot to a level. */
+interface Crossing {
+  readonly side: 1 | -1;
+  /** The last node on the living side; far outside the mesh if the level is not watched then. */
+  readonly node: number;
+  /** How much V there keeps of what it is on the living side, and V at the next node beyond. */
+  readonly keep: number;
+  readonly keepBeyond: number;
+}
+
+/**
+ * Where V jumps, or bends, at a price between two nodes, both get its mean weighted by the hat that each of them has
+ * over its two cells, what is on the living side going on
+ * smoothly beyond. So a jump keeps its mass and its place whatever the nodes, to O(h³), and extrapolation finds the
+ * same error in h² as where the price is a node: that one
+ * alone then gets the mean over its half cells.
+ */
+export function crossingOf(
+  level: WatchedLevel,
+  { expiry }: OneFactorProblem,
+  mesh: Mesh,
+  dividend: DiscreteDividend,
+  time: number,
+): Crossing {
+  const side = level.side === "up" ? 1 : -1;
+  if (!isWatched(level, time, expiry)) return { side, node: side * NOWHERE, keep: 1, keepBeyond: 1 };
+  const price = crossingPrice(level, dividend);
+  const last = mesh.count - 1;
+  const [lowest, highest] = [nodeAt(mesh, 0), nodeAt(mesh, last)];
+  if (price < lowest || (side > 0 && price <= lowest)) return { side, node: side > 0 ? -1 : 0, keep: 1, keepBeyond: 0 };
+  if (price > highest || (side < 0 && price >= highest))
+    return { side, node: side > 0 ? last : last + 1, keep: 1, keepBeyond: 0 };
+  const cell = Math.min(cellOf(mesh, price), last - 1);
+  const node = side > 0 ? cell : cell + 1;
+  const width = nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
+  const alive = Math.abs(price - nodeAt(mesh, node)) / width;
+  const widthOf = (i: number): number => nodeAt(mesh, Math.min(i + 1, last)) - nodeAt(mesh, Math.max(i - 1, 0));
+  return {
+    side,
+    node,
+    keep: 1 - ((1 - alive) ** 2 * width) / widthOf(node),
+    keepBeyond: (alive ** 2 * width) / widthOf(node + side),
+  };
+}
+
+/** The holder of an American right uses it rather than be knocked out for less. */
+function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): number {
+  return problem.american ? Math.max(value, problem.payoff.exercised(liveSideOf(barrier))) : value;
+}
+
+/** What is held on the node while the barrier is watched; undefined for what is paid at expiry, which grows towards it. */
+export function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {
+  const value = rebateValue(barrier, time, problem);
+  if (barrier.rebateAt === "expiry" && barrier.rebate !== 0 && earlyOr(value, barrier, problem) === value)
+    return undefined;
+  return earlyOr(value, barrier, problem);
+}

@@ -1,0 +1,98 @@
+import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { LEAST } from "../operator/zero-value-guard.ts";
+
+/** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
+export const SETTING_WORDS = 5;
+const END_WORDS = 3;
+/** Of one barrier where a dividend takes the spot to it. */
+export const CROSSING_WORDS = SETTING_WORDS + 2;
+
+/** Words of coefficients at an event of a problem with so many barriers; 0 without any. */
+export const barrierWords = (barriers: number): number =>
+  barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
+
+/** Lower than any bound: a node that cannot be exercised. */
+export const NEVER = -1e30;
+
+/**
+ * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier that is not observed
+ * then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at lower), value,
+ * keep, paid. `crossing`: just before a
+ * dividend that takes the spot to the barrier, from between the node and the next one beyond, which has two more words:
+ * u ← keep·u + paid.
+ */
+export function knockOut(barriers: number, crossing = false): KernelFunction<any, void> {
+  return fn({
+    name: "knockOut",
+    params: [read(real), i32, i32, i32, write(real), i32],
+    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, least: LEAST },
+    body([coefficients, row, pitch, lane, u, nodes], gpu, env) {
+      for (let k = 0; k < env.barriers; k++) {
+        const at = (row + k * env.words) * pitch + lane;
+        const node = coefficients[at];
+        const side = coefficients[at + pitch];
+        const value = coefficients[at + 2 * pitch];
+        const keep = coefficients[at + 3 * pitch];
+        const paid = coefficients[at + 4 * pitch];
+        for (let i = 0; i < nodes; i++) {
+          const beyond = side * (gpu.real(i) - node);
+          const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
+          let out = value + env.least;
+          if (env.crossing && beyond < 1.5)
+            out = coefficients[at + 5 * pitch] * u[i] + coefficients[at + 6 * pitch] + env.least;
+          u[i] = beyond > 0.5 ? out : here;
+        }
+      }
+    },
+  });
+}
+
+/**
+ * The ends of the live nodes from an event's date back to the one before: the nodes at and beyond which the trade is knocked out, −1 and `nodes` where
+ * no barrier is watched. `held`: the value there stays as it is; else it is discounted like any other.
+ */
+export const readEnds = (barriers: number): KernelFunction<any, any> =>
+  fn({
+    name: "readEnds",
+    params: [read(real), i32, i32, i32],
+    env: { settings: SETTING_WORDS * barriers },
+    body([coefficients, row, pitch, lane], gpu, { settings }) {
+      const at = (row + settings) * pitch + lane;
+      return {
+        low: gpu.i32(coefficients[at]),
+        lowHeld: coefficients[at + pitch] > 0.5,
+        lowValue: coefficients[at + 2 * pitch],
+        high: gpu.i32(coefficients[at + 3 * pitch]),
+        highHeld: coefficients[at + 4 * pitch] > 0.5,
+        highValue: coefficients[at + 5 * pitch],
+      };
+    },
+  });
+
+/**
+ * Before a step: the right-hand side of a row without neighbours, (1 + hr)·y = u, for which y is the value held there. After it, with
+ * `hRate` = 0: that value itself.
+ */
+export const holdEnd = fn({
+  name: "holdEnd",
+  params: [write(real), i32, i32, bool, real, real],
+  body([u, nodes, end, held, value, hRate]) {
+    const node = Math.min(Math.max(end, 0), nodes - 1);
+    const before = u[node];
+    u[node] = held ? value * (1 + hRate) : before;
+  },
+});
+
+/** Beyond the ends nobody can exercise, nor on an end that is held, whose value knows of exercise already. */
+export const liveObstacle = fn({
+  name: "liveObstacle",
+  params: [read(real), i32, i32, i32, write(real), i32, i32, bool, i32, bool],
+  env: { never: NEVER },
+  body([table, column, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld], _gpu, { never }) {
+    for (let i = 0; i < nodes; i++) {
+      const dead = i < low || i > high || (i === low && lowHeld) || (i === high && highHeld);
+      const payoff = table[(column * nodes + i) * pitch + lane];
+      obstacle[i] = dead ? never : payoff;
+    }
+  },
+});

@@ -1,0 +1,103 @@
+import type { DiscreteDividend } from "../../market/index.ts";
+import {
+  comparesAt,
+  crossingOf,
+  heldValue,
+  livePart,
+  nodeOfLevel,
+  NOWHERE,
+  putCrossings,
+  putKnockOuts,
+  setsNode,
+  watchedNode,
+} from "./barrier-rows.ts";
+import { isWatched, type KnockIns, type KnockOut, waitingBetween, type WatchedLevel } from "../problem/barriers.ts";
+import type { Mesh } from "../mesh/mesh.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
+import type { Rows } from "../operator/rows.ts";
+import { WAITING_END } from "./knock-in.ts";
+
+/**
+ * The solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time before it, back to the event at
+ * `before`. In units of the spot.
+ */
+export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+  const { levels, rebate } = problem.knockIns as KnockIns;
+  const scale = 1 / problem.spots[0];
+  // Nobody exercises rather than be knocked out: there is nothing yet to exercise.
+  const waiting = { ...problem, american: false };
+  const compares = comparesAt(problem, time, before);
+  putKnockOuts(rows, waiting, mesh, time, compares);
+  for (const level of levels) {
+    const { side, node } = watchedNode(level, mesh, compares);
+    rows.put(node ?? side * NOWHERE);
+    rows.put(side);
+    const isSet = node !== undefined && setsEntry(level, problem, compares);
+    rows.put(isSet ? keptOnNode(level, mesh, node) : 1);
+  }
+  const { down, up } = waitingBetween(problem, before, time);
+  for (const [level, none] of [
+    [down, -1],
+    [up, mesh.count],
+  ] as const) {
+    const node = level && nodeOfLevel(mesh, level);
+    const held = level !== undefined && isKnockOut(level) ? heldValue(level, waiting, time) : undefined;
+    rows.put(node ?? none);
+    rows.put(
+      level !== undefined && !isKnockOut(level)
+        ? WAITING_END.joined
+        : held !== undefined
+          ? WAITING_END.held
+          : WAITING_END.discounted,
+    );
+    rows.put((held ?? 0) * scale);
+  }
+  rows.put(rebate * scale);
+}
+
+/** The same of a dividend, `crossInWords`: where it takes the spot to a level. */
+export function putCrossingsIn(
+  rows: Rows,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  dividend: DiscreteDividend,
+  time: number,
+): void {
+  // V is u at a level that stays watched, whatever may be exercised once it has been hit.
+  const waiting = { ...problem, american: false };
+  putCrossings(rows, waiting, mesh, dividend, time);
+  for (const level of (problem.knockIns as KnockIns).levels) {
+    const { side, node, keep, keepBeyond } = crossingOf(level, waiting, mesh, dividend, time);
+    const isSet = setsEntry(level, problem, (one) => isWatched(one, time, problem.expiry));
+    rows.put(node);
+    rows.put(side);
+    rows.put(isSet ? keep : 1);
+    rows.put(isSet ? keepBeyond : 1);
+  }
+}
+
+const isKnockOut = (level: KnockOut | WatchedLevel): level is KnockOut => "rebate" in level;
+
+/**
+ * Whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level goes
+ * before.
+ */
+function setsEntry(
+  level: WatchedLevel,
+  { barriers = [], knockIns }: OneFactorProblem,
+  compares: (level: WatchedLevel) => boolean,
+): boolean {
+  const goesBefore = (out: KnockOut): boolean =>
+    out.side === level.side &&
+    out.level === level.level &&
+    compares(out) &&
+    (out.times === undefined || level.times !== undefined);
+  return setsNode(level, knockIns?.levels, compares) && !barriers.some(goesBefore);
+}
+
+/**
+ * What a knock-in leaves of the value on its own node: nothing where it is watched continuously; on a date the part of
+ * the half cell on the waiting side.
+ */
+const keptOnNode = (level: WatchedLevel, mesh: Mesh, node: number): number =>
+  level.times === undefined ? 0 : livePart(level, mesh, node);

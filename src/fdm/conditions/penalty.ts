@@ -1,0 +1,106 @@
+import { fn, i32, read, real, write } from "../../kernel/index.ts";
+
+/** Solves (A + P)·y = r + P·bound, Pᵢᵢ = large·Aᵢᵢ where `active`; y in z. Row sums are carried, as in `assemble`. */
+const solvePenalised = fn({
+  name: "solvePenalised",
+  params: [
+    write(real),
+    read(real),
+    read(real),
+    read(real),
+    read(real),
+    read(real),
+    read(real),
+    read(real),
+    write(real),
+    i32,
+    real,
+    real,
+  ],
+  body([z, right, diagonal, a, c, u, obstacle, active, factor, nodes, extrapolation, large]) {
+    let y = 0.0;
+    let excess = 1.0;
+    for (let i = nodes - 1; i >= 0; i--) {
+      const penalty = active[i] > 0.5 ? large * (diagonal[i] + a[i] + c[i]) : 0.0;
+      const bound = u[i] + (obstacle[i] - u[i]) / extrapolation;
+      const rest = diagonal[i] + penalty + c[i] * excess;
+      const pivot = 1 / (rest + a[i]);
+      y = (right[i] + penalty * bound + c[i] * y) * pivot;
+      factor[i] = a[i] * pivot;
+      excess = rest * pivot;
+      z[i] = y;
+    }
+    y = 0.0;
+    for (let i = 0; i < nodes; i++) {
+      y = z[i] + factor[i] * y;
+      z[i] = y;
+    }
+  },
+});
+
+/** Penalises where y is below its bound, and no longer where that would need (Ay − r)ᵢ < 0; returns how many rows changed. */
+const improvePenalties = fn({
+  name: "improvePenalties",
+  params: [read(real), read(real), read(real), read(real), read(real), read(real), read(real), write(real), i32, real],
+  body([z, right, diagonal, a, c, u, obstacle, active, nodes, extrapolation]) {
+    let changes = 0;
+    for (let i = 0; i < nodes; i++) {
+      if (active[i] > 0.5) {
+        const below = z[Math.max(i - 1, 0)];
+        const above = z[Math.min(i + 1, nodes - 1)];
+        if (diagonal[i] * z[i] + a[i] * (z[i] - below) + c[i] * (z[i] - above) < right[i]) {
+          active[i] = 0.0;
+          changes++;
+        }
+      } else if (z[i] < u[i] + (obstacle[i] - u[i]) / extrapolation) {
+        active[i] = 1.0;
+        changes++;
+      }
+    }
+    return changes;
+  },
+});
+
+/**
+ * A stage with u ≥ obstacle by the penalty method (Forsyth & Vetzal 2002): with A = I − hL, r the right-hand side and P diagonal,
+ *
+ *   (A + Pᵏ)yᵏ⁺¹ = r + Pᵏ·bound,   Pᵢᵢ = large·Aᵢᵢ where yᵢ < boundᵢ, else 0,
+ *
+ * until P does not change: a few rounds, from the P of the stage before. yᵢ < boundᵢ in a penalised row means that (Ay − r)ᵢ > 0, which is what is
+ * tested there: in f32 the difference of y and its bound is rounding. large is 1e10 (f64), 1e6 (f32): y misses its bound by (Ay − r)ᵢ/(large·Aᵢᵢ)
+ * at most. The last y in z; returns 1 if 30 rounds were not enough.
+ */
+export const penalised = fn({
+  name: "penalised",
+  params: [
+    write(real),
+    read(real),
+    read(real),
+    read(real),
+    read(real),
+    read(real),
+    read(real),
+    write(real),
+    write(real),
+    i32,
+    real,
+  ],
+  env: { solvePenalised, improvePenalties },
+  body(
+    [z, right, diagonal, a, c, u, obstacle, active, factor, nodes, extrapolation],
+    gpu,
+    { solvePenalised, improvePenalties },
+  ) {
+    const large = gpu.precision === "f32" ? 1e6 : 1e10;
+    let unconverged = 1;
+    for (let round = 0; round < 30; round++) {
+      solvePenalised(z, right, diagonal, a, c, u, obstacle, active, factor, nodes, extrapolation, large);
+      const changes = improvePenalties(z, right, diagonal, a, c, u, obstacle, active, nodes, extrapolation);
+      if (changes === 0) {
+        unconverged = 0;
+        break;
+      }
+    }
+    return unconverged;
+  },
+});

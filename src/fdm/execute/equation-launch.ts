@@ -1,0 +1,196 @@
+import type { CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
+import { hostReal } from "../../kernel/index.ts";
+import { NOWHERE } from "../conditions/exercise-boundary.ts";
+import { STATUS, STATUS_WORDS } from "./item/status.ts";
+import { keptArrays } from "./item/equation-variant.ts";
+import type { AxisMesh } from "../mesh/axis-mesh.ts";
+import type { Model } from "../problem/model.ts";
+import type { ParameterValues } from "../problem/quantity.ts";
+import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
+import type { Pace } from "./pace.ts";
+
+/** One entry of the batch on one mesh. */
+export interface Lane {
+  readonly entry: ParameterValues;
+  readonly mesh: AxisMesh;
+  readonly timeline: Timeline;
+}
+
+/** What comes back of a lane, nodes ascending. */
+export interface LaneResult {
+  readonly mesh: AxisMesh;
+  readonly values: Float64Array;
+  /** The exercise boundary at the program's records; NaN where no node is exercised. */
+  readonly boundary: Float64Array;
+  /** `STATUS_WORDS`; node numbers ascending, too. */
+  readonly status: Int32Array;
+}
+
+/** Bytes of one launch's buffers; bounds memory whatever the batch. */
+const LAUNCH_BYTES = 256 * 2 ** 20;
+
+/** Lanes that the CPU computes side by side, or two or four times as many in f32: fewer take as long. */
+const CPU_LANES = 8;
+/** Fewest rows of a part of a time loop. */
+const LEAST_ROWS = 32;
+
+/** What a solution is launched with. */
+export interface LaunchSetting {
+  readonly device: Device;
+  readonly kernel: CompiledKernel;
+  readonly model: Model;
+  readonly pace: Pace;
+}
+
+const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
+
+/**
+ * Lanes of the next launch, of `count` with the same number of nodes and the same program: as many as memory has room
+ * for, and of lanes that wait for
+ * each other no more than take a share of the time.
+ */
+export function lanesPerLaunch(
+  { device, kernel, model, pace }: LaunchSetting,
+  nodes: number,
+  program: TimeProgram,
+  count: number,
+): number {
+  const fitting = (arrays: number): number => {
+    const words = arrays * nodes + program.records.length + 64;
+    return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (kernel.precision === "f32" ? 4 : 8))));
+  };
+  const together = device.backend === "cpu" ? 2 * CPU_LANES : device.parallelism;
+  const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;
+  const lanes = Math.min(count, fitting(3), Math.max(shared, together));
+  return isSplit(lanes, nodes, program, pace) ? Math.min(lanes, fitting(3 + keptArrays(model.variant))) : lanes;
+}
+
+const workOf = (lanes: number, nodes: number): number => Math.ceil(lanes / CPU_LANES) * CPU_LANES * nodes;
+
+/** Whether a time loop is run a part at a time. */
+const isSplit = (lanes: number, nodes: number, program: TimeProgram, pace: Pace): boolean =>
+  workOf(lanes, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > LEAST_ROWS;
+
+/**
+ * Packs, launches, reads back. All buffers are disposed, whatever happens.
+ * @throws the signal's reason, between launches
+ */
+export async function launch(
+  { device, kernel, model: { descending, variant }, pace }: LaunchSetting,
+  program: TimeProgram,
+  lanes: readonly Lane[],
+): Promise<LaneResult[]> {
+  const buffers: DeviceBuffer[] = [];
+  const element = hostReal(kernel.precision);
+  const filled = (type: "f64" | "f32" | "i32", values: HostArray): DeviceBuffer => {
+    const buffer = device.createBuffer(type, values.length);
+    buffers.push(buffer);
+    device.write(buffer, values);
+    return buffer;
+  };
+  try {
+    const nodes = lanes[0].mesh.values.length;
+    const dates = lanes[0].timeline.dates.length;
+    const pitch = lanes.length;
+    const out = device.createBuffer(element, (nodes + program.records.length) * pitch);
+    buffers.push(out);
+    const status = device.createBuffer("i32", STATUS_WORDS * pitch);
+    buffers.push(status);
+    const rows = rowsOf(program);
+    const work = workOf(lanes.length, nodes);
+    const split = isSplit(lanes.length, nodes, program, pace);
+    const state = device.createBuffer(element, split ? keptArrays(variant) * nodes * pitch : 1);
+    buffers.push(state);
+    const args = {
+      lanes: lanes.length,
+      pitch,
+      nodes,
+      rows,
+      dates,
+      table: filled(element, packedMeshes(lanes, descending)),
+      parameters: filled(element, packedParameters(lanes)),
+      words: filled("i32", program.words),
+      reals: filled(element, program.reals),
+      out,
+      status,
+      state,
+    };
+    for (let first = 0, end = rows; first < rows; first = end) {
+      end = split ? nextEnd(first, rows, pace.share / work) : rows;
+      const start = performance.now();
+      device.launch(kernel, { ...args, first, end, recorded: recordedBefore(program, first) }, { items: lanes.length });
+      const returned = performance.now() - start;
+      await device.finish();
+      pace.measured(work * (end - first), returned, performance.now() - start);
+      await pace.done(lanes.length * (end - first));
+    }
+    const [values, words] = [await device.read(out), await device.read(status)];
+    return lanes.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));
+  } finally {
+    for (const buffer of buffers) buffer[Symbol.dispose]();
+  }
+}
+
+/** Where the next part of a time loop ends; what would be left of it alone joins it. */
+function nextEnd(first: number, rows: number, share: number): number {
+  const end = first + Math.max(LEAST_ROWS, Math.floor(share));
+  return rows - end < LEAST_ROWS ? rows : end;
+}
+
+/** Values of the exercise boundary that rows before `row` have recorded. */
+function recordedBefore({ words }: TimeProgram, row: number): number {
+  let count = 0;
+  for (let k = 0; k < row; k++) if ((words[2 * k] & STEP_END) !== 0) count++;
+  return count;
+}
+
+/** S of each node, then the steps of the coordinate, which are differences in f64: in f32 they would be rounded away. */
+function packedMeshes(lanes: readonly Lane[], descending: boolean): Float64Array {
+  const pitch = lanes.length;
+  const count = lanes[0].mesh.values.length;
+  const table = new Float64Array(2 * count * pitch);
+  lanes.forEach(({ mesh: { values, coordinates } }, l) => {
+    for (let i = 0; i < count; i++) {
+      const [here, next] = descending ? [count - 1 - i, count - 2 - i] : [i, i + 1];
+      table[i * pitch + l] = values[here];
+      if (i + 1 < count) table[(count + i) * pitch + l] = coordinates[next] - coordinates[here];
+    }
+  });
+  return table;
+}
+
+function packedParameters(lanes: readonly Lane[]): Float64Array {
+  const pitch = lanes.length;
+  const rows = lanes[0].entry.length + lanes[0].timeline.dates.length;
+  const parameters = new Float64Array(rows * pitch);
+  lanes.forEach(({ entry, timeline: { dates } }, l) => {
+    [...entry, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
+  });
+  return parameters;
+}
+
+function laneResult(
+  mesh: AxisMesh,
+  out: Float64Array | Float32Array,
+  words: Int32Array,
+  l: number,
+  pitch: number,
+  descending: boolean,
+): LaneResult {
+  const count = mesh.values.length;
+  const values = new Float64Array(count);
+  for (let i = 0; i < count; i++) values[descending ? count - 1 - i : i] = out[i * pitch + l];
+  const boundary = new Float64Array(out.length / pitch - count);
+  for (let k = 0; k < boundary.length; k++) {
+    const level = out[(count + k) * pitch + l];
+    boundary[k] = level < 0.5 * NOWHERE ? NaN : level;
+  }
+  const status = new Int32Array(STATUS_WORDS);
+  for (let k = 0; k < STATUS_WORDS; k++) status[k] = words[k * pitch + l];
+  if (descending) {
+    const { node, cutLow, cutHigh } = STATUS;
+    const [at, low, high] = [status[node], status[cutLow], status[cutHigh]].map((i) => count - 1 - i);
+    [status[node], status[cutLow], status[cutHigh]] = [at, high, low];
+  }
+  return { mesh, values, boundary, status };
+}

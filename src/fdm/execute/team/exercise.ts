@@ -1,0 +1,230 @@
+import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
+import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
+import { placeIn, span, type Team } from "./team.ts";
+
+/** Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be made again. */
+interface Obstacle {
+  readonly closed: boolean;
+  readonly laid: boolean;
+}
+
+/** What exercise brings on the nodes of an item's run; 0 beyond the last. */
+export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacle): KernelFunction<any, void> {
+  return fn({
+    name: "obstacleRuns",
+    params: [read(real), read(real), i32, i32, i32, i32, write(real)],
+    env: { rows, closed, laid, placeIn: placeIn(team), closedNode, readClosed },
+    body([x, table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
+      const first = env.placeIn().item * env.rows;
+      if (env.closed) {
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
+        for (let k = 0; k < env.rows; k++) {
+          const i = Math.min(first + k, nodes - 1);
+          const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);
+          obstacle[k] = first + k < nodes ? gpu.positivePart(sign * (node - kink)) : 0.0;
+        }
+      } else {
+        const from = (column * nodes + first) * pitch + lane;
+        for (let k = 0; k < env.rows; k++) {
+          obstacle[k] = 0.0;
+          if (first + k < nodes) obstacle[k] = table[from + k * pitch];
+        }
+      }
+    },
+  });
+}
+
+/**
+ * Twice what elimination is held above (`stepRuns`), from what exercise pays on the nodes of a run and on the one `before` it, and from lower = a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁).
+ * `u` is put back on the obstacle where rounding has left it below. Nodes are laid in x, or in the table.
+ */
+export function thresholdRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
+  return fn({
+    name: "thresholdRuns",
+    params: [read(real), read(real), i32, i32, i32, i32, read(real), real, write(real), write(real)],
+    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
+    body([x, table, column, nodes, pitch, lane, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
+      obstacleRuns(x, table, column, nodes, pitch, lane, threshold);
+      let below = 2 * before;
+      for (let k = 0; k < rows; k++) {
+        u[k] = Math.max(u[k], threshold[k]);
+        const paid = 2 * threshold[k];
+        threshold[k] = paid - lower[k] * below;
+        below = paid;
+      }
+    },
+  });
+}
+
+/**
+ * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
+ *
+ *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
+ *
+ * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's first node is, whatever its row says: next to such a source nothing else counts. `upper` is without the sign that the first may have.
+ */
+export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
+  return fn({
+    name: "sourceRuns",
+    params: [
+      read(real),
+      read(real),
+      i32,
+      i32,
+      i32,
+      i32,
+      read(real),
+      read(real),
+      read(real),
+      real,
+      real,
+      real,
+      bool,
+      real,
+      write(real),
+      write(real),
+    ],
+    env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
+    body(
+      [
+        x,
+        table,
+        column,
+        nodes,
+        pitch,
+        lane,
+        gain,
+        lower,
+        upper,
+        hRate,
+        before,
+        after,
+        isExercised,
+        signOfFirst,
+        u,
+        doubled,
+      ],
+      gpu,
+      { rows, obstacleRuns }: any,
+    ) {
+      obstacleRuns(x, table, column, nodes, pitch, lane, doubled);
+      let below = before;
+      for (let k = 0; k < rows; k++) {
+        const paid = doubled[k];
+        const above = k + 1 < rows ? doubled[Math.min(k + 1, rows - 1)] : after;
+        const up = k === 0 ? signOfFirst * upper[k] : upper[k];
+        let source = -2 * (lower[k] * (paid - below) + up * (paid - above)) - hRate * gain[k] * paid;
+        if (k === 0 && isExercised) source = -1e30;
+        u[k] = gain[k] * gpu.positivePart(u[k]) + source;
+        doubled[k] = 2 * source;
+        below = paid;
+      }
+    },
+  });
+}
+
+/**
+ * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the item after. In workgroup memory they pass
+ * through the parts of `scratch` that only factorisations use. Runs have two nodes at least.
+ */
+function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
+  return fn({
+    name: "premiumsBeside",
+    params: [read(real), read(real), write(real)],
+    env: { items: team.items, shuffles: team.shuffles, span: span(team), placeIn: placeIn(team), last: rows - 1 },
+    *body([u, obstacle, scratch], gpu, { items, shuffles, span, placeIn, last }: any) {
+      const { item } = placeIn();
+      let before2 = 0.0;
+      let before = 0.0;
+      let after = 0.0;
+      let after2 = 0.0;
+      if (shuffles) {
+        before2 = yield gpu.shuffleUp(u[last - 1] - obstacle[last - 1], 1, span);
+        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1, span);
+        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1, span);
+        after2 = yield gpu.shuffleDown(u[1] - obstacle[1], 1, span);
+      } else {
+        scratch[2 * items + item] = u[last - 1] - obstacle[last - 1];
+        scratch[3 * items + item] = u[last] - obstacle[last];
+        scratch[6 * items + item] = u[0] - obstacle[0];
+        scratch[7 * items + item] = u[1] - obstacle[1];
+        yield;
+        const above = Math.min(item + 1, items - 1);
+        before2 = scratch[2 * items + Math.max(item - 1, 0)];
+        before = scratch[3 * items + Math.max(item - 1, 0)];
+        after = scratch[6 * items + above];
+        after2 = scratch[7 * items + above];
+        yield;
+      }
+      return { before2, before, after, after2 };
+    },
+  });
+}
+
+/**
+ * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of one with two as `exerciseByHalves`.
+ * `obstacle` is overwritten. It is read anew on each date, for registers that hold it for the whole time loop are missing elsewhere.
+ * Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and 30 a bend, twice where it is the run's own.
+ */
+export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): KernelFunction<any, any> {
+  return fn({
+    name: "exerciseRuns",
+    params: [write(real), write(real), read(real), read(real), write(real), i32, i32, i32, i32],
+    env: {
+      rows,
+      closed: obstacle.closed,
+      bendBetween,
+      exercisedByHalf,
+      placeIn: placeIn(team),
+      obstacleRuns: obstacleRuns(team, rows, obstacle),
+      premiumsBeside: premiumsBeside(team, rows),
+    },
+    *body([u, obstacle, x, table, scratch, column, nodes, pitch, lane], _gpu, env: any) {
+      const first = env.placeIn().item * env.rows;
+      const last = nodes - 1;
+      env.obstacleRuns(x, table, column, nodes, pitch, lane, obstacle);
+      if (env.closed || column === 1) {
+        const beside = yield* env.premiumsBeside(u, obstacle, scratch);
+        let before = beside.before2;
+        let below = beside.before;
+        let here = u[0] - obstacle[0];
+        let above = u[1] - obstacle[1];
+        for (let k = 0; k < env.rows; k++) {
+          const i = first + k;
+          const far = Math.min(k + 2, env.rows - 1);
+          const beyond = k + 2 < env.rows ? u[far] - obstacle[far] : k + 2 === env.rows ? beside.after : beside.after2;
+          let value = Math.max(u[k], obstacle[k]);
+          // At the mesh's ends premiums go on as they came.
+          if (i > 0 && i <= last && here * below < 0) {
+            const bend = env.bendBetween(
+              i > 1 ? before : below + below - here,
+              below,
+              here,
+              i < last ? above : here + here - below,
+            );
+            value = value - bend.right;
+          }
+          if (i < last && above * here < 0) {
+            const bend = env.bendBetween(
+              i > 0 ? below : here + here - above,
+              here,
+              above,
+              i + 1 < last ? beyond : above + above - here,
+            );
+            value = value - bend.left;
+          }
+          u[k] = value;
+          before = below;
+          below = here;
+          here = above;
+          above = beyond;
+        }
+      } else {
+        const means = (nodes + first) * pitch + lane;
+        for (let k = 0; k < env.rows; k++)
+          if (first + k < nodes) u[k] = env.exercisedByHalf(u[k], table[means + k * pitch], obstacle[k]);
+      }
+    },
+  });
+}

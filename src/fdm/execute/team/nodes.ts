@@ -1,0 +1,43 @@
+import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
+import { rowWeight } from "../../operator/matrix.ts";
+import { placeIn, type Team } from "./team.ts";
+
+/** A lane's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to follow. */
+export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> {
+  return fn({
+    name: "layNodes",
+    params: [write(real), read(real), i32, i32, i32],
+    env: { items: team.items, placeIn: placeIn(team), closed, closedNode, readClosed },
+    body([x, table, pitch, lane, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed }: any) {
+      const { item } = placeIn();
+      if (closed) {
+        const { kink, width, meshStep, at, zeroAt } = readClosed(table, pitch, lane);
+        // Two at a time, for one exponential waits for the other.
+        for (let i = item; i < nodes; i += 2 * items) {
+          const here = closedNode(i, kink, width, meshStep, at, zeroAt);
+          const further = closedNode(i + items, kink, width, meshStep, at, zeroAt);
+          x[i] = here;
+          if (i + items < nodes) x[i + items] = further;
+        }
+      } else for (let i = item; i < nodes; i += items) x[i] = table[i * pitch + lane];
+    },
+  });
+}
+
+/** What the nodes give to each row (`rowWeight`). A barrier has to follow. */
+export function layWeights(team: Team): KernelFunction<any, any> {
+  return fn({
+    name: "layWeights",
+    params: [read(real), write(real), i32],
+    env: { items: team.items, placeIn: placeIn(team), rowWeight },
+    body([x, weights, nodes], _gpu, { items, placeIn, rowWeight }: any) {
+      const { item } = placeIn();
+      for (let i = item; i < nodes; i += items) {
+        const hDown = x[i] - x[Math.max(i - 1, 0)];
+        const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
+        weights[i] = rowWeight(hDown, hUp, i === 0, i === nodes - 1);
+      }
+    },
+  });
+}

@@ -1,0 +1,49 @@
+import { SpecError } from "../../errors.ts";
+
+/** Where a point is to fall: on a node, or midway between two. */
+export type Alignment = "node" | "midway";
+
+export interface Target {
+  /** Where the point is without alignment, in intervals from the first node. */
+  readonly place: number;
+  readonly align: Alignment;
+  /** For messages: "axes.S.points[2]". */
+  readonly path: string;
+}
+
+/**
+ * The increasing, piecewise linear map of node numbers to places in the mesh that takes the aligned number of each target, the nearest
+ * whole or half one, to the target's place. A piece's spacing changes by a part of 1/(its intervals), so that neighbouring intervals
+ * still differ by O(h²) and three-point differences keep their second order. `stride`: whole numbers are multiples of it, so that a mesh of every
+ * stride-th node is aligned too.
+ * @throws SpecError two targets too close for the mesh
+ */
+export function alignment(targets: readonly Target[], last: number, stride: number): (node: number) => number {
+  const sorted = targets.toSorted((a, b) => a.place - b.place);
+  const numbers = [0];
+  const places = [0];
+  for (const target of sorted) {
+    const number = alignedNumber(target, last, stride);
+    if (target.place <= 0 || target.place >= last) continue;
+    if (number - numbers[numbers.length - 1] < 1 || last - number < 1)
+      throw new SpecError(
+        `${target.path}: closer to the point or the end beside it than the mesh's spacing there, so both cannot be aligned; ` +
+          'more nodes, or align: "none"',
+      );
+    numbers.push(number);
+    places.push(target.place);
+  }
+  numbers.push(last);
+  places.push(last);
+  return (node) => {
+    let piece = 1;
+    while (piece < numbers.length - 1 && node > numbers[piece]) piece++;
+    const share = (node - numbers[piece - 1]) / (numbers[piece] - numbers[piece - 1]);
+    return places[piece - 1] + share * (places[piece] - places[piece - 1]);
+  };
+}
+
+function alignedNumber({ place, align }: Target, last: number, stride: number): number {
+  if (align === "midway") return Math.min(Math.max(Math.floor(place), 1), last - 2) + 0.5;
+  return Math.min(Math.max(stride * Math.round(place / stride), stride), last - stride);
+}

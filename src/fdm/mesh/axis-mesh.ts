@@ -1,0 +1,84 @@
+import { bracketedNewton } from "./mesh.ts";
+import { type Alignment, alignment, type Target } from "./align.ts";
+import { density, type DensityKind } from "./density.ts";
+
+export type CoordinateName = "linear" | "log";
+
+export interface MeshPoint {
+  /** A value of the axis, between its ends. */
+  readonly at: number;
+  readonly align: Alignment | "none";
+  readonly concentrate: boolean;
+  readonly path: string;
+}
+
+/** An axis with all its quantities evaluated. */
+export interface MeshDescription {
+  readonly coordinate: CoordinateName;
+  readonly from: number;
+  readonly to: number;
+  readonly nodes: number;
+  readonly density: DensityKind;
+  /** In units of the coordinate. */
+  readonly width: number;
+  readonly points: readonly MeshPoint[];
+}
+
+/** A mesh, ascending: the axis' values, and the coordinate's, in which derivatives are discretised. */
+export interface AxisMesh {
+  readonly values: Float64Array;
+  readonly coordinates: Float64Array;
+}
+
+export const toCoordinate = (name: CoordinateName, value: number): number => (name === "log" ? Math.log(value) : value);
+const fromCoordinate = (name: CoordinateName, x: number): number => (name === "log" ? Math.exp(x) : x);
+
+/**
+ * The mesh of an axis: dense where its density says, with each aligned point exactly on a node or midway between two, in the
+ * coordinate. `level` 1 is the mesh with half the intervals; it is every second node of level 0 unless a point lies midway, which it does
+ * in both.
+ * @throws SpecError points that cannot be aligned on so few nodes
+ */
+export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {
+  const { coordinate, points } = description;
+  const [from, to] = [description.from, description.to].map((value) => toCoordinate(coordinate, value));
+  const last = (description.nodes - 1) / (1 + level);
+  const dense = points.filter(({ concentrate }) => concentrate).map(({ at }) => toCoordinate(coordinate, at));
+  const { xi, slope } = density(description.density, dense, description.width, from, to);
+  const [low, high] = [xi(from), xi(to)];
+  const targets = points.flatMap(({ at, align, path }): Target[] =>
+    align === "none" ? [] : [{ place: (last * (xi(toCoordinate(coordinate, at)) - low)) / (high - low), align, path }],
+  );
+  const placeOf = alignment(targets, last, level === 0 && description.nodes % 2 === 1 ? 2 : 1);
+  const coordinates = new Float64Array(last + 1);
+  for (let i = 0; i <= last; i++) {
+    const target = low + ((high - low) * placeOf(i)) / last;
+    coordinates[i] = bracketedNewton(xi, slope, target, i === 0 ? from : coordinates[i - 1], to);
+  }
+  [coordinates[0], coordinates[last]] = [from, to];
+  const values = coordinates.map((x) => fromCoordinate(coordinate, x));
+  [values[0], values[last]] = [description.from, description.to];
+  settle(description, { values, coordinates });
+  return { values, coordinates };
+}
+
+/** Takes the rounding out of nodes that are to be points, and puts points that are to lie midway exactly there. */
+function settle({ coordinate, points }: MeshDescription, { values, coordinates }: AxisMesh): void {
+  for (const { at, align } of points) {
+    if (align === "none") continue;
+    const x = toCoordinate(coordinate, at);
+    const above = coordinates.findIndex(
+      (node) => node > x - 1e-9 * (coordinates[coordinates.length - 1] - coordinates[0]),
+    );
+    if (align === "node") [values[above], coordinates[above]] = [at, x];
+    else if (above >= 2) {
+      const half = 0.5 * (coordinates[above] - coordinates[above - 1]);
+      for (const [node, y] of [
+        [above - 1, x - half],
+        [above, x + half],
+      ]) {
+        [values[node], coordinates[node]] = [fromCoordinate(coordinate, y), y];
+      }
+    }
+  }
+}

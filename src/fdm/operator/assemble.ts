@@ -1,0 +1,173 @@
+import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { isPinned } from "./pinned.ts";
+import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
+import { TROUBLE } from "../execute/item/status.ts";
+import type { EquationVariant } from "../execute/item/equation-variant.ts";
+
+const TROUBLE_BITS = { slope: TROUBLE.slope, edge: TROUBLE.edge, negative: TROUBLE.negative };
+
+/**
+ * The matrix I − hL at time t, of a stage that ends at `tEnd`: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ), pinned nodes (0, 1, 0). `direct`: eliminated from the last
+ * node to the first, 1/pivot, a/pivot and c/pivot in `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). The only place that evaluates the equation, so that its code is there once. Elimination carries row sums
+ * (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
+ *
+ * Coefficients must be finite, and a not negative: not by more than rounding makes of 0, a few units of its largest
+ * value on the mesh, which counts as 0.
+ *
+ * `table`: S of node i at [i·pitch + lane], then x of node i + 1 less x of node i. Status words are updated;
+ * `TROUBLE`, if any, and its node are the result.
+ */
+export function assemble(variant: EquationVariant): KernelFunction<any, any> {
+  const { log, fitted, exercise, first, last, coefficients, hasSource, region } = variant;
+  const [firstSlope, lastSlope] = [first.kind === "neumann", last.kind === "neumann"];
+  return fn({
+    name: "assemble",
+    params: [
+      read(real),
+      read(real),
+      write(real),
+      write(real),
+      write(real),
+      write(real),
+      write(i32),
+      i32,
+      i32,
+      i32,
+      i32,
+      real,
+      real,
+      real,
+    ],
+    env: {
+      direct: exercise !== "penalty",
+      hasSource,
+      firstSlope,
+      lastSlope,
+      ...(firstSlope ? { firstNumber: first.number! } : {}),
+      ...(lastSlope ? { lastNumber: last.number! } : {}),
+      slopeSource: slopeSource(log),
+      coefficients,
+      isPinned: isPinned(variant),
+      inCoordinate: inCoordinate(log),
+      endRow: endRow(variant),
+      innerRow: innerRow(fitted),
+      regions: region !== undefined,
+      ...(region === undefined ? {} : { hasEdges: region.hasEdges }),
+      ...TROUBLE_BITS,
+    },
+    body(
+      [table, parameters, inverse, lower, upper, source, status, nodes, pitch, lane, mask, t, tEnd, h],
+      gpu,
+      env: any,
+    ) {
+      const last = nodes - 1;
+      let trouble = 0;
+      let troubled = 0;
+      let lowest = 0.0; // a
+      let lowestNode = 0;
+      let largest = 0.0;
+      let excess = 1.0; // 1 − lower[i + 1]
+      let cuts = 0;
+      let cutLow = last;
+      let cutHigh = 0;
+      let growth = 0;
+      for (let i = last; i >= 0; i--) {
+        const S = table[i * pitch + lane];
+        const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, lane, mask);
+        let below = 0.0;
+        let above = 0.0;
+        let decay = 0.0;
+        if (env.hasSource) source[i] = 0.0;
+        if (env.regions) {
+          if (!env.hasEdges(tEnd, S, parameters, pitch, lane, mask)) {
+            trouble = env.edge;
+            troubled = i;
+          }
+        }
+        if (!pinned) {
+          const { a, b, c, d } = env.coefficients(t, S, parameters, pitch, lane);
+          if (!(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c) && Number.isFinite(d))) {
+            trouble =
+              (Number.isFinite(a) ? 0 : 1) |
+              (Number.isFinite(b) ? 0 : 2) |
+              (Number.isFinite(c) ? 0 : 4) |
+              (Number.isFinite(d) ? 0 : 8);
+            troubled = i;
+          }
+          if (a < lowest) {
+            lowest = a;
+            lowestNode = i;
+          }
+          largest = Math.max(largest, a);
+          const { diffusion, drift } = env.inCoordinate(Math.max(a, 0.0), b, S);
+          decay = -h * c;
+          if (decay <= -1) growth = 1;
+          let cut = false;
+          let slopes = 0.0;
+          if (i === 0) {
+            const dx = table[nodes * pitch + lane];
+            const end = env.endRow(true, h, b, diffusion, drift, dx, table[pitch + lane] - S);
+            above = end.flow;
+            cut = end.cut;
+            if (env.firstSlope) {
+              const slope = env.firstNumber(t, S, parameters, pitch, lane);
+              slopes = env.slopeSource(true, diffusion, drift, dx, S, slope);
+            }
+          } else if (i === last) {
+            const dx = table[(nodes + last - 1) * pitch + lane];
+            const end = env.endRow(false, h, b, diffusion, drift, dx, S - table[(last - 1) * pitch + lane]);
+            below = end.flow;
+            cut = end.cut;
+            if (env.lastSlope) {
+              const slope = env.lastNumber(t, S, parameters, pitch, lane);
+              slopes = env.slopeSource(false, diffusion, drift, dx, S, slope);
+            }
+          } else {
+            const hDown = table[(nodes + i - 1) * pitch + lane];
+            const hUp = table[(nodes + i) * pitch + lane];
+            const inner = env.innerRow(h, diffusion, drift, hDown, hUp);
+            below = inner.a;
+            above = inner.c;
+            cut = inner.cut;
+          }
+          if (env.firstSlope || env.lastSlope) {
+            if (!Number.isFinite(slopes) && trouble === 0) {
+              trouble = env.slope;
+              troubled = i;
+            }
+          }
+          if (env.hasSource) source[i] = h * (d + slopes);
+          if (cut) {
+            cuts++;
+            cutLow = Math.min(cutLow, i);
+            cutHigh = Math.max(cutHigh, i);
+          }
+        }
+        if (env.direct) {
+          const rest = 1 + decay + above * excess;
+          const pivot = 1 / (rest + below);
+          excess = rest * pivot;
+          inverse[i] = pivot;
+          lower[i] = below * pivot;
+          upper[i] = above * pivot;
+        } else {
+          inverse[i] = 1 + decay;
+          lower[i] = below;
+          upper[i] = above;
+        }
+      }
+      const unit = gpu.precision === "f32" ? 1e-6 : gpu.precision === "f32x2" ? 1e-12 : 1e-14;
+      if (trouble === 0 && lowest < -unit * largest) {
+        trouble = env.negative;
+        troubled = lowestNode;
+      }
+      if (cuts > status[3 * pitch + lane]) {
+        status[3 * pitch + lane] = cuts;
+        status[4 * pitch + lane] = cutLow;
+        status[5 * pitch + lane] = cutHigh;
+      }
+      if (growth > 0) status[7 * pitch + lane] = 1;
+      return { trouble, troubled };
+    },
+  });
+}

@@ -1,0 +1,166 @@
+import { integrate, type PiecewiseConstant } from "../../market/index.ts";
+import type { DiscreteDividend } from "../../market/index.ts";
+import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
+import type { Grid } from "../execute/instance.ts";
+import type { Mesh } from "../mesh/mesh.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
+import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
+import { Rows } from "./rows.ts";
+import { BARRIERS, DIVIDEND, REFACTOR } from "../time/flags.ts";
+import { barrierWords, CROSSING_WORDS } from "../conditions/barrier.ts";
+import { coefficientWords } from "./read-coefficients.ts";
+import { crossInWords, knockInWords } from "../conditions/knock-in.ts";
+import type { TimeGrid } from "../time/time-grid.ts";
+
+/** How many rows of coefficients a lane has; `kept`: see `putCoefficients`. */
+export function coefficientCount(
+  { factorisations, dividends, barrierDates }: TimeGrid,
+  problem: OneFactorProblem,
+  kept?: Int32Array,
+): number {
+  const words = coefficientWords(problem.diffusion.kind === "formula");
+  const rates = kept === undefined ? words * factorisations : words - 1 + kept.filter(isFactored).length;
+  return rates + dividends * dividendWords(problem) + (barrierDates + 1) * eventWords(problem);
+}
+
+const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
+
+/** What a lane's coefficients follow from; a `Lane` is one. */
+export interface Solved {
+  readonly grid: Pick<Grid, "time" | "mesh" | "forward">;
+  readonly problem: OneFactorProblem;
+}
+
+/** What the equation on the nodes has its coefficients of. */
+export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
+
+/**
+ * Puts the rows of coefficients of lanes with the same flags, a lane a column and `pitch` words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
+ * rates and of σ² over the step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of
+ * a
+ * steady solver (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
+ */
+export function putCoefficients(
+  packed: Float64Array | Float32Array,
+  pitch: number,
+  lanes: readonly Solved[],
+  kept?: Int32Array,
+): void {
+  // Row by row lanes themselves would be far apart in memory; grids of time are few.
+  const times = lanes.map(({ grid }) => grid.time);
+  const problems = lanes.map(solvedBy);
+  const [{ homogeneous, eventful, flags }] = times;
+  const isOneTime = times.every((time) => time === times[0]);
+  const rows = new Rows(packed, pitch);
+  const perFactorisation = coefficientWords(problems[0].diffusion.kind === "formula");
+  const perEvent = eventWords(problems[0]);
+  const perDividend = dividendWords(problems[0]);
+  const putFactorisation = homogeneous ? putConstant : putMeans;
+  let at = 0; // where the next row begins
+  const putEvents = (segmentOf: (time: TimeGrid) => number): void => {
+    for (let l = 0; l < lanes.length; l++) {
+      const { dates } = times[l];
+      const segment = segmentOf(times[l]);
+      putEvent(rows.from(at + l), problems[l], lanes[l].grid.mesh, dates[segment], dates[segment - 1]);
+    }
+    at += perEvent * pitch;
+  };
+  // Barriers speak at expiry, too.
+  if (perEvent > 0) putEvents(({ dates }) => dates.length - 1);
+  const putFactorisations = (next: number): void => {
+    const alone = kept !== undefined && next > 0;
+    if (alone && isOneTime) packed.fill(times[0].factored[next], at, at + lanes.length);
+    else
+      for (let l = 0; l < lanes.length; l++) {
+        const { factored } = times[l];
+        if (alone) packed[at + l] = factored[next];
+        else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
+      }
+    at += (alone ? 1 : perFactorisation) * pitch;
+  };
+  let next = 0;
+  for (const i of eventful) {
+    const flag = flags[i];
+    if (isFactored(flag)) {
+      if (kept === undefined || isFactored(kept[i])) putFactorisations(next);
+      next += 3;
+    }
+    if ((flag & DIVIDEND) !== 0) {
+      for (let l = 0; l < lanes.length; l++) {
+        const { steps, events } = times[l];
+        const { dividend, time } = events[steps[i].segment - 1];
+        putDividend(rows.from(at + l), problems[l], lanes[l].grid.mesh, dividend as DiscreteDividend, time);
+      }
+      at += perDividend * pitch;
+    }
+    if (perEvent > 0 && (flag & BARRIERS) !== 0) putEvents(({ steps }) => steps[i].segment);
+  }
+}
+
+/** Words at an event of a problem with barriers, and at expiry; 0 without any. */
+export function eventWords({ barriers, knockIns }: OneFactorProblem): number {
+  const count = barriers?.length ?? 0;
+  return barrierWords(count) + knockInWords(count, knockIns?.levels.length ?? 0);
+}
+
+/** Words at a dividend: what it leaves, and where it takes the spot to a level. */
+export function dividendWords({ barriers, knockIns }: OneFactorProblem): number {
+  const count = barriers?.length ?? 0;
+  return 2 + CROSSING_WORDS * count + crossInWords(count, knockIns?.levels.length ?? 0);
+}
+
+function putDividend(
+  rows: Rows,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  dividend: DiscreteDividend,
+  time: number,
+): void {
+  rows.put(1 - dividend.proportional);
+  rows.put(dividend.cash / problem.spots[0]);
+  if (problem.knockIns !== undefined) putCrossingsIn(rows, problem, mesh, dividend, time);
+  if (problem.barriers !== undefined) putCrossings(rows, problem, mesh, dividend, time);
+}
+
+function putEvent(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+  if (problem.knockIns !== undefined) putKnockIns(rows, problem, mesh, time, before);
+  if (problem.barriers !== undefined) putBarriers(rows, problem, mesh, time, before);
+}
+
+/** Of rates and volatility that are the same at all times. */
+function putConstant(rows: Rows, { rates, diffusion, dividendYield }: OneFactorProblem, h: number): void {
+  const rate = h * rates.values[0];
+  rows.put(h);
+  rows.put(diffusion.kind === "deterministic" ? h * square(diffusion.sigma.values[0]) : h);
+  rows.put(rate - h * dividendYield);
+  rows.put(rate);
+}
+
+function putMeans(
+  rows: Rows,
+  { rates, diffusion, dividendYield }: OneFactorProblem,
+  h: number,
+  from: number,
+  to: number,
+): void {
+  const rate = h * mean(rates, from, to, false);
+  rows.put(h);
+  rows.put(diffusion.kind === "deterministic" ? h * mean(diffusion.sigma, from, to, true) : h);
+  rows.put(rate - h * dividendYield);
+  rows.put(rate);
+  if (diffusion.kind !== "formula") return;
+  rows.put((diffusion.start ?? 0) + 0.5 * (from + to));
+  rows.put(diffusion.shift);
+}
+
+const square = (x: number): number => x * x;
+
+/** The mean of f, or of f², over (from, to): exactly a piece's own value where that lies in one piece. */
+function mean(f: PiecewiseConstant, from: number, to: number, squared: boolean): number {
+  const { times, values } = f;
+  let piece = 0;
+  while (piece < times.length && times[piece] < to) piece++;
+  if (piece === 0 || times[piece - 1] <= from) return squared ? square(values[piece]) : values[piece];
+  const g = squared ? square : undefined;
+  return (integrate(f, to, g) - integrate(f, from, g)) / (to - from);
+}

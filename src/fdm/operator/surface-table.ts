@@ -1,0 +1,46 @@
+import type { LocalSurface } from "../../market/index.ts";
+import type { Lane } from "../execute/instance.ts";
+import { surfacePieces, surfaceSlices } from "./surface.ts";
+
+/** The surface of a launch as the solver reads it (`readSurface`): slices once for all lanes with the same dates. */
+export class SurfaceTable {
+  private readonly lanes: readonly Lane[];
+  private readonly pieces: number;
+  /** Of each lane, the number of its first slice. */
+  private readonly firsts: number[] = [];
+  private readonly slices: Float64Array[] = [];
+
+  /** `lanes` of one pattern of steps, on one surface and one spot. */
+  constructor(lanes: readonly Lane[], surface: LocalSurface) {
+    this.lanes = lanes;
+    this.pieces = surfacePieces(surface);
+    const known = new Map<string, number>();
+    for (const { grid } of lanes) {
+      const { time, problem } = grid;
+      const dates = time.dates.join();
+      let first = known.get(dates);
+      if (first === undefined) {
+        known.set(dates, (first = this.slices.length * time.factorisations));
+        this.slices.push(surfaceSlices(surface, time, problem.spots[0]));
+      }
+      this.firsts.push(first);
+    }
+  }
+
+  words(pitch: number): number {
+    return 2 * pitch + 1 + this.slices.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  fill(into: Float64Array | Float32Array, pitch: number): void {
+    this.lanes.forEach(({ surface }, l) => {
+      into[l] = this.firsts[l];
+      into[pitch + l] = surface?.shift ?? 0;
+    });
+    into[2 * pitch] = this.pieces;
+    let at = 2 * pitch + 1;
+    for (const slices of this.slices) {
+      into.set(slices, at);
+      at += slices.length;
+    }
+  }
+}

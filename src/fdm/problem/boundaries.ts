@@ -1,0 +1,48 @@
+import { SpecError } from "../../errors.ts";
+import { isObject, knownKeys, oneOf } from "./checks.ts";
+import { type Given, givenNumber, numberAdapter } from "./functions.ts";
+import type { BoundaryCode } from "../execute/item/equation-variant.ts";
+import type { AnyProblem, Boundary } from "./equation.ts";
+
+export interface GivenBoundary {
+  readonly kind: Boundary<string>["kind"];
+  readonly number: Given | undefined;
+}
+
+/** What holds at the ends of the axis. */
+export interface GivenEnds {
+  readonly low: GivenBoundary;
+  readonly high: GivenBoundary;
+}
+
+/** @throws SpecError | KernelError with the place */
+export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: readonly string[]): GivenEnds {
+  const stray = Object.keys(boundaries ?? {}).find((name) => name !== axis);
+  if (stray !== undefined) throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axis}`);
+  const ends = boundaries?.[axis] ?? {};
+  isObject(`boundaries.${axis}`, ends, "an object with low and high");
+  knownKeys(`boundaries.${axis}`, ends, ["low", "high"]);
+  const { low = { kind: "linear" }, high = { kind: "linear" } } = ends;
+  const path = `boundaries.${axis}`;
+  return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
+}
+
+function givenBoundary(path: string, boundary: Boundary<string>, state: readonly string[]): GivenBoundary {
+  isObject(path, boundary, "an object with its kind");
+  switch (boundary.kind) {
+    case "dirichlet":
+      knownKeys(path, boundary, ["kind", "value"]);
+      return { kind: boundary.kind, number: givenNumber(`${path}.value`, boundary.value, state) };
+    case "neumann":
+      knownKeys(path, boundary, ["kind", "slope"]);
+      return { kind: boundary.kind, number: givenNumber(`${path}.slope`, boundary.slope, state) };
+    default:
+      knownKeys(path, boundary, ["kind"]);
+      oneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
+      return { kind: boundary.kind, number: undefined };
+  }
+}
+
+export function boundaryCode({ kind, number }: GivenBoundary, state: readonly string[]): BoundaryCode {
+  return { kind, number: number === undefined ? undefined : numberAdapter(number, state) };
+}

@@ -1,0 +1,176 @@
+import type { Gpu, Precision } from "../../kernel/index.ts";
+import type { Alignment } from "../mesh/align.ts";
+import type { DensityKind } from "../mesh/density.ts";
+import type { CoordinateName } from "../mesh/axis-mesh.ts";
+
+/** A number, or a formula of the parameters, evaluated once for each entry of the batch: "1.5*K". */
+export type Quantity = number | string;
+
+/** A function in the kernel language: it may use `Math`, `gpu` and what it is given, nothing around it. */
+export type KernelCode<N extends string, R> = (state: Readonly<Record<N, number>>, gpu: Gpu) => R;
+
+/**
+ * A number in every state: a function of the state in the kernel language, a formula string, or a constant. The state is t (years from
+ * today), the axis and the parameters, all by name.
+ */
+export type StateFunction<N extends string> = KernelCode<N, number> | string | number;
+
+/** Names of the coefficients on an axis S: SS, S, V, source. Those left out are zero. */
+export type CoefficientName<A extends string> = A extends string ? `${A}${A}` | A | "V" | "source" : never;
+
+/**
+ * Coefficients by name. TypeScript alone does not object to a property too many in what a function returns: `C`, the
+ * names that it does return, are
+ * there to be judged.
+ */
+export type Coefficients<A extends string, C extends string> = {
+  readonly [K in C]?: K extends CoefficientName<A>
+    ? number
+    : `${K} is no coefficient: those on the axis ${A} are ${A}${A}, ${A}, V and source`;
+};
+
+/** The axes of a problem, of which there is one. */
+export type OnlyAxis<A extends string, Each = A> = {
+  readonly [K in A]: Each extends unknown ? ([A] extends [Each] ? Axis : "a problem has one axis") : never;
+};
+
+/**
+ * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name: one function that returns them, or a formula for each.
+ */
+export type EquationCoefficients<A extends string, N extends string, C extends string = CoefficientName<A>> =
+  | KernelCode<N, Coefficients<A, C>>
+  | { readonly [K in CoefficientName<A>]?: StateFunction<N> };
+
+export interface AxisPoint {
+  /** A value of the axis. */
+  readonly at: Quantity;
+  /** Whether it falls on a node (the default: kinks, continuous barriers), midway between two (jumps of the payoff, barriers on dates), or anywhere. */
+  readonly align?: Alignment | "none";
+  /** Whether nodes are dense around it; true by default. */
+  readonly concentrate?: boolean;
+}
+
+export interface Axis {
+  readonly from: Quantity;
+  readonly to: Quantity;
+  /** 201 by default. */
+  readonly nodes?: number;
+  /**
+   * In which derivatives are discretised, x = S or x = ln S; "linear" by default. The equation, boundaries and all else are written in S
+   * either way.
+   */
+  readonly coordinate?: CoordinateName;
+  /** Strikes, barriers, spots; a quantity alone is { at: quantity }. */
+  readonly points?: readonly (Quantity | AxisPoint)[];
+  /** How nodes are concentrated around points; "sinh" by default. */
+  readonly density?: DensityKind;
+  /** Of the dense part about a point, in units of the coordinate; a twentieth of the axis by default. */
+  readonly width?: Quantity;
+}
+
+/**
+ * What holds at an end of an axis.
+ *
+ *   linear          ∂²V/∂S² = 0, whatever the coordinate: the equation without its second derivative. The default.
+ *   zero-curvature  ∂²V/∂x² = 0 in the coordinate x
+ *   dirichlet       V = value
+ *   neumann         ∂V/∂S = slope
+ */
+export type Boundary<N extends string> =
+  | { readonly kind: "linear" }
+  | { readonly kind: "zero-curvature" }
+  | { readonly kind: "dirichlet"; readonly value: StateFunction<N> }
+  | { readonly kind: "neumann"; readonly slope: StateFunction<N> };
+
+/**
+ * How V ≥ payoff is solved for in each stage.
+ *
+ *   penalty             Forsyth & Vetzal (2002): policy iteration with a large penalty; wherever the exercise region is. The default.
+ *   brennan-schwartz    Brennan & Schwartz (1977): projection during substitution; exact if the region is one interval at the `side`, fastest
+ *   operator-splitting  Ikonen & Toivanen (2004): a multiplier carried from step to step; second order in time, at the cost of one solution
+ */
+export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splitting";
+
+/** Conditions on one date are applied backward in time, in the order they are listed. */
+export type Condition<N extends string> =
+  | {
+      /** V ≥ payoff: at all times, or on the dates `at`. At most one. */
+      readonly kind: "exercise";
+      readonly payoff: StateFunction<N>;
+      readonly at?: readonly Quantity[];
+      readonly method?: ExerciseMethod;
+      /** Which end of the axis the exercise region is at; by default where payoff is larger at expiry. */
+      readonly side?: "low" | "high";
+    }
+  | {
+      /** On the dates `at` the state jumps: V(S) ← V(to(S)). */
+      readonly kind: "jump";
+      readonly at: readonly Quantity[];
+      readonly to: StateFunction<N>;
+    }
+  | {
+      /** V = value (0 by default) where S ≤ below or S ≥ above: on the dates `at`, or at all times between `from` (0) and `until` (expiry). */
+      readonly kind: "knock-out";
+      readonly below?: StateFunction<N>;
+      readonly above?: StateFunction<N>;
+      readonly value?: StateFunction<N>;
+      readonly at?: readonly Quantity[];
+      readonly from?: Quantity;
+      readonly until?: Quantity;
+    };
+
+/** `rannacherSteps`: steps after expiry and each date that are replaced by two half steps of implicit Euler. */
+export type SchemeChoice =
+  | { readonly kind: "implicit-euler" }
+  | { readonly kind: "crank-nicolson"; readonly rannacherSteps?: number }
+  | { readonly kind: "theta"; readonly theta: number; readonly rannacherSteps?: number }
+  | { readonly kind: "tr-bdf2"; readonly rannacherSteps?: number };
+
+/**
+ * A problem for a one-factor parabolic equation, backward from expiry to today:
+ *
+ *   ∂V/∂t + a(t, S) ∂²V/∂S² + b(t, S) ∂V/∂S + c(t, S) V + d(t, S) = 0,   V(expiry, S) = terminal(S),
+ *
+ * for an axis named S and coefficients SS = a, S = b, V = c, source = d. A specification: plain data and functions, no device. `A` is the
+ * axis' name, `P` the parameters', `C` those of what the equation returns.
+ */
+export interface EquationProblem<A extends string, P extends string = never, C extends string = CoefficientName<A>> {
+  /** One axis, by name. */
+  readonly axes: OnlyAxis<A>;
+  /** Run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
+  readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
+  readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>, C>;
+  readonly terminal: StateFunction<NoInfer<"t" | A | P>>;
+  /** Years, > 0. */
+  readonly expiry: Quantity;
+  readonly boundaries?: {
+    readonly [K in NoInfer<A>]?: {
+      readonly low?: Boundary<NoInfer<"t" | A | P>>;
+      readonly high?: Boundary<NoInfer<"t" | A | P>>;
+    };
+  };
+  readonly conditions?: readonly Condition<NoInfer<"t" | A | P>>[];
+  /** Crank–Nicolson with two Rannacher steps by default. */
+  readonly scheme?: SchemeChoice;
+  /** Time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
+  readonly steps?: number;
+  /**
+   * Step lengths double so many times, less one, on the way from expiry or a date: 1 is uniform. By default 1, and more for exercise at all
+   * times, whose boundary moves like the square root of the time to expiry.
+   */
+  readonly grading?: number;
+  /** Richardson's extrapolation, from a solution with half the steps, or half the intervals, or one of each. */
+  readonly extrapolate?: "time" | "space" | "both";
+  /** Whether to judge the error by a second solution, with half the steps and half the intervals; an extrapolation judges it by itself. */
+  readonly errorEstimate?: boolean;
+  /**
+   * Where drift outweighs diffusion between nodes: "fitted" (the default) raises diffusion until the matrix is an M-matrix, so that no
+   * oscillation is possible, at the cost of first order there; "central" leaves it.
+   */
+  readonly convection?: "fitted" | "central";
+  /** "f64" by default: f32x2, emulated double, on WebGPU. */
+  readonly precision?: Precision;
+}
+
+/** A problem of any names, as the solver handles it inside. */
+export type AnyProblem = EquationProblem<string, string>;

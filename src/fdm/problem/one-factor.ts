@@ -1,0 +1,206 @@
+import type { KernelFunction } from "../../kernel/index.ts";
+import {
+  afterDividend,
+  type DiscreteDividend,
+  integrate,
+  integratedVariance,
+  type LocalSurface,
+  type PiecewiseConstant,
+  rowMean,
+  rowVolatility,
+  shifted,
+  shiftedSigma,
+  surfaceVolatility,
+} from "../../market/index.ts";
+import type { PayoffProfile } from "../../products/index.ts";
+import { isKnockedIn, type KnockIns, type KnockOut, SAME_DATE } from "./barriers.ts";
+import { checkedVolatility } from "./volatility-check.ts";
+
+/** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
+export type Diffusion =
+  | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
+  /** σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
+  | {
+      readonly kind: "local";
+      readonly sigma: (spot: number) => number;
+      readonly shift: number;
+      readonly jumps?: readonly number[];
+    }
+  /**
+   * σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which may move.
+   */
+  | {
+      readonly kind: "formula";
+      readonly sigma: KernelFunction<any, number>;
+      readonly shift: number;
+      readonly start?: number;
+      readonly jumps?: boolean;
+    }
+  /** σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
+  | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
+
+/** One product on one underlying: what the one-factor solver solves. Times in years from today. */
+export interface OneFactorProblem {
+  /** Prices at which the solution is read; the first is today's spot. */
+  readonly spots: readonly number[];
+  /** > 0. */
+  readonly expiry: number;
+  readonly payoff: PayoffProfile;
+  readonly american: boolean;
+  /** In [0, expiry), increasing: when else a European problem may be exercised. */
+  readonly exerciseTimes?: readonly number[];
+  readonly rates: PiecewiseConstant;
+  readonly dividendYield: number;
+  /** Those inside (0, expiry), by time. */
+  readonly dividends: readonly DiscreteDividend[];
+  readonly diffusion: Diffusion;
+  /** In (0, expiry), increasing: when rates or volatility jump by so much that the time grid starts anew, with the damped, short steps that events have. */
+  readonly restarts?: readonly number[];
+  /** What ends it early, at most one at any price and time of those watched together counts: see `barriers.ts`. */
+  readonly barriers?: readonly KnockOut[];
+  /** What has to happen before it can be exercised at all; until then a barrier ends it, too. */
+  readonly knockIns?: KnockIns;
+}
+
+/** Whether the holder may exercise today, at a spot. */
+export function isExercisableNow(problem: OneFactorProblem, spot: number): boolean {
+  const { american, exerciseTimes, expiry } = problem;
+  return (
+    (american || (exerciseTimes !== undefined && exerciseTimes[0] <= SAME_DATE * expiry)) && isKnockedIn(problem, spot)
+  );
+}
+
+/** A parallel move of the instantaneous volatility and of the rates. */
+export interface Shift {
+  readonly volatility: number;
+  readonly rate: number;
+}
+
+export function shiftedProblem(problem: OneFactorProblem, shift: Shift): OneFactorProblem {
+  const { volatility, rate } = shift;
+  if (volatility === 0 && rate === 0) return problem;
+  return {
+    ...problem,
+    rates: rate === 0 ? problem.rates : shifted(problem.rates, rate),
+    diffusion: volatility === 0 ? problem.diffusion : shiftedDiffusion(problem.diffusion, volatility),
+  };
+}
+
+function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
+  if (diffusion.kind !== "deterministic") return { ...diffusion, shift: diffusion.shift + shift };
+  return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
+}
+
+/** σ at a price and a time. @throws VolatilityError where a formula gives none */
+export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
+  if (diffusion.kind === "local")
+    return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
+  if (diffusion.kind === "formula") {
+    const at = (diffusion.start ?? 0) + time;
+    return Math.max(checkedVolatility(diffusion.sigma(spot, at), spot, at) + diffusion.shift, 0);
+  }
+  if (diffusion.kind === "surface")
+    return Math.max(surfaceVolatility(diffusion.surface, spot, time) + diffusion.shift, 0);
+  const { times, values } = diffusion.sigma;
+  const piece = times.findIndex((end) => time <= end);
+  return values[piece < 0 ? times.length : piece];
+}
+
+/**
+ * σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the largest at its
+ * ends and in the middle.
+ */
+export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
+  if (diffusion.kind === "formula") {
+    const times = [from, 0.5 * (from + to), to];
+    return (spot) => {
+      let largest = 0;
+      for (const time of times) largest = Math.max(largest, volatilityAt(diffusion, spot, time));
+      return largest;
+    };
+  }
+  if (diffusion.kind !== "surface") return (spot) => volatilityAt(diffusion, spot, from);
+  const { surface, shift } = diffusion;
+  const mean = rowMean(surface, from, to);
+  return (spot) => Math.max(rowVolatility(surface, mean, spot) + shift, 0);
+}
+
+/**
+ * ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the largest
+ * of them (a surface's σ is its mean). It is 0 only where σ
+ * is 0 all along the forwards of all spots: nothing then moves at random.
+ */
+export function totalVariance(problem: OneFactorProblem): number {
+  const { diffusion, expiry, spots, payoff } = problem;
+  if (diffusion.kind === "deterministic") return integratedVariance(diffusion.sigma, expiry);
+  let largest = 0;
+  const take = (sigma: number): void => {
+    largest = Math.max(largest, sigma);
+  };
+  // At zero, where dividends may take it, the spot stays.
+  const takeAt = (price: number, time: number): void => {
+    if (price > 0) take(volatilityAt(diffusion, price, time));
+  };
+  if (diffusion.kind === "surface") {
+    const sigma = volatilityOver(problem, 0, expiry);
+    for (const price of [spots[0], ...payoff.kinks]) take(sigma(price));
+  } else {
+    for (const time of [0, 0.5 * expiry, expiry])
+      for (const price of [spots[0], forwardPrice(problem, spots[0], time), ...payoff.kinks]) takeAt(price, time);
+  }
+  if (largest === 0) {
+    for (let i = 0; i <= PATH_POINTS; i++) {
+      const time = (i / PATH_POINTS) * expiry;
+      for (const spot of spots) takeAt(forwardPrice(problem, spot, time), time);
+    }
+  }
+  return largest * largest * expiry;
+}
+
+/** Where σ was 0 wherever it was looked at first, it is looked at as often along each forward. */
+const PATH_POINTS = 256;
+
+/** Where a spot of today is at a time if nothing moves at random: F(t) = S·exp(∫(r − q)), less its dividends. */
+export function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
+  let price = spot;
+  let from = 0;
+  for (const dividend of problem.dividends) {
+    if (dividend.time > time) break;
+    price = afterDividend(price * Math.exp(driftOver(problem, from, dividend.time)), dividend);
+    from = dividend.time;
+  }
+  return price * Math.exp(driftOver(problem, from, time));
+}
+
+/** The standard deviation of ln S from one time to another, by the price whose volatility it has. */
+export function deviationOver(problem: OneFactorProblem, from: number, to: number): (price: number) => number {
+  const { diffusion } = problem;
+  if (!(to > from)) return () => 0;
+  if (diffusion.kind !== "deterministic") {
+    const sigma = volatilityOver(problem, from, to);
+    return (price) => sigma(price) * Math.sqrt(to - from);
+  }
+  const variance = integratedVariance(diffusion.sigma, to) - integratedVariance(diffusion.sigma, from);
+  return () => Math.sqrt(Math.max(variance, 0));
+}
+
+/** ∫ (r − q) dt from one time to another. */
+export function driftOver({ rates, dividendYield }: OneFactorProblem, from: number, to: number): number {
+  return integrate(rates, to) - integrate(rates, from) - dividendYield * (to - from);
+}
+
+/** ∫ (r − q) dt over the life. */
+export function totalDrift(problem: OneFactorProblem): number {
+  return driftOver(problem, 0, problem.expiry);
+}
+
+/** Whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the time step. */
+export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
+  const constantRates = isConstantUntil(rates, expiry);
+  if (diffusion.kind === "formula") return false;
+  if (diffusion.kind === "surface") return constantRates && diffusion.surface.times.length === 1;
+  return constantRates && (diffusion.kind === "local" || isConstantUntil(diffusion.sigma, expiry));
+}
+
+const isConstantUntil = ({ times }: PiecewiseConstant, expiry: number): boolean =>
+  times.length === 0 || times[0] >= expiry;

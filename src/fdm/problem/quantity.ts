@@ -1,0 +1,92 @@
+import { KernelError, SpecError } from "../../errors.ts";
+import { formula, formulaMessage } from "../../kernel/index.ts";
+import { shownType } from "./checks.ts";
+import type { Quantity } from "./equation.ts";
+
+/** The parameters of one entry, in the order of `Batch.names`. */
+export type ParameterValues = readonly number[];
+
+/** The parameters of a batch. */
+export interface Batch {
+  readonly names: readonly string[];
+  readonly entries: readonly ParameterValues[];
+}
+
+/** @throws SpecError arrays of different lengths, no arrays */
+export function batchOf(parameters: Readonly<Record<string, number | readonly number[]>>): Batch {
+  const names = Object.keys(parameters);
+  let size: number | undefined;
+  for (const name of names) {
+    const value = parameters[name];
+    if (typeof value === "number") continue;
+    if (!Array.isArray(value) && !ArrayBuffer.isView(value))
+      throw new SpecError(`parameters.${name}: got ${shownType(value)}, expected a number or an array of numbers`);
+    const { length } = value;
+    if (length === 0 || (size !== undefined && size !== length))
+      throw new SpecError(
+        `parameters.${name}: ${length} values${size === undefined ? "" : `, others have ${size}`}; expected as many as the batch has entries`,
+      );
+    size = length;
+  }
+  const entry = (l: number): number[] =>
+    names.map((name) => {
+      const given = parameters[name];
+      return typeof given === "number" ? given : given[l];
+    });
+  return { names, entries: Array.from({ length: size ?? 1 }, (_, l) => entry(l)) };
+}
+
+/** @throws SpecError a parameter that is no number, for entry `l` */
+export function checkParameters({ names, entries }: Batch, l: number): void {
+  const bad = entries[l].findIndex((value) => !Number.isFinite(value));
+  if (bad < 0) return;
+  const place = entries.length === 1 ? "" : `[${l}]`;
+  const got: unknown = entries[l][bad];
+  throw new SpecError(
+    `parameters.${names[bad]}${place}: got ${typeof got === "number" ? got : shownType(got)}, expected a finite number`,
+  );
+}
+
+/** What one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
+export function entryError(f: () => unknown): SpecError | undefined {
+  try {
+    f();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SpecError) return error;
+    throw error;
+  }
+}
+
+/** Evaluates a quantity for each entry; formulas are parsed once. */
+export function quantityOf(
+  path: string,
+  quantity: Quantity,
+  names: readonly string[],
+): (entry: ParameterValues) => number {
+  const evaluate = evaluatorOf(path, quantity, names);
+  return (entry) => {
+    const value = evaluate(entry);
+    if (!Number.isFinite(value))
+      throw new SpecError(`${path}: ${value} for ${shown(names, entry)}; expected a finite number`);
+    return value;
+  };
+}
+
+function evaluatorOf(path: string, quantity: Quantity, names: readonly string[]): (entry: ParameterValues) => number {
+  if (typeof quantity === "number") return () => quantity;
+  if (typeof quantity !== "string")
+    throw new SpecError(`${path}: got ${shownType(quantity)}, expected a number or a formula of the parameters`);
+  try {
+    const evaluate = formula(quantity, names);
+    return (entry) => evaluate(...entry);
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    throw new SpecError(`${path}: ${formulaMessage(error)}`, { cause: error });
+  }
+}
+
+/** "sigma = 0.2, r = 0.05" */
+export function shown(names: readonly string[], entry: ParameterValues): string {
+  return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
+}

@@ -1,0 +1,128 @@
+import { SpecError } from "../../errors.ts";
+import type { BackendName } from "../../device/index.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { shownType } from "../problem/checks.ts";
+import { differentiate } from "./fornberg.ts";
+import { richardsonCorrection } from "../time/schemes/richardson.ts";
+
+/** The solution at a point of the axis. */
+export interface PointSolution {
+  readonly value: number;
+  /** ∂V/∂S. */
+  readonly first: number;
+  /** ∂²V/∂S². */
+  readonly second: number;
+  /** Of the value; undefined unless the problem asked for it or for an extrapolation. */
+  readonly errorEstimate: number | undefined;
+}
+
+/** The edge of the exercise region, from today to expiry. */
+export interface ExerciseBoundary {
+  /** Years from today, ascending. */
+  readonly times: Float64Array;
+  /** S* at each time; NaN where no node is exercised. */
+  readonly levels: Float64Array;
+}
+
+/** V on a mesh, ascending. */
+export interface MeshValues {
+  readonly nodes: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** A coarser solution, the order at which the two converge, and whether the difference is added as a correction or only judged. */
+export interface Companion extends MeshValues {
+  readonly order: number;
+  readonly corrects: boolean;
+}
+
+export interface EntryContents {
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly warnings: readonly string[];
+  readonly error: SpecError | undefined;
+  readonly fine: MeshValues;
+  readonly companions: readonly Companion[];
+  readonly exerciseBoundary: ExerciseBoundary | undefined;
+  /** Rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
+  readonly rounding: { readonly relative: number; readonly absolute: number };
+}
+
+/** The solution of one entry of a batch. One that failed has an `error`, and reading its values throws it. */
+export class EntrySolution {
+  readonly parameters: Readonly<Record<string, number>>;
+  /** What the user should know: where the scheme lost its order, what did not converge. */
+  readonly warnings: readonly string[];
+  /** Why there is no solution: a coefficient that is not finite, with the place. */
+  readonly error: SpecError | undefined;
+  readonly #contents: EntryContents;
+  #values: Float64Array | undefined;
+
+  constructor(contents: EntryContents) {
+    this.parameters = contents.parameters;
+    this.warnings = contents.warnings;
+    this.error = contents.error;
+    this.#contents = contents;
+  }
+
+  /** Values of the axis, ascending. */
+  get nodes(): Float64Array {
+    return this.#solved().fine.nodes;
+  }
+
+  /** V(0, S) at each node, extrapolated if the problem asked for that. */
+  get values(): Float64Array {
+    const { fine, companions } = this.#solved();
+    if (!companions.some(({ corrects }) => corrects)) return fine.values;
+    this.#values ??= fine.nodes.map((node) => this.at(node).value);
+    return this.#values;
+  }
+
+  /** Undefined unless the problem has an exercise condition. */
+  get exerciseBoundary(): ExerciseBoundary | undefined {
+    return this.#solved().exerciseBoundary;
+  }
+
+  /**
+   * Value and derivatives at S by Fornberg's weights on the `order` nearest nodes (one and two more for the derivatives), so with a reading
+   * error of O(h^order) wherever V is smooth, at the ends too. The solution itself is of order 2, or 4 where space was extrapolated.
+   * @throws SpecError S beyond the axis; this entry's `error`
+   */
+  at(S: number, { order = 4 }: { readonly order?: 2 | 4 } = {}): PointSolution {
+    const { fine, companions, rounding } = this.#solved();
+    const { nodes } = fine;
+    if (typeof S !== "number") throw new SpecError(`at: got ${shownType(S)}, expected a number on the axis`);
+    if (!(S >= nodes[0] && S <= nodes[nodes.length - 1]))
+      throw new SpecError(`at(${S}): outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
+    const [value, first, second] = differentiate(nodes, fine.values, S, order);
+    const read = [value, first, second];
+    let judged = rounding.relative * Math.abs(value) + rounding.absolute;
+    for (const { nodes: coarse, values, order: p, corrects } of companions) {
+      const other = differentiate(coarse, values, S, order);
+      const corrections = other.map((coarser, k) => richardsonCorrection([value, first, second][k], coarser, p));
+      judged += (corrects ? 1 : SAFETY) * Math.abs(corrections[0]);
+      if (corrects) corrections.forEach((correction, k) => (read[k] += correction));
+    }
+    return {
+      value: read[0],
+      first: read[1],
+      second: read[2],
+      errorEstimate: companions.length === 0 ? undefined : judged,
+    };
+  }
+
+  #solved(): EntryContents {
+    if (this.error !== undefined) throw this.error;
+    return this.#contents;
+  }
+}
+
+/** By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index is where the order is known. */
+const SAFETY = 1.25;
+
+/** What `solve` gives. */
+export interface Solution {
+  /** One for each entry of the batch, in order. */
+  readonly entries: readonly EntrySolution[];
+  readonly backend: BackendName;
+  readonly precision: Precision;
+}

@@ -1,0 +1,53 @@
+import { cellOf, type Mesh } from "../mesh/mesh.ts";
+
+/**
+ * Reading a solution between its nodes: the polynomial of degree 5 through the six nodes around the spot, its value and
+ * first two derivatives, as weights on the six values. Truncation O(h⁶), O(h⁵), O(h⁴) where the solution is smooth. Where the value
+ * alone is wanted the device reads it the same way (`solver/point.ts`).
+ */
+export const WINDOW = 6;
+
+export interface Stencil {
+  /** Six weights each. */
+  readonly value: readonly number[];
+  readonly delta: readonly number[];
+  readonly gamma: readonly number[];
+}
+
+/** The weights at a spot of the six `nodes` from index `first` on. */
+export function stencil(nodes: ArrayLike<number>, first: number, spot: number): Stencil {
+  // Plain arrays: of this length they are much cheaper to make than typed ones.
+  const value = [0, 0, 0, 0, 0, 0];
+  const delta = [0, 0, 0, 0, 0, 0];
+  const gamma = [0, 0, 0, 0, 0, 0];
+  for (let k = 0; k < WINDOW; k++) {
+    // p = Π (S − xⱼ)/(xₖ − xⱼ) over j ≠ k, with p′ and p″ by the product rule, one factor at a time.
+    let p = 1;
+    let p1 = 0;
+    let p2 = 0;
+    for (let j = 0; j < WINDOW; j++) {
+      if (j === k) continue;
+      const scale = 1 / (nodes[first + k] - nodes[first + j]);
+      const factor = (spot - nodes[first + j]) * scale;
+      p2 = p2 * factor + 2 * p1 * scale;
+      p1 = p1 * factor + p * scale;
+      p *= factor;
+    }
+    value[k] = p;
+    delta[k] = p1;
+    gamma[k] = p2;
+  }
+  return { value, delta, gamma };
+}
+
+/** First of the six nodes with the spot in the middle gap, as far as the ends allow: of the mesh, or of its live nodes. */
+export function windowStart(
+  mesh: Mesh,
+  spot: number,
+  lowest = 0,
+  highest = mesh.count - 1,
+  cell = cellOf(mesh, spot),
+): number {
+  const first = Math.min(Math.max(cell - 2, lowest), highest + 1 - WINDOW);
+  return Math.min(Math.max(first, 0), mesh.count - WINDOW);
+}

@@ -1,0 +1,145 @@
+import { SpecError } from "../../errors.ts";
+import type { Solved } from "../execute/equation-batch.ts";
+import type { Given } from "../problem/functions.ts";
+import { STATUS, TROUBLE } from "../execute/item/status.ts";
+import type { Model } from "../problem/model.ts";
+import { type ParameterValues, shown } from "../problem/quantity.ts";
+import { ROW_REALS } from "../time/timeline.ts";
+
+export interface Report {
+  readonly warnings: readonly string[];
+  readonly error: SpecError | undefined;
+}
+
+/**
+ * What the status words of a lane say, in words.
+ * @param endless the errors of loops that did not end, by number
+ */
+export function reportOf(
+  model: Model,
+  entry: ParameterValues,
+  solved: Solved,
+  endless: ReadonlyMap<number, SpecError>,
+): Report {
+  const { status } = solved;
+  const loop = endless.get(status[STATUS.endless]);
+  if (loop !== undefined) return { warnings: [], error: loop };
+  if (status[STATUS.trouble] !== 0) return { warnings: [], error: troubleOf(model, entry, solved) };
+  const warnings: string[] = [];
+  if (matters(model, entry, solved)) warnings.push(driftWarning(model, solved));
+  if (status[STATUS.unconverged] > 0)
+    warnings.push(
+      `exercise: ${status[STATUS.unconverged]} stages ended before the penalty iteration did; take more steps`,
+    );
+  if (status[STATUS.growth] !== 0)
+    warnings.push("equation.V: grows by more than a step can follow, V·Δt ≥ 1; take more steps");
+  return { warnings, error: undefined };
+}
+
+/**
+ * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points (without any: the
+ * middle half of the nodes), or a tenth of all nodes.
+ */
+function matters(model: Model, entry: ParameterValues, { status, mesh: { values } }: Solved): boolean {
+  const cuts = status[STATUS.cuts];
+  if (cuts === 0) return false;
+  if (cuts > values.length / 10) return true;
+  const points = model.meshOf(entry).points.map(({ at }) => at);
+  const [low, high] =
+    points.length > 0
+      ? [Math.min(...points), Math.max(...points)]
+      : [values[values.length >> 2], values[(3 * values.length) >> 2]];
+  return values[status[STATUS.cutLow]] <= high && values[status[STATUS.cutHigh]] >= low;
+}
+
+function driftWarning({ axisName, variant }: Model, { status, mesh: { values } }: Solved): string {
+  const [low, high] = [values[status[STATUS.cutLow]], values[status[STATUS.cutHigh]]];
+  const what = `equation.${axisName}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ${axisName} from ${rounded(low)} to ${rounded(high)}`;
+  const remedy = "take more nodes there";
+  return variant.fitted
+    ? `${what}; diffusion was raised there, which is of first order: ${remedy}`
+    : `${what}; the solution may oscillate there: ${remedy}, or convection: "fitted"`;
+}
+
+const rounded = (x: number): string => String(Number(x.toPrecision(4)));
+
+/** A function that is to blame for what was found at a node, and its value there on the host. */
+interface Found {
+  readonly path: string;
+  readonly got: number;
+}
+
+function troubleOf(model: Model, entry: ParameterValues, solved: Solved): SpecError {
+  const S = solved.mesh.values[solved.status[STATUS.node]];
+  const bits = solved.status[STATUS.trouble];
+  const t = timeOf(solved);
+  const where = `at ${model.axisName} = ${rounded(S)}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
+  if ((bits & TROUBLE.solution) !== 0)
+    return new SpecError(
+      `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the axis`,
+    );
+  const { path, got } = blamed(model, solved, (given) => given.at(t, S, ...entry));
+  if ((bits & TROUBLE.negative) !== 0)
+    return new SpecError(
+      `${path}: ${rounded(got)} ${where}; expected a diffusion that is nowhere negative, as ½σ²S² is: backward from its terminal values ` +
+        "the equation has no other solution; look at the sign, or guard the formula there: Math.max(0, …)",
+    );
+  const value = Number.isFinite(got) && bits !== TROUBLE.edge ? "not finite in this precision" : String(got);
+  return new SpecError(
+    `${path}: ${value} ${where}; expected a finite number at every node: guard the formula there, or move the end of the axis`,
+  );
+}
+
+/** The time of the row in which the trouble was: of the stage for the matrix, of its end for values. */
+function timeOf({ status, program: { words, reals }, timeline: { dates } }: Solved): number {
+  const bits = status[STATUS.trouble];
+  const row = status[STATUS.row];
+  const segment = words[2 * row + 1];
+  if ((bits & TROUBLE.terminal) !== 0) return dates[dates.length - 1];
+  if ((bits & TROUBLE.solution) !== 0) return 0;
+  if ((bits & TROUBLE.event) !== 0) return dates[segment];
+  const atEnd = (bits & (TROUBLE.payoff | TROUBLE.pinned | TROUBLE.edge)) !== 0;
+  return dates[segment] + reals[ROW_REALS * row + (atEnd ? 1 : 0)] * (dates[segment + 1] - dates[segment]);
+}
+
+/** Which function it was; of several that it may have been, the first that is not finite on the host. */
+function blamed(model: Model, solved: Solved, valueOf: (given: Given) => any): Found {
+  const { status, program } = solved;
+  const bits = status[STATUS.trouble];
+  const { equation, terminal, ends, conditions, exercise } = model;
+  const coefficient = (["a", "b", "c", "d"] as const).find(
+    (name) => (bits & (name === "a" ? TROUBLE.a | TROUBLE.negative : TROUBLE[name])) !== 0,
+  );
+  if (coefficient !== undefined) {
+    const label = equation.labels[coefficient];
+    return { path: `equation.${label}`, got: valueOf(equation)[label] };
+  }
+  const end = status[STATUS.node] === 0 ? ends.low.number : ends.high.number;
+  const flags = program.words[2 * status[STATUS.row]];
+  const atAllTimes = conditions.filter(({ kind, dates }) => kind === "knock-out" && dates === undefined);
+  const candidates =
+    (bits & TROUBLE.terminal) !== 0
+      ? [terminal]
+      : (bits & TROUBLE.payoff) !== 0
+        ? [exercise!.payoff]
+        : (bits & TROUBLE.slope) !== 0
+          ? [end]
+          : (bits & TROUBLE.event) !== 0
+            ? functionsOf(conditions[(flags >> 8) & 255])
+            : [end, ...atAllTimes.flatMap(functionsOf)];
+  const found = candidates
+    .filter((given) => given !== undefined)
+    .map((given): Found => ({ path: given.path, got: valueOf(given) }));
+  return found.find(({ got }) => !Number.isFinite(got)) ?? found[0];
+}
+
+function functionsOf(condition: Model["conditions"][number]): (Given | undefined)[] {
+  switch (condition.kind) {
+    case "exercise":
+      return [condition.payoff];
+    case "jump":
+      return [condition.to];
+    default:
+      return [condition.value, condition.below, condition.above];
+  }
+}

@@ -1,0 +1,113 @@
+import { isKnockedIn } from "../problem/barriers.ts";
+import { type Stencil, stencil, WINDOW } from "./interpolation.ts";
+import { type Grid, windowOf } from "../execute/instance.ts";
+import { isExercisableNow } from "../problem/one-factor.ts";
+import type { LaneValues } from "../execute/launch.ts";
+import { cellOf, nodeAt } from "../mesh/mesh.ts";
+
+/** The solution at one spot. */
+export interface PointValue {
+  readonly value: number;
+  readonly delta: number;
+  readonly gamma: number;
+  /** Whether exercise is optimal at once: the value is then the payoff. */
+  readonly exercised: boolean;
+}
+
+/** Reads a lane's solution at today's spot; `rounding` is the relative rounding of the values. */
+export function pointValue(grid: Grid, { window }: LaneValues, rounding: number): PointValue {
+  const { problem } = grid;
+  const [spot] = problem.spots;
+  const today = windowOf(grid);
+  const { first } = today;
+  if (first === undefined || (problem.american && onObstacle(grid, window, first, rounding * spot)))
+    return exercisedNow(grid);
+  const weights = (today.stencil ??= stencilOf(grid, window, first));
+  let [value, delta, gamma] = [0, 0, 0];
+  for (let k = 0; k < WINDOW; k++) {
+    const v = window[k];
+    value += weights.value[k] * v;
+    delta += weights.delta[k] * v;
+    gamma += weights.gamma[k] * v;
+  }
+  if (isExercisableNow(problem, spot)) {
+    const paid = problem.payoff.exercised(spot);
+    if (!problem.american && paid > 0 && paid >= value) return exercisedNow(grid);
+    value = Math.max(value, paid);
+  }
+  return { value, delta, gamma, exercised: false };
+}
+
+/**
+ * The values at the spots after today's, which the device has read; infinite where exercise is optimal at once, for they are what it pays then. `paid`: what exercise now pays
+ * at each, −∞ where nobody may.
+ */
+export function spotValues({ problem }: Grid, values: LaneValues, paid: Float64Array, column: Float64Array): void {
+  values.spots(column);
+  for (let k = 0; k < column.length; k++) {
+    const isExercised = !problem.american && paid[k] > 0 && paid[k] >= column[k];
+    column[k] = isExercised ? Number.POSITIVE_INFINITY : Math.max(column[k], paid[k]);
+  }
+}
+
+/** On a window's nodes: those that the device made, rounded as it did, else the mesh's. */
+function stencilOf({ problem, mesh }: Grid, window: LaneValues["window"], first: number): Stencil {
+  const spot = problem.spots[0];
+  if (window.length > WINDOW) return stencil(window, WINDOW, spot);
+  if ("nodes" in mesh) return stencil(mesh.nodes, first, spot);
+  return stencil(
+    [0, 1, 2, 3, 4, 5].map((k) => nodeAt(mesh, first + k)),
+    0,
+    spot,
+  );
+}
+
+function nodeOf({ mesh }: Grid, window: LaneValues["window"], first: number, k: number): number {
+  return window.length > WINDOW ? window[WINDOW + k] : nodeAt(mesh, first + k);
+}
+
+/** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
+function onObstacle(grid: Grid, window: LaneValues["window"], first: number, tolerance: number): boolean {
+  const { spots } = grid.problem;
+  if (!isKnockedIn(grid.problem, spots[0])) return false;
+  // At the end of live nodes, and beside a kink, the spot need not be in the middle of its window.
+  const below = cellOf(grid.mesh, spots[0]) - first;
+  for (let k = below; k <= below + 1; k++) {
+    const payoff = grid.problem.payoff.exercised(nodeOf(grid, window, first, k));
+    if (!(payoff > 0 && window[k] <= payoff + tolerance)) return false;
+  }
+  return true;
+}
+
+/**
+ * How much more than the payoff the nodes of the window are worth at most, where the exercise boundary is among them; else 0, and where the payoff jumps: a boundary at
+ * the jump is on a node, and beyond it the payoff says nothing.
+ */
+export function premiumAtBoundary(grid: Grid, { window }: LaneValues, rounding: number): number {
+  const { first } = windowOf(grid);
+  const { american, payoff, spots } = grid.problem;
+  if (first === undefined || !american || payoff.jumps || !isKnockedIn(grid.problem, spots[0])) return 0;
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (let k = 0; k < WINDOW; k++) {
+    const premium = window[k] - grid.problem.payoff.exercised(nodeOf(grid, window, first, k));
+    least = Math.min(least, premium);
+    most = Math.max(most, premium);
+  }
+  return least <= rounding * spots[0] ? most : 0;
+}
+
+function exercisedNow({ problem }: Grid): PointValue {
+  const { payoff } = problem;
+  const [spot] = problem.spots;
+  const bump = 1e-5 * spot;
+  const here = payoff.exercised(spot);
+  const [below, above] = [here - payoff.exercised(spot - bump), payoff.exercised(spot + bump) - here];
+  // Next to a jump the holder's side is the one that does not.
+  const across = Math.abs(below) < Math.abs(above) ? 2 * below : 2 * above;
+  return {
+    value: here,
+    delta: (payoff.jumps ? across : below + above) / (2 * bump),
+    gamma: 0,
+    exercised: true,
+  };
+}

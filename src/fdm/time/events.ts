@@ -1,0 +1,49 @@
+import type { DiscreteDividend } from "../../market/index.ts";
+import { SAME_DATE, type WatchedLevel, watchedLevels } from "../problem/barriers.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
+import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
+
+/**
+ * What happens on one date inside the life. Forward in time, a dividend comes first, then barriers are watched, then the holder may exercise: at the
+ * spot after the dividend, and only what has not been knocked out.
+ */
+export interface TimeEvent {
+  readonly time: number;
+  /** Bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS; none where the time grid starts anew without one. */
+  readonly flags: number;
+  readonly dividend: DiscreteDividend | undefined;
+}
+
+const NONE: readonly TimeEvent[] = [];
+
+/** The events inside (0, expiry), in order; with barriers each of them sets what they knock out, or in. */
+export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
+  const { dividends, exerciseTimes = [], restarts = [], expiry } = problem;
+  const barriers = watchedLevels(problem);
+  if (dividends.length + exerciseTimes.length + restarts.length + barriers.length === 0) return NONE;
+  const all = [
+    ...dividends.map((dividend): TimeEvent => ({ time: dividend.time, flags: DIVIDEND, dividend })),
+    ...exerciseTimes.map((time): TimeEvent => ({ time, flags: EXERCISE, dividend: undefined })),
+    ...restarts.map((time): TimeEvent => ({ time, flags: 0, dividend: undefined })),
+    ...barriers.flatMap(datesOf).map((time): TimeEvent => ({ time, flags: BARRIERS, dividend: undefined })),
+  ].sort((a, b) => a.time - b.time);
+  const merged: TimeEvent[] = [];
+  for (const event of all) {
+    const before = merged.at(-1);
+    if (event.dividend === undefined && !inside(event.time, expiry)) continue;
+    if (before !== undefined && event.time - before.time <= SAME_DATE * expiry)
+      merged[merged.length - 1] = both(before, event);
+    else merged.push(event);
+  }
+  return barriers.length === 0 ? merged : merged.map((event) => ({ ...event, flags: event.flags | BARRIERS }));
+}
+
+/** When watching begins and ends, or the dates of it. */
+const datesOf = ({ from, to, times }: WatchedLevel): readonly number[] => times ?? [from, to];
+
+const inside = (time: number, expiry: number): boolean => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE);
+
+/** Dividends of one date are one already. */
+function both(a: TimeEvent, b: TimeEvent): TimeEvent {
+  return { time: a.time, flags: a.flags | b.flags, dividend: a.dividend ?? b.dividend };
+}

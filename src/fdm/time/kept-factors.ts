@@ -1,0 +1,44 @@
+import type { Solved } from "../operator/coefficients.ts";
+import { REFACTOR, SECOND } from "./flags.ts";
+import type { TimeGrid } from "./time-grid.ts";
+
+/**
+ * The flags of a steady solver's steps (`SolverVariant`), which has room for two factorisations: REFACTOR where one is made, in the place of that
+ * which was not used last, and SECOND where steps use the second. Dates that are a month apart, or a number of days in turns, make segments of two lengths,
+ * and in each of them the matrices of one of the last two.
+ *
+ * One that is left out has, in all lanes, h of the one that is kept, to the bit (`TimeGrid.factored`). Not where a barrier is watched between dates, since what it cuts
+ * off differs from segment to segment, and the values that it holds want h·r of the steps in hand.
+ */
+export function flagsOfKept(lanes: readonly Solved[]): Int32Array {
+  const times = new Set<TimeGrid>();
+  for (const { grid } of lanes) times.add(grid.time);
+  const [{ flags }] = times;
+  const isBarred = lanes[0].problem.barriers !== undefined; // as all lanes of a launch are
+  if (isBarred && lanes.some(isWatchedBetweenDates)) return flags;
+  const all = [...times];
+  const isSame = (a: number, b: number): boolean => all.every(({ factored }) => factored[3 * a] === factored[3 * b]);
+  const kept: number[] = []; // by place, which factorisation
+  let place = 1;
+  let factorisation = -1;
+  let isAnyKept = false;
+  const needs = flags.map((flag) => {
+    let needed = flag;
+    if ((flag & REFACTOR) !== 0) {
+      factorisation++;
+      const found = kept.findIndex((one) => isSame(one, factorisation));
+      place = found < 0 ? 1 - place : found;
+      if (found < 0) kept[place] = factorisation;
+      else {
+        needed &= ~REFACTOR;
+        isAnyKept = true;
+      }
+    }
+    return place === 1 ? needed | SECOND : needed;
+  });
+  // In one place factors stay nearer.
+  return isAnyKept ? needs : flags;
+}
+
+const isWatchedBetweenDates = ({ problem }: Solved): boolean =>
+  problem.barriers?.some(({ times }) => times === undefined) ?? false;

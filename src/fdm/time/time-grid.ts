@@ -1,0 +1,254 @@
+import type { TimeEvent } from "./events.ts";
+import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./flags.ts";
+
+/**
+ * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
+ *
+ * Crank–Nicolson steps, with each segment's first steps replaced by two implicit Euler half steps (Rannacher 1984): both
+ * need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dates of events, where
+ * the solution is rough again. For early exercise Δt doubles from phase to phase: the boundary moves like √τ near expiry
+ * and a uniform grid would be of first order there.
+ *
+ * A segment that begins with a bend and has one step of the coarsest grid takes that by two stages of one matrix I − hL (Alexander 1977, of second
+ * order and L-stable), h = γ·Δt₁ with γ = 1 − 1/√2; Δt₁ = Δt/2γ is longer than Crank–Nicolson's steps after it, so that they need the same matrix, too.
+ */
+export interface TimeStep {
+  /** Which segment between events it is in, 0 the one that starts today. */
+  readonly segment: number;
+  /** The step's ends as parts of its segment; `from` < `to`. */
+  readonly from: number;
+  readonly to: number;
+  readonly scheme: StepScheme;
+}
+
+/** Of Alexander's two stages, both from `to` to `from`, the first is one of implicit Euler's. */
+export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander-2";
+
+export interface TimeGridSpec {
+  readonly expiry: number;
+  /** Inside (0, expiry), increasing: the grid has nodes there. */
+  readonly events: readonly TimeEvent[];
+  /** Steps of the coarsest grid, if there are no events. */
+  readonly steps: number;
+  /** Every step of the coarsest grid becomes this many: grids that differ in it alone are nested, as Richardson's extrapolation wants. */
+  readonly refinement: number;
+  /** Steps doubled in length, phase by phase; 1 for a uniform grid. */
+  readonly phases: number;
+  /** Steps replaced by pairs of Euler half steps, in each segment. */
+  readonly rannacherSteps: number;
+  /** The same in segments of fewer than half of the steps; as many unless given. */
+  readonly rannacherStepsOfShort?: number;
+  /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
+  readonly damped: boolean;
+  /** Whether exercise on dates makes the solution jump, which else only bends. */
+  readonly jumps?: boolean;
+}
+
+/** Everything about a grid but its dates: few in a book, since segments have steps in round numbers. */
+interface Pattern {
+  readonly steps: readonly TimeStep[];
+  /**
+   * One word a step, see `solverKernel`. Where coefficients depend on time every step is marked for a new factorisation, and a
+   * launch takes away the marks that none of its lanes needs.
+   */
+  readonly flags: Int32Array;
+  /** Of each factorisation the step, and h of I − hL as a part of its segment. */
+  readonly factoring: readonly { readonly step: TimeStep; readonly part: number }[];
+  /** Steps with rows of coefficients, in order: those that factor, or end at an event that has some. */
+  readonly eventful: readonly number[];
+  /** Equal for grids with equal flags. */
+  readonly key: string;
+  readonly homogeneous: boolean;
+  /** How often the solver factors, how often a dividend is paid, and on how many dates barriers are set. */
+  readonly factorisations: number;
+  readonly dividends: number;
+  readonly barrierDates: number;
+}
+
+export interface TimeGrid extends Pattern {
+  /** Today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
+  readonly dates: readonly number[];
+  readonly events: readonly TimeEvent[];
+  /** Of each factorisation, three numbers: h of I − hL, in years, and the calendar times of its step's ends. */
+  readonly factored: readonly number[];
+}
+
+/** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
+const patterns = new Map<string | number, Pattern>();
+const MOST_PATTERNS = 512;
+
+/** `homogeneous`: coefficients do not depend on time, so that a factorisation lasts as long as Δt does. */
+export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
+  const dates = [0];
+  for (const { time } of spec.events) dates.push(time);
+  dates.push(spec.expiry);
+  const counts: number[] = [];
+  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, i, dates[i + 1] - dates[i]));
+  // A number where there is one segment, which is nearly always and which a string would make slow.
+  const scheme =
+    ((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4 +
+    (spec.damped ? 2 : 0) +
+    (homogeneous ? 1 : 0);
+  const name =
+    counts.length === 1
+      ? counts[0] * 65_536 + scheme
+      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.jumps ?? false} ${scheme}`;
+  let pattern = patterns.get(name);
+  if (pattern === undefined) {
+    if (patterns.size >= MOST_PATTERNS) patterns.clear();
+    patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
+  }
+  const { steps, flags, factoring, eventful, key, factorisations, dividends, barrierDates } = pattern;
+  // Name by name: spread, they take longer than all that is new.
+  return {
+    steps,
+    flags,
+    factoring,
+    eventful,
+    key,
+    homogeneous,
+    factorisations,
+    dividends,
+    barrierDates,
+    dates,
+    events: spec.events,
+    factored: factoredSteps(pattern, dates),
+  };
+}
+
+function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readonly number[] {
+  const factored: number[] = [];
+  let h = 0;
+  let before = 0;
+  for (const { step, part } of factoring) {
+    const { from, to } = stepTimes({ dates }, step);
+    // Steps as long as those before them, or before those, get the very same h, so that a factorisation made again is the same bit for bit, and one that is kept is seen to be.
+    const exact = part * (dates[step.segment + 1] - dates[step.segment]);
+    if (!near(exact, h)) [h, before] = [near(exact, before) ? before : exact, h];
+    factored.push(h, from, to);
+  }
+  return factored;
+}
+
+/** Calendar times of a step's ends, years from today. */
+export function stepTimes(
+  { dates }: Pick<TimeGrid, "dates">,
+  { segment, from, to }: TimeStep,
+): { from: number; to: number } {
+  const start = dates[segment];
+  const length = dates[segment + 1] - start;
+  return { from: start + from * length, to: to === 1 ? dates[segment + 1] : start + to * length };
+}
+
+/** h of I − hL as a part of the step. */
+const IMPLICIT = { euler: 1, "crank-nicolson": 0.5, "alexander-1": ALEXANDER_GAMMA, "alexander-2": ALEXANDER_GAMMA };
+const SCHEME_FLAGS = { euler: 0, "crank-nicolson": CRANK_NICOLSON, "alexander-1": 0, "alexander-2": ALEXANDER };
+
+/** h of I − hL as a part of the segment. */
+function implicitPart({ from, to, scheme }: TimeStep): number {
+  return IMPLICIT[scheme] * (to - from);
+}
+
+function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous: boolean): Pattern {
+  const steps: TimeStep[] = [];
+  for (let segment = counts.length - 1; segment >= 0; segment--) {
+    const phases = segment === counts.length - 1 ? spec.phases : Math.min(spec.phases, 3);
+    steps.push(...segmentSteps(spec, segment, stepSizes(counts[segment], phases)));
+  }
+  const flags = Int32Array.from(steps, (step, i) => {
+    const before = steps[i - 1];
+    const same = homogeneous && before?.segment === step.segment && near(implicitPart(step), implicitPart(before));
+    const isLast = steps[i + 1]?.segment !== step.segment;
+    const ends = step.segment > 0 && isLast ? spec.events[step.segment - 1].flags : 0;
+    return (same ? 0 : REFACTOR) | SCHEME_FLAGS[step.scheme] | ends;
+  });
+  const marked = (bits: number): number[] => [...flags.keys()].filter((i) => (flags[i] & bits) !== 0);
+  const factoring = marked(REFACTOR).map((i) => ({ step: steps[i], part: implicitPart(steps[i]) }));
+  return {
+    steps,
+    flags,
+    factoring,
+    eventful: marked(REFACTOR | DIVIDEND | BARRIERS),
+    homogeneous,
+    key: flags.join(),
+    factorisations: factoring.length,
+    dividends: marked(DIVIDEND).length,
+    barrierDates: marked(BARRIERS).length,
+  };
+}
+
+const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
+
+function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly number[]): TimeStep[] {
+  if (coarsest.length === 1 && bendsOnly(spec, segment)) return alexanderSteps(segment, spec.refinement);
+  const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
+  // As a part of the steps before it small enough that its first order does not show.
+  const isShort = 2 * coarsest.length < spec.steps;
+  const ofShort = bendsOnly(spec, segment) ? 1 : (spec.rannacherStepsOfShort ?? spec.rannacherSteps);
+  // No more than the coarsest grid has: in nested grids they are to be as many.
+  const rannacherSteps = Math.min(isShort ? ofShort : spec.rannacherSteps, coarsest.length);
+  const damped = spec.damped && segment === 0;
+  if (damped) sizes.push(sizes[sizes.length - 1] / 4);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const steps: TimeStep[] = [];
+  let left = total; // in whole and half units: exact, so that equal steps have equal lengths
+  const push = (size: number, scheme: StepScheme): void => {
+    const to = left / total;
+    left -= size;
+    steps.push({ segment, from: left / total, to, scheme });
+  };
+  sizes.forEach((size, i) => {
+    if (i >= rannacherSteps && !(damped && i === sizes.length - 1)) push(size, "crank-nicolson");
+    else {
+      push(size / 2, "euler");
+      push(size / 2, "euler");
+    }
+  });
+  return steps;
+}
+
+/** Alexander's step, Δt/2γ long, and `count` − 1 of Crank–Nicolson's, Δt long. */
+function alexanderSteps(segment: number, count: number): TimeStep[] {
+  const length = 1 / (count - 1 + 0.5 / ALEXANDER_GAMMA);
+  const from = (count - 1) * length;
+  const steps: TimeStep[] = [
+    { segment, from, to: 1, scheme: "alexander-1" },
+    { segment, from, to: 1, scheme: "alexander-2" },
+  ];
+  for (let i = count - 2; i >= 0; i--)
+    steps.push({ segment, from: i * length, to: (i + 1) * length, scheme: "crank-nicolson" });
+  return steps;
+}
+
+/**
+ * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: after a date of exercise, and at expiry
+ * before one. One step of the coarsest grid is then enough, for its error falls with the step's square like any other's.
+ */
+function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
+  return !jumps && events[Math.min(segment, events.length - 1)]?.flags === EXERCISE;
+}
+
+/**
+ * Steps of a segment, in units of a twelfth, so that patterns recur among trades: as the square root of its share of the life. Where the solution only
+ * bends less of them will do the closer the dates: as the power ¾.
+ */
+function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
+  if (spec.events.length === 0) return spec.steps;
+  const bends = bendsOnly(spec, segment);
+  const share = (length / spec.expiry) ** (bends ? 0.75 : 0.5);
+  const unit = Math.max(bends ? 1 : 2, Math.round(spec.steps / 12));
+  return Math.max(unit, unit * Math.round((spec.steps * share) / unit));
+}
+
+/** Relative lengths of `count` steps that double phase by phase, as equal in number as possible, later phases first. */
+function stepSizes(count: number, phases: number): number[] {
+  const used = Math.max(1, Math.min(phases, count >> 1));
+  const base = Math.floor(count / used);
+  const rest = count - base * used;
+  const sizes: number[] = [];
+  for (let phase = 0; phase < used; phase++) {
+    const length = base + (used - 1 - phase < rest ? 1 : 0);
+    for (let i = 0; i < length; i++) sizes.push(2 ** phase);
+  }
+  return sizes;
+}

@@ -1,0 +1,157 @@
+import { SpecError } from "../../errors.ts";
+import { timeGrid } from "./time-grid.ts";
+import type { GivenCondition } from "../problem/conditions.ts";
+import { shown, type ParameterValues } from "../problem/quantity.ts";
+import { implicitEuler } from "./schemes/implicit-euler.ts";
+import type { TimeScheme } from "./schemes/scheme.ts";
+
+/** Bits of a row's flags; the condition of an event stands in bits 8 … 15, the knock-outs in force in bits 16 … 23. */
+export const FACTOR = 1;
+export const KEEP = 2;
+export const STEP_END = 4;
+export const EVENT = 8;
+export const OBSTACLE = 16;
+
+/** Reals of a row: places of stage, end and h in its segment, weights, extrapolation. */
+export const ROW_REALS = 6;
+
+/** The dates of one entry: today, those of its conditions, expiry; what happens at each. */
+export interface Timeline {
+  readonly dates: readonly number[];
+  /** Indices of the conditions at each date, in the order they are applied. */
+  readonly events: readonly (readonly number[])[];
+  /** For each segment between dates the knock-outs in force, a bit each, by their number among those at all times. */
+  readonly regions: readonly number[];
+}
+
+/** What the solver does, in order: stages of time steps and events, the same for all entries of one key. */
+export interface TimeProgram {
+  readonly key: string;
+  /** Two words a row: flags, the segment (of an event: the date's index). */
+  readonly words: Int32Array;
+  /** `ROW_REALS` a row. */
+  readonly reals: Float64Array;
+  /** The times at which the exercise boundary is recorded, in order, by segment and place in it. */
+  readonly records: readonly { readonly segment: number; readonly place: number }[];
+}
+
+/** @throws SpecError a date outside the life */
+export function timelineOf(
+  conditions: readonly GivenCondition[],
+  expiry: number,
+  entry: ParameterValues,
+  names: readonly string[],
+): Timeline {
+  if (!(expiry > 0))
+    throw new SpecError(`expiry: ${expiry} for ${shown(names, entry)}; expected a positive number of years`);
+  const near = 1e-9 * expiry;
+  const place = (path: string, time: number): number => {
+    if (!(time >= -near && time <= expiry + near))
+      throw new SpecError(`${path}: ${time} is outside the life, 0 to ${expiry}, for ${shown(names, entry)}`);
+    return time < near ? 0 : time > expiry - near ? expiry : time;
+  };
+  const happens: { time: number; condition: number }[] = [];
+  const windows: [number, number][] = [];
+  conditions.forEach((condition, k) => {
+    const times = condition.dates?.map((date, d) => place(`${condition.path}.at[${d}]`, date(entry))) ?? [];
+    times.forEach((time) => happens.push({ time, condition: k }));
+    if (condition.kind === "knock-out" && condition.dates === undefined) {
+      const from = place(`${condition.path}.from`, condition.from?.(entry) ?? 0);
+      const until = place(`${condition.path}.until`, condition.until?.(entry) ?? expiry);
+      if (!(from < until))
+        throw new SpecError(
+          `${condition.path}: from ${from} until ${until} for ${shown(names, entry)}; expected from before until`,
+        );
+      windows.push([from, until]);
+    }
+  });
+  const sorted = [0, ...happens.map(({ time }) => time), ...windows.flat(), expiry].toSorted((a, b) => a - b);
+  const dates = sorted.filter((time, i) => i === 0 || time - sorted[i - 1] > near);
+  dates[dates.length - 1] = expiry;
+  const events = dates.map((date) =>
+    happens.flatMap(({ time, condition }) => (Math.abs(time - date) <= near ? [condition] : [])),
+  );
+  const regions = dates.slice(1).map((end, i) => {
+    const middle = 0.5 * (dates[i] + end);
+    return windows.reduce((mask, [from, until], k) => mask | (from < middle && middle < until ? 1 << k : 0), 0);
+  });
+  return { dates, events, regions };
+}
+
+export interface ProgramSpec {
+  readonly scheme: TimeScheme;
+  /** Of the grid before its refinement. */
+  readonly steps: number;
+  /** 2 where there is a coarser solution, so that the grids are nested. */
+  readonly refinement: 1 | 2;
+  readonly grading: number;
+  readonly rannacherSteps: number;
+  /** Whether two Euler half steps end the grid. */
+  readonly damped: boolean;
+  /** Whether the matrix depends on time, so that each stage has its own; or the obstacle. */
+  readonly matrixInTime: boolean;
+  readonly obstacleInTime: boolean;
+  /** Whether the exercise boundary is recorded: after each step, at its own dates, or not. */
+  readonly record: "steps" | "events" | "none";
+  /** Which condition is the exercise on dates. */
+  readonly exercise: number;
+}
+
+/** Program of a timeline. Rannacher's steps and the grading begin anew at every date. */
+export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timeline): TimeProgram {
+  const { scheme, steps, refinement, grading, rannacherSteps, damped } = spec;
+  const expiry = dates[dates.length - 1];
+  const grid = timeGrid(
+    {
+      expiry,
+      events: dates.slice(1, -1).map((time) => ({ time, flags: 0, dividend: undefined })),
+      steps,
+      refinement,
+      phases: grading,
+      rannacherSteps,
+      damped,
+    },
+    !spec.matrixInTime,
+  );
+  const words: number[] = [];
+  const reals: number[] = [];
+  const records: { segment: number; place: number }[] = [];
+  const happen = (date: number): void => {
+    for (const condition of events[date]) {
+      const recorded = spec.record === "events" && condition === spec.exercise;
+      words.push(EVENT | (recorded ? STEP_END : 0) | (condition << 8), date);
+      reals.push(0, 0, 0, 0, 0, 0);
+      if (recorded) records.push({ segment: Math.max(date - 1, 0), place: date === 0 ? 0 : 1 });
+    }
+  };
+  happen(dates.length - 1);
+  let before = { segment: -1, h: 0 };
+  for (const { segment, from, to, scheme: kind } of grid.steps) {
+    const { stages } = kind === "euler" ? implicitEuler : scheme;
+    const length = to - from;
+    stages.forEach((stage, s) => {
+      const h = stage.implicit * length;
+      const same = !spec.matrixInTime && before.segment === segment && Math.abs(before.h - h) <= 1e-9 * h;
+      const newObstacle = spec.obstacleInTime || before.segment !== segment;
+      before = { segment, h };
+      const ends = s === stages.length - 1 && spec.record === "steps";
+      words.push(
+        (same ? 0 : FACTOR) |
+          (stages.length > 1 && s === 0 ? KEEP : 0) |
+          (ends ? STEP_END : 0) |
+          (newObstacle ? OBSTACLE : 0) |
+          (regions[segment] << 16),
+        segment,
+      );
+      reals.push(to - stage.at * length, to - stage.end * length, h, stage.fromU, stage.fromV, stage.extrapolation);
+      if (ends) records.push({ segment, place: from });
+    });
+    if (from === 0) happen(segment);
+  }
+  return {
+    key: `${words.join()}|${reals.join()}`,
+    words: Int32Array.from(words),
+    reals: Float64Array.from(reals),
+    records,
+  };
+}

@@ -1,2 +1,0 @@
-/** Batches priced on several threads of the host. */
-export { type Crew, crewOf, startCrew } from "./crew.ts";

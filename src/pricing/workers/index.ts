@@ -1,0 +1,2 @@
+/** Batches priced on several threads of the host. */
+export { type Crew, crewOf, startCrew } from "./worker-pool.ts";
