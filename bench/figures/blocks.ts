@@ -1,4 +1,5 @@
 /** The blocks of the documents that quote figures. Each is made from bench/results and never written by hand. */
+import { wrapped } from "../../scripts/markdown.ts";
 import { advantage, type Measurement } from "../harness.ts";
 import { digits, type Kept, percent, range } from "./kept.ts";
 
@@ -12,19 +13,6 @@ const row = (...cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const table = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
   [row(...header), row(...header.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
 const paragraphs = (...parts: readonly string[]): string => parts.join("\n\n");
-
-const LINE_LENGTH = 120;
-
-/** A paragraph broken at spaces into lines of at most 120 characters. */
-export function wrapped(text: string): string {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.length - 1;
-    if (last >= 0 && lines[last].length + 1 + word.length <= LINE_LENGTH) lines[last] += ` ${word}`;
-    else lines.push(word);
-  }
-  return lines.join("\n");
-}
 
 const provenance = (kept: Kept): string => wrapped(kept.provenance());
 
