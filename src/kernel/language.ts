@@ -4,31 +4,53 @@
  */
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
 
+/** A scalar parameter of a kernel: `real`, `i32`, `u32` or `bool`. */
 export interface ScalarDeclaration<T extends ScalarType = ScalarType> {
   readonly kind: "scalar";
   readonly type: T;
 }
 
+/** A buffer parameter of a kernel, from `read(…)` or `write(…)`. */
 export interface BufferDeclaration<E extends ElementType = ElementType, A extends "read" | "write" = "read" | "write"> {
   readonly kind: "buffer";
   readonly element: E;
   readonly access: A;
 }
 
+/** A parameter of a kernel. */
 export type Declaration = ScalarDeclaration | BufferDeclaration;
 
 /** A real number in the precision the kernel is compiled for. */
 export const real: ScalarDeclaration<"real"> = { kind: "scalar", type: "real" };
+/** A signed 32-bit integer. */
 export const i32: ScalarDeclaration<"i32"> = { kind: "scalar", type: "i32" };
+/** An unsigned 32-bit integer. */
 export const u32: ScalarDeclaration<"u32"> = { kind: "scalar", type: "u32" };
+/** A boolean. */
 export const bool: ScalarDeclaration<"bool"> = { kind: "scalar", type: "bool" };
 
-/** A buffer the kernel only reads. */
+/**
+ * Declares a buffer that the kernel only reads.
+ *
+ * @param element `real`, `i32` or `u32`.
+ * @example
+ * import { read, real } from "feynkac/kernel";
+ *
+ * console.log(read(real).access); // read
+ */
 export function read<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "read"> {
   return { kind: "buffer", element: element.type, access: "read" };
 }
 
-/** A buffer the kernel writes, and may read. */
+/**
+ * Declares a buffer that the kernel writes and may read.
+ *
+ * @param element `real`, `i32` or `u32`.
+ * @example
+ * import { real, write } from "feynkac/kernel";
+ *
+ * console.log(write(real).access); // write
+ */
 export function write<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "write"> {
   return { kind: "buffer", element: element.type, access: "write" };
 }
@@ -38,6 +60,7 @@ export interface Numbers {
   [index: number]: number;
   readonly length: number;
 }
+/** An array that a kernel only reads. */
 export interface ReadonlyNumbers {
   readonly [index: number]: number;
   readonly length: number;
@@ -53,9 +76,13 @@ export type ValueOf<D extends Declaration> =
         ? ReadonlyNumbers
         : Numbers;
 
+/** Parameters of a kernel by name. */
 export type Params = Readonly<Record<string, Declaration>>;
+/** Parameters of a kernel function by position. */
 export type ParamTuple = readonly Declaration[];
+/** What the parameters of a kernel are inside its body. */
 export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
+/** What the parameters of a kernel function are inside its body. */
 export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> };
 
 /** What a kernel may know at compile time: constants, and other kernel functions. */
@@ -81,6 +108,7 @@ export type FunctionResult = Scalars | KernelBody<Scalars>;
 export interface Collective {
   readonly collective: string;
 }
+/** The body of a kernel with barriers: a generator, which yields barriers and collective operations. */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 
 /**
@@ -99,6 +127,7 @@ export interface KernelFunction<P extends ParamTuple = ParamTuple, R extends Fun
   readonly source: string;
 }
 
+/** What `fn` takes. */
 export interface FunctionDefinition<P extends ParamTuple, E extends Environment, R extends FunctionResult> {
   readonly name?: string;
   readonly params: P;
@@ -125,6 +154,7 @@ export interface Kernel<P extends Params = Params> {
   readonly body: (args: any, gpu: Gpu, env: any) => void | KernelBody;
 }
 
+/** What `kernel` takes. */
 export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly name?: string;
   readonly params: P;
