@@ -92,13 +92,17 @@ function describe({ name, doc, declaration }: Export): string {
   return [
     `## ${name}`,
     fence(reflowedComments(declaration)),
-    ...(doc === undefined || doc.text === "" ? [] : [reflowed(indentedAsCode(doc.text))]),
+    ...(doc === undefined || doc.text === "" ? [] : [reflowed(labelled(indentedAsCode(doc.text)))]),
     ...(parameters.length === 0 ? [] : [`**Parameters**`, parameters.join("\n")]),
     ...(doc === undefined || doc.returns === "" ? [] : [wrapped(`**Returns** ${doc.returns}`)]),
     ...(throws.length === 0 ? [] : [`**Throws**`, throws.join("\n")]),
     ...(doc?.examples ?? []).flatMap((example) => [`**Example**`, fence(example)]),
   ].join("\n\n");
 }
+
+/** "Cost: …" and its like, at the start of a line, as list items. */
+const labelled = (lines: string): string =>
+  lines.replaceAll(/^(Accuracy|Cost|Design|Memory|Method|Shapes|Source|Verified): /gm, "* **$1.** ");
 
 /** Lines that a comment indents, by two at least, are equations and lists of words: code blocks in Markdown. */
 const indentedAsCode = (lines: string): string =>

@@ -88,16 +88,15 @@ describe("examples", () => {
     writeFileSync(join(folder, "all.mts"), imports.join("\n"));
     const { stdout, stderr, status } = run(process.execPath, "--import", import.meta.resolve("tsx"), "all.mts");
     expect(`${stderr}${status === 0 ? "" : stdout}`).toBe("");
-    const printed = stdout.split(/^# /m).slice(1);
-    for (const [i, { name, code }] of examples.entries()) {
-      const expected = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
-      expect(
-        printed[i]
-          ?.split("\n")
-          .slice(1)
-          .filter((line) => line !== ""),
-        name,
-      ).toEqual(expected);
-    }
+    const printed = stdout.split(/^# (?=\w+$)/m).slice(1);
+    const lines = printed.map((text) => {
+      const [name = "", ...rest] = text.split("\n");
+      return { name, printed: rest.filter((line) => line !== "") };
+    });
+    const expected = examples.map(({ name, code }) => {
+      const comments = [...code.matchAll(/console\.log\(.*\);(?:\n *)? ?\/\/ (.*)$/gm)].map(([, text]) => text);
+      return { name, printed: comments.flatMap((comment) => comment.split("; then ")) };
+    });
+    expect(lines).toEqual(expected);
   });
 });
