@@ -4,8 +4,8 @@ import { type Benchmark, clockGHz, type Context, medianSeconds } from "./harness
 import { type Blas, openBlas } from "./peers/blas.ts";
 
 /**
- * Flops a cycle of a core that issues two 128-bit products and two 128-bit sums, as x86 and ARM of the last decade do; WebAssembly's SIMD
- * has no fused multiply-add.
+ * Flops a cycle of a core that issues two 128-bit products and two 128-bit sums, as x86 and ARM of the last decade do;
+ * WebAssembly's SIMD has no fused multiply-add.
  */
 const flopsPerCycle = { f64: 8, f32: 16 } as const;
 

@@ -41,7 +41,10 @@ export interface Benchmark {
   run(context: Context): Promise<void>;
 }
 
-/** Runs a benchmark, prints its table, and returns its figures; `reported` is told of each at once, so that a run cut short leaves what it measured. */
+/**
+ * Runs a benchmark, prints its table, and returns its figures; `reported` is told of each at once, so that a run cut
+ * short leaves what it measured.
+ */
 export async function measure(
   benchmark: Benchmark,
   quick: boolean,
@@ -71,7 +74,10 @@ export function cpuName(): string {
   return `${model}, ${cpus().length} cores`;
 }
 
-/** The commit that is measured, marked when the sources differ from it; FEYNKAC_COMMIT says it where there is no repository. */
+/**
+ * The commit that is measured, marked when the sources differ from it; FEYNKAC_COMMIT says it where there is no
+ * repository.
+ */
 export function commitName(): string {
   const told = process.env["FEYNKAC_COMMIT"];
   if (told !== undefined) return told;
@@ -86,8 +92,8 @@ export function commitName(): string {
 }
 
 /**
- * Median seconds of `repetitions` runs after one unmeasured run. The median, because a shared machine only ever adds time
- * and the mean takes it all.
+ * Median seconds of `repetitions` runs after one unmeasured run. The median, because a shared machine only ever adds
+ * time and the mean takes it all.
  */
 export async function medianSeconds(repetitions: number, run: () => unknown): Promise<number> {
   await run();
@@ -101,8 +107,8 @@ export async function medianSeconds(repetitions: number, run: () => unknown): Pr
 }
 
 /**
- * Figures of two sides measured in turns, since the clock of a shared machine drifts within minutes: three rounds at least, after an unmeasured one, and as many as `milliseconds`
- * allow. Those of the round with the median quotient.
+ * Figures of two sides measured in turns, since the clock of a shared machine drifts within minutes: three rounds at
+ * least, after an unmeasured one, and as many as `milliseconds` allow. Those of the round with the median quotient.
  */
 export async function inTurns(
   milliseconds: number,

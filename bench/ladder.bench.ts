@@ -66,7 +66,10 @@ async function present(backend: "cuda" | "webgpu"): Promise<{ readonly name: str
 /** Trades whose launches are counted: every strike, volatility and expiry several times. */
 const COUNTED = 400;
 
-/** Nodes times steps that an American trade of the book takes with all its scenarios, on every mesh on which it is solved. European ones have a closed form. */
+/**
+ * Nodes times steps that an American trade of the book takes with all its scenarios, on every mesh on which it is
+ * solved. European ones have a closed form.
+ */
 async function nodeStepsATrade(): Promise<number> {
   using device = await openDevice({ backend: "cpu", precision: "f64" });
   const counts: Promise<number>[] = [];
@@ -74,9 +77,9 @@ async function nodeStepsATrade(): Promise<number> {
     if (args["flags"] !== undefined) counts.push(nodeStepsOf(args));
     device.launch(kernel, args, size);
   };
-  const nodeStepsOf = async ({ lanes, nodes, runs, flags }: LaunchArguments): Promise<number> => {
+  const nodeStepsOf = async ({ instances, nodes, runs, flags }: LaunchArguments): Promise<number> => {
     const words = await device.read(flags as DeviceBuffer<"i32">, 0, Number(runs));
-    return Number(lanes) * Number(nodes) * words.reduce((steps, run) => steps + stepsOfRun(run), 0);
+    return Number(instances) * Number(nodes) * words.reduce((steps, run) => steps + stepsOfRun(run), 0);
   };
   const counting = new Proxy(device, {
     get: (target, name) => {
@@ -96,8 +99,8 @@ async function* chunks(lines: Iterable<string>): AsyncGenerator<string> {
 }
 
 /**
- * Seconds that the time loops of so many node-steps take at least. On a core 7/4 cycles each, two 16-byte loads a cycle bringing the seven words of 8 bytes that an American
- * one reads (`one-factor.bench.ts`).
+ * Seconds that the time loops of so many node-steps take at least. On a core 7/4 cycles each, two 16-byte loads a cycle
+ * bringing the seven words of 8 bytes that an American one reads (`one-factor.bench.ts`).
  */
 function floorOf(nodeSteps: number, device: string, backend: string, precision: "f64" | "f32"): { floor?: number } {
   if (backend === "cpu") return { floor: (nodeSteps * (7 / 4)) / (clockGHz() * 1e9) / availableParallelism() };

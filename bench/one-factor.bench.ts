@@ -67,8 +67,9 @@ const goals: readonly Goal[] = [
 
 /**
  * The floor of one node and time step on a core, in cycles: one factorised implicit step reads u, the inverse pivot and
- * the upper factor, then z, the lower factor, u and (American) the obstacle, and writes z and u. Two 16-byte loads a cycle
- * bring 4 words of 8 bytes; the writes and the 10 flops fit beside them. Every array is taken to be in the L1 cache.
+ * the upper factor, then z, the lower factor, u and (American) the obstacle, and writes z and u. Two 16-byte loads a
+ * cycle bring 4 words of 8 bytes; the writes and the 10 flops fit beside them. Every array is taken to be in the L1
+ * cache.
  */
 const floorCycles = { american: 7 / 4, european: 6 / 4, bermudan: 6 / 4 };
 
@@ -142,8 +143,8 @@ async function peerSearch(quantLib: QuantLib, goal: Goal, context: Context): Pro
 async function sameMesh({ context, quantLib, gigahertz }: Setting, engine: OurEngine, { name, problem, mesh }: Case) {
   const batch = Array.from({ length: engine.batch }, (_, i) => oneFactor(neighbour(problem, i)));
   const repetitions = context.quick ? 3 : 9;
-  const lanes = engine.prepare(batch, mesh);
-  const solving = (await medianSeconds(repetitions, () => engine.solve(lanes))) / batch.length;
+  const instances = engine.prepare(batch, mesh);
+  const solving = (await medianSeconds(repetitions, () => engine.solve(instances))) / batch.length;
   const seconds = (await medianSeconds(repetitions, () => engine.price(batch, mesh))) / batch.length;
   const peer = quantLib && (await finiteDifferences(quantLib, [problem], context.quick ? 5 : 25).seconds(onMesh(mesh)));
   const described = `${name}, ${describeMesh(mesh)}, ${describeThreads(engine)}`;

@@ -15,25 +15,25 @@ const cases: readonly { readonly name: string; readonly problem: Problem; readon
 ];
 
 async function run(context: Context): Promise<void> {
-  const most = availableParallelism();
-  if (most === 1) context.note("one core: nothing to compare");
-  for (const threads of new Set([2, most])) if (threads <= most && most > 1) await scaling(threads, context);
+  const max = availableParallelism();
+  if (max === 1) context.note("one core: nothing to compare");
+  for (const threads of new Set([2, max])) if (threads <= max && max > 1) await scaling(threads, context);
 }
 
 /**
- * Several threads against one, in turns, since the clock of a shared machine drifts within minutes. The floor is as many processes of one
- * thread each, which share nothing.
+ * Several threads against one, in turns, since the clock of a shared machine drifts within minutes. The floor is as
+ * many processes of one thread each, which share nothing.
  */
 async function scaling(threads: number, context: Context): Promise<void> {
   using one = await OurEngine.open(1);
   using all = await OurEngine.open(threads);
   for (const { name, problem, mesh } of cases) {
     const problems = Array.from({ length: all.batch }, (_, i) => neighbour(problem, i));
-    const lanes = one.prepare(problems.map(oneFactor), mesh);
-    // As many lanes a thread on either side.
+    const instances = one.prepare(problems.map(oneFactor), mesh);
+    // As many instances a thread on either side.
     const rate = async (engine: OurEngine): Promise<number> => {
       const start = performance.now();
-      await engine.solve(lanes.slice(0, engine.batch));
+      await engine.solve(instances.slice(0, engine.batch));
       return engine.batch / ((performance.now() - start) / 1e3);
     };
     const middle = await inTurns(

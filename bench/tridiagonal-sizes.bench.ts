@@ -13,9 +13,9 @@ export const benchmark: Benchmark = {
     "nanoseconds a row against the length of tridiagonal systems, for every algorithm; drawn by npm run figures",
   async run(context) {
     using device = createCpuDevice({ threads: 1 });
-    const least = new Map<string, Report>();
+    const min = new Map<string, Report>();
     const keep = (one: Report): void => {
-      if (one.figure < (least.get(one.case)?.figure ?? Infinity)) least.set(one.case, one);
+      if (one.figure < (min.get(one.case)?.figure ?? Infinity)) min.set(one.case, one);
     };
     const floor = FLOOR_CYCLES / (clockGHz() * 1e9);
     for (let pass = 0; pass < (context.quick ? 1 : PASSES); pass++) {
@@ -29,7 +29,7 @@ export const benchmark: Benchmark = {
         seconds: 240,
       });
     }
-    for (const one of least.values()) context.report(one);
+    for (const one of min.values()) context.report(one);
     await onGpus.run(context);
   },
 };

@@ -1,4 +1,7 @@
-/** Batches of tridiagonal systems on one core, beside LAPACK's dgtsv; then on the GPUs that are here (bench/device/tridiagonal). */
+/**
+ * Batches of tridiagonal systems on one core, beside LAPACK's dgtsv; then on the GPUs that are here
+ * (bench/device/tridiagonal).
+ */
 import { createCpuDevice } from "../src/device/cpu/index.ts";
 import type { Device } from "../src/device/index.ts";
 import { type Algorithm, TridiagonalSolver, tridiagonalSpec, type TridiagonalSpec } from "../src/linalg/index.ts";
@@ -10,8 +13,8 @@ const ROWS = 512;
 type Layout = "contiguous" | "interleaved";
 
 /**
- * Cycles a row on a core, at least: a division of two doubles occupies the divider for 4 (Zen, Skylake) and serves two systems; five words moved, and c′ and d′
- * written and read, are nine accesses of 8 bytes, two of 16 bytes a cycle.
+ * Cycles a row on a core, at least: a division of two doubles occupies the divider for 4 (Zen, Skylake) and serves two
+ * systems; five words moved, and c′ and d′ written and read, are nine accesses of 8 bytes, two of 16 bytes a cycle.
  */
 export const FLOOR_CYCLES = 9 / 4;
 

@@ -1,5 +1,5 @@
-// Bundles the programs that are run on GPU machines into one folder, which needs Node and `webgpu` and `koffi` and nothing
-// else: the device suite, suite.mjs, and the device benchmarks, bench.mjs, with the fixtures they read.
+// Bundles the programs that are run on GPU machines into one folder, which needs Node and `webgpu` and `koffi` and
+// nothing else: the device suite, suite.mjs, and the device benchmarks, bench.mjs, with the fixtures they read.
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";

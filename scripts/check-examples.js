@@ -1,4 +1,5 @@
-// Lays out the examples of an installed package, and those that its documents show, to be compiled as strictly as users may.
+// Lays out the examples of an installed package, and those that its documents show, to be compiled as strictly as users
+// may.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,12 +1,15 @@
-// Bundles and minifies a program that uses everything of the installed package, as production builds do, and runs it: kernels are
-// read from the text of their functions, so minified ones must give the same numbers, to the bit.
+// Bundles and minifies a program that uses everything of the installed package, as production builds do, and runs it:
+// kernels are read from the text of their functions, so minified ones must give the same numbers, to the bit.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
 import { minifiers } from "../test/support/minifiers.ts";
 
-/** `folder` is where the package is installed and `cover-main.js` stands. Throws when a minified program prints anything else. */
+/**
+ * `folder` is where the package is installed and `cover-main.js` stands. Throws when a minified program prints anything
+ * else.
+ */
 export async function checkMinified(folder) {
   const expected = run(folder, "cover-main.js");
   const compare = (name, file) => {

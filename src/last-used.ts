@@ -4,13 +4,13 @@
  * `dropped` is told of each value that has to go.
  */
 export class LastUsed<K, V> {
-  readonly #most: number;
+  readonly #max: number;
   readonly #dropped: (value: V) => void;
   /** In the order of their last use. */
   readonly #entries = new Map<K, V>();
 
-  constructor(most: number, dropped: (value: V) => void = () => {}) {
-    this.#most = most;
+  constructor(max: number, dropped: (value: V) => void = () => {}) {
+    this.#max = max;
     this.#dropped = dropped;
   }
 
@@ -29,7 +29,7 @@ export class LastUsed<K, V> {
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    if (this.#entries.size <= this.#most) return;
+    if (this.#entries.size <= this.#max) return;
     const [[oldest, old]] = this.#entries;
     this.#entries.delete(oldest);
     this.#dropped(old);

@@ -20,7 +20,10 @@ const tile = (rows: number, columns: number, depth: number, itemRows: number, it
   itemColumns,
 });
 
-/** What the choice of a tile is made from, at 4,096³; the first is the choice for large matrices, measured at the other sizes too. */
+/**
+ * What the choice of a tile is made from, at 4,096³; the first is the choice for large matrices, measured at the other
+ * sizes too.
+ */
 const tiles: Readonly<Record<Real, readonly Tile[]>> = {
   f32: [
     tile(256, 128, 8, 8, 16),

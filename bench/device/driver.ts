@@ -18,7 +18,9 @@ async function loadDriver(): Promise<(prototype: string) => Call> {
   };
 }
 
-/** Bytes of the GPU's memory that nobody has, in the context that is current on this thread. @throws Error a call failed */
+/**
+ * Bytes of the GPU's memory that nobody has, in the context that is current on this thread. @throws Error a call failed
+ */
 export async function freeBytes(): Promise<number> {
   const call = await loadDriver();
   const [free, total] = [[0], [0]];

@@ -44,8 +44,8 @@ export const copy = kernel({
 export const flopsPerRound = 512;
 
 /**
- * Eight independent chains of x ← a·x + b, 32 links a round of the loop: with 8 links WebGPU gave 86 % of an H200's peak where CUDA gave
- * 97 %, a counter that compilers of WGSL add to loops, so that none is endless, being its share.
+ * Eight independent chains of x ← a·x + b, 32 links a round of the loop: with 8 links WebGPU gave 86 % of an H200's
+ * peak where CUDA gave 97 %, a counter that compilers of WGSL add to loops, so that none is endless, being its share.
  */
 export const multiplyAdd = kernel({
   name: "multiplyAdd",

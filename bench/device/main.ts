@@ -1,5 +1,5 @@
-// The benchmarks of devices as a program of its own, for machines that have Node and a GPU but no development tools: bundled by
-// `npm run bundle:device`. node bench.mjs [NAME…] [--quick] [--output FILE]
+// The benchmarks of devices as a program of its own, for machines that have Node and a GPU but no development tools:
+// bundled by `npm run bundle:device`. node bench.mjs [NAME…] [--quick] [--output FILE]
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { benchmark as cycles } from "../cycles.bench.ts";

@@ -4,11 +4,11 @@ import {
   Arena,
   grids,
   type KnockOut,
-  lane,
-  type Lane,
-  LaneSolver,
+  instance,
+  type Instance,
+  BatchSolver,
   type OneFactorProblem,
-  type LaneValues,
+  type InstanceValues,
   pointValue,
   type Resolution,
 } from "../../src/fdm/index.ts";
@@ -110,11 +110,11 @@ const scaled = ({ times, values }: PiecewiseConstant, factor: number): Piecewise
   values: values.map((value) => factor * value),
 });
 
-function lanesOf(problems: readonly OneFactorProblem[], mesh: Resolution): Lane[] {
+function lanesOf(problems: readonly OneFactorProblem[], mesh: Resolution): Instance[] {
   const arena = new Arena();
   return problems.map((one) => {
     const [fine] = grids(one, mesh, arena);
-    return lane(fine, one, arena);
+    return instance(fine, one, arena);
   });
 }
 
@@ -183,20 +183,20 @@ async function book(
   const different = Array.from({ length: 287 }, (_, i) => problem(i, kind));
   const repeated = <T>(some: readonly T[]): T[] => Array.from({ length: count }, (_, i) => some[i % some.length]);
   const heard = listening(device);
-  using solver = new LaneSolver(heard.device, precision, split);
-  const lanes = repeated(lanesOf(different, mesh));
-  const values = await solver.solve(lanes);
+  using solver = new BatchSolver(heard.device, precision, split);
+  const instances = repeated(lanesOf(different, mesh));
+  const values = await solver.solve(instances);
   const launches = heard.launches.splice(0);
   const repetitions = context.quick ? 2 : 7;
   const ms = await stopwatch(device).milliseconds(() => {
     for (const { kernel, args, size } of launches) device.launch(kernel, args, size);
   }, repetitions);
-  const nodeSteps = mesh.nodes * lanes[0].grid.time.steps.length;
-  const error = await worstError(cpu, lanes.slice(0, 287), values);
+  const nodeSteps = mesh.nodes * instances[0].grid.time.steps.length;
+  const error = await worstError(cpu, instances.slice(0, 287), values);
   const title = `${kind.name}${kind.curves ? ", rates and volatility by time" : ""}, ${mesh.nodes} nodes × ${mesh.steps} steps`;
   const name = `${count.toLocaleString("en-US")} ${title}${split === "auto" ? "" : `, split: ${split}`}`;
   const common = { device: device === cpu ? context.cpu : device.name, precision, error };
-  const { homogeneous } = lanes[0].grid.time;
+  const { homogeneous } = instances[0].grid.time;
   const floor = floorOn(device, (homogeneous ? H200.nodeSteps : H200.eliminatedNodeSteps)[precision]);
   const launched = `${launches.length} ${launches.length === 1 ? "launch" : "launches"} of ${launches[0].kernel.kernel.name}`;
   const report = (part: string, figure: number, unit: string, rest: Partial<Report>): void => {
@@ -219,12 +219,16 @@ async function book(
 }
 
 /** Largest difference in price, over spot, from the CPU's f64 on the same meshes. */
-async function worstError(cpu: Device, lanes: readonly Lane[], values: readonly LaneValues[]): Promise<number> {
-  using solver = new LaneSolver(cpu, "f64");
-  const expected = await solver.solve(lanes);
-  const price = (l: number, all: LaneValues): number => {
-    lanes[l].grid.today = undefined; // each side reads at its own nodes
-    return pointValue(lanes[l].grid, all, 1e-9).value;
+async function worstError(
+  cpu: Device,
+  instances: readonly Instance[],
+  values: readonly InstanceValues[],
+): Promise<number> {
+  using solver = new BatchSolver(cpu, "f64");
+  const expected = await solver.solve(instances);
+  const price = (l: number, all: InstanceValues): number => {
+    instances[l].grid.today = undefined; // each side reads at its own nodes
+    return pointValue(instances[l].grid, all, 1e-9).value;
   };
-  return Math.max(...lanes.map((_, l) => Math.abs(price(l, values[l]) - price(l, expected[l])) / 100));
+  return Math.max(...instances.map((_, l) => Math.abs(price(l, values[l]) - price(l, expected[l])) / 100));
 }

@@ -17,7 +17,10 @@ const book = {
   trades: [{ id: "T", underlying: "ACME", payoff: "put", strike: 105, expiry: 1, exercise: "american" }],
 };
 
-/** Seconds from the command to its exit, with nothing compiled before and with everything. `program`: bin/feynkac.js of a build. */
+/**
+ * Seconds from the command to its exit, with nothing compiled before and with everything. `program`: bin/feynkac.js of
+ * a build.
+ */
 export function starts(device: string, context: Context, program = resolve("bin/feynkac.js")): void {
   const folder = mkdtempSync(join(tmpdir(), "feynkac-start-"));
   try {

@@ -15,7 +15,10 @@ export function stopwatch(device: Device): Stopwatch {
   return device.backend === "cuda" ? byEvents(device as CudaDevice) : bySlope(device);
 }
 
-/** An idle H200 took four times as long for the same launch through WebGPU until it had worked for half a second, also after the seconds that compiling takes; its clock, it seems. */
+/**
+ * An idle H200 took four times as long for the same launch through WebGPU until it had worked for half a second, also
+ * after the seconds that compiling takes; its clock, it seems.
+ */
 const WARM_UP_MS = 1000;
 /** Through CUDA the first work of a process needs a part of that, all later work less. */
 const WARM_UP_CUDA_MS = [200, 20] as const;
@@ -23,9 +26,9 @@ const warmed = new WeakSet<Device>();
 
 function warmUpOfCuda(device: Device): number {
   const [first, again] = WARM_UP_CUDA_MS;
-  const least = warmed.has(device) ? again : first;
+  const min = warmed.has(device) ? again : first;
   warmed.add(device);
-  return least;
+  return min;
 }
 
 /** By the GPU's own clock, once it has worked for a while. */
@@ -34,8 +37,8 @@ function byEvents(device: CudaDevice): Stopwatch {
     device,
     how: "CUDA events",
     async milliseconds(work, repetitions) {
-      const least = warmUpOfCuda(device);
-      for (let warm = 0, i = 0; i < 1 || warm < least; i++) warm += await device.timed(work);
+      const min = warmUpOfCuda(device);
+      for (let warm = 0, i = 0; i < 1 || warm < min; i++) warm += await device.timed(work);
       const all: number[] = [];
       for (let i = 0; i < repetitions; i++) all.push(await device.timed(work));
       return median(all);
@@ -43,7 +46,10 @@ function byEvents(device: CudaDevice): Stopwatch {
   };
 }
 
-/** WebGPU's clock is quantised for privacy: the difference between one and five times the work, which leaves out the waiting. */
+/**
+ * WebGPU's clock is quantised for privacy: the difference between one and five times the work, which leaves out the
+ * waiting.
+ */
 function bySlope(device: Device): Stopwatch {
   const wall = async (work: () => void, times: number): Promise<number> => {
     const start = performance.now();

@@ -29,7 +29,10 @@ export const fillSystems = kernel({
   },
 });
 
-/** The largest componentwise backward error of a system's solution, against the matrices of `fillSystems`, as they were made. */
+/**
+ * The largest componentwise backward error of a system's solution, against the matrices of `fillSystems`, as they were
+ * made.
+ */
 export const residuals = kernel({
   name: "residuals",
   params: { rows: i32, stride: i32, x: read(real), worst: write(real) },
@@ -37,7 +40,7 @@ export const residuals = kernel({
   body({ rows, stride, x, worst }, gpu, { scattered }) {
     const s = gpu.globalId();
     const base = stride === 1 ? s * rows : s;
-    let most = 0.0;
+    let max = 0.0;
     for (let i = 0; i < rows; i++) {
       const e = base + i * stride;
       const below = i > 0 ? scattered(e, 1) * x[Math.max(e - stride, 0)] : 0.0;
@@ -46,20 +49,23 @@ export const residuals = kernel({
       const d = scattered(e, 4);
       const size = Math.abs(below) + Math.abs(here) + Math.abs(above) + Math.abs(d);
       const error = Math.abs(below + here + above - d) / Math.max(size, 1e-30);
-      if (!(error <= most)) most = Number.isFinite(error) ? error : 1.0;
+      if (!(error <= max)) max = Number.isFinite(error) ? error : 1.0;
     }
-    worst[s] = most;
+    worst[s] = max;
   },
 });
 
-/** The same, element by element, an item every `items`-th: for systems so long that an item each would take longer than their solution. */
+/**
+ * The same, element by element, an item every `items`-th: for systems so long that an item each would take longer than
+ * their solution.
+ */
 export const residualsOfElements = kernel({
   name: "residuals-of-elements",
   params: { rows: i32, stride: i32, items: i32, x: read(real), worst: write(real) },
   env: { scattered },
   body({ rows, stride, items, x, worst }, gpu, { scattered }) {
     const t = gpu.globalId();
-    let most = 0.0;
+    let max = 0.0;
     for (let e = t; e < x.length; e += items) {
       const i = stride === 1 ? e % rows : (e / stride) | 0;
       const below = i > 0 ? scattered(e, 1) * x[Math.max(e - stride, 0)] : 0.0;
@@ -68,8 +74,8 @@ export const residualsOfElements = kernel({
       const d = scattered(e, 4);
       const size = Math.abs(below) + Math.abs(here) + Math.abs(above) + Math.abs(d);
       const error = Math.abs(below + here + above - d) / Math.max(size, 1e-30);
-      if (!(error <= most)) most = Number.isFinite(error) ? error : 1.0;
+      if (!(error <= max)) max = Number.isFinite(error) ? error : 1.0;
     }
-    worst[t] = most;
+    worst[t] = max;
   },
 });

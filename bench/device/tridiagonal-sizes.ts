@@ -1,6 +1,7 @@
 /**
- * Nanoseconds a row against the length of tridiagonal systems, for every algorithm: about as many rows in all whatever the length, so that the same memory
- * is moved. docs/tridiagonal-*.svg are drawn from it (bench/figures/tridiagonal.ts).
+ * Nanoseconds a row against the length of tridiagonal systems, for every algorithm: about as many rows in all whatever
+ * the length, so that the same memory is moved. docs/tridiagonal-*.svg are drawn from it
+ * (bench/figures/tridiagonal.ts).
  *
  * npx tsx bench/device/main.ts device-tridiagonal-sizes
  */
@@ -96,9 +97,9 @@ async function solvedByAll(run: Run, one: Case): Promise<void> {
   const error = async (): Promise<number> => {
     const stride = layout === "contiguous" ? 1 : batch;
     device.launch(checking, { rows, stride, items, x: rhs, worst }, { items });
-    let most = 0;
-    for (const value of await device.read(worst)) most = most >= value ? most : value;
-    return most;
+    let max = 0;
+    for (const value of await device.read(worst)) max = max >= value ? max : value;
+    return max;
   };
   for (const algorithm of ALGORITHMS) {
     if (rows >= (run.limits.get(name(one, algorithm))?.rows ?? Infinity)) continue;
@@ -148,15 +149,18 @@ async function solved(run: Run, one: Case, algorithm: Algorithm, { system, fill,
   });
 }
 
-/** Milliseconds: solutions that take longer are timed twice, and longer systems, on a CPU and on a GPU, not solved at all. */
+/**
+ * Milliseconds: solutions that take longer are timed twice, and longer systems, on a CPU and on a GPU, not solved at
+ * all.
+ */
 const SLOW = 100;
 const TOO_SLOW = { cpu: 1000, gpu: 100 };
 /** Milliseconds spent on a case on a CPU, about. */
 const ENOUGH = 40;
 
 /**
- * Milliseconds of a solution, whose right-hand side is the last one's result, a third as large. On a CPU the least of several: others who use the machine
- * only ever add time, and with hundreds of cases some would always be hit.
+ * Milliseconds of a solution, whose right-hand side is the last one's result, a third as large. On a CPU the least of
+ * several: others who use the machine only ever add time, and with hundreds of cases some would always be hit.
  */
 async function timed(device: Device, solve: () => void): Promise<number> {
   const wall = async (): Promise<number> => {
@@ -168,14 +172,14 @@ async function timed(device: Device, solve: () => void): Promise<number> {
   const first = await wall();
   if (first > SLOW) return Math.min(first, await wall());
   if (device.backend !== "cpu") return stopwatch(device).milliseconds(solve, 3);
-  let least = first;
+  let min = first;
   let runs = 1;
   for (let spent = first; spent < ENOUGH || runs < 5; runs++) {
     const ms = await wall();
     spent += ms;
-    least = Math.min(least, ms);
+    min = Math.min(min, ms);
   }
-  return least;
+  return min;
 }
 
 /** Words read and written a row at copy speed, on the GPU whose copy speed is known. */

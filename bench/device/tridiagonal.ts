@@ -63,9 +63,9 @@ async function memoryFor({ device, precision, layout, batch }: Case): Promise<Me
     error: async () => {
       device.launch(checking, { rows: ROWS, stride, x: system.rhs, worst }, { items: batch });
       const found = await device.read(worst);
-      let most = 0;
-      for (const value of found) most = most >= value ? most : value;
-      return most;
+      let max = 0;
+      for (const value of found) max = max >= value ? max : value;
+      return max;
     },
     [Symbol.dispose]: () => {
       for (const one of [...Object.values(system), worst]) one[Symbol.dispose]();
@@ -91,8 +91,9 @@ async function milliseconds(device: Device, count: number, launch: () => void, c
 }
 
 /**
- * Units of rounding of the componentwise backward error, in the worst row of all systems. Elimination stays below 20; the constant grows with the levels of a
- * reduction, and the worst of 67 million rows is rarely met: seen are 171 for PCR and 334 for CR–PCR in f32, 103 for one row a lane.
+ * Units of rounding of the componentwise backward error, in the worst row of all systems. Elimination stays below 20;
+ * the constant grows with the levels of a reduction, and the worst of 67 million rows is rarely met: seen are 171 for
+ * PCR and 334 for CR–PCR in f32, 103 for one row an instance.
  */
 export const ALLOWED_UNITS = 512;
 
@@ -154,7 +155,10 @@ function report(
   });
 }
 
-/** Milliseconds of a copy that reads and writes as many bytes as a solution does, half each, on the same device in the same run. */
+/**
+ * Milliseconds of a copy that reads and writes as many bytes as a solution does, half each, on the same device in the
+ * same run.
+ */
 async function copied({ device, precision, batch }: Case, context: Context): Promise<Record<string, number>> {
   const groups = Math.floor((5 * ROWS * batch) / 2 / COPIED);
   using from = device.createBuffer(precision, groups * COPIED);
@@ -164,7 +168,10 @@ async function copied({ device, precision, batch }: Case, context: Context): Pro
   return { "copy of as many bytes": await milliseconds(device, together(batch), launch, context) };
 }
 
-/** Milliseconds of cuSPARSE's solvers for a layout. Those for interleaved systems destroy the matrices: they are made anew each time, untimed. */
+/**
+ * Milliseconds of cuSPARSE's solvers for a layout. Those for interleaved systems destroy the matrices: they are
+ * computed again each time, untimed.
+ */
 async function peersOf(one: Case, context: Context, memory: Memory): Promise<Record<string, number>> {
   const device = one.device as CudaDevice;
   const { layout, batch, cuSparse: library } = one;

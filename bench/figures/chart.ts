@@ -1,6 +1,12 @@
-/** Double-logarithmic charts as SVG, without a dependency: panels in a grid with one scale, a legend above, names where lines end. Readable in light and dark. */
+/**
+ * Double-logarithmic charts as SVG, without a dependency: panels in a grid with one scale, a legend above, names where
+ * lines end. Readable in light and dark.
+ */
 
-/** A line: points in the order of x. `style` is one of the colours and marks below, so that a name looks alike in all charts. */
+/**
+ * A line: points in the order of x. `style` is one of the colours and marks below, so that a name looks alike in all
+ * charts.
+ */
 export interface Series {
   readonly name: string;
   readonly style: number;
@@ -115,7 +121,7 @@ function scaleOf(panels: readonly Panel[]): Scale {
   };
 }
 
-const position = (value: number, [least, most]: Range): number => Math.log(value / least) / Math.log(most / least);
+const position = (value: number, [min, max]: Range): number => Math.log(value / min) / Math.log(max / min);
 
 function panelOf({ xLabel, yLabel }: Chart, { title, series, floor }: Panel, scale: Scale): string {
   const { width, height } = PANEL;
@@ -133,13 +139,13 @@ function panelOf({ xLabel, yLabel }: Chart, { title, series, floor }: Panel, sca
 }
 
 /** Grid lines at 1 … 9 times each power of ten of a range, those at powers labelled. */
-function axis([least, most]: Range, draw: (at: number, label: string, major: boolean) => string): string[] {
+function axis([min, max]: Range, draw: (at: number, label: string, major: boolean) => string): string[] {
   const out: string[] = [];
-  const short = most / least > 1e4;
-  for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); power++)
+  const short = max / min > 1e4;
+  for (let power = Math.floor(Math.log10(min)); power <= Math.log10(max); power++)
     for (let digit = 1; digit < 10; digit++) {
       const at = digit * 10 ** power;
-      if (at >= least && at <= most) out.push(draw(at, digit === 1 ? powerOfTen(power, short) : "", digit === 1));
+      if (at >= min && at <= max) out.push(draw(at, digit === 1 ? powerOfTen(power, short) : "", digit === 1));
     }
   return out;
 }
@@ -173,7 +179,10 @@ function line({ style: s, points }: Series, { x, y }: Scale): string {
   return [`<path class="line s${s}" d="M${at.join("L")}"/>`, ...marks].join("\n");
 }
 
-/** The name of each line right of its end, moved apart where two would meet, with a thread to the end then; where a line would run through it, none. */
+/**
+ * The name of each line right of its end, moved apart where two would meet, with a thread to the end then; where a line
+ * would run through it, none.
+ */
 function names(series: readonly Series[], { x, y }: Scale): string[] {
   const ends = series.map(({ name, style: s, points }) => {
     const [a, b] = points[points.length - 1];

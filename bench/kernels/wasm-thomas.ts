@@ -1,7 +1,7 @@
 /**
- * Nanoseconds a node and step of the one-factor implicit scheme on the CPU device, f64: Thomas elimination with a division
- * at every node of every step, coefficients of each option in private arrays, Brennan–Schwartz projection for American
- * puts. Run with `npx tsx bench/kernels/wasm-thomas.ts`.
+ * Nanoseconds a node and step of the one-factor implicit scheme on the CPU device, f64: Thomas elimination with a
+ * division at every node of every step, coefficients of each option in private arrays, Brennan–Schwartz projection for
+ * American puts. Run with `npx tsx bench/kernels/wasm-thomas.ts`.
  */
 import { kernel, real, read, write } from "../../src/kernel/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
@@ -35,7 +35,8 @@ function pricer(american: boolean) {
         u[i] = payoff[i];
       }
       for (let step = 0; step < STEPS; step++) {
-        // Elimination from the top, so that the substitution runs into the exercise region last: Brennan & Schwartz (1977).
+        // Elimination from the top, so that the substitution runs into the exercise region last: Brennan & Schwartz
+        // (1977).
         let w = 1 / diagonal[NODES - 1];
         let g = lower[NODES - 1] * w;
         let y = u[NODES - 1] * w;

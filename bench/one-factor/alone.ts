@@ -1,5 +1,5 @@
-// One engine of one thread, solving for some seconds; prints options a second. Two of these at once, which share nothing, show what
-// a second core is worth on this machine.
+// One engine of one thread, solving for some seconds; prints options a second. Two of these at once, which share
+// nothing, show what a second core is worth on this machine.
 import { oneFactor, OurEngine } from "./feynkac.ts";
 import type { Mesh, Problem } from "./problem.ts";
 
@@ -9,12 +9,12 @@ const { problems, mesh, seconds } = JSON.parse(process.argv[2]) as {
   readonly seconds: number;
 };
 using engine = await OurEngine.open(1);
-const lanes = engine.prepare(problems.map(oneFactor), mesh);
-await engine.solve(lanes);
+const instances = engine.prepare(problems.map(oneFactor), mesh);
+await engine.solve(instances);
 const start = performance.now();
 let done = 0;
 while (performance.now() - start < 1e3 * seconds) {
-  await engine.solve(lanes);
-  done += lanes.length;
+  await engine.solve(instances);
+  done += instances.length;
 }
 console.log(done / ((performance.now() - start) / 1e3));

@@ -4,11 +4,11 @@ import {
   fineGrid,
   grids,
   type KnockOut,
-  lane,
-  LaneSolver,
+  instance,
+  BatchSolver,
   type Diffusion,
-  type Lane,
-  type LaneValues,
+  type Instance,
+  type InstanceValues,
   type OneFactorProblem,
 } from "../../src/fdm/index.ts";
 import { constant } from "../../src/market/index.ts";
@@ -23,15 +23,16 @@ const PART = 1024;
 const BATCH = 512;
 
 /**
- * Our one-factor solver on the CPU. Problems are made beforehand (`oneFactor`), as QuantLib's market data, instruments and engines are; what is timed on either side begins with
- * the mesh. The device reads the values, as it does those of a ladder.
+ * Our one-factor solver on the CPU. Problems are made beforehand (`oneFactor`), as QuantLib's market data, instruments
+ * and engines are; what is timed on either side begins with the mesh. The device reads the values, as it does those of
+ * a ladder.
  */
 export class OurEngine implements Disposable {
   readonly threads: number;
   readonly precision: "f64" | "f32";
   readonly batch: number;
   private readonly device: Device;
-  private readonly solver: LaneSolver;
+  private readonly solver: BatchSolver;
   private readonly arenas = [new Arena(), new Arena()];
 
   private constructor(device: Device, threads: number, precision: "f64" | "f32") {
@@ -39,7 +40,7 @@ export class OurEngine implements Disposable {
     this.threads = threads;
     this.precision = precision;
     this.batch = batchPerThread * threads;
-    this.solver = new LaneSolver(device, precision);
+    this.solver = new BatchSolver(device, precision);
   }
 
   static async open(threads: number, precision: "f64" | "f32" = "f64"): Promise<OurEngine> {
@@ -51,7 +52,9 @@ export class OurEngine implements Disposable {
     this.device[Symbol.dispose]();
   }
 
-  /** On the mesh alone; everything that depends on the options. Some are prepared while others are solved, as books are. */
+  /**
+   * On the mesh alone; everything that depends on the options. Some are prepared while others are solved, as books are.
+   */
   async price(problems: readonly OneFactorProblem[], mesh: Mesh): Promise<Float64Array> {
     const parts: Promise<Float64Array>[] = [];
     for (let first = 0; first < problems.length; first += PART) {
@@ -59,11 +62,11 @@ export class OurEngine implements Disposable {
       await parts.at(-2);
       const arena = this.arenas[parts.length % 2];
       arena.clear();
-      const lanes = this.prepare(problems.slice(first, first + PART), mesh, arena);
+      const instances = this.prepare(problems.slice(first, first + PART), mesh, arena);
       const column = new Float64Array(1);
-      const read = (values: LaneValues[]): Float64Array =>
-        Float64Array.from(lanes, (each, i) => readValue(each, values[i], column));
-      parts.push(this.solve(lanes).then(read));
+      const read = (values: InstanceValues[]): Float64Array =>
+        Float64Array.from(instances, (each, i) => readValue(each, values[i], column));
+      parts.push(this.solve(instances).then(read));
       await new Promise(setImmediate); // the launches of one part start before the next one is prepared
     }
     const prices = new Float64Array(problems.length);
@@ -71,20 +74,22 @@ export class OurEngine implements Disposable {
     return prices;
   }
 
-  /** As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated. */
+  /**
+   * As a book is priced, a batch at a time: on the mesh and a coarser one of half the nodes and steps, extrapolated.
+   */
   async priceExtrapolated(problems: readonly OneFactorProblem[], mesh: Mesh): Promise<Float64Array> {
     const prices = new Float64Array(problems.length);
     const column = new Float64Array(1);
     const { arena } = this.solver;
     for (let first = 0; first < problems.length; first += BATCH) {
       arena.clear();
-      const lanes: Lane[] = [];
+      const instances: Instance[] = [];
       for (const problem of problems.slice(first, first + BATCH))
-        for (const grid of grids(problem, mesh, arena)) lanes.push(lane(grid, problem, arena, "points"));
-      const values = await this.solve(lanes);
-      for (let i = 0; 2 * i < lanes.length; i++) {
-        const fine = readValue(lanes[2 * i], values[2 * i], column);
-        const coarse = readValue(lanes[2 * i + 1], values[2 * i + 1], column);
+        for (const grid of grids(problem, mesh, arena)) instances.push(instance(grid, problem, arena, "points"));
+      const values = await this.solve(instances);
+      for (let i = 0; 2 * i < instances.length; i++) {
+        const fine = readValue(instances[2 * i], values[2 * i], column);
+        const coarse = readValue(instances[2 * i + 1], values[2 * i + 1], column);
         prices[first + i] = fine + (fine - coarse) / 3;
       }
     }
@@ -92,13 +97,13 @@ export class OurEngine implements Disposable {
   }
 
   /** Meshes, payoffs on the nodes, coefficients. */
-  prepare(problems: readonly OneFactorProblem[], mesh: Mesh, arena = new Arena()): Lane[] {
-    return problems.map((problem) => lane(fineGrid(problem, mesh, arena), problem, arena, "points"));
+  prepare(problems: readonly OneFactorProblem[], mesh: Mesh, arena = new Arena()): Instance[] {
+    return problems.map((problem) => instance(fineGrid(problem, mesh, arena), problem, arena, "points"));
   }
 
   /** Packing, the time loop, reading back. */
-  solve(lanes: readonly Lane[]): Promise<LaneValues[]> {
-    return this.solver.solve(lanes);
+  solve(instances: readonly Instance[]): Promise<InstanceValues[]> {
+    return this.solver.solve(instances);
   }
 
   /** Time steps that a mesh really takes, Rannacher's half steps included. */
@@ -108,7 +113,7 @@ export class OurEngine implements Disposable {
 }
 
 /** The value that the device has read, or what exercise pays at once. */
-function readValue({ problem }: Lane, values: LaneValues, column: Float64Array): number {
+function readValue({ problem }: Instance, values: InstanceValues, column: Float64Array): number {
   values.spots(column);
   if (!problem.american) return column[0];
   const paid = problem.payoff.exercised(problem.spots[0]);
@@ -133,10 +138,10 @@ export function oneFactor(problem: Problem): OneFactorProblem {
 }
 
 function doubleKnockOut({ lower = 0, upper = Infinity, maturity: to }: Problem): KnockOut[] {
-  const watched = { from: 0, to, times: undefined, rebate: 0, rebateAt: "hit", open: false } as const;
+  const monitored = { from: 0, to, times: undefined, rebate: 0, rebateAt: "hit", open: false } as const;
   return [
-    { side: "down", level: lower, ...watched },
-    { side: "up", level: upper, ...watched },
+    { side: "down", level: lower, ...monitored },
+    { side: "up", level: upper, ...monitored },
   ];
 }
 

@@ -17,7 +17,7 @@ export interface Problem {
   readonly beta?: number;
   /** When a Bermudan may be exercised before its maturity; whole days over 365. */
   readonly dates?: readonly number[];
-  /** Levels of a double knock-out, watched all the time. */
+  /** Levels of a double knock-out, monitored all the time. */
   readonly lower?: number;
   readonly upper?: number;
 }
@@ -50,9 +50,8 @@ export function neighbour(problem: Problem, i: number): Problem {
 
 /**
  * Independent prices by QuantLib's own best: the closed form; the integral equation of Andersen, Lake & Offengenden, to
- * about 1e-10; and for what neither covers a fine mesh, extrapolated in the time step, linearly, and in the nodes' distance, to about 1e-5: twice as many of either moved
- * none of these by more.
- * NaN without QuantLib.
+ * about 1e-10; and for what neither covers a fine mesh, extrapolated in the time step, linearly, and in the nodes'
+ * distance, to about 1e-5: twice as many of either moved none of these by more. NaN without QuantLib.
  */
 export async function referencePrices(quantLib: QuantLib | undefined, problems: readonly Problem[]): Promise<number[]> {
   const prices: number[] = [];

@@ -63,9 +63,9 @@ export async function fastestAtError<C extends Candidate>(
   if (costs.length === 0) return undefined;
   const more = await within(HOPELESS * Math.min(...costs.map(({ candidate }) => candidate.work)), search);
   costs = [...costs, ...more.filter(({ candidate }) => costs.every((cost) => cost.candidate !== candidate))];
-  const least = Math.min(...costs.map(({ seconds }) => seconds));
+  const min = Math.min(...costs.map(({ seconds }) => seconds));
   return quickest(
-    costs.filter(({ seconds }) => seconds <= CLOSE * least),
+    costs.filter(({ seconds }) => seconds <= CLOSE * min),
     pricer,
   );
 }

@@ -13,7 +13,10 @@ export interface Blas {
   flops(n: number, precision: "f64" | "f32"): number;
 }
 
-/** The machine's BLAS in one thread, OpenBLAS before the reference one; undefined, with the reason noted, where neither is there to build with. */
+/**
+ * The machine's BLAS in one thread, OpenBLAS before the reference one; undefined, with the reason noted, where neither
+ * is there to build with.
+ */
 export function openBlas(note: (text: string) => void): Blas | undefined {
   mkdirSync(cache, { recursive: true });
   const library = ["openblas", "blas"].find(

@@ -9,6 +9,8 @@ export interface DocComment {
   readonly throws: readonly string[];
   /** TypeScript, as in the tags `@example`. */
   readonly examples: readonly string[];
+  /** Whether it has the tag `@internal`. */
+  readonly internal: boolean;
 }
 
 const COMMENT = /^\/\*\*(.*?)\*\/\s*/s;
@@ -37,7 +39,7 @@ const unmarked = (comment: string): string =>
 /** Undefined where there is no text. */
 export function parseComment(comment: string): DocComment | undefined {
   if (comment === "") return undefined;
-  const [text = "", ...tags] = unmarked(comment).split(
+  const [text = "", ...tags] = `\n${unmarked(comment)}`.split(
     /(?:^|(?<=\.|\s))(?=@(?:param|returns|throws|example|internal)\b)/,
   );
   const of = (name: string): string[] =>
@@ -50,6 +52,7 @@ export function parseComment(comment: string): DocComment | undefined {
     }),
     returns: of("returns").join(" ").trim(),
     throws: of("throws").map((each) => each.trim()),
+    internal: of("internal").length > 0,
     examples: of("example").map((each) => each.replaceAll(/^```\w*\n?/gm, "").trim()),
   };
 }

@@ -30,7 +30,7 @@ export interface Entry {
   /** What the entry's own first comment says. */
   readonly about: string;
   readonly exports: readonly Export[];
-  /** Names that serve other folders of the package: the entry exports them under a comment with `@internal`. */
+  /** Names that serve other folders of the package, by `@internal` in their own comment or in that of the entry. */
   readonly internal: readonly string[];
 }
 
@@ -72,11 +72,13 @@ function readEntry(project: Project, name: string, file: string): Entry {
   const source = project.program.getSourceFile(join(root, file));
   const module = source && project.checker.getSymbolAtLocation(source);
   if (source === undefined || module === undefined) throw new Error(`${file}: not part of the project`);
-  const internal = internalNames(source.text);
-  const exported = project.checker
+  const named = internalNames(source.text);
+  const all = project.checker
     .getExportsOfModule(module)
-    .filter((symbol) => !internal.includes(symbol.name))
+    .filter((symbol) => !named.includes(symbol.name))
     .map((symbol) => readExport(project, symbol));
+  const exported = all.filter(({ doc }) => doc?.internal !== true);
+  const internal = [...named, ...all.flatMap(({ name, doc }) => (doc?.internal === true ? [name] : []))];
   return { name, about: parseComment(splitComment(source.text).comment)?.text ?? "", exports: exported, internal };
 }
 

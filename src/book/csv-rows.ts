@@ -1,7 +1,7 @@
 /**
  * RFC 4180, but for cells of several lines: a line is a row, so that a stray double quote costs one trade and no more.
  */
-import { isBlank, type Line, MOST_LINE } from "./lines.ts";
+import { isBlank, type Line, MAX_LINE } from "./lines.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
 /** A row, and the line that it stands on; or why it is none. */
@@ -15,7 +15,7 @@ export async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row,
 }
 
 function readRow({ number: line, text }: Line): Row {
-  if (text === undefined) return { line, cells: undefined, problem: `longer than ${MOST_LINE} characters` };
+  if (text === undefined) return { line, cells: undefined, problem: `longer than ${MAX_LINE} characters` };
   const invalid = findInvalid(text);
   if (invalid >= 0) return { line, cells: undefined, problem: `column ${invalid + 1}: ${NOT_UTF8}` };
   const cells = splitCells(text);

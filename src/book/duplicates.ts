@@ -1,5 +1,5 @@
 /** Ids remembered, at most: 16 bytes each. */
-const MOST_IDS = 1 << 22;
+const MAX_IDS = 1 << 22;
 
 /**
  * Remembers 64-bit hashes of ids, so that ten million of them need no ten million strings. Two different ids among the
@@ -15,7 +15,7 @@ export class SeenIds {
     const [first, second] = hash(id);
     const slot = this.#find(first, second);
     if (this.#slots[slot + 1] !== 0) return true;
-    if (this.#count >= MOST_IDS) return false;
+    if (this.#count >= MAX_IDS) return false;
     this.#put(slot, first, second);
     if (++this.#count * 4 > this.#slots.length) this.#grow();
     return false;

@@ -5,7 +5,7 @@ import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inBook, inRow, inside, type Place } from "./place.ts";
 import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
-import { type AsOf, isoInstant, MOST_YEARS, yearsFrom, yearsText } from "./time.ts";
+import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
 import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
 
@@ -67,11 +67,11 @@ function readList(trades: unknown): readonly unknown[] {
 
 function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: ScenariosSpec, asOf: AsOf): Scenarios {
   const years = time?.map((date) => yearsFrom(asOf, date)) ?? [0];
-  const past = years.findIndex((later) => !(later >= 0 && later <= MOST_YEARS));
+  const past = years.findIndex((later) => !(later >= 0 && later <= MAX_YEARS));
   if (past >= 0)
     throw new BookError(
       inBook("scenarios")("time", past),
-      `expected a date from asOf to ${MOST_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${years[past] < 0 ? "before" : "after"} it`,
+      `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${years[past] < 0 ? "before" : "after"} it`,
     );
   return { time: years, spot, volatility, rate };
 }

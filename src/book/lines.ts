@@ -15,8 +15,8 @@ export type Line =
   | { readonly number: number; readonly text: undefined };
 
 /** Longest line that holds a trade, and longest first line, which may hold a whole market. Characters. */
-export const MOST_LINE = 1 << 20;
-export const MOST_FIRST_LINE = 1 << 26;
+export const MAX_LINE = 1 << 20;
+export const MAX_FIRST_LINE = 1 << 26;
 
 /**
  * Text as lines, in bounded memory whatever the input: one batch for each chunk that completes a line. Lines end with LF or
@@ -60,7 +60,7 @@ class LineSplitter {
   #add(piece: string): void {
     if (this.#tooLong || piece === "") return;
     this.#length += piece.length;
-    this.#tooLong = this.#length > (this.#number === 1 ? MOST_FIRST_LINE : MOST_LINE);
+    this.#tooLong = this.#length > (this.#number === 1 ? MAX_FIRST_LINE : MAX_LINE);
     if (this.#tooLong) this.#pieces = [];
     else this.#pieces.push(piece);
   }

@@ -3,7 +3,7 @@ import { BookError } from "../errors.ts";
 import { readTrades } from "./book.ts";
 import { type BookHeader, readHeader, underMarket } from "./header.ts";
 import { parseJson } from "./json.ts";
-import { flatten, isBlank, type Line, MOST_LINE, readLines } from "./lines.ts";
+import { flatten, isBlank, type Line, MAX_LINE, readLines } from "./lines.ts";
 import { isPlainObject } from "./schema/index.ts";
 import { failedTrade } from "./trade.ts";
 import type { BookContext, Market, ParsedTrade } from "./types.ts";
@@ -65,7 +65,7 @@ function readLine({ number, text }: Line, index: number, header: BookHeader): Pa
     return failedTrade(
       undefined,
       index,
-      new BookError(where, `longer than ${MOST_LINE} characters; one trade a line is expected`),
+      new BookError(where, `longer than ${MAX_LINE} characters; one trade a line is expected`),
     );
   let value: unknown;
   try {

@@ -29,11 +29,11 @@ export function accept<T>(schema: Schema<T, unknown>, value: unknown, place: Pla
 }
 
 /** Problems listed in one message; the rest are counted. */
-const MOST_PROBLEMS = 5;
+const MAX_PROBLEMS = 5;
 
 function asBookError(error: z.ZodError, place: Place): BookError {
   const [first, ...others] = error.issues;
-  const listed = others.slice(0, MOST_PROBLEMS - 1).map((issue) => `; ${place(...pathOf(issue))}: ${issue.message}`);
+  const listed = others.slice(0, MAX_PROBLEMS - 1).map((issue) => `; ${place(...pathOf(issue))}: ${issue.message}`);
   const left = others.length - listed.length;
   return new BookError(
     place(...pathOf(first)),

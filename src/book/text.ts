@@ -90,7 +90,7 @@ function refuseOtherEncodings([a, b]: Uint8Array): void {
 }
 
 /** V8's longest string is 2²⁹ − 24 units; a book larger than this belongs into NDJSON anyway. */
-const MOST_WHOLE = 1 << 28;
+const MAX_WHOLE = 1 << 28;
 
 /** All of the text at once. @throws BookError when it is longer than 256 Mi characters */
 export async function readWholeText(chunks: AsyncIterable<string>): Promise<string> {
@@ -98,7 +98,7 @@ export async function readWholeText(chunks: AsyncIterable<string>): Promise<stri
   let length = 0;
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > MOST_WHOLE)
+    if (length > MAX_WHOLE)
       throw new BookError(
         "",
         "the book is too large to be read at once (256 MiB); write its trades as NDJSON, one a line, which is streamed",

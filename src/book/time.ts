@@ -3,7 +3,7 @@
 const MS_PER_DAY = 86_400_000;
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
 /** Times beyond this are mistakes, and would overflow what is made of them. */
-export const MOST_YEARS = 1000;
+export const MAX_YEARS = 1000;
 
 /** The moment a book is valued at. */
 export interface AsOf {

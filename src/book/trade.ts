@@ -7,7 +7,7 @@ import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
 import { isPlainObject, type TradeSpec, tradeSchema } from "./schema/index.ts";
-import { type AsOf, MOST_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 import type { Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_YET, resolveVolatility } from "./volatility.ts";
 
@@ -74,8 +74,8 @@ function chooseVolatility(own: Volatility | "quotes" | undefined, entry: UsableE
 function resolveExpiry(spec: TimeSpec, asOf: AsOf, place: Place): number {
   const expiry = yearsFrom(asOf, spec);
   if (expiry < 0) throw new BookError(place("expiry"), `the trade expired before asOf (${yearsText(-expiry)} ago)`);
-  if (expiry > MOST_YEARS)
-    throw new BookError(place("expiry"), `expected at most ${MOST_YEARS} years, got ${expiry.toFixed(0)}`);
+  if (expiry > MAX_YEARS)
+    throw new BookError(place("expiry"), `expected at most ${MAX_YEARS} years, got ${expiry.toFixed(0)}`);
   return expiry;
 }
 

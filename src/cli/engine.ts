@@ -15,7 +15,7 @@ export interface EngineOptions {
 export interface RunOptions {
   readonly precision: Precision;
   readonly greeks: "all" | "grid" | "none";
-  /** Error aimed at, as a part of the spot. */
+  /** Error aimed at, relative to spot. */
   readonly accuracy: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;

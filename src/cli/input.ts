@@ -240,7 +240,7 @@ function formatOfName(path: string): InputFormat | undefined {
 }
 
 /** Text looked at, at most, to tell formats apart. */
-const MOST_SNIFFED = 1 << 26;
+const MAX_SNIFFED = 1 << 26;
 
 /** The format that was asked for, or that the name or else the first line says. The chunks are the text from its start. */
 async function sniff(
@@ -254,7 +254,7 @@ async function sniff(
   while (next.done !== true) {
     head.push(next.value);
     length += next.value.length;
-    if (next.value.includes("\n") || length > MOST_SNIFFED) break;
+    if (next.value.includes("\n") || length > MAX_SNIFFED) break;
     next = await text.next();
   }
   return { format: formatOf(head.join("")), chunks: prepend(head, text) };

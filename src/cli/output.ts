@@ -54,9 +54,9 @@ const USUAL_LINES = 24;
 /** A table for people fits their screen, one for a pipe or a file is complete. */
 export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows: lines }: Sink): TableOptions {
   const terminal = isTTY === true;
-  const most = rows ?? (terminal ? rowsOnScreen(lines || USUAL_LINES) : "all");
+  const max = rows ?? (terminal ? rowsOnScreen(lines || USUAL_LINES) : "all");
   return {
-    rows: most === "all" ? Number.POSITIVE_INFINITY : most,
+    rows: max === "all" ? Number.POSITIVE_INFINITY : max,
     // Some terminals say that they have 0 columns.
     columns: terminal && columns ? columns : undefined,
     lines: terminal && rows === undefined ? lines || USUAL_LINES : undefined,

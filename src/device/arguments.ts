@@ -4,7 +4,7 @@ import { hostReal, type KernelSignature, pairOf, type Precision, type ScalarType
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
 
 /** Items and groups are counted in i32; a chunk beyond the last must not wrap. */
-const MOST_ITEMS = 2 ** 31 - 65_536;
+const MAX_ITEMS = 2 ** 31 - 65_536;
 
 /** Items, or groups of a cooperative kernel. @throws ShapeError (the wrong unit, or no whole number) */
 export function launchCount({ name, groupSize, cooperative }: KernelSignature, size: LaunchSize): number {
@@ -15,9 +15,9 @@ export function launchCount({ name, groupSize, cooperative }: KernelSignature, s
     const why = cooperative ? "its items work together in groups" : "it has no barriers or shared arrays";
     throw new ShapeError(`${name}: launched with ${got()}, expected { ${unit} }, because ${why}`);
   }
-  const most = cooperative ? Math.floor(MOST_ITEMS / groupSize) : MOST_ITEMS;
-  if (!Number.isInteger(count) || count < 0 || count > most) {
-    throw new ShapeError(`${name}: launched with ${got()}, expected a whole number of ${unit} from 0 to ${most}`);
+  const max = cooperative ? Math.floor(MAX_ITEMS / groupSize) : MAX_ITEMS;
+  if (!Number.isInteger(count) || count < 0 || count > max) {
+    throw new ShapeError(`${name}: launched with ${got()}, expected a whole number of ${unit} from 0 to ${max}`);
   }
   return count;
 }
@@ -78,7 +78,10 @@ export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void 
 
 const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
-/** Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws ShapeError */
+/**
+ * Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws
+ * ShapeError
+ */
 export function setScalar(
   view: DataView,
   at: number,
@@ -94,9 +97,8 @@ export function setScalar(
   const number = Number(value);
   if (type === "bool") return view.setInt32(at, number, true);
   if (type === "real") return setReal(view, at, ir.precision, number);
-  const [least, most] = RANGES[type];
-  if (!Number.isInteger(number) || number < least || number > most)
-    throw bad(`a whole number from ${least} to ${most}`);
+  const [min, max] = RANGES[type];
+  if (!Number.isInteger(number) || number < min || number > max) throw bad(`a whole number from ${min} to ${max}`);
   view.setUint32(at, number, true); // modulo 2³², which for a negative i32 is its bits
 }
 

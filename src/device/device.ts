@@ -41,8 +41,8 @@ export type LaunchArgument<D extends Declaration> =
 export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
 /**
- * How much of a kernel to run: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative ones
- * (barriers, workgroup arrays, subgroup operations).
+ * How much of a kernel to run: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative
+ * ones (barriers, workgroup arrays, subgroup operations).
  */
 export type LaunchSize = { readonly items: number } | { readonly groups: number };
 
@@ -61,10 +61,10 @@ export interface CompileOptions {
   /** What `real` is. */
   readonly precision: Precision;
   /**
-   * Whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice: "contract" allows it,
-   * with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA contracts by
-   * default; WebAssembly never does, so there both are the same; WGSL leaves the choice to the driver, so that WebGPU
-   * refuses "exact".
+   * Whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice: "contract"
+   * allows it, with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA
+   * contracts by default; WebAssembly never does, so there both are the same; WGSL leaves the choice to the driver, so
+   * that WebGPU refuses "exact".
    */
   readonly fma?: "contract" | "exact";
   /**
@@ -111,8 +111,8 @@ export interface Device extends Disposable {
   /** What a person calls it: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
   readonly name: string;
   /**
-   * What kernels may be compiled for. An emulated precision joins when it has been asked for (by `openDevice`, `compile` or
-   * `offeredPrecision`) and has passed its test on this very device.
+   * What kernels may be compiled for. An emulated precision joins when it has been asked for (by `openDevice`,
+   * `compile` or `offeredPrecision`) and has passed its test on this very device.
    */
   readonly precisions: readonly Precision[];
   readonly limits: DeviceLimits;
@@ -132,27 +132,32 @@ export interface Device extends Disposable {
   readonly enableEmulatedDouble?: () => Promise<void>;
 
   /**
-   * Zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of f32: of what is written
-   * at least 48 bits remain, beyond ±3.4e38 ±Infinity.
-   * @throws OutOfMemoryError (beyond the limits too) | SpecError (length not a whole number ≥ 0) | PrecisionError (f64 where there is none)
+   * Zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of f32: of
+   * what is written at least 48 bits remain, beyond ±3.4e38 ±Infinity.
+   * @throws OutOfMemoryError (beyond the limits too) | SpecError (length not a whole number ≥ 0) | PrecisionError (f64
+   * where there is none)
    */
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 
   /**
    * Compiles, or finds among the programs last used. Kernels are compared by their content, so compiling the same
    * kernel twice is cheap.
-   * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"` where
+   * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"`
+   * where
    *   that cannot be had)
    */
   compile<K extends Kernel>(kernel: K, options: CompileOptions): Promise<CompiledKernel<K["params"]>>;
 
   /**
    * Records one launch; it runs after everything recorded before it.
-   * @throws ShapeError (an argument missing, unknown, of the wrong type, of another device; a size not a whole number) | DisposedError
+   * @throws ShapeError (an argument missing, unknown, of the wrong type, of another device; a size not a whole number)
+   * | DisposedError
    */
   launch<P extends Params>(kernel: CompiledKernel<P>, args: LaunchArguments<NoInfer<P>>, size: LaunchSize): void;
 
-  /** Records a copy from the host; `values` may be reused at once. Numbers are converted to the buffer's element type. */
+  /**
+   * Records a copy from the host; `values` may be reused at once. Numbers are converted to the buffer's element type.
+   */
   write(buffer: DeviceBuffer, values: HostArray, offset?: number): void;
 
   /** Waits for everything recorded so far and returns a copy of the buffer's contents. */

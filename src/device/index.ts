@@ -24,9 +24,10 @@ export type {
 /** Options of `openDevice`. */
 export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto" | BackendName> {
   /**
-   * "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an NVIDIA GPU through CUDA
-   * if one is usable (driver, NVRTC and the package koffi are there, and the GPU opens) and made for f64, the CPU otherwise.
-   * For `precision: "f32"` it is CUDA, or else a GPU through WebGPU that is not emulated in software, or else the CPU.
+   * "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an NVIDIA GPU
+   * through CUDA if one is usable (driver, NVRTC and the package koffi are there, and the GPU opens) and made for f64,
+   * the CPU otherwise. For `precision: "f32"` it is CUDA, or else a GPU through WebGPU that is not emulated in
+   * software, or else the CPU.
    */
   readonly backend?: B;
   /** Which GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". */
@@ -130,7 +131,7 @@ function open(options: OpenOptions): Promise<Device> {
 async function openAny(options: OpenOptions): Promise<Device> {
   const { precision = "f64" } = options;
   const single = precision === "f32";
-  const cuda = single || precision === "f64" ? await openUsableCuda(single ? Infinity : MOST_RATIO) : undefined;
+  const cuda = single || precision === "f64" ? await openUsableCuda(single ? Infinity : MAX_RATIO) : undefined;
   if (cuda !== undefined) return cuda;
   return (precision === "f64" ? undefined : await openHardwareGpu()) ?? openCpu(options);
 }
@@ -145,18 +146,18 @@ async function openCuda(device?: number): Promise<CudaDevice> {
 }
 
 /**
- * GPUs made for computing do f64 at half the rate of f32 (a few at a third or a quarter); all others at a 24th to a 64th,
- * where the CPU's cores may well be faster.
+ * GPUs made for computing do f64 at half the rate of f32 (a few at a third or a quarter); all others at a 24th to a
+ * 64th, where the CPU's cores may well be faster.
  */
-const MOST_RATIO = 8;
+const MAX_RATIO = 8;
 
 /** Undefined wherever anything of CUDA is missing or does not work; at once where there is no NVIDIA GPU. */
-async function openUsableCuda(mostRatio: number): Promise<CudaDevice | undefined> {
+async function openUsableCuda(maxRatio: number): Promise<CudaDevice | undefined> {
   if (!cudaMayBeHere()) return undefined;
   const { cudaDevices, createCudaDevice } = await import("./cuda/index.ts");
   try {
     const [first] = await cudaDevices();
-    return first !== undefined && first.singleToDoubleRatio <= mostRatio ? await createCudaDevice() : undefined;
+    return first !== undefined && first.singleToDoubleRatio <= maxRatio ? await createCudaDevice() : undefined;
   } catch {
     return undefined; // whatever it is that is there by half, `feynkac doctor` names it
   }

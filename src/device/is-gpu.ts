@@ -1,7 +1,7 @@
 import type { Device } from "./device.ts";
 
 /** Work items that a GPU holds at once at least; an adapter with fewer is a CPU that poses as one. */
-const LEAST_GPU = 8192;
+const MIN_GPU = 8192;
 
 /**
  * Whether a device is a GPU in hardware, and not a CPU or a software adapter, on which barriers and large register
@@ -14,4 +14,4 @@ const LEAST_GPU = 8192;
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * console.log(isGpu(device)); // false
  */
-export const isGpu = ({ backend, parallelism }: Device): boolean => backend !== "cpu" && parallelism >= LEAST_GPU;
+export const isGpu = ({ backend, parallelism }: Device): boolean => backend !== "cpu" && parallelism >= MIN_GPU;

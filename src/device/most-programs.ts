@@ -3,4 +3,4 @@
  * random trades of every
  * kind need some 200, a book a dozen; on the CPU each takes some 0.3 MB, most of it machine code outside of V8's heap.
  */
-export const MOST_PROGRAMS = 512;
+export const MAX_PROGRAMS = 512;

@@ -31,23 +31,23 @@ export type { SolveProgress } from "./execute/pace.ts";
 /** @internal */
 export { Arena } from "./execute/arena.ts";
 /** @internal */
-export { LaneSolver, largestNodes } from "./execute/batch.ts";
+export { BatchSolver, largestNodes } from "./execute/batch.ts";
 /** @internal */
 export { needsItems } from "./execute/split.ts";
 /** @internal */
-export type { LaneValues } from "./execute/launch.ts";
+export type { InstanceValues } from "./execute/launch.ts";
 /** @internal */
 export {
   inwardFirst,
   isKnockedIn,
   isPast,
-  isWatched,
-  isWatchedBetween,
+  isMonitored,
+  isMonitoredBetween,
   knockedOutBy,
   type KnockOut,
   rebateValue,
   SAME_DATE,
-  type WatchedLevel,
+  type MonitoredLevel,
 } from "./problem/barriers.ts";
 /** @internal */
 export {
@@ -56,8 +56,8 @@ export {
   type Grid,
   grids,
   gridsOn,
-  lane,
-  type Lane,
+  instance,
+  type Instance,
   type Reading,
   type Resolution,
 } from "./execute/instance.ts";

@@ -9,7 +9,13 @@ import { type Accuracy, type Model, modelOf } from "./problem/model.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import { placed, titleOf } from "./problem/place.ts";
 import { type Report, reportOf } from "./read/report.ts";
-import { type Companion, type EntryContents, EntrySolution, type ExerciseBoundary, type Solution } from "./read/equation-solution.ts";
+import {
+  type Companion,
+  type EntryContents,
+  EntrySolution,
+  type ExerciseBoundary,
+  type Solution,
+} from "./read/equation-solution.ts";
 import { Pace, type PaceOptions } from "./execute/pace.ts";
 
 /** Where and how an equation is solved. */
@@ -209,11 +215,12 @@ function boundaryOf({ program, timeline: { dates }, boundary }: Solved): Exercis
 const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } as const;
 
 /**
- * The factors of a matrix are rounded once and then used in every stage, so that their errors add up: some two units of y a stage, which
- * Crank–Nicolson doubles. The rest is a random walk in units of the largest value. Measured: test/fdm/equation/devices.
+ * The factors of a matrix are rounded once and then used in every stage, so that their errors add up: some two units of
+ * y a stage, which Crank–Nicolson doubles. The rest is a random walk in units of the largest value. Measured:
+ * test/fdm/equation/devices.
  */
 function roundingOf({ values, program }: Solved, unit: number): EntryContents["rounding"] {
   const stages = program.words.length / 2;
-  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const largest = values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
   return { relative: 4 * unit * stages, absolute: 2 * unit * largest };
 }

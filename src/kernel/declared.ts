@@ -1,6 +1,15 @@
 /** What every declaration of a kernel function does, whichever `gpu` plain JavaScript runs it with. */
 import { SpecError } from "../errors.ts";
-import type { Environment, FunctionDefinition, FunctionResult, Gpu, KernelFunction, ParamTuple } from "./language.ts";
+import { checkFieldNames } from "./language.ts";
+import type {
+  Environment,
+  FunctionDefinition,
+  FunctionParams,
+  FunctionResult,
+  FunctionSpec,
+  Gpu,
+  KernelFunction,
+} from "./language.ts";
 
 interface Trace {
   readonly stack?: string;
@@ -38,21 +47,22 @@ function traceAbove(entry: Entry): Trace {
 }
 
 /** A kernel function that runs with `gpu` when plain JavaScript calls it. */
-export function functionRunOn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
+export function functionRunOn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   gpu: Gpu,
   definition: FunctionDefinition<P, E, R>,
   entry: Entry,
 ): KernelFunction<P, R> {
   const { name = "function", params, env = {} as E, body } = definition;
-  const run = (...args: unknown[]): R => body(args as never, gpu, env as never);
+  const isTuple = Array.isArray(params);
+  const run = (...args: unknown[]): R => body((isTuple ? args : args[0]) as never, gpu, env as never);
   return declareFunction({ run, functionName: name, params, env, source: body.toString(), entry });
 }
 
-/** @throws SpecError for a value that is no constant and no kernel function */
+/** @throws SpecError for a value that is neither a constant, nor a kernel function, nor undefined */
 export function checkEnvironment(owner: string, env: Environment): void {
   for (const [name, value] of Object.entries(env) as [string, unknown][]) {
-    const isFunction = typeof value === "function" && (value as Partial<KernelFunction>).kind === "function";
-    if (isFunction || ["number", "boolean", "string"].includes(typeof value)) continue;
+    const isFunction = typeof value === "function" && (value as Partial<FunctionSpec>).kind === "function";
+    if (isFunction || ["number", "boolean", "string", "undefined"].includes(typeof value)) continue;
     const got =
       typeof value === "function"
         ? "a plain function; declare it with fn({ … })"
@@ -65,7 +75,7 @@ export function checkEnvironment(owner: string, env: Environment): void {
   }
 }
 
-export interface DeclaredFunction<P extends ParamTuple> {
+export interface DeclaredFunction<P extends FunctionParams> {
   readonly run: (...args: never[]) => unknown;
   readonly functionName: string;
   readonly params: P;
@@ -75,15 +85,18 @@ export interface DeclaredFunction<P extends ParamTuple> {
   readonly entry: Entry;
 }
 
-export function declareFunction<P extends ParamTuple, R extends FunctionResult>(
+export function declareFunction<P extends FunctionParams, R extends FunctionResult>(
   declared: DeclaredFunction<P>,
 ): KernelFunction<P, R> {
   const { run, functionName, params, env, source, argumentNames, entry } = declared;
-  checkEnvironment(`function "${functionName}"`, env);
+  const owner = `function "${functionName}"`;
+  checkEnvironment(owner, env);
+  const isTuple = Array.isArray(params);
+  if (!isTuple) checkFieldNames(owner, params);
   const result = Object.assign(run, {
     kind: "function" as const,
     functionName,
-    params: Object.freeze([...params]) as unknown as P,
+    params: Object.freeze(isTuple ? [...params] : { ...params }) as unknown as P,
     argumentNames: argumentNames && Object.freeze([...argumentNames]),
     env: Object.freeze({ ...env }),
     source,

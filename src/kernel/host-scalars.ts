@@ -112,19 +112,17 @@ function unavailable(name: string): () => never {
   };
 }
 
-const absent = (name: string): any => unavailable(name);
-
 /** `Gpu` but for the functions that are themselves written in the kernel language. */
 export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   precision: "f64" as const,
 
-  globalId: absent("globalId"),
-  localId: absent("localId"),
-  groupId: absent("groupId"),
-  groupSize: absent("groupSize"),
-  groupCount: absent("groupCount"),
-  subgroupLane: absent("subgroupLane"),
-  subgroupSize: absent("subgroupSize"),
+  globalId: unavailable("globalId"),
+  localId: unavailable("localId"),
+  groupId: unavailable("groupId"),
+  groupSize: unavailable("groupSize"),
+  groupCount: unavailable("groupCount"),
+  subgroupLane: unavailable("subgroupLane"),
+  subgroupSize: unavailable("subgroupSize"),
 
   endlessLoop: () => 0,
 
@@ -132,14 +130,13 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   i32: toI32,
   u32: toU32,
 
-  privateReal: (length: number): Numbers => new Float64Array(length),
-  privateI32: (length: number): Numbers => new Int32Array(length),
-  privateU32: (length: number): Numbers => new Uint32Array(length),
-  sharedReal: absent("sharedReal"),
-  sharedI32: absent("sharedI32"),
-  sharedU32: absent("sharedU32"),
-  part: (array: Numbers, from: number, length: number): Numbers =>
-    (array as unknown as Float64Array).subarray(from, from + length),
+  privateReal: (length: number): Numbers<"real"> => new Float64Array(length),
+  privateI32: (length: number): Numbers<"i32"> => new Int32Array(length),
+  privateU32: (length: number): Numbers<"u32"> => new Uint32Array(length),
+  sharedReal: unavailable("sharedReal"),
+  sharedI32: unavailable("sharedI32"),
+  sharedU32: unavailable("sharedU32"),
+  part: (array, from, length) => (array as unknown as Float64Array).subarray(from, from + length),
 
   nearest,
   reciprocal: (x) => 1 / x,
@@ -152,26 +149,26 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   mulHigh,
   popcount,
 
-  atomicAdd: absent("atomicAdd"),
-  atomicMin: absent("atomicMin"),
-  atomicMax: absent("atomicMax"),
-  atomicAnd: absent("atomicAnd"),
-  atomicOr: absent("atomicOr"),
-  atomicXor: absent("atomicXor"),
-  atomicExchange: absent("atomicExchange"),
-  atomicCompareExchange: absent("atomicCompareExchange"),
-  atomicLoad: absent("atomicLoad"),
-  atomicStore: absent("atomicStore"),
+  atomicAdd: unavailable("atomicAdd"),
+  atomicMin: unavailable("atomicMin"),
+  atomicMax: unavailable("atomicMax"),
+  atomicAnd: unavailable("atomicAnd"),
+  atomicOr: unavailable("atomicOr"),
+  atomicXor: unavailable("atomicXor"),
+  atomicExchange: unavailable("atomicExchange"),
+  atomicCompareExchange: unavailable("atomicCompareExchange"),
+  atomicLoad: unavailable("atomicLoad"),
+  atomicStore: unavailable("atomicStore"),
 
-  fetch: absent("fetch"),
-  awaitFetches: absent("awaitFetches"),
+  fetch: unavailable("fetch"),
+  awaitFetches: unavailable("awaitFetches"),
 
-  shuffle: absent("shuffle"),
-  shuffleUp: absent("shuffleUp"),
-  shuffleDown: absent("shuffleDown"),
-  shuffleXor: absent("shuffleXor"),
-  subgroupBroadcast: absent("subgroupBroadcast"),
-  subgroupAdd: absent("subgroupAdd"),
-  subgroupMin: absent("subgroupMin"),
-  subgroupMax: absent("subgroupMax"),
+  shuffle: unavailable("shuffle"),
+  shuffleUp: unavailable("shuffleUp"),
+  shuffleDown: unavailable("shuffleDown"),
+  shuffleXor: unavailable("shuffleXor"),
+  subgroupBroadcast: unavailable("subgroupBroadcast"),
+  subgroupAdd: unavailable("subgroupAdd"),
+  subgroupMin: unavailable("subgroupMin"),
+  subgroupMax: unavailable("subgroupMax"),
 });

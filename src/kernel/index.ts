@@ -3,7 +3,7 @@
  * docs/kernels.md is the guide.
  */
 export type * from "./language.ts";
-export { bool, i32, read, real, u32, write } from "./language.ts";
+export { bool, i32, read, real, record, u32, write } from "./language.ts";
 export type { ElementType, Precision, ScalarType } from "./ir.ts";
 export {
   fn,

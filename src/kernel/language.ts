@@ -2,6 +2,7 @@
  * The kernel language as its users see it: how kernels and kernel functions are declared, and what a kernel's body may
  * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from JavaScript.
  */
+import { SpecError } from "../errors.ts";
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
 
 /** A scalar parameter of a kernel: `real`, `i32`, `u32` or `bool`. */
@@ -17,8 +18,19 @@ export interface BufferDeclaration<E extends ElementType = ElementType, A extend
   readonly access: A;
 }
 
-/** A parameter of a kernel. */
-export type Declaration = ScalarDeclaration | BufferDeclaration;
+/** Declarations by name: the fields of a record, or the arguments of a function that is called with one record. */
+export type Fields = { readonly [name: string]: Declaration };
+
+/** A record type: reals, integers, booleans, arrays and other records by name. See `record`. */
+export interface RecordDeclaration<F extends Fields = Fields> {
+  readonly kind: "record";
+  readonly fields: F;
+}
+
+/** What one launch argument of a kernel may be. */
+export type LaunchDeclaration = ScalarDeclaration | BufferDeclaration;
+/** A parameter of a kernel function, or a field of a record. */
+export type Declaration = LaunchDeclaration | RecordDeclaration;
 
 /** A real number in the precision the kernel is compiled for. */
 export const real: ScalarDeclaration<"real"> = { kind: "scalar", type: "real" };
@@ -30,7 +42,7 @@ export const u32: ScalarDeclaration<"u32"> = { kind: "scalar", type: "u32" };
 export const bool: ScalarDeclaration<"bool"> = { kind: "scalar", type: "bool" };
 
 /**
- * Declares a buffer that the kernel only reads.
+ * Declares a buffer that the kernel only reads; as a parameter of a function, any array that the function only reads.
  *
  * @param element `real`, `i32` or `u32`.
  * @example
@@ -43,7 +55,8 @@ export function read<E extends ElementType>(element: ScalarDeclaration<E>): Buff
 }
 
 /**
- * Declares a buffer that the kernel writes and may read.
+ * Declares a buffer that the kernel writes and may read; as a parameter of a function, any array that the function
+ * writes.
  *
  * @param element `real`, `i32` or `u32`.
  * @example
@@ -55,54 +68,120 @@ export function write<E extends ElementType>(element: ScalarDeclaration<E>): Buf
   return { kind: "buffer", element: element.type, access: "write" };
 }
 
-/** An array inside a kernel; `length` of a buffer is a run-time i32, of every other array a constant. */
-export interface Numbers {
+/**
+ * Declares a record type for parameters of kernel functions. `read(…)` and `write(…)` stand for buffers, private and
+ * shared arrays. Records exist at compile time only: the front end replaces each by its fields, so they cost nothing.
+ *
+ * @param fields declarations by name; a field may be another record.
+ * @throws SpecError if the name of a field is not an identifier.
+ * @example
+ * import { fn, i32, read, real, record } from "feynkac/kernel";
+ *
+ * const Row = record({ lower: real, diagonal: real, upper: real });
+ * const Mesh = record({ nodes: i32, x: read(real), first: Row });
+ * const length = fn({
+ *   params: { mesh: Mesh },
+ *   body: ({ mesh }) => mesh.x[mesh.nodes - 1]! - mesh.x[0]!,
+ * });
+ * const first = { lower: 0, diagonal: 1, upper: 0 };
+ * console.log(length({ mesh: { nodes: 3, x: Float64Array.of(1, 2, 4), first } })); // 3
+ */
+export function record<const F extends Fields>(fields: F): RecordDeclaration<F> {
+  checkFieldNames("record", fields);
+  return Object.freeze({ kind: "record", fields: Object.freeze({ ...fields }) });
+}
+
+/**
+ * @internal
+ * @throws SpecError when a name is no identifier
+ */
+export function checkFieldNames(owner: string, fields: object): void {
+  for (const name of Object.keys(fields))
+    if (!/^[A-Za-z_$][\w$]*$/.test(name) || name === "__proto__")
+      throw new SpecError(`${owner}: "${name}" is not an identifier; rename it`);
+}
+
+declare const elementOf: unique symbol;
+declare const accessOf: unique symbol;
+
+/**
+ * An array inside a kernel; `length` of a buffer is a run-time i32, of every other array a constant. The two symbols
+ * exist in types only: by them the TypeScript compiler tells arrays of reals from arrays of integers, and arrays that
+ * may be written from those that are only read. Typed arrays of plain JavaScript are assignable to all of them.
+ */
+export interface Numbers<E extends ElementType = ElementType> {
   [index: number]: number;
   readonly length: number;
+  readonly [elementOf]?: E;
+  readonly [accessOf]?: "write";
 }
 /** An array that a kernel only reads. */
-export interface ReadonlyNumbers {
+export interface ReadonlyNumbers<E extends ElementType = ElementType> {
   readonly [index: number]: number;
   readonly length: number;
+  readonly [elementOf]?: E;
+  readonly [accessOf]?: "read" | "write";
 }
 
-/** What a declared parameter is inside the body. */
+/** What a declared parameter or field is inside a body. */
 export type ValueOf<D extends Declaration> =
-  D extends ScalarDeclaration<"bool">
-    ? boolean
-    : D extends ScalarDeclaration
-      ? number
-      : D extends BufferDeclaration<ElementType, "read">
-        ? ReadonlyNumbers
-        : Numbers;
+  D extends ScalarDeclaration<infer T>
+    ? T extends "bool"
+      ? boolean
+      : number
+    : D extends BufferDeclaration<infer E, infer A>
+      ? A extends "read"
+        ? ReadonlyNumbers<E>
+        : Numbers<E>
+      : D extends RecordDeclaration<infer F>
+        ? FieldValues<F>
+        : never;
+
+/** What the fields of a record are inside a body. Only the name that a record was declared by may change it. */
+export type FieldValues<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
 
 /** Parameters of a kernel by name. */
-export type Params = Readonly<Record<string, Declaration>>;
+export type Params = Readonly<Record<string, LaunchDeclaration>>;
 /** Parameters of a kernel function by position. */
 export type ParamTuple = readonly Declaration[];
+/** A function's parameters: a tuple for positional ones, or one record by its fields. */
+export type FunctionParams = ParamTuple | Fields;
 /** What the parameters of a kernel are inside its body. */
 export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
-/** What the parameters of a kernel function are inside its body. */
+/** What positional parameters of a kernel function are inside its body. */
 export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> };
+/** What a call passes for a function's parameters. */
+export type Arguments<P extends FunctionParams> = P extends ParamTuple
+  ? Readonly<TupleValues<P>>
+  : P extends Fields
+    ? [fields: FieldValues<P>]
+    : never;
+/** The first argument of a function's body, which destructures it. */
+export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
+  ? TupleValues<P>
+  : P extends Fields
+    ? FieldValues<P>
+    : never;
 
-/** What a kernel may know at compile time: constants, and other kernel functions. */
-export type Environment = Readonly<Record<string, number | boolean | string | KernelFunction<any, any>>>;
+/** What kernels and functions know at compile time; undefined stands for an optional function that is not there. */
+export type EnvironmentValue = number | boolean | string | FunctionSpec | undefined;
+/** Constants and functions by name that kernels and functions know at compile time. */
+export type Environment = Readonly<Record<string, EnvironmentValue>>;
 
-/** What the environment is inside the body: any number where it holds a number, so that comparisons make sense to TypeScript. */
-export type EnvironmentValues<E extends Environment> = {
-  readonly [K in keyof E]: E[K] extends number
-    ? number
-    : E[K] extends boolean
-      ? boolean
-      : E[K] extends string
-        ? string
-        : E[K];
-};
+/** Any number where a constant is a number, so that comparisons make sense to TypeScript. */
+type Widened<T> = T extends number ? number : T extends boolean ? boolean : T extends string ? string : T;
 
-/** Results of a kernel function: one scalar, several named ones, or none (it only writes arrays). */
-export type Scalars = number | boolean | Readonly<Record<string, number | boolean>> | undefined | void;
+/** What the environment is inside the body. */
+export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]: Widened<E[K]> };
+
+/** What a kernel function may return: one value, or several in a record; nothing if it only writes arrays. */
+export type ResultValue = number | boolean | Numbers | ReadonlyNumbers | ResultRecord;
+/** Several results of a kernel function, by name. */
+export type ResultRecord = { readonly [name: string]: ResultValue };
+/** The results of a kernel function that is not a generator. */
+export type Results = ResultValue | undefined | void;
 /** A generator where the function has barriers: called with `yield* f(…)`. */
-export type FunctionResult = Scalars | KernelBody<Scalars>;
+export type FunctionResult = Results | KernelBody<Results>;
 
 /** The collective operations and barriers that a generator body may `yield`; see `Gpu`. */
 export interface Collective {
@@ -111,15 +190,11 @@ export interface Collective {
 /** The body of a kernel with barriers: a generator, which yields barriers and collective operations. */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 
-/**
- * A function that kernels may call; inlined where it is called. Calling it from plain JavaScript runs it in f64.
- * `params` are positional: a tuple of declarations, destructured as an array in `body`.
- */
-export interface KernelFunction<P extends ParamTuple = ParamTuple, R extends FunctionResult = FunctionResult> {
-  (...args: { [K in keyof P]: ValueOf<P[K]> }): R;
+/** A kernel function as the front end sees it, whatever its parameters and results are. */
+export interface FunctionSpec {
   readonly kind: "function";
   readonly functionName: string;
-  readonly params: P;
+  readonly params: FunctionParams;
   /** Names of the arguments where the body takes one object of them (`userFunction`), else undefined. */
   readonly argumentNames: readonly string[] | undefined;
   readonly env: Environment;
@@ -127,12 +202,38 @@ export interface KernelFunction<P extends ParamTuple = ParamTuple, R extends Fun
   readonly source: string;
 }
 
+/**
+ * A kernel function by how it is called, for what takes or builds one:
+ *
+ *     function assemble(variant: Variant): FunctionOf<(of: { mesh: ValueOf<typeof Mesh>; rate: number }) => Row>
+ */
+export type FunctionOf<F extends (...args: never) => FunctionResult> = FunctionSpec & F;
+
+/**
+ * A function that kernels may call; inlined where it is called. Calling it from plain JavaScript runs it in f64.
+ * `params` are positional, a tuple of declarations, which `body` destructures as an array; or declarations by name,
+ * which a call passes as one record and `body` destructures by name.
+ */
+export interface KernelFunction<
+  P extends FunctionParams = ParamTuple,
+  R extends FunctionResult = FunctionResult,
+> extends FunctionSpec {
+  (...args: Arguments<P>): R;
+  readonly params: P;
+}
+
+/** What the calls of a function take: its record, or its tuple. */
+export type ParamsOf<F extends FunctionSpec> = BodyArgument<F["params"]>;
+/** What a function returns, through `yield*` if it is a generator. */
+export type ResultOf<F extends FunctionOf<(...args: never) => FunctionResult>> =
+  ReturnType<F> extends KernelBody<infer R> ? R : ReturnType<F>;
+
 /** What `fn` takes. */
-export interface FunctionDefinition<P extends ParamTuple, E extends Environment, R extends FunctionResult> {
+export interface FunctionDefinition<P extends FunctionParams, E extends Environment, R extends FunctionResult> {
   readonly name?: string;
   readonly params: P;
   readonly env?: E;
-  body(args: TupleValues<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
+  body(args: BodyArgument<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
 }
 
 /** Workgroups that a multiprocessor shall have room for at once, in every precision or in some. */
@@ -151,7 +252,7 @@ export interface Kernel<P extends Params = Params> {
   readonly loopBudget?: number;
   readonly source: string;
   /** The body itself, for running it as plain JavaScript. */
-  readonly body: (args: any, gpu: Gpu, env: any) => void | KernelBody;
+  readonly body: (args: never, gpu: Gpu, env: never) => void | KernelBody;
 }
 
 /** What `kernel` takes. */
@@ -201,14 +302,14 @@ export interface Gpu {
   u32(x: number | boolean): number;
 
   // Arrays of a compile-time length, declared with const. Uninitialised.
-  privateReal(length: number): Numbers;
-  privateI32(length: number): Numbers;
-  privateU32(length: number): Numbers;
-  sharedReal(length: number): Numbers;
-  sharedI32(length: number): Numbers;
-  sharedU32(length: number): Numbers;
+  privateReal(length: number): Numbers<"real">;
+  privateI32(length: number): Numbers<"i32">;
+  privateU32(length: number): Numbers<"u32">;
+  sharedReal(length: number): Numbers<"real">;
+  sharedI32(length: number): Numbers<"i32">;
+  sharedU32(length: number): Numbers<"u32">;
   /** `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on several things side by side. */
-  part(shared: Numbers, from: number, length: number): Numbers;
+  part<E extends ElementType>(shared: Numbers<E>, from: number, length: number): Numbers<E>;
 
   /**
    * 0, or the number of the loop, from 1, in `KernelIR.countedLoops` that has spent the kernel's `loopBudget` in this
@@ -249,22 +350,28 @@ export interface Gpu {
   inverseNormalCdf(p: number): number;
 
   // Atomics on i32 and u32 arrays (buffers declared write(…), or shared arrays). All return the old value.
-  atomicAdd(array: Numbers, index: number, value: number): number;
-  atomicMin(array: Numbers, index: number, value: number): number;
-  atomicMax(array: Numbers, index: number, value: number): number;
-  atomicAnd(array: Numbers, index: number, value: number): number;
-  atomicOr(array: Numbers, index: number, value: number): number;
-  atomicXor(array: Numbers, index: number, value: number): number;
-  atomicExchange(array: Numbers, index: number, value: number): number;
-  atomicCompareExchange(array: Numbers, index: number, expected: number, value: number): number;
-  atomicLoad(array: ReadonlyNumbers, index: number): number;
-  atomicStore(array: Numbers, index: number, value: number): void;
+  atomicAdd(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicMin(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicMax(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicAnd(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicOr(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicXor(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicExchange(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicCompareExchange(array: Numbers<"i32"> | Numbers<"u32">, index: number, expected: number, value: number): number;
+  atomicLoad(array: ReadonlyNumbers<"i32"> | ReadonlyNumbers<"u32">, index: number): number;
+  atomicStore(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): void;
 
   /**
    * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and goes on: on CUDA memory is read while
    * the item computes, elsewhere at once. `at` and `index` are multiples of `words`. See `awaitFetches`.
    */
-  fetch(shared: Numbers, at: number, buffer: ReadonlyNumbers, index: number, words: number): void;
+  fetch<E extends ElementType>(
+    shared: Numbers<E>,
+    at: number,
+    buffer: ReadonlyNumbers<E>,
+    index: number,
+    words: number,
+  ): void;
 
   /**
    * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group, and all but the newest `n` groups

@@ -9,7 +9,7 @@ export interface DiscreteDividend {
   readonly time: number;
   /** In the underlying's currency, ≥ 0. */
   readonly cash: number;
-  /** As a part of the spot just before, 0 … 1. */
+  /** As relative to spot just before, 0 … 1. */
   readonly proportional: number;
 }
 
@@ -23,8 +23,8 @@ export interface Dividends {
 export const noDividends: Dividends = Object.freeze({ yield: 0, discrete: Object.freeze([]) });
 
 /**
- * Sorts by time, adds up dividends of the same time (both parts refer to the spot before either), and leaves out those at
- * or before time 0: the spot already is without them.
+ * Sorts by time, adds up dividends of the same time (both parts refer to the spot before either), and leaves out those
+ * at or before time 0: the spot already is without them.
  */
 export function dividendSchedule(yieldRate: number, discrete: readonly DiscreteDividend[]): Dividends {
   const merged = new Map<number, DiscreteDividend>();

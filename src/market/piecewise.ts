@@ -5,9 +5,9 @@ import { SpecError } from "../errors.ts";
  *
  *   f(t) = values[i]  for times[i−1] < t ≤ times[i],   times[−1] = −∞,  times[n] = +∞
  *
- * `times[i]` (years, strictly increasing, > 0) is the right end of piece i; the last piece has none and goes on for ever.
- * A constant is `{ times: [], values: [c] }`. Left-continuous, so that the piece that ends at a time step's right end is
- * the one which holds over that step.
+ * `times[i]` (years, strictly increasing, > 0) is the right end of piece i; the last piece has none and goes on for
+ * ever. A constant is `{ times: [], values: [c] }`. Left-continuous, so that the piece that ends at a time step's right
+ * end is the one which holds over that step.
  */
 export interface PiecewiseConstant {
   readonly times: readonly number[];

@@ -1,6 +1,8 @@
 import { constant, fromIntegral, integrate, type PiecewiseConstant, valueAt } from "./piecewise.ts";
 
-/** Instantaneous forward rates f(t), continuously compounded, per year (Act/365F). Negative rates are ordinary rates. */
+/**
+ * Instantaneous forward rates f(t), continuously compounded, per year (Act/365F). Negative rates are ordinary rates.
+ */
 export type ForwardCurve = PiecewiseConstant;
 
 /** A zero-coupon rate z for time t (years): the discount factor is exp(−z·t). */
@@ -19,9 +21,9 @@ export function flatCurve(rate: number): ForwardCurve {
  *
  *   f = (z₂·t₂ − z₁·t₁) / (t₂ − t₁)   on (t₁, t₂].
  *
- * Before the first node the forward rate is the first zero rate (z is flat back to 0); beyond the last node it is the last
- * interval's forward rate (with a single node: its zero rate).
- * Verified: test/market/rates, discount factors at the nodes to 1 ulp.
+ * Before the first node the forward rate is the first zero rate (z is flat back to 0); beyond the last node it is the
+ * last interval's forward rate (with a single node: its zero rate). Verified: test/market/rates, discount factors at
+ * the nodes to 1 ulp.
  * @throws SpecError no nodes, or times not strictly increasing from above 0
  */
 export function zeroCurve(nodes: readonly ZeroRate[]): ForwardCurve {

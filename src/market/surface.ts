@@ -3,11 +3,13 @@
  *
  *   in t: linear between the times;
  *   in S: monotone cubic Hermite between the spots, slopes by Fritsch & Butland (1984),
- *           1/d = ((1 + α)/Δ₋ + (2 − α)/Δ₊)/3,  α = h₊/(h₋ + h₊),  and 0 where the secants Δ₋, Δ₊ differ in sign, or one is 0;
- *   flat outside, in both; slopes are 0 at the first and the last spot, so that σ is once continuously differentiable in S everywhere.
+ *           1/d = ((1 + α)/Δ₋ + (2 − α)/Δ₊)/3,  α = h₊/(h₋ + h₊), and 0 where the secants Δ₋, Δ₊ differ in sign, or one
+ *                                               is 0;
+ *   flat outside, in both; slopes are 0 at the first and the last spot, so that σ is once continuously differentiable
+ *   in S everywhere.
  *
- * Between two spots σ never leaves the interval of their volatilities, so it is positive where they are. It is linear in the
- * volatilities' parallel move: σ + shift is the surface with every entry moved.
+ * Between two spots σ never leaves the interval of their volatilities, so it is positive where they are. It is linear
+ * in the volatilities' parallel move: σ + shift is the surface with every entry moved.
  *
  * Verified: test/market/surface, at and between the nodes, by values worked out by hand and by a monotonicity property.
  */
@@ -84,8 +86,9 @@ export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: S
 }
 
 /**
- * The mean of the surface over the times `from` … `to`, exactly, as the row that it is: the interpolation in S is not linear in the
- * volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes. A time, where the two are equal.
+ * The mean of the surface over the times `from` … `to`, exactly, as the row that it is: the interpolation in S is not
+ * linear in the volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes. A time,
+ * where the two are equal.
  */
 export function rowMean(surface: LocalSurface, from: number, to: number): SurfaceRow {
   const weights = hatWeights(surface.times, from, to);
@@ -105,7 +108,10 @@ interface Weight {
   readonly weight: number;
 }
 
-/** Means over (from, to) of the hat functions on the times, the first and the last flat outside; those that are not 0. They add up to 1. */
+/**
+ * Means over (from, to) of the hat functions on the times, the first and the last flat outside; those that are not 0.
+ * They add up to 1.
+ */
 function hatWeights(times: readonly number[], from: number, to: number): Weight[] {
   const weights: Weight[] = [];
   const add = (row: number, weight: number): void => {

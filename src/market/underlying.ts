@@ -2,7 +2,9 @@ import type { Dividends } from "./dividends.ts";
 import type { ForwardCurve } from "./rates.ts";
 import type { Volatility } from "./volatility.ts";
 
-/** One underlying with the rates of its currency. Plain and frozen: trades share it by reference, so it may key a cache. */
+/**
+ * One underlying with the rates of its currency. Plain and frozen: trades share it by reference, so it may key a cache.
+ */
 export interface Underlying {
   readonly name: string;
   /** > 0, in `currency`. */

@@ -7,8 +7,8 @@ import { laterSurface, type LocalSurface } from "./surface.ts";
  *
  * * `deterministic`: σ(t), piecewise constant; flat and term-structure volatilities both become this.
  * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; absorbed at zero.
- * * `displaced`: σ(S) = sigma·(S + shift)/S, so that dS has the diffusion sigma·(S + shift); absorbed at zero. The shift, ≥ 0, is
- *   constant in the spot: Rubinstein's (1983) displaced forward is the same where r = q.
+ * * `displaced`: σ(S) = sigma·(S + shift)/S, so that dS has the diffusion sigma·(S + shift); absorbed at zero. The
+ *   shift, ≥ 0, is constant in the spot: Rubinstein's (1983) displaced forward is the same where r = q.
  * * `surface`: σ(t, S) on a grid, see `LocalSurface`. Shared by reference: trades on one surface are priced together.
  * * `local`: σ(S, t) as a formula string in `S` and `t` (years from asOf), in the kernel language.
  *
@@ -33,13 +33,15 @@ export function flatVolatility(volatility: number): Volatility {
 }
 
 /**
- * Instantaneous volatility from implied ones: the total variance w(t) = σ_imp(t)²·t is linear in t between the nodes, so
+ * Instantaneous volatility from implied ones: the total variance w(t) = σ_imp(t)²·t is linear in t between the nodes,
+ * so
  *
  *   σ = √((w₂ − w₁) / (t₂ − t₁))   on (t₁, t₂],
  *
  * with w(0) = 0, and the last interval's σ beyond the last node. A total variance that falls by rounding alone (1e-12,
  * relative) counts as level.
- * @throws SpecError no nodes; times not strictly increasing from above 0; total variance decreasing, with `index` naming the node
+ * @throws SpecError no nodes; times not strictly increasing from above 0; total variance decreasing, with `index`
+ * naming the node
  */
 export function termStructure(nodes: readonly VolatilityNode[]): Volatility {
   const totals = nodes.map(({ time, volatility }) => volatility * volatility * time);

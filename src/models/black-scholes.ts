@@ -5,15 +5,17 @@ export const BLACK_SCHOLES_INPUTS = 7;
 export const BLACK_SCHOLES_OUTPUTS = 5;
 
 /**
- * Black and Scholes (1973) with Merton's yield, in integrated quantities, so that it holds for any deterministic r(t), q(t), σ(t):
+ * Black and Scholes (1973) with Merton's yield, in integrated quantities, so that it holds for any deterministic r(t),
+ * q(t), σ(t):
  *
  *   vanilla   V = φ·(S·e^{−Q}·N(φd₁) − K·e^{−R}·N(φd₂)),     d₁ = (ln(S/K) + R − Q)/√w + √w/2,   d₂ = d₁ − √w
  *   digital   V = cash·e^{−R}·N(φd₂)
  *
  * with R = ∫r dt, Q = ∫q dt, w = ∫σ² dt, φ = +1 for calls and −1 for puts. One work item an option.
  *
- * `input[i·items + l]`: S, K, R, Q, w, φ, cash (0 for a vanilla); `output[i·items + l]`: V, ∂V/∂S, ∂²V/∂S², ∂V/∂w, ∂V/∂R.
- * Accuracy: rounding, a few ulp of S·e^{−Q} + K·e^{−R}. w = 0 gives the limit of V (the derivatives at the forward's strike do not exist).
+ * `input[i·items + l]`: S, K, R, Q, w, φ, cash (0 for a vanilla); `output[i·items + l]`: V, ∂V/∂S, ∂²V/∂S², ∂V/∂w,
+ * ∂V/∂R. Accuracy: rounding, a few ulp of S·e^{−Q} + K·e^{−R}. w = 0 gives the limit of V (the derivatives at the
+ * forward's strike do not exist).
  */
 export const blackScholesKernel = kernel({
   name: "black-scholes",

@@ -1,6 +1,6 @@
 import type { CompiledKernel, Device } from "../device/index.ts";
 import { DeviceLostError } from "../errors.ts";
-import { LaneSolver } from "../fdm/index.ts";
+import { BatchSolver } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { blackScholesKernel } from "../models/index.ts";
 
@@ -10,8 +10,8 @@ export class Engine implements Disposable {
   readonly precision: Precision;
   /** Said in every result priced here. */
   readonly warnings: readonly string[];
-  readonly #solvers: LaneSolver[] = [];
-  readonly #free: LaneSolver[] = [];
+  readonly #solvers: BatchSolver[] = [];
+  readonly #free: BatchSolver[] = [];
   #blackScholes: Promise<CompiledKernel> | undefined;
 
   constructor(device: Device, precision: Precision, warnings: readonly string[] = []) {
@@ -21,7 +21,7 @@ export class Engine implements Disposable {
   }
 
   /** Runs `job` with a solver that is its own for as long: batches under way at once must not share host memory. */
-  async withSolver<T>(job: (solver: LaneSolver) => Promise<T>): Promise<T> {
+  async withSolver<T>(job: (solver: BatchSolver) => Promise<T>): Promise<T> {
     const solver = this.#free.pop() ?? this.#newSolver();
     try {
       return await job(solver);
@@ -40,8 +40,8 @@ export class Engine implements Disposable {
     for (const solver of this.#solvers) solver[Symbol.dispose]();
   }
 
-  #newSolver(): LaneSolver {
-    const solver = new LaneSolver(this.device, this.precision);
+  #newSolver(): BatchSolver {
+    const solver = new BatchSolver(this.device, this.precision);
     this.#solvers.push(solver);
     return solver;
   }

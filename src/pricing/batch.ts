@@ -122,9 +122,9 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
 function plan(cases: Cases, setting: BatchSetting, arena: Arena): FdmTrade {
   const { device, precision } = setting.engine;
   const splits = cases.some((one) => one !== undefined && needsItems(one.problem)) ? (["item"] as const) : undefined;
-  const mostNodes = largestNodes(device, precision, schemeOf(cases[0].problem), splits);
+  const maxNodes = largestNodes(device, precision, schemeOf(cases[0].problem), splits);
   const solved = cases.map((one) => one && lessLastDividends(one)) as unknown as Cases;
-  return new FdmTrade(solved, { scenarios: setting.scenarios, settings: setting, precision, mostNodes }, arena);
+  return new FdmTrade(solved, { scenarios: setting.scenarios, settings: setting, precision, maxNodes }, arena);
 }
 
 /** Runs `value`; its valuation, if there is one yet, or what it throws becomes the trade's result. */

@@ -4,14 +4,14 @@ import {
   isExercisableNow,
   isKnockedIn,
   isPast,
-  isWatched,
-  isWatchedBetween,
+  isMonitored,
+  isMonitoredBetween,
   knockedOutBy,
   type KnockOut,
   type OneFactorProblem,
   rebateValue,
   SAME_DATE,
-  type WatchedLevel,
+  type MonitoredLevel,
 } from "../fdm/index.ts";
 import { afterDividend, integrate } from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
@@ -126,10 +126,12 @@ function valueOnPath(problem: OneFactorProblem, spot: number): number {
     price = forward(to);
     const event = events.find(({ time }) => time === to);
     if (event?.dividend !== undefined) price = afterDividend(price, event.dividend);
-    const watched = problem.barriers?.findLast((barrier) => isPast(barrier, price) && isWatched(barrier, to, expiry));
-    const isHitNow = (level: WatchedLevel): boolean => isPast(level, price) && isWatched(level, to, expiry);
+    const monitored = problem.barriers?.findLast(
+      (barrier) => isPast(barrier, price) && isMonitored(barrier, to, expiry),
+    );
+    const isHitNow = (level: MonitoredLevel): boolean => isPast(level, price) && isMonitored(level, to, expiry);
     isIn ||= problem.knockIns?.levels.some(isHitNow) === true;
-    if (watched !== undefined) return Math.max(best, discount(to) * rebateValue(watched, to, problem));
+    if (monitored !== undefined) return Math.max(best, discount(to) * rebateValue(monitored, to, problem));
     const isExerciseDate = problem.exerciseTimes?.some((time) => Math.abs(time - to) <= SAME_DATE * expiry) === true;
     if (isExerciseDate && isIn && to < expiry) best = Math.max(best, discount(to) * payoff.exercised(price));
   }
@@ -138,8 +140,8 @@ function valueOnPath(problem: OneFactorProblem, spot: number): number {
   return Math.max(best, discount(expiry) * (mayExercise ? payoff.exercised(price) : payoff.value(price)));
 }
 
-/** Where the path first comes to a barrier that is watched from one date to the next; it is monotone in between. */
-function firstHit<Level extends WatchedLevel>(
+/** Where the path first comes to a barrier that is monitored from one date to the next; it is monotone in between. */
+function firstHit<Level extends MonitoredLevel>(
   levels: readonly Level[] = [],
   { expiry }: OneFactorProblem,
   forward: (t: number) => number,
@@ -149,7 +151,7 @@ function firstHit<Level extends WatchedLevel>(
   const growth = Math.log(forward(to) / forward(from)) / (to - from);
   let first: { barrier: Level; time: number } | undefined;
   for (const barrier of levels) {
-    if (!isWatchedBetween(barrier, from, to, expiry) || !isPast(barrier, forward(to))) continue;
+    if (!isMonitoredBetween(barrier, from, to, expiry) || !isPast(barrier, forward(to))) continue;
     const time = isPast(barrier, forward(from)) ? from : from + Math.log(barrier.level / forward(from)) / growth;
     if (first === undefined || time < first.time) first = { barrier, time };
   }

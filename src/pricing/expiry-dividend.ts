@@ -1,4 +1,4 @@
-import { isPast, isWatched, type KnockOut, type OneFactorProblem, rebateValue } from "../fdm/index.ts";
+import { isPast, isMonitored, type KnockOut, type OneFactorProblem, rebateValue } from "../fdm/index.ts";
 import { afterDividend, type DiscreteDividend } from "../market/index.ts";
 import type { PayoffProfile } from "../products/index.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
@@ -32,7 +32,7 @@ function lessLastDividend(problem: OneFactorProblem): OneFactorProblem {
   const before = { ...problem, dividends: dividends.slice(0, -1) };
   // Exercised just before the dividend, a call is worth more than after it.
   if (american && payoff.vanillaSign === 1) return before;
-  const onTheDay = barriers.filter((barrier) => isWatched(barrier, expiry, expiry));
+  const onTheDay = barriers.filter((barrier) => isMonitored(barrier, expiry, expiry));
   // Monitored on dates, the last of them after the dividend: that is in the payoff.
   const left = barriers.flatMap((barrier) => withoutExpiry(barrier, expiry));
   const { barriers: _, ...unbarred } = before;
@@ -45,7 +45,7 @@ function lessLastDividend(problem: OneFactorProblem): OneFactorProblem {
 
 function withoutExpiry(barrier: KnockOut, expiry: number): KnockOut[] {
   if (barrier.times === undefined) return [barrier];
-  const times = barrier.times.filter((time) => !isWatched({ ...barrier, times: [time] }, expiry, expiry));
+  const times = barrier.times.filter((time) => !isMonitored({ ...barrier, times: [time] }, expiry, expiry));
   return times.length === 0 ? [] : [{ ...barrier, times }];
 }
 

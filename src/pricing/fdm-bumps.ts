@@ -6,7 +6,7 @@ import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
 /** The difference of the values under two shifts, over their distance. */
 interface Bump {
   /** Those beside the base's. */
-  readonly lanes: readonly Solving[];
+  readonly instances: readonly Solving[];
   read(rounding: number): number;
 }
 
@@ -47,8 +47,8 @@ export class Bumps {
     );
   }
 
-  get lanes(): readonly Solving[] {
-    return [...this.vega.lanes, ...this.rho.lanes];
+  get instances(): readonly Solving[] {
+    return [...this.vega.instances, ...this.rho.instances];
   }
 
   read(rounding: number): { readonly vega: number; readonly rho: number } {
@@ -61,7 +61,7 @@ type Moved = (sign: 1 | -1) => TradeProblems;
 function smoothBump(base: Case, moved: Moved, size: number, arena: Arena): Bump {
   const up = caseOn(base, moved(1), arena);
   return {
-    lanes: lanesOf(up),
+    instances: lanesOf(up),
     read: (rounding) => (readCase(up, rounding).value - readCase(base, rounding).value) / size,
   };
 }
@@ -69,7 +69,7 @@ function smoothBump(base: Case, moved: Moved, size: number, arena: Arena): Bump 
 function noisyBump(base: Case, moved: Moved, size: number, arena: Arena): Bump {
   const [up, down] = ([1, -1] as const).map((sign) => fineOn(base, moved(sign), arena));
   return {
-    lanes: [...up, ...down],
+    instances: [...up, ...down],
     read: (rounding) => (readFine(up, rounding).value - readFine(down, rounding).value) / (2 * size),
   };
 }

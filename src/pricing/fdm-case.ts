@@ -9,9 +9,9 @@ import {
   hasLargeDividends,
   isExercisableNow,
   knockedOutBy,
-  lane,
-  type Lane,
-  type LaneValues,
+  instance,
+  type Instance,
+  type InstanceValues,
   type OneFactorProblem,
   type PointValue,
   pointValue,
@@ -21,18 +21,18 @@ import {
   type Resolution,
   spotValues,
 } from "../fdm/index.ts";
-import type { Judged } from "./error-estimate.ts";
+import type { Assessed } from "./error-estimate.ts";
 import { knockedOutPoint } from "./knocked-out.ts";
 import type { Observed } from "./resolution.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
-/** A lane, and its values once it has been solved. */
+/** An instance, and its values once it has been solved. */
 export interface Solving {
-  readonly lane: Lane;
-  values: LaneValues | undefined;
+  readonly instance: Instance;
+  values: InstanceValues | undefined;
 }
 
-/** Two lanes that extrapolation makes one value of: a fine one, and one with every second node and half the time steps. */
+/** Two instances that extrapolation makes one value of: a fine one, and one with every second node and half the time steps. */
 interface Pair {
   readonly fine: Solving;
   readonly coarse: Solving;
@@ -56,7 +56,7 @@ export function caseAt({ problem, notYet }: TradeProblems, size: Resolution, are
 export function caseOn(base: Case, { problem, notYet }: TradeProblems, arena: Arena): Case {
   return base.map(({ fine, coarse, drift }, i) =>
     pairOn(
-      [fine.lane.grid, coarse.lane.grid],
+      [fine.instance.grid, coarse.instance.grid],
       i === 0 ? problem : (notYet as OneFactorProblem),
       arena,
       "window",
@@ -78,14 +78,14 @@ function pairOn(
 }
 
 function solvingOn(grid: Grid, problem: OneFactorProblem, arena: Arena, reading: Reading): Solving {
-  return { lane: lane(grid, problem, arena, reading), values: undefined };
+  return { instance: instance(grid, problem, arena, reading), values: undefined };
 }
 
 /**
  * A trade's problems at a resolution: on two meshes, and, where errors in space and in time may cancel each other in those or fall at rates of their own, once
  * more with the coarse time steps on the fine mesh. That tells the error in time from that in space.
  */
-export class JudgedCase {
+export class AssessedCase {
   readonly pairs: Case;
   readonly size: Resolution;
   private readonly inTime: readonly Solving[];
@@ -94,7 +94,7 @@ export class JudgedCase {
   constructor(problems: TradeProblems, size: Resolution, arena: Arena, reading: "both" | "points") {
     this.size = size;
     this.pairs = caseAt(problems, size, arena, reading);
-    const fine = this.pairs.map((pair) => pair.fine.lane.grid);
+    const fine = this.pairs.map((pair) => pair.fine.instance.grid);
     const reads = reading === "points" || problems.problem.spots.length > 1 ? reading : "window";
     this.inTime = fine.some(({ problem }) => tellsTime(problem))
       ? fine.map((grid) => solvingOn(coarserInTime(grid, size), grid.problem, arena, reads))
@@ -102,7 +102,7 @@ export class JudgedCase {
     this.noiseAt = boundaryNoise(fine[0]);
   }
 
-  get lanes(): readonly Solving[] {
+  get instances(): readonly Solving[] {
     return [...lanesOf(this.pairs), ...this.inTime];
   }
 
@@ -111,14 +111,14 @@ export class JudgedCase {
   }
 
   /** Today's value, and what its solutions say of each other. */
-  judge(rounding: number): PointValue & Judged {
+  assess(rounding: number): PointValue & Assessed {
     const [{ fine }] = this.pairs;
-    const [spot] = fine.lane.grid.problem.spots;
+    const [spot] = fine.instance.grid.problem.spots;
     const valueOf = (solved: readonly Solving[]): number =>
       difference(solved.map((one) => pointOf(one, rounding))).value;
     const point = readCase(this.pairs, rounding);
     const { size } = this;
-    if (knockedOutBy(fine.lane.grid.problem, spot) !== undefined)
+    if (knockedOutBy(fine.instance.grid.problem, spot) !== undefined)
       return { ...point, size, observed: NOTHING, exercised: true, driftDominated: false };
     return {
       ...point,
@@ -146,9 +146,9 @@ export class JudgedCase {
   }
 
   /** The same of the spots after today's, if there are some. */
-  judgeSpots(): JudgedSpots | undefined {
+  assessSpots(): AssessedSpots | undefined {
     const [{ fine: one }] = this.pairs;
-    const { spots } = one.lane.grid.problem;
+    const { spots } = one.instance.grid.problem;
     if (spots.length < 2) return undefined;
     const [fines, coarses] = [
       this.pairs.map((pair) => spotColumn(pair.fine)),
@@ -178,9 +178,9 @@ export class JudgedCase {
 }
 
 /** Values at the spots after today's, and what each solution says of the others there. */
-export interface JudgedSpots {
+export interface AssessedSpots {
   readonly values: Float64Array;
-  at(k: number): Judged;
+  at(k: number): Assessed;
 }
 
 const NOTHING: Observed = { inSpace: 0, inTime: 0, total: 0, noise: 0, drift: 0 };
@@ -224,10 +224,10 @@ export function readFine(one: readonly Solving[], rounding: number): PointValue 
   return difference(one.map((solving) => pointOf(solving, rounding)));
 }
 
-/** The fine lanes alone of shifted problems on the grids of others. */
+/** The fine instances alone of shifted problems on the grids of others. */
 export function fineOn(base: Case, { problem, notYet }: TradeProblems, arena: Arena): readonly Solving[] {
   return base.map(({ fine }, i) =>
-    solvingOn(fine.lane.grid, i === 0 ? problem : (notYet as OneFactorProblem), arena, "window"),
+    solvingOn(fine.instance.grid, i === 0 ? problem : (notYet as OneFactorProblem), arena, "window"),
   );
 }
 
@@ -242,21 +242,21 @@ function difference([plus, minus]: readonly PointValue[]): PointValue {
 }
 
 function pointOf(solving: Solving, rounding: number): PointValue {
-  return pointValue(solving.lane.grid, valuesOf(solving), rounding);
+  return pointValue(solving.instance.grid, valuesOf(solving), rounding);
 }
 
-function valuesOf({ values }: Solving): LaneValues {
-  if (values === undefined) throw new Error("a lane is read before it is solved");
+function valuesOf({ values }: Solving): InstanceValues {
+  if (values === undefined) throw new Error("an instance is read before it is solved");
   return values;
 }
 
-function premiumOf({ lane: { grid }, values }: Solving, rounding: number): number {
+function premiumOf({ instance: { grid }, values }: Solving, rounding: number): number {
   return values === undefined ? 0 : premiumAtBoundary(grid, values, rounding);
 }
 
 /** Richardson's extrapolation (4·fine − coarse)/3: both meshes have the kinks, and both schemes an h² expansion. */
 function readPair(pair: Pair, rounding: number): PointValue {
-  const { problem } = pair.fine.lane.grid;
+  const { problem } = pair.fine.instance.grid;
   const [price] = problem.spots;
   const paid = knockedOutBy(problem, price);
   if (paid !== undefined) return knockedOutPoint(problem, paid);
@@ -285,7 +285,7 @@ interface SpotColumn {
 }
 
 function spotColumn(solving: Solving): SpotColumn {
-  const { grid } = solving.lane;
+  const { grid } = solving.instance;
   const { problem } = grid;
   const count = problem.spots.length - 1;
   const [values, exercised] = [new Float64Array(count), new Uint8Array(count)];
@@ -311,7 +311,7 @@ const lessColumn = (plus: SpotColumn, minus: SpotColumn): SpotColumn => ({
 function extrapolated(
   {
     fine: {
-      lane: { grid },
+      instance: { grid },
     },
     drift,
   }: Pair,

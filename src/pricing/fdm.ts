@@ -5,7 +5,7 @@ import {
   isRough,
   knockedOutBy,
   type KnockOut,
-  type LaneSolver,
+  type BatchSolver,
   type OneFactorProblem,
   type PointValue,
   type Resolution,
@@ -14,7 +14,7 @@ import {
 import type { Precision } from "../kernel/index.ts";
 import { Turns } from "../turns.ts";
 import { pdeTheta } from "./black-scholes.ts";
-import { decayOf } from "./decay.ts";
+import { errorModelOf } from "./error-model.ts";
 import { deterministicValuation, knownValues } from "./deterministic.ts";
 import { roundingError } from "./error-estimate.ts";
 import { Bumps } from "./fdm-bumps.ts";
@@ -32,15 +32,15 @@ export interface FdmSetting {
   readonly settings: Settings;
   readonly precision: Precision;
   /** Most nodes that a mesh may have. */
-  readonly mostNodes: number;
+  readonly maxNodes: number;
 }
 
-/** f32 cannot do better than a few of these, as a part of the spot; it is not asked to. */
+/** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
 const FINEST_F32 = 1e-5;
-const MOST_NODES_F32 = 257;
+const MAX_NODES_F32 = 257;
 
 /**
- * A trade on its way through the solver: pass by pass it names the lanes that it wants solved next, until its values
+ * A trade on its way through the solver: pass by pass it names the instances that it wants solved next, until its values
  * are as exact as was
  * asked for.
  *
@@ -62,10 +62,10 @@ export class FdmTrade {
   private bumps: Bumps | undefined;
   /**
    * By case after the base; those that are known without, and those of settled trades are not there. Made once the base
-   * has been judged.
+   * has been assessed.
    */
   private shifted: readonly (SolvedCase | undefined)[] | undefined;
-  private waiting: readonly Solving[];
+  private pending: readonly Solving[];
 
   constructor(cases: Cases, setting: FdmSetting, arena: Arena) {
     const { precision, settings } = setting;
@@ -78,26 +78,26 @@ export class FdmTrade {
       accuracy: precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy,
       rounding: precision === "f32" ? 2e-6 : 1e-12,
       // Finer meshes round more: in f32 they would be worse.
-      mostNodes: precision === "f32" ? Math.min(setting.mostNodes, MOST_NODES_F32) : setting.mostNodes,
-      decay: decayOf(problems),
+      maxNodes: precision === "f32" ? Math.min(setting.maxNodes, MAX_NODES_F32) : setting.maxNodes,
+      errorModel: errorModelOf(problems),
     };
     const size = this.firstSize;
     this.base = isKnown(problems) ? undefined : new SolvedCase(problems, size, this.wanted, arena, "both");
-    this.waiting = this.base?.lanes ?? this.startShifted(size);
+    this.pending = this.base?.instances ?? this.startShifted(size);
   }
 
   /** What is to be solved next; nothing when the trade is done. */
-  get lanes(): readonly Solving[] {
-    return this.waiting;
+  get instances(): readonly Solving[] {
+    return this.pending;
   }
 
-  /** To be called when all `lanes` have their values. */
+  /** To be called when all `instances` have their values. */
   advance(): void {
     const { base, shifted } = this;
     base?.advance();
     shifted?.forEach((one) => one?.advance());
     const first = shifted === undefined && base !== undefined ? this.start(base) : [];
-    this.waiting = [...(base?.lanes ?? []), ...first, ...(shifted ?? []).flatMap((one) => one?.lanes ?? [])];
+    this.pending = [...(base?.instances ?? []), ...first, ...(shifted ?? []).flatMap((one) => one?.instances ?? [])];
   }
 
   /** Once it is done. */
@@ -111,8 +111,8 @@ export class FdmTrade {
   }
 
   private get firstSize(): Resolution {
-    const { accuracy, decay, mostNodes } = this.wanted;
-    return firstResolution(accuracy, decay, this.setting.settings.greeks !== "none", mostNodes);
+    const { accuracy, errorModel, maxNodes } = this.wanted;
+    return firstResolution(accuracy, errorModel, this.setting.settings.greeks !== "none", maxNodes);
   }
 
   private solvedValuation(base: SolvedCase): Valuation {
@@ -155,15 +155,15 @@ export class FdmTrade {
     return knockedOutBy(this.problem, this.problem.spots[0]);
   }
 
-  /** What is solved beside the base case once that has been judged. */
+  /** What is solved beside the base case once that has been assessed. */
   private start(base: SolvedCase): readonly Solving[] {
     return [...this.startBumps(base), ...this.startShifted(base.size)];
   }
 
-  private startBumps({ judged }: SolvedCase): readonly Solving[] {
+  private startBumps({ assessed }: SolvedCase): readonly Solving[] {
     if (this.setting.settings.greeks !== "all" || this.paidNow !== undefined) return [];
-    this.bumps = new Bumps(judged.pairs, this.cases[0], this.setting.precision, this.arena);
-    return this.bumps.lanes;
+    this.bumps = new Bumps(assessed.pairs, this.cases[0], this.setting.precision, this.arena);
+    return this.bumps.instances;
   }
 
   /** The scenarios' cases, the base case left out, on meshes of their own. */
@@ -172,7 +172,7 @@ export class FdmTrade {
     this.shifted = others.map((one) =>
       one === undefined || isKnown(one) ? undefined : new SolvedCase(one, size, this.wanted, this.arena, "points"),
     );
-    return this.shifted.flatMap((one) => one?.lanes ?? []);
+    return this.shifted.flatMap((one) => one?.instances ?? []);
   }
 
   /**
@@ -217,12 +217,12 @@ function sensitivities(
 }
 
 /**
- * Solves all trades' lanes together, pass by pass; each result is a function that reads it, or throws what went wrong. If solving them
+ * Solves all trades' instances together, pass by pass; each result is a function that reads it, or throws what went wrong. If solving them
  * together fails for another reason than the device's loss, each goes on by itself: one bad formula must not take the others along.
  */
 export async function fdmValuations(
   trades: readonly FdmTrade[],
-  solver: LaneSolver,
+  solver: BatchSolver,
   signal: AbortSignal | undefined,
 ): Promise<(() => Valuation)[]> {
   if (trades.length === 0) return [];
@@ -244,17 +244,17 @@ function rethrow(error: unknown): never {
 
 async function solveAll(
   trades: readonly FdmTrade[],
-  solver: LaneSolver,
+  solver: BatchSolver,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const turns = new Turns(signal);
-  for (let going = trades; going.length > 0; going = going.filter(({ lanes }) => lanes.length > 0)) {
-    const waiting = going.flatMap(({ lanes }) => lanes);
+  for (let going = trades; going.length > 0; going = going.filter(({ instances }) => instances.length > 0)) {
+    const pending = going.flatMap(({ instances }) => instances);
     const values = await solver.solve(
-      waiting.map(({ lane }) => lane),
+      pending.map(({ instance }) => instance),
       signal,
     );
-    waiting.forEach((one, i) => (one.values = values[i]));
+    pending.forEach((one, i) => (one.values = values[i]));
     for (const trade of going) {
       trade.advance();
       if (turns.due) await turns.take();

@@ -31,7 +31,7 @@ function laterExercise(exercise: Exercise, years: number): Exercise {
   return { kind: "bermudan", times: laterTimes(exercise.times, years) };
 }
 
-/** A barrier that nothing has hit: a knock-out whose window is over stands no longer, a knock-in is never watched again. */
+/** A barrier that nothing has hit: a knock-out whose window is over stands no longer, a knock-in is never monitored again. */
 function laterBarrier(barrier: Barrier, years: number): Barrier[] {
   const { from, to, monitoring } = barrier;
   if (to < years)

@@ -6,7 +6,7 @@
  */
 export async function* lookAhead<T, R>(
   source: AsyncIterable<T>,
-  most: () => number,
+  max: () => number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
@@ -16,7 +16,7 @@ export async function* lookAhead<T, R>(
   let failure: { readonly error: unknown } | undefined;
   try {
     for (;;) {
-      if (open && running.length < most()) next ??= iterator.next();
+      if (open && running.length < max()) next ??= iterator.next();
       if (next === undefined && running.length === 0) break;
       if (await comesFirst(next, running[0])) {
         try {

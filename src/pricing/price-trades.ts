@@ -4,19 +4,19 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
-import { crewOf, startCrew } from "./workers/index.ts";
+import { workerPoolOf, startWorkerPool } from "./workers/index.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 
 /** Of a trade without scenarios: its value and error on two meshes, its bumps. */
-const LANES_A_TRADE = 5;
+const INSTANCES_A_TRADE = 5;
 
-/** Trades priced together: enough to fill the device twice over, few enough to keep memory flat; with scenarios, which are two lanes more each but for the spots, fewer. */
+/** Trades priced together: enough to fill the device twice over, few enough to keep memory flat; with scenarios, which are two instances more each but for the spots, fewer. */
 function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
-  const lanes = LANES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
+  const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
   const wanted = Math.min(Math.max(512, Math.ceil(device.parallelism * 0.4)), 16_384);
-  return Math.ceil((wanted * LANES_A_TRADE) / lanes);
+  return Math.ceil((wanted * INSTANCES_A_TRADE) / instances);
 }
 
 /** Batches under way at once: one is prepared while the device works on the one before. */
@@ -72,19 +72,19 @@ export async function* priceTrades(
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
-  let crew = crewOf(device);
+  let pool = workerPoolOf(device);
   const usual = usualBatch(options, scenarios);
   let taken = 0;
   const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
     const firstIndex = taken;
     taken += batch.length;
-    if (firstIndex >= LONG_RUN * usual) crew ??= startCrew(device);
-    const shared = await crew?.price({ ...settings, trades: batch, firstIndex, scenarios, precision }, signal);
+    if (firstIndex >= LONG_RUN * usual) pool ??= startWorkerPool(device);
+    const shared = await pool?.price({ ...settings, trades: batch, firstIndex, scenarios, precision }, signal);
     return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };
-  const underWay = (): number => Math.max(crew?.room ?? 0, BATCHES_UNDER_WAY);
+  const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
   // The end of a run waits for the last of many threads: less of it with smaller batches, each of which costs a little more.
-  const size = (): number => options.batchSize ?? ((crew?.room ?? 0) > 0 ? Math.ceil(usual / 2) : usual);
+  const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(usual / 2) : usual);
   const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;
   try {
@@ -131,15 +131,15 @@ const QUIETLY = Symbol("quiet");
 async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof QUIETLY> {
   const iterator = source[Symbol.asyncIterator]();
   let next = iterator.next();
-  let waiting = false;
+  let pending = false;
   let open = true;
   try {
     for (let item: IteratorResult<T> | undefined = await next; item?.done !== true; item = await before(QUIET, next)) {
-      waiting = item === undefined;
+      pending = item === undefined;
       if (item === undefined) {
         yield QUIETLY;
         item = await next;
-        waiting = false;
+        pending = false;
         if (item.done === true) break;
       }
       yield item.value;
@@ -150,7 +150,7 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
     // A source that waits for its own input answers when that comes: nobody waits for it any more.
     if (open) {
       const closed = iterator.return?.();
-      if (waiting) closed?.catch(() => undefined);
+      if (pending) closed?.catch(() => undefined);
       else await closed;
     }
   }

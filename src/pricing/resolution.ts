@@ -1,5 +1,5 @@
 import type { Resolution } from "../fdm/index.ts";
-import type { Decay } from "./decay.ts";
+import type { ErrorModel } from "./error-model.ts";
 
 /** Nodes of a mesh, 4k + 1, and time steps, even: few, and a factor of √2 apart, so that many trades have the same. */
 const NODES = [57, 81, 113, 161, 225, 321, 449, 641, 897, 1281, 1793, 2561, 4097];
@@ -18,9 +18,14 @@ export interface Observed {
 }
 
 /** Where all trades of a kind begin: on the reference cases and the default accuracy enough for four fifths of them. */
-export function firstResolution(accuracy: number, { first }: Decay, greeks: boolean, mostNodes: number): Resolution {
+export function firstResolution(
+  accuracy: number,
+  { first }: ErrorModel,
+  greeks: boolean,
+  maxNodes: number,
+): Resolution {
   const { nodes, steps } = accuracy >= 1e-4 ? first.rough : greeks ? first.greeks : first.value;
-  return { nodes: rung(NODES, nodes, mostNodes), steps };
+  return { nodes: rung(NODES, nodes, maxNodes), steps };
 }
 
 /**
@@ -31,26 +36,26 @@ export function nextResolution(
   before: Resolution,
   observed: Observed,
   accuracy: number,
-  { space, time }: Decay,
+  { space, time }: ErrorModel,
   nearly: boolean,
-  mostNodes: number,
+  maxNodes: number,
 ): Resolution {
-  const least = nearly ? 1.4 : 2;
-  const finer = ({ part, order }: Decay["space"], error: number): number =>
-    Math.max(least, ((part * error) / (0.5 * accuracy)) ** (1 / order));
+  const min = nearly ? 1.4 : 2;
+  const finer = ({ part, order }: ErrorModel["space"], error: number): number =>
+    Math.max(min, ((part * error) / (0.5 * accuracy)) ** (1 / order));
   return {
     nodes: rung(
       NODES,
       before.nodes *
         Math.max(finer(space, observed.inSpace), Math.sqrt(observed.noise / (0.5 * accuracy)), observed.drift),
-      mostNodes,
+      maxNodes,
     ),
     steps: rung(STEPS, before.steps * finer(time, observed.inTime), Number.POSITIVE_INFINITY),
   };
 }
 
 /** The first rung that is `wanted`, or just short of it; the last that is not beyond `most` if there is none. */
-function rung(ladder: readonly number[], wanted: number, most: number): number {
-  const allowed = ladder.filter((step) => step <= most);
+function rung(ladder: readonly number[], wanted: number, max: number): number {
+  const allowed = ladder.filter((step) => step <= max);
   return allowed.find((step) => step >= 0.95 * wanted) ?? allowed[allowed.length - 1] ?? ladder[0];
 }

@@ -1,7 +1,7 @@
 import type { Arena, PointValue, Resolution } from "../fdm/index.ts";
-import type { Decay } from "./decay.ts";
-import { errorEstimate, type Judged } from "./error-estimate.ts";
-import { JudgedCase, type JudgedSpots, type Solving } from "./fdm-case.ts";
+import type { ErrorModel } from "./error-model.ts";
+import { errorEstimate, type Assessed } from "./error-estimate.ts";
+import { AssessedCase, type AssessedSpots, type Solving } from "./fdm-case.ts";
 import { nextResolution, type Observed } from "./resolution.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
@@ -11,12 +11,12 @@ export interface Wanted {
   readonly accuracy: number;
   /** Relative rounding of the values. */
   readonly rounding: number;
-  readonly mostNodes: number;
-  readonly decay: Decay;
+  readonly maxNodes: number;
+  readonly errorModel: ErrorModel;
 }
 
 /** Resolutions that are tried: the first, the one it predicts, and one more where that prediction was wrong. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 /** Where the estimate is below this many times the accuracy, √2 times finer will do: errors fall as h² at least. */
 const NEARLY = 2.2;
 
@@ -24,9 +24,9 @@ const NEARLY = 2.2;
 interface Try {
   readonly size: Resolution;
   /** At today's spot, unless only the spots after it are read. */
-  readonly today: (PointValue & Judged) | undefined;
+  readonly today: (PointValue & Assessed) | undefined;
   /** At the spots after today's, if there are some. */
-  readonly spots: JudgedSpots | undefined;
+  readonly spots: AssessedSpots | undefined;
 }
 
 /**
@@ -39,8 +39,8 @@ interface Verdict {
 
 /**
  * One case on its way through the solver: at one resolution after another, until its values at all the spots that are
- * read are as exact as was asked for. Each resolution names the lanes that it
- * wants solved; `advance` judges them, and goes on to a finer one where that is not enough.
+ * read are as exact as was asked for. Each resolution names the instances that it
+ * wants solved; `advance` assesses them, and goes on to a finer one where that is not enough.
  */
 export class SolvedCase {
   private readonly problems: TradeProblems;
@@ -48,9 +48,9 @@ export class SolvedCase {
   private readonly arena: Arena;
   private readonly reading: "both" | "points";
   private readonly tried: Try[] = [];
-  private waiting: JudgedCase | undefined;
+  private pending: AssessedCase | undefined;
   /** At the last resolution. */
-  judged: JudgedCase;
+  assessed: AssessedCase;
 
   /** `reading` "points": at the spots after today's alone. */
   constructor(problems: TradeProblems, size: Resolution, wanted: Wanted, arena: Arena, reading: "both" | "points") {
@@ -58,53 +58,54 @@ export class SolvedCase {
     this.wanted = wanted;
     this.arena = arena;
     this.reading = reading;
-    this.judged = new JudgedCase(problems, size, arena, reading);
-    this.waiting = this.judged;
+    this.assessed = new AssessedCase(problems, size, arena, reading);
+    this.pending = this.assessed;
   }
 
   /** What is to be solved next; nothing when the case is done. */
-  get lanes(): readonly Solving[] {
-    return this.waiting?.lanes ?? [];
+  get instances(): readonly Solving[] {
+    return this.pending?.instances ?? [];
   }
 
   get size(): Resolution {
-    return this.judged.size;
+    return this.assessed.size;
   }
 
-  /** To be called when all `lanes` have their values. */
+  /** To be called when all `instances` have their values. */
   advance(): void {
-    if (this.waiting === undefined) return;
-    const { judged, wanted } = this;
-    const { size } = judged;
+    if (this.pending === undefined) return;
+    const { assessed, wanted } = this;
+    const { size } = assessed;
     this.tried.push({
       size,
-      today: this.reading === "both" ? judged.judge(wanted.rounding) : undefined,
-      spots: judged.judgeSpots(),
+      today: this.reading === "both" ? assessed.assess(wanted.rounding) : undefined,
+      spots: assessed.assessSpots(),
     });
     const refined = this.refined();
-    this.waiting = refined === undefined ? undefined : new JudgedCase(this.problems, refined, this.arena, this.reading);
-    this.judged = this.waiting ?? judged;
+    this.pending =
+      refined === undefined ? undefined : new AssessedCase(this.problems, refined, this.arena, this.reading);
+    this.assessed = this.pending ?? assessed;
   }
 
   /** The last resolution's value at today's spot. */
-  get today(): PointValue & Judged {
-    return this.last.today as PointValue & Judged;
+  get today(): PointValue & Assessed {
+    return this.last.today as PointValue & Assessed;
   }
 
   /** The error estimate of that, without rounding. */
   estimate(): number {
-    return errorEstimate(this.today, this.before?.today, this.wanted.decay, this.spotsOf[0]);
+    return errorEstimate(this.today, this.before?.today, this.wanted.errorModel, this.spotsOf[0]);
   }
 
   /** The last resolution's values at the spots after today's. */
   get values(): Float64Array {
-    return (this.last.spots as JudgedSpots).values;
+    return (this.last.spots as AssessedSpots).values;
   }
 
   /** The error estimate at the k-th of those, without rounding. */
   estimateAt(k: number): number {
-    const spots = this.last.spots as JudgedSpots;
-    return errorEstimate(spots.at(k), this.before?.spots?.at(k), this.wanted.decay, this.spotsOf[k + 1]);
+    const spots = this.last.spots as AssessedSpots;
+    return errorEstimate(spots.at(k), this.before?.spots?.at(k), this.wanted.errorModel, this.spotsOf[k + 1]);
   }
 
   private get spotsOf(): readonly number[] {
@@ -122,10 +123,10 @@ export class SolvedCase {
   /** The resolution to go on to, if the last one was not enough. */
   private refined(): Resolution | undefined {
     const { excess, observed } = this.verdict();
-    if (this.tried.length >= MOST_TRIES || excess <= 1) return undefined;
+    if (this.tried.length >= MAX_TRIES || excess <= 1) return undefined;
     const { size } = this.last;
-    const { accuracy, decay, mostNodes } = this.wanted;
-    const next = nextResolution(size, observed, accuracy, decay, excess < NEARLY, mostNodes);
+    const { accuracy, errorModel, maxNodes } = this.wanted;
+    const next = nextResolution(size, observed, accuracy, errorModel, excess < NEARLY, maxNodes);
     return next.nodes === size.nodes && next.steps === size.steps ? undefined : next;
   }
 

@@ -3,12 +3,12 @@ import { BookError } from "../errors.ts";
 import {
   inwardFirst,
   isPast,
-  isWatched,
+  isMonitored,
   type KnockOut,
   type OneFactorProblem,
   type Shift,
   shiftedProblem,
-  type WatchedLevel,
+  type MonitoredLevel,
 } from "../fdm/index.ts";
 import { lessCash } from "../products/index.ts";
 
@@ -40,11 +40,11 @@ export function withBarriers(plain: OneFactorProblem, trade: Trade, index: numbe
   const ins = trade.barriers.filter(({ type }) => type.endsWith("-in"));
   const problem = outs.length === 0 ? plain : { ...plain, barriers: inwardFirst(outs) };
   const asOuts = ins.map((barrier) => ({ ...knockOut(barrier, true), rebate: 0 }));
-  const isHit = (spot: number): boolean => asOuts.some((one) => isPast(one, spot) && isWatched(one, 0, expiry));
+  const isHit = (spot: number): boolean => asOuts.some((one) => isPast(one, spot) && isMonitored(one, 0, expiry));
   if (ins.length === 0 || spots.every(isHit)) return { problem, notYet: undefined };
   const rebate = commonRebate(ins, index);
   if (problem.american || problem.exerciseTimes !== undefined)
-    return { problem: { ...problem, knockIns: { levels: ins.map(watchedLevel), rebate } }, notYet: undefined };
+    return { problem: { ...problem, knockIns: { levels: ins.map(monitoredLevel), rebate } }, notYet: undefined };
   return {
     problem,
     notYet: {
@@ -57,10 +57,10 @@ export function withBarriers(plain: OneFactorProblem, trade: Trade, index: numbe
 
 function knockOut(barrier: Barrier, open: boolean): KnockOut {
   const { rebate, rebateAt } = barrier;
-  return { ...watchedLevel(barrier), rebate, rebateAt, open };
+  return { ...monitoredLevel(barrier), rebate, rebateAt, open };
 }
 
-function watchedLevel({ type, level, monitoring, from, to }: Barrier): WatchedLevel {
+function monitoredLevel({ type, level, monitoring, from, to }: Barrier): MonitoredLevel {
   const side = type.startsWith("up") ? "up" : "down";
   // A window of one instant is a date.
   const times = monitoring.kind === "discrete" ? monitoring.times : from === to ? [from] : undefined;

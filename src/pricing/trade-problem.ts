@@ -61,7 +61,7 @@ const RATE_JUMP = 0.01;
 const VOLATILITY_JUMP = 0.15;
 
 /**
- * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts anew there, with the damped,
+ * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts again there, with the damped,
  * short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little else.
  */
 function regimeChanges(

@@ -47,7 +47,10 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
   };
 }
 
-/** `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it, or nothing if it is to be paid. */
+/**
+ * `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it, or nothing if it is to
+ * be paid.
+ */
 export function digitalPayoff(right: Right, strike: number, cash: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
   return {
@@ -66,8 +69,8 @@ export function digitalPayoff(right: Right, strike: number, cash: number): Payof
 }
 
 /**
- * A payoff given by a function of the spot. Averages are 4-point Gauss–Legendre sums over the pieces between kinks, exact
- * for polynomials of degree 7.
+ * A payoff given by a function of the spot. Averages are 4-point Gauss–Legendre sums over the pieces between kinks,
+ * exact for polynomials of degree 7.
  */
 export function functionPayoff(f: (spot: number) => number, kinks: readonly number[], name?: string): PayoffProfile {
   const jumps = kinks.some((kink) => jumpAt(f, kink));
@@ -115,7 +118,10 @@ function isStraightOutside(f: (spot: number) => number, kinks: readonly number[]
   return isLine(CLOSER.map((part) => part * first)) && isLine(FURTHER.map((part) => part * last));
 }
 
-/** Whether f jumps at a kink: what lies between its two sides is not nothing, and does not grow with their distance as what a slope makes of it. */
+/**
+ * Whether f jumps at a kink: what lies between its two sides is not nothing, and does not grow with their distance as
+ * what a slope makes of it.
+ */
 function jumpAt(f: (spot: number) => number, kink: number): boolean {
   const sides = (part: number): readonly [number, number] => [f(kink * (1 - part)), f(kink * (1 + part))];
   const [below, above] = sides(1e-9);

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 
 /**
- * The layers of ARCHITECTURE.md, highest first. An import may only point to a lower line; folders of one line do not know
- * each other. `index.ts` is the package's own entry.
+ * The layers of ARCHITECTURE.md, highest first. An import may only point to a lower line; folders of one line do not
+ * know each other. `index.ts` is the package's own entry.
  */
 export const layers: readonly (readonly string[])[] = [
   ["cli", "web", "cluster"],
@@ -18,8 +18,8 @@ export const layers: readonly (readonly string[])[] = [
 ];
 
 /**
- * Doors besides a folder's `index.ts`, by who may use them. A device loads the emitter of its own target only: the CPU's
- * start does not wait for WGSL.
+ * Doors besides a folder's `index.ts`, by who may use them. A device loads the emitter of its own target only: the
+ * CPU's start does not wait for WGSL.
  */
 const sideDoors: readonly { readonly from: string; readonly to: RegExp }[] = [
   { from: "device", to: /^kernel\/emit\/[^/]+\/index\.ts$/ },
@@ -31,7 +31,10 @@ export type Sources = ReadonlyMap<string, string>;
 export interface Import {
   readonly specifier: string;
   readonly line: number;
-  /** Loaded on demand (`import()`, `new URL(…, import.meta.url)`) or erased (`import type`): not part of the static graph. */
+  /**
+   * Loaded on demand (`import()`, `new URL(…, import.meta.url)`) or erased (`import type`): not part of the static
+   * graph.
+   */
   readonly deferred: boolean;
 }
 
@@ -114,7 +117,10 @@ function staticImports(path: string, text: string): string[] {
     .map(({ specifier }) => resolve(path, specifier));
 }
 
-/** What `entry` loads at once, through static imports: "file: package" for every package and Node module outside `allowed`. */
+/**
+ * What `entry` loads at once, through static imports: "file: package" for every package and Node module outside
+ * `allowed`.
+ */
 export function eagerPackages(sources: Sources, entry: string, allowed: readonly string[]): string[] {
   const reached = new Set<string>();
   const visit = (path: string): void => {

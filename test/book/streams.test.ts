@@ -91,17 +91,17 @@ describe("NDJSON", () => {
     const { trades } = await readNdjson(many());
     let count = 0;
     let after = 0;
-    let most = 0;
+    let max = 0;
     for await (const parsed of trades) {
       if (!parsed.ok) throw parsed.error;
       if (++count % 10_000 !== 0) continue;
       const { heapUsed } = process.memoryUsage();
       if (count === 20_000) after = heapUsed;
-      most = Math.max(most, heapUsed);
+      max = Math.max(max, heapUsed);
     }
     expect(count).toBe(200_000);
     // 20 MB of text and 200,000 trades of about 1 kB went by: what stays is the young generation's size, not theirs.
-    expect(most - after).toBeLessThan(64 * 2 ** 20);
+    expect(max - after).toBeLessThan(64 * 2 ** 20);
   });
 });
 

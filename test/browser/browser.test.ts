@@ -1,4 +1,7 @@
-/** The conformance suite inside headless Chromium: WebGPU, the CPU on threads, and the CPU where memory cannot be shared. */
+/**
+ * The conformance suite inside headless Chromium: WebGPU, the CPU on threads, and the CPU where memory cannot be
+ * shared.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { prices } from "../../examples/browser/src/prices.ts";

@@ -84,8 +84,8 @@ export async function launchBrowser(): Promise<Browser> {
 type Files = ReadonlyMap<string, Uint8Array>;
 
 /**
- * What Vite's production build makes of a page: minified, because kernels are read from their own text and have to survive it; modules, with
- * what is loaded on demand in chunks of its own.
+ * What Vite's production build makes of a page: minified, because kernels are read from their own text and have to
+ * survive it; modules, with what is loaded on demand in chunks of its own.
  */
 async function bundle(folder: string, options: { readonly minify?: boolean } = {}): Promise<Files> {
   const root = fileURLToPath(new URL(folder, import.meta.url));

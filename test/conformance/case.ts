@@ -7,7 +7,10 @@ import { fromPairs, type Kernel, type Precision, toPairs } from "../../src/kerne
 
 export type HostArguments = Readonly<Record<string, number | boolean | HostArray>>;
 
-/** How far a real may lie from the interpreter's: units in the last place of the result, a part of it, or an absolute distance. */
+/**
+ * How far a real may lie from the interpreter's: units in the last place of the result, a part of it, or an absolute
+ * distance.
+ */
 export interface Tolerance {
   readonly ulps?: number;
   readonly relative?: number;
@@ -41,12 +44,14 @@ export interface ConformanceCase {
   readonly unordered?: readonly string[];
 }
 
-/** A kernel that stores `gpu.subgroupSize()` in element 0 of a buffer of this name tells the interpreter what to assume. */
+/**
+ * A kernel that stores `gpu.subgroupSize()` in element 0 of a buffer of this name tells the interpreter what to assume.
+ */
 export const SUBGROUP_SIZE = "subgroupSize";
 
 /**
- * Of a result of few operations, each of which is good to 15·2⁻⁴⁸ of its own result (src/kernel/emit/wgsl/pair-helpers.ts); 4e-14 of what
- * the interpreter computes in f64, so 13 digits.
+ * Of a result of few operations, each of which is good to 15·2⁻⁴⁸ of its own result
+ * (src/kernel/emit/wgsl/pair-helpers.ts); 4e-14 of what the interpreter computes in f64, so 13 digits.
  */
 export const PAIRS: Tolerance = {
   relative: 2 ** -43,

@@ -46,8 +46,8 @@ function agreesAsPair(actual: number, expected: number, { relative = 0, absolute
 }
 
 /**
- * The largest error of a real, in ulps, or relative in f32x2; Infinity where only one is a number. Those within the tolerance's
- * absolute distance do not count, nor do subnormal numbers where there is a tolerance.
+ * The largest error of a real, in ulps, or relative in f32x2; Infinity where only one is a number. Those within the
+ * tolerance's absolute distance do not count, nor do subnormal numbers where there is a tolerance.
  */
 export function largestError(
   actual: HostArray,

@@ -1,4 +1,6 @@
-/** A device under test. One that is lost is opened anew, so that what one family did to it does not fail the others. */
+/**
+ * A device under test. One that is lost is opened again, so that what one family did to it does not fail the others.
+ */
 import type { Device } from "../../src/device/device.ts";
 import { messageOf, open, type Opened } from "./devices.ts";
 import type { Row } from "./run.ts";
@@ -19,7 +21,10 @@ export class DeviceInUse implements Disposable {
     return this.opened.device;
   }
 
-  /** Remembers that a row came from a device that no longer answers: to wait for it again, or to dispose it, may take forever. */
+  /**
+   * Remembers that a row came from a device that no longer answers: to wait for it again, or to dispose it, may take
+   * forever.
+   */
   watch(row: Row): Row {
     this.#hangs ||= row.hangs;
     return row;

@@ -42,11 +42,11 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 /** Most failures of one row that are printed. */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 
 export function failuresOf(rows: readonly Row[]): string[] {
   return rows.flatMap((row) => {
-    const shown = row.failures.slice(0, MOST_FAILURES).map((failure) => `  ${failure}`);
+    const shown = row.failures.slice(0, MAX_FAILURES).map((failure) => `  ${failure}`);
     const more = row.failures.length - shown.length;
     const title = `FAILED: ${titleOf(row)}`;
     if (shown.length === 0) return [];
@@ -54,7 +54,10 @@ export function failuresOf(rows: readonly Row[]): string[] {
   });
 }
 
-/** Two for each row, the number of cases and the worst error, and one for each device and precision that says all about it. */
+/**
+ * Two for each row, the number of cases and the worst error, and one for each device and precision that says all about
+ * it.
+ */
 export function recordsOf(rows: readonly Row[], software: Software): Measurement[] {
   const stamp = { commit: commitName(), date: new Date().toISOString().slice(0, 10) };
   const targetOf = (row: Row): string => `${row.target.name}, ${precisionOf(row)}`;

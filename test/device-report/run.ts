@@ -19,7 +19,7 @@ export interface Row {
 }
 
 /** Longer than any check takes on any device; a device that hangs must not keep the others from their turn. */
-const MOST_MS = 240_000;
+const MAX_MS = 240_000;
 
 export async function runGroup(target: Target, { family, unit, checks }: Group): Promise<Row> {
   const start = performance.now();
@@ -48,8 +48,8 @@ const HANGS: Timed = { error: Infinity, failure: "the device did not answer befo
 async function verdictOf(run: () => Promise<Verdict>): Promise<Timed> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Timed>((resolve) => {
-    const failure = `no answer within ${MOST_MS / 1e3} s`;
-    timer = setTimeout(() => resolve({ error: Infinity, failure, late: true }), MOST_MS);
+    const failure = `no answer within ${MAX_MS / 1e3} s`;
+    timer = setTimeout(() => resolve({ error: Infinity, failure, late: true }), MAX_MS);
   });
   try {
     return await Promise.race([run(), late]);

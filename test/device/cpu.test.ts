@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { createCpuDevice, CpuDevice, type CpuDeviceOptions } from "../../src/device/cpu/index.ts";
-import { MOST_PROGRAMS } from "../../src/device/most-programs.ts";
+import { MAX_PROGRAMS } from "../../src/device/most-programs.ts";
 import { startThread, type Thread, type ThreadEvents } from "../../src/device/cpu/thread.ts";
 import type { Device, LaunchSize } from "../../src/device/device.ts";
 import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/errors.ts";
@@ -176,7 +176,7 @@ describe("CPU device", () => {
 
   it("forgets programs long unused, its workers too, and makes them again", async () => {
     const held = new Set<number>();
-    let most = 0;
+    let max = 0;
     let posted = 0;
     const counting = (events: ThreadEvents): Thread => {
       const thread = startThread(events);
@@ -185,7 +185,7 @@ describe("CPU device", () => {
           posted++;
           held.add(message.id);
         } else if (message.kind === "forget") held.delete(message.id);
-        most = Math.max(most, held.size);
+        max = Math.max(max, held.size);
         thread.post(message);
       };
       return { ...thread, post };
@@ -203,19 +203,19 @@ describe("CPU device", () => {
       });
     const first = await device.compile(numbered(1), { precision: "f64" });
     let sum = 0;
-    for (let k = 1; k <= MOST_PROGRAMS + 8; k++) {
+    for (let k = 1; k <= MAX_PROGRAMS + 8; k++) {
       const compiled = await device.compile(numbered(k), { precision: "f64" });
       device.launch(compiled, { u }, { items: 4 });
       sum += k;
     }
     expect(await device.read(u)).toEqual(new Float64Array(4).fill(sum));
-    expect(most).toBeLessThanOrEqual(MOST_PROGRAMS + 1);
-    expect(posted).toBe(MOST_PROGRAMS + 8);
-    expect((await device.compile(numbered(MOST_PROGRAMS), { precision: "f64" })).compileMs).toBe(0);
+    expect(max).toBeLessThanOrEqual(MAX_PROGRAMS + 1);
+    expect(posted).toBe(MAX_PROGRAMS + 8);
+    expect((await device.compile(numbered(MAX_PROGRAMS), { precision: "f64" })).compileMs).toBe(0);
     expect((await device.compile(numbered(1), { precision: "f64" })).compileMs).toBeGreaterThan(0);
     device.launch(first, { u }, { items: 4 });
     expect(await device.read(u)).toEqual(new Float64Array(4).fill(sum + 1));
-    expect(posted).toBe(MOST_PROGRAMS + 9);
+    expect(posted).toBe(MAX_PROGRAMS + 9);
   });
 
   it("converts what is written, and keeps it", async () => {

@@ -1,4 +1,7 @@
-/** The cache of compiled kernels on disk: what is on it is never believed blindly, and nothing it does can fail a compile. */
+/**
+ * The cache of compiled kernels on disk: what is on it is never believed blindly, and nothing it does can fail a
+ * compile.
+ */
 import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,8 +25,8 @@ const host = (environment: Record<string, string>, platform = "linux"): Host => 
   exists: () => false,
   list: () => [],
 });
-const cacheIn = (place: string, mostBytes?: number): KernelCache =>
-  new KernelCache(host({ FEYNKAC_CACHE: place }), mostBytes);
+const cacheIn = (place: string, maxBytes?: number): KernelCache =>
+  new KernelCache(host({ FEYNKAC_CACHE: place }), maxBytes);
 const image = (seed: number, bytes = 1000): Uint8Array => Uint8Array.from({ length: bytes }, (_, i) => seed + i * 7);
 const onlyFile = (): string => join(directory, readdirSync(directory)[0]);
 

@@ -1,11 +1,12 @@
 /**
  * Checks the CUDA device on a real GPU, without a test runner, for machines that have nothing but Node and koffi:
  *
- *   npx esbuild test/device/cuda-hardware.ts --bundle --platform=node --format=esm --target=node20 --external:koffi --outfile=cuda-hardware.mjs
+ *   npx esbuild test/device/cuda-hardware.ts --bundle --platform=node --format=esm --target=node20 --external:koffi
+ *   --outfile=cuda-hardware.mjs
  *   node cuda-hardware.mjs            on the machine with the GPU; exits with 1 if a check fails
  *
- * What neither the emulator nor the device suite (`npm run test:device`) shows is here: the driver's own behaviour after a
- * fault, sizes beyond 4 GiB, memory running out, several GPUs, times. Figures are printed and never judged.
+ * What neither the emulator nor the device suite (`npm run test:device`) shows is here: the driver's own behaviour
+ * after a fault, sizes beyond 4 GiB, memory running out, several GPUs, times. Figures are printed and never judged.
  */
 import { execFileSync } from "node:child_process";
 import { type CudaDevice, createCudaDevice, cudaDevices } from "../../src/device/cuda/index.ts";

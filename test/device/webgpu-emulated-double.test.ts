@@ -1,4 +1,7 @@
-/** f32x2 on WebGPU: its test on the adapter, what is refused, buffers and scalars of pairs, and the corners of its arithmetic. */
+/**
+ * f32x2 on WebGPU: its test on the adapter, what is refused, buffers and scalars of pairs, and the corners of its
+ * arithmetic.
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { WebGpuDevice } from "../../src/device/webgpu/index.ts";
 import { emulatedDoubleErrors } from "../../src/device/webgpu/emulated-double.ts";

@@ -112,7 +112,9 @@ const atomics: Case = {
   size: { items: 300 },
 };
 
-/** The loop's condition is the same for all items, but only because the shared array says so: WGSL cannot prove that. */
+/**
+ * The loop's condition is the same for all items, but only because the shared array says so: WGSL cannot prove that.
+ */
 const convergence: Case = {
   kernel: kernel({
     name: "convergence",

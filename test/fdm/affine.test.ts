@@ -1,4 +1,7 @@
-/** The affine coordinate against Black's formula on x, the reference cases of three dividend models, and jumps of the spot. */
+/**
+ * The affine coordinate against Black's formula on x, the reference cases of three dividend models, and jumps of the
+ * spot.
+ */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { type AffineCoordinate, affineDividends, type PaidDividend, solve } from "../../src/fdm/index.ts";

@@ -2,19 +2,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SpecError } from "../../src/errors.ts";
-import { grids, inwardFirst, type KnockOut, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
+import {
+  grids,
+  inwardFirst,
+  type KnockOut,
+  instance,
+  BatchSolver,
+  type OneFactorProblem,
+} from "../../src/fdm/index.ts";
 import { eventsOf } from "../../src/fdm/time/events.ts";
 import { coarser, nodesOf } from "../../src/fdm/mesh/mesh.ts";
 import { pinnedMesh, type PinnedMeshSpec } from "../../src/fdm/mesh/pinned-mesh.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "../../src/fdm/time/flags.ts";
-import { LEAST } from "../../src/fdm/operator/zero-value-guard.ts";
+import { ZERO_VALUE_GUARD } from "../../src/fdm/operator/zero-value-guard.ts";
 import { constant } from "../../src/market/index.ts";
 import { digitalPayoff, vanillaPayoff } from "../../src/products/index.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { valuesAt } from "./split-cases.ts";
 
-const watched = (parts: Partial<KnockOut>): KnockOut => ({
+const monitored = (parts: Partial<KnockOut>): KnockOut => ({
   side: "up",
   level: 120,
   from: 0,
@@ -95,7 +102,8 @@ describe("a mesh with pins", () => {
         } as const;
         const nodes = nodesOf(pinnedMesh(spec));
         expect(nodes.every((node, i) => i === 0 || node > nodes[i - 1])).toBe(true);
-        // ξ by its own formula: equal parts of it between nodes, but for what the cubics are off by that stand for three nodes of four.
+        // ξ by its own formula: equal parts of it between nodes, but for what the cubics are off by that stand for
+        // three nodes of four.
         const dense = (price: number): number =>
           centres.reduce((sum, { at }) => sum + Math.asinh(Math.log(price / at) / width), 0);
         const part = (dense(114.3) - dense(74.8)) / (count - 2);
@@ -131,7 +139,7 @@ describe("events", () => {
       [0.25, EXERCISE],
       [0.5, DIVIDEND | EXERCISE],
     ]);
-    const barriers = [watched({ from: 0.1, to: 0.5 + 1e-12 }), watched({ times: [0.25, 1] })];
+    const barriers = [monitored({ from: 0.1, to: 0.5 + 1e-12 }), monitored({ times: [0.25, 1] })];
     expect(eventsOf({ ...problem, barriers }).map(({ time, flags }) => [time, flags])).toEqual([
       [0.1, BARRIERS],
       [0.25, EXERCISE | BARRIERS],
@@ -141,10 +149,10 @@ describe("events", () => {
 
   it("what is outermost is set last", () => {
     const levels = [
-      watched({ level: 130 }),
-      watched({ side: "down", level: 70 }),
-      watched({}),
-      watched({ side: "down", level: 90 }),
+      monitored({ level: 130 }),
+      monitored({ side: "down", level: 70 }),
+      monitored({}),
+      monitored({ side: "down", level: 90 }),
     ];
     expect(inwardFirst(levels).map(({ level }) => level)).toEqual([90, 70, 120, 130]);
   });
@@ -155,8 +163,8 @@ const dividends = [
   { time: 0.6, cash: 0, proportional: 0.05 },
 ];
 const double = inwardFirst([
-  watched({ rebate: 2 }),
-  watched({ side: "down", level: 80, rebate: 3, rebateAt: "expiry" }),
+  monitored({ rebate: 2 }),
+  monitored({ side: "down", level: 80, rebate: 3, rebateAt: "expiry" }),
 ]);
 
 const problems: Readonly<Record<string, OneFactorProblem>> = {
@@ -171,23 +179,23 @@ const problems: Readonly<Record<string, OneFactorProblem>> = {
     ...european,
     american: true,
     dividends,
-    barriers: [watched({ side: "down", level: 80, from: 0.2, to: 0.7, rebate: 30 })],
+    barriers: [monitored({ side: "down", level: 80, from: 0.2, to: 0.7, rebate: 30 })],
   },
-  "dates of watching, a digital struck at the barrier": {
+  "dates of monitoring, a digital struck at the barrier": {
     ...european,
     payoff: digitalPayoff("put", 120, 10),
-    barriers: [watched({ times: [0.25, 0.5, 1] })],
+    barriers: [monitored({ times: [0.25, 0.5, 1] })],
   },
   "stepped rates, σ(S)": {
     ...european,
     rates: { times: [0.4, 0.5], values: [0.01, 0.05, 0.05] },
     diffusion: { kind: "local", sigma: (spot) => 2.5 / Math.sqrt(spot), shift: 0 },
-    barriers: [watched({ side: "down", level: 80, open: true, rebate: 1, rebateAt: "expiry" })],
+    barriers: [monitored({ side: "down", level: 80, open: true, rebate: 1, rebateAt: "expiry" })],
   },
   "Bermudan, in closed form": { ...european, exerciseTimes: [0.25, 0.5, 0.75] },
   "a level past the mesh": {
     ...european,
-    barriers: inwardFirst([watched({}), watched({ side: "down", level: 300, times: [1] })]),
+    barriers: inwardFirst([monitored({}), monitored({ side: "down", level: 300, times: [1] })]),
   },
 };
 
@@ -196,8 +204,8 @@ describe("the solver with barriers and dates, in the interpreter", () => {
   it.each(Object.entries(problems))("%s", async (name, problem) => {
     const made = grids(problem, { nodes: 65, steps: 8 });
     const solve = async (device: PlainDevice | InterpreterDevice) => {
-      using solver = new LaneSolver(device, "f64");
-      return (await solver.solve(made.map((grid) => lane(grid)))).map((values, l) => valuesAt(made[l], values));
+      using solver = new BatchSolver(device, "f64");
+      return (await solver.solve(made.map((grid) => instance(grid)))).map((values, l) => valuesAt(made[l], values));
     };
     const device = new InterpreterDevice();
     const [got, expected] = [await solve(device), await solve(new PlainDevice())];
@@ -205,9 +213,9 @@ describe("the solver with barriers and dates, in the interpreter", () => {
       values.forEach((value, k) => expect(Math.abs(value - expected[l][k])).toBeLessThan(1e-11)),
     );
     expect(got.flat().every(Number.isFinite)).toBe(true);
-    // Zero, in units of the spot: see `LEAST`.
+    // Zero, in units of the spot: see `ZERO_VALUE_GUARD`.
     if (name === "a level past the mesh")
-      expect(got.flat().every((value) => value >= 0 && value <= 100 * LEAST)).toBe(true);
+      expect(got.flat().every((value) => value >= 0 && value <= 100 * ZERO_VALUE_GUARD)).toBe(true);
     expect(device.liveBuffers).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-/** The rows of several lanes are those of each lane by itself, whatever their expiries. */
+/** The rows of several instances are those of each instance by itself, whatever their expiries. */
 import { expect, test } from "vitest";
 
 import { coefficientCount, putCoefficients } from "../../src/fdm/operator/coefficients.ts";
@@ -64,24 +64,24 @@ test.each<[string, Features]>([
     }),
   ],
 ])("%s", (_name, features) => {
-  const lanes = Array.from({ length: 5 }, (_, i) => fineGrid(problem(i, features), { nodes: 41, steps: 24 })).map(
+  const instances = Array.from({ length: 5 }, (_, i) => fineGrid(problem(i, features), { nodes: 41, steps: 24 })).map(
     (grid) => ({ grid, problem: grid.problem }),
   );
-  const [{ grid }] = lanes;
-  for (const other of lanes) expect(other.grid.time.key).toBe(grid.time.key);
-  for (const kept of [flagsOfKept(lanes), undefined]) {
+  const [{ grid }] = instances;
+  for (const other of instances) expect(other.grid.time.key).toBe(grid.time.key);
+  for (const kept of [flagsOfKept(instances), undefined]) {
     const pitch = 8;
     const count = coefficientCount(grid.time, grid.problem, kept);
     const together = new Float64Array(count * pitch);
-    putCoefficients(together, pitch, lanes, kept);
-    lanes.forEach((lane, l) => {
+    putCoefficients(together, pitch, instances, kept);
+    instances.forEach((instance, l) => {
       const alone = new Float64Array(count);
-      putCoefficients(alone, 1, [lane], kept);
+      putCoefficients(alone, 1, [instance], kept);
       expect(Array.from(alone, (_, row) => together[row * pitch + l])).toEqual([...alone]);
       // Every row has been put.
       expect(alone[count - 1]).not.toBe(0);
     });
-    // Nothing beside the lanes' columns.
-    for (let row = 0; row < count; row++) expect(together[row * pitch + lanes.length]).toBe(0);
+    // Nothing beside the instances' columns.
+    for (let row = 0; row < count; row++) expect(together[row * pitch + instances.length]).toBe(0);
   }
 });

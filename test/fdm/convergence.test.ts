@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Grid, grids, lane, LaneSolver, type OneFactorProblem, pointValue } from "../../src/fdm/index.ts";
+import { type Grid, grids, instance, BatchSolver, type OneFactorProblem, pointValue } from "../../src/fdm/index.ts";
 import { constant, integrate } from "../../src/market/index.ts";
 import { functionPayoff, vanillaPayoff } from "../../src/products/index.ts";
 import { tradeProblems } from "../../src/pricing/trade-problem.ts";
@@ -16,11 +16,11 @@ async function errors(
   expected: readonly number[],
   levels = LEVELS,
 ): Promise<number[]> {
-  const solver = new LaneSolver(new PlainDevice(), "f64");
+  const solver = new BatchSolver(new PlainDevice(), "f64");
   const means: number[] = [];
   for (const size of levels) {
     const fine: Grid[] = problems.map((problem) => grids(problem, size)[0]);
-    const values = await solver.solve(fine.map((grid) => lane(grid)));
+    const values = await solver.solve(fine.map((grid) => instance(grid)));
     const sum = fine.reduce(
       (total, grid, i) =>
         total + Math.abs(pointValue(grid, values[i], 1e-12).value - expected[i]) / grid.problem.spots[0],
@@ -77,10 +77,10 @@ const TOGETHER: readonly Size[] = [129, 257, 513].map((nodes) => ({ nodes, steps
 
 describe("observed order of convergence at barriers", () => {
   it.each([
-    ["BAR, watched always, the whole life", "BAR", "nodes and steps", TOGETHER],
+    ["BAR, monitored always, the whole life", "BAR", "nodes and steps", TOGETHER],
     ["DBL, two of them", "DBL", "nodes and steps", TOGETHER],
     ["WIN, in a window", "WIN", "nodes and steps", TOGETHER],
-    ["DBM, watched on 12 to 252 dates", "DBM", "nodes and steps", TOGETHER],
+    ["DBM, monitored on 12 to 252 dates", "DBM", "nodes and steps", TOGETHER],
     ["BAR", "BAR", "nodes", [65, 129, 257].map((nodes) => ({ nodes, steps: 768 }))],
     ["DBM", "DBM", "nodes", [129, 257, 513].map((nodes) => ({ nodes, steps: 192 }))],
   ] as const)("is two: %s, %s, doubling %s", async (name, prefix, doubled, levels) => {
@@ -96,7 +96,8 @@ describe("observed order of convergence at barriers", () => {
 });
 
 describe("observed order of convergence before a knock-in with early exercise", () => {
-  // In time an American price converges as h^1.7 at these sizes, knocked in or not: its exercise boundary is steep at expiry.
+  // In time an American price converges as h^1.7 at these sizes, knocked in or not: its exercise boundary is steep at
+  // expiry.
   const inSpace = [129, 257, 513].map((nodes) => ({ nodes, steps: 1536 }));
   it.each([
     ["one level, American, doubling nodes", firstPassageTrades(), inSpace],
@@ -124,7 +125,7 @@ describe("observed order of convergence at barriers, in time alone", () => {
   it.each(["BAR", "DBL", "WIN"])("is two: %s", async (prefix) => {
     const { problems } = barrierProblems(prefix);
     const fine = problems.map((problem) => grids(problem, { nodes: 257, steps: 3072 })[0]);
-    const solved = await new LaneSolver(new PlainDevice(), "f64").solve(fine.map((grid) => lane(grid)));
+    const solved = await new BatchSolver(new PlainDevice(), "f64").solve(fine.map((grid) => instance(grid)));
     const limits = fine.map((grid, i) => pointValue(grid, solved[i], 1e-12).value);
     const means = await errors(
       problems,
@@ -162,7 +163,7 @@ describe("the solver", () => {
         LEVELS[1],
       )[0],
     ];
-    const values = await new LaneSolver(new PlainDevice(), "f64").solve(made.map((grid) => lane(grid)));
+    const values = await new BatchSolver(new PlainDevice(), "f64").solve(made.map((grid) => instance(grid)));
     const discount = Math.exp(-integrate(rates, 1.5));
     // Linear in S: no error in space, the one in time is (rΔt)³ a step.
     expect(pointValue(made[0], values[0], 0).value).toBeCloseTo(discount, 7);

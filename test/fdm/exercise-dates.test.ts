@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { grids, lane, LaneSolver, type OneFactorProblem, pointValue, type Resolution } from "../../src/fdm/index.ts";
+import {
+  grids,
+  instance,
+  BatchSolver,
+  type OneFactorProblem,
+  pointValue,
+  type Resolution,
+} from "../../src/fdm/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 
 /**
- * QuantLib 1.29, `FdBlackScholesVanillaEngine`, 1,600 nodes, extrapolated linearly from 800 and 1,600 steps: a put of one year, K = 100, r = 5 %, σ = 20 %, exercised on the
- * days below and at expiry (bench/one-factor.bench.ts makes them again). Good to 1e-4.
+ * QuantLib 1.29, `FdBlackScholesVanillaEngine`, 1,600 nodes, extrapolated linearly from 800 and 1,600 steps: a put of
+ * one year, K = 100, r = 5 %, σ = 20 %, exercised on the days below and at expiry (bench/one-factor.bench.ts makes them
+ * again). Good to 1e-4.
  */
 const quantLib: readonly (readonly [spot: number, price: number])[] = [
   [90, 11.4027],
@@ -33,9 +41,9 @@ const put = (spot: number, right: "put" | "call" = "put"): OneFactorProblem => (
 /** Extrapolated values. */
 async function values(problems: readonly OneFactorProblem[], resolution: Resolution): Promise<number[]> {
   using device = createCpuDevice({ threads: 1 });
-  using solver = new LaneSolver(device, "f64");
+  using solver = new BatchSolver(device, "f64");
   const pairs = problems.map((problem) => grids(problem, resolution));
-  const solved = await solver.solve(pairs.flatMap(([fine, coarse]) => [lane(fine), lane(coarse)]));
+  const solved = await solver.solve(pairs.flatMap(([fine, coarse]) => [instance(fine), instance(coarse)]));
   return pairs.map(([fine, coarse], i) => {
     const [a, b] = [pointValue(fine, solved[2 * i], 1e-13), pointValue(coarse, solved[2 * i + 1], 1e-13)];
     return a.value + (a.value - b.value) / 3;
@@ -60,7 +68,8 @@ describe("exercise on dates", () => {
     const errors: number[] = [];
     for (const nodes of [57, 113, 225]) errors.push(largest(await values(problems, { nodes, steps }), exact));
     console.log(`${right}: ${errors.map((error) => error.toExponential(1)).join(", ")}`);
-    // Over two doublings; what is left depends on where in its cell each date's bend is, which differs from mesh to mesh.
+    // Over two doublings; what is left depends on where in its cell each date's bend is, which differs from mesh to
+    // mesh.
     expect(Math.log2(errors[0] / errors[2]) / 2).toBeGreaterThan(2.5);
     // Without the bend's third moment and the curvature's jump 1.8e-4 were left of the put.
     expect(errors[1]).toBeLessThan(4e-5);

@@ -1,7 +1,7 @@
-/** A steady solver factors anew only where the matrix is none of the last two. */
+/** A time-homogeneous solver factors again only where the matrix is none of the last two. */
 import { describe, expect, it } from "vitest";
 import { openDevice } from "../../src/device/index.ts";
-import { fineGrid, type Lane, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
+import { fineGrid, type Instance, instance, BatchSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
 import { flagsOfKept } from "../../src/fdm/time/kept-factors.ts";
 import { REFACTOR, SECOND } from "../../src/fdm/time/flags.ts";
 import { constant } from "../../src/market/index.ts";
@@ -25,7 +25,7 @@ function bermudan(lengths: readonly number[], features: Partial<OneFactorProblem
   };
 }
 
-const laneOf = (problem: OneFactorProblem): Lane => lane(fineGrid(problem, { nodes: 61, steps: 24 }));
+const laneOf = (problem: OneFactorProblem): Instance => instance(fineGrid(problem, { nodes: 61, steps: 24 }));
 const factored = (flags: Int32Array): number => flags.filter((flag) => (flag & REFACTOR) !== 0).length;
 
 const inTurns = [36, 37, 36, 37, 36, 37, 36, 37, 36, 37];
@@ -40,7 +40,7 @@ describe("factorisations", () => {
     ["months, of 30 and 31 days but for one", bermudan(ofMonths), 3],
     ["never the same number of days", bermudan(never), never.length],
     [
-      "watched on the dates",
+      "monitored on the dates",
       bermudan(inTurns, {
         barriers: [{ ...barrier, from: 0, to: 1, times: bermudan(inTurns).exerciseTimes! }],
       }),
@@ -52,7 +52,7 @@ describe("factorisations", () => {
     expect(factored(flagsOfKept([made]))).toBe(count);
   });
 
-  it("all where a barrier is watched between dates, which cuts off other nodes in each segment", () => {
+  it("all where a barrier is monitored between dates, which cuts off other nodes in each segment", () => {
     const made = laneOf(bermudan(inTurns, { barriers: [{ ...barrier, from: 0, to: 0.5, times: undefined }] }));
     expect(flagsOfKept([made])).toEqual(made.grid.time.flags);
   });
@@ -65,16 +65,16 @@ describe("factorisations", () => {
     );
   });
 
-  it("with a lane beside it that keeps none: the same bits", async () => {
-    const lanes = [laneOf(bermudan(inTurns)), laneOf(bermudan(never))];
-    expect(lanes[1].grid.time.key).toBe(lanes[0].grid.time.key);
-    expect(lanes[1].grid.key).toBe(lanes[0].grid.key);
-    expect(factored(flagsOfKept(lanes))).toBe(10);
+  it("with an instance beside it that keeps none: the same bits", async () => {
+    const instances = [laneOf(bermudan(inTurns)), laneOf(bermudan(never))];
+    expect(instances[1].grid.time.key).toBe(instances[0].grid.time.key);
+    expect(instances[1].grid.key).toBe(instances[0].grid.key);
+    expect(factored(flagsOfKept(instances))).toBe(10);
     for (const precision of ["f64", "f32"] as const) {
       using device = await openDevice({ backend: "cpu", precision, threads: 1 });
-      using solver = new LaneSolver(device, precision);
-      const [together] = await solver.solve(lanes);
-      const [alone] = await solver.solve([lanes[0]]);
+      using solver = new BatchSolver(device, precision);
+      const [together] = await solver.solve(instances);
+      const [alone] = await solver.solve([instances[0]]);
       const [a, b] = [new Float64Array(2), new Float64Array(2)];
       together.spots(a);
       alone.spots(b);

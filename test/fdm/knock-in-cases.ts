@@ -1,10 +1,10 @@
 /** Problems with knock-ins that between them make every kind of kernel that has two values. Free of the test runner. */
-import { inwardFirst, type KnockOut, type OneFactorProblem, type WatchedLevel } from "../../src/fdm/index.ts";
+import { inwardFirst, type KnockOut, type OneFactorProblem, type MonitoredLevel } from "../../src/fdm/index.ts";
 import { formula } from "../../src/kernel/index.ts";
 import { constant, localSurface } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 
-const level = (side: "up" | "down", at: number, parts: Partial<WatchedLevel> = {}): WatchedLevel => ({
+const level = (side: "up" | "down", at: number, parts: Partial<MonitoredLevel> = {}): MonitoredLevel => ({
   side,
   level: at,
   from: 0,

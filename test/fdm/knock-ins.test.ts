@@ -6,10 +6,10 @@ import {
   gridsOn,
   inwardFirst,
   type KnockOut,
-  lane,
-  LaneSolver,
+  instance,
+  BatchSolver,
   type OneFactorProblem,
-  type WatchedLevel,
+  type MonitoredLevel,
 } from "../../src/fdm/index.ts";
 import { windowOf } from "../../src/fdm/execute/instance.ts";
 import { lessCash } from "../../src/products/index.ts";
@@ -20,8 +20,8 @@ import { european, kernels, problems, settings, withSetting } from "./knock-in-c
 import { largestDifference, solved, TOLERANCE, valuesAt } from "./split-cases.ts";
 
 async function valuesOf(device: PlainDevice | InterpreterDevice, made: readonly Grid[]): Promise<number[][]> {
-  using solver = new LaneSolver(device, "f64");
-  return (await solver.solve(made.map((grid) => lane(grid)))).map((values, l) => valuesAt(made[l], values));
+  using solver = new BatchSolver(device, "f64");
+  return (await solver.solve(made.map((grid) => instance(grid)))).map((values, l) => valuesAt(made[l], values));
 }
 
 describe("in the interpreter", () => {
@@ -38,7 +38,7 @@ describe("in the interpreter", () => {
   });
 });
 
-const asOuts = ({ knockIns }: OneFactorProblem, at: (one: WatchedLevel) => number): KnockOut[] =>
+const asOuts = ({ knockIns }: OneFactorProblem, at: (one: MonitoredLevel) => number): KnockOut[] =>
   (knockIns?.levels ?? []).map((one) => ({ ...one, level: at(one), rebate: 0, rebateAt: "hit", open: true }));
 
 /** What a European trade with knock-ins lacks while it waits: `TradeProblems` of the pricing layer. */

@@ -8,9 +8,9 @@ import {
   isExercisableNow,
   type KnockOut,
   knockedOutBy,
-  lane,
-  LaneSolver,
-  type LaneValues,
+  instance,
+  BatchSolver,
+  type InstanceValues,
   type OneFactorProblem,
   pointValue,
   type Reading,
@@ -25,8 +25,8 @@ import { american, european, problems } from "./split-cases.ts";
 const spots = [100, 60, 75, 79.99, 80, 84, 90, 92, 97.3, 100, 104.999, 105, 105.001, 112, 119.99, 120, 123, 160, 25];
 
 const out = (side: "up" | "down", level: number, parts: Partial<KnockOut> = {}): KnockOut => {
-  const watched = { side, level, from: 0, to: european.expiry, times: undefined };
-  return { ...watched, rebate: 0, rebateAt: "hit", open: false, ...parts };
+  const monitored = { side, level, from: 0, to: european.expiry, times: undefined };
+  return { ...monitored, rebate: 0, rebateAt: "hit", open: false, ...parts };
 };
 const capped = functionPayoff((spot) => Math.min(Math.max(spot - 90, 0), 15), [90, 105]);
 
@@ -35,7 +35,7 @@ const cases: Readonly<Record<string, OneFactorProblem>> = {
   ...knockIns,
   "a double knock-out": { ...european, barriers: inwardFirst([out("up", 120, { rebate: 2 }), out("down", 80)]) },
   "American, a double knock-out": { ...american, barriers: inwardFirst([out("up", 120), out("down", 80)]) },
-  "American, a barrier watched later": { ...american, barriers: [out("down", 80, { from: 0.2, rebate: 1 })] },
+  "American, a barrier monitored later": { ...american, barriers: [out("down", 80, { from: 0.2, rebate: 1 })] },
   "American, kinks where the solution bends": { ...american, payoff: capped },
   "exercised on dates, the first of them today": { ...european, exerciseTimes: [0, 0.5, 1] },
 };
@@ -44,11 +44,11 @@ const SIZE = { nodes: 113, steps: 24 };
 const ROUNDING = 1e-12;
 
 const readAt = async (grid: Grid, reading: Reading) => {
-  using solver = new LaneSolver(new PlainDevice(), "f64");
-  return (await solver.solve([lane(grid, grid.problem, undefined, reading)]))[0];
+  using solver = new BatchSolver(new PlainDevice(), "f64");
+  return (await solver.solve([instance(grid, grid.problem, undefined, reading)]))[0];
 };
 
-function valuesOf(grid: Grid, read: LaneValues): Float64Array {
+function valuesOf(grid: Grid, read: InstanceValues): Float64Array {
   const { problem } = grid;
   const column = new Float64Array(problem.spots.length - 1);
   const paid = (spot: number): number => (isExercisableNow(problem, spot) ? problem.payoff.exercised(spot) : -Infinity);
@@ -57,8 +57,8 @@ function valuesOf(grid: Grid, read: LaneValues): Float64Array {
 }
 
 /** On the same mesh, of a problem that has this spot alone: its window, and the host's polynomial through it. */
-async function alone({ problem, mesh, fixed, forward }: Grid, spot: number): Promise<number> {
-  const [grid] = gridsOn({ ...problem, spots: [spot] }, mesh, SIZE, undefined, fixed, forward);
+async function alone({ problem, mesh, firstExercised, forward }: Grid, spot: number): Promise<number> {
+  const [grid] = gridsOn({ ...problem, spots: [spot] }, mesh, SIZE, undefined, firstExercised, forward);
   return pointValue(grid, await readAt(grid, "window"), ROUNDING).value;
 }
 
@@ -84,7 +84,7 @@ describe("a solution at many spots", () => {
     const [grid] = grids({ ...american, spots: [100, 5, 90] }, SIZE);
     const values = valuesOf(grid, await readAt(grid, "points"));
     expect(values[0]).toBe(Infinity);
-    const [deep] = gridsOn({ ...grid.problem, spots: [100, 55] }, grid.mesh, SIZE, undefined, grid.fixed);
+    const [deep] = gridsOn({ ...grid.problem, spots: [100, 55] }, grid.mesh, SIZE, undefined, grid.firstExercised);
     expect(valuesOf(deep, await readAt(deep, "points"))).toEqual(Float64Array.of(Infinity));
     expect(values[1]).toBeGreaterThan(american.payoff.exercised(90));
   });

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR, runsOfSteps, stepsOfRun } from "../../src/fdm/time/flags.ts";
+import {
+  BARRIERS,
+  CRANK_NICOLSON,
+  DIVIDEND,
+  EXERCISE,
+  REFACTOR,
+  runsOfSteps,
+  stepsOfRun,
+} from "../../src/fdm/time/flags.ts";
 
 const AFTER = DIVIDEND | EXERCISE | BARRIERS;
 const flagOf = fc

@@ -6,10 +6,10 @@ import {
   grids,
   inwardFirst,
   type KnockOut,
-  lane,
-  type Lane,
-  LaneSolver,
-  type LaneValues,
+  instance,
+  type Instance,
+  BatchSolver,
+  type InstanceValues,
   type OneFactorProblem,
   type Resolution,
   shiftedProblem,
@@ -203,7 +203,7 @@ export const problems: Readonly<Record<string, OneFactorProblem>> = {
 
 /** Whether two options of a problem may share a subgroup. */
 export const mayBePaired = (problem: OneFactorProblem, size: Resolution, precision: Precision): boolean =>
-  grids(problem, size).every((grid) => mayShare(lane(grid), precision));
+  grids(problem, size).every((grid) => mayShare(instance(grid), precision));
 
 /** Whether a device solves a problem in a split: what is not for it would be solved one item an option, and agree. */
 export function isSolvedBy(
@@ -217,26 +217,35 @@ export function isSolvedBy(
   return split !== "half-subgroup" || mayBePaired(problem, size, precision);
 }
 
-/** The six values of a lane's window and those at the other spots, −1 where exercise is optimal at once; in the currency. */
-export function valuesAt({ problem }: Grid, values: LaneValues): number[] {
+/**
+ * The six values of an instance's window and those at the other spots, −1 where exercise is optimal at once; in the
+ * currency.
+ */
+export function valuesAt({ problem }: Grid, values: InstanceValues): number[] {
   const others = new Float64Array(problem.spots.length - 1);
   values.spots(others);
   return [...values.window.slice(0, 6), ...others.map((value) => (value === Infinity ? -1 : value))];
 }
 
-/** Lanes of a problem: shifts of volatility, and a tenth of them of the rates, which share a launch; on the fine grid, and on the coarse one. */
-interface Lanes {
+/**
+ * Instances of a problem: shifts of volatility, and a tenth of them of the rates, which share a launch; on the fine
+ * grid, and on the coarse one.
+ */
+interface Instances {
   readonly shifts: readonly number[];
   readonly grids: number;
 }
 
-const ALL: Lanes = { shifts: [0, 0.02, -0.03], grids: 2 };
+const ALL: Instances = { shifts: [0, 0.02, -0.03], grids: 2 };
 /** For the interpreter: as many as may meet. */
-export const TWO_LANES: Lanes = { shifts: [0, 0.02], grids: 1 };
+export const TWO_LANES: Instances = { shifts: [0, 0.02], grids: 1 };
 /** Of which the last has no other beside it in its subgroup. */
-export const THREE_LANES: Lanes = { shifts: [0, 0.02, -0.03], grids: 1 };
+export const THREE_LANES: Instances = { shifts: [0, 0.02, -0.03], grids: 1 };
 
-/** Values in the windows of the fine and coarse grids of a problem and shifts of it, the nodes there, and the values at the other spots, over spot. */
+/**
+ * Values in the windows of the fine and coarse grids of a problem and shifts of it, the nodes there, and the values at
+ * the other spots, over spot.
+ */
 export async function solved(
   device: Device,
   precision: Precision,
@@ -245,13 +254,13 @@ export async function solved(
   split: Split,
   { shifts, grids: count } = ALL,
 ): Promise<number[]> {
-  using solver = new LaneSolver(device, precision, split);
+  using solver = new BatchSolver(device, precision, split);
   const problems = shifts.map((volatility) => shiftedProblem(problem, { volatility, rate: volatility / 10 }));
   const made = grids(problem, size).slice(0, count);
-  const lanes = made.flatMap((grid) => problems.map((shifted) => lane(grid, shifted)));
-  const values = await solver.solve(lanes);
+  const instances = made.flatMap((grid) => problems.map((shifted) => instance(grid, shifted)));
+  const values = await solver.solve(instances);
   return values.flatMap((all, l) => {
-    const { grid } = lanes[l];
+    const { grid } = instances[l];
     const first = windowOf(grid).first ?? 0;
     // The nodes that a device made come after the values; elsewhere they are the mesh's.
     const made = all.window.slice(6);
@@ -260,7 +269,10 @@ export async function solved(
   });
 }
 
-/** Largest difference, over spot, between one lane and its copies, in two runs: more than 0 where what items exchange depends on when they do it. */
+/**
+ * Largest difference, over spot, between one instance and its copies, in two runs: more than 0 where what items
+ * exchange depends on when they do it.
+ */
 export async function differenceOfCopies(
   device: Device,
   precision: Precision,
@@ -269,18 +281,19 @@ export async function differenceOfCopies(
   split: Split,
   copies = 1024,
 ): Promise<number> {
-  using solver = new LaneSolver(device, precision, split);
+  using solver = new BatchSolver(device, precision, split);
   const [fine] = grids(problem, size);
-  const lanes = Array.from({ length: copies }, () => lane(fine));
-  const runs = [await solver.solve(lanes), await solver.solve(lanes)].flat().map((all) => all.window.slice());
+  const instances = Array.from({ length: copies }, () => instance(fine));
+  const runs = [await solver.solve(instances), await solver.solve(instances)].flat().map((all) => all.window.slice());
   const apart = (window: readonly number[]): number =>
     Math.max(...window.map((value, k) => (value === runs[0][k] ? 0 : Math.abs(value - runs[0][k]))));
   return Math.max(...runs.map(apart)) / problem.spots[0];
 }
 
 /**
- * Largest difference, over spot, between an option that has its subgroup to itself and the same option beside another one, as the first of the two and as the second. How far scans
- * reach is the larger of what the two need, so that this is a rounding, not nothing.
+ * Largest difference, over spot, between an option that has its subgroup to itself and the same option beside another
+ * one, as the first of the two and as the second. How far scans reach is the larger of what the two need, so that this
+ * is a rounding, not nothing.
  * @throws Error (the two do not share a launch)
  */
 export async function differenceBeside(
@@ -291,16 +304,19 @@ export async function differenceBeside(
 ): Promise<number> {
   const [one, neighbour] = [problem, other].map((each) => grids(each, size)[0]);
   if (one.key !== neighbour.key || one.time.key !== neighbour.time.key) throw new Error("no launch in common");
-  using solver = new LaneSolver(device, precision, "half-subgroup");
-  const [alone] = await solver.solve([lane(one)]);
-  const beside = await solver.solve([one, neighbour, neighbour, one, one].map((grid) => lane(grid)));
+  using solver = new BatchSolver(device, precision, "half-subgroup");
+  const [alone] = await solver.solve([instance(one)]);
+  const beside = await solver.solve([one, neighbour, neighbour, one, one].map((grid) => instance(grid)));
   const expected = valuesAt(one, alone);
   const apart = [0, 3, 4].flatMap((l) => valuesAt(one, beside[l]).map((value, k) => Math.abs(value - expected[k])));
   if (!apart.every(Number.isFinite)) throw new Error("there are values that are not finite");
   return Math.max(...apart) / problem.spots[0];
 }
 
-/** Two splits of a problem, over spot: their largest difference, and what the coarse mesh differs by from the fine one at the spots after the first. */
+/**
+ * Two splits of a problem, over spot: their largest difference, and what the coarse mesh differs by from the fine one
+ * at the spots after the first.
+ */
 export interface Comparison {
   readonly difference: number;
   readonly discretisation: number;
@@ -313,16 +329,16 @@ export async function compared(
   problem: OneFactorProblem,
   size: Resolution,
   split: TeamSplit = "workgroup",
-  lanes = ALL,
+  instances = ALL,
 ): Promise<Comparison> {
   // Side by side: where kernels take a second to compile, one does for another.
   const [one, other] = await Promise.all([
-    solved(device, precision, problem, size, "item", lanes),
-    solved(device, precision, problem, size, split, lanes),
+    solved(device, precision, problem, size, "item", instances),
+    solved(device, precision, problem, size, split, instances),
   ]);
   return {
-    difference: largestDifference(problem, one, other, lanes),
-    discretisation: lanes.grids === 2 ? discretisation(problem, one) : 0,
+    difference: largestDifference(problem, one, other, instances),
+    discretisation: instances.grids === 2 ? discretisation(problem, one) : 0,
   };
 }
 
@@ -331,20 +347,23 @@ export async function difference(...args: Parameters<typeof compared>): Promise<
   return (await compared(...args)).difference;
 }
 
-/** From the values of the fine grid's lanes and, after them, the coarse one's, those that are not exercised at once. */
+/**
+ * From the values of the fine grid's instances and, after them, the coarse one's, those that are not exercised at once.
+ */
 function discretisation({ spots }: OneFactorProblem, values: readonly number[]): number {
   const half = values.length / 2;
-  const ofLane = 12 + spots.length - 1;
+  const ofInstance = 12 + spots.length - 1;
   const apart = values.slice(0, half).map((fine, i) => {
-    const isSpot = i % ofLane >= 6 && i % ofLane < ofLane - 6;
+    const isSpot = i % ofInstance >= 6 && i % ofInstance < ofInstance - 6;
     return isSpot && fine >= 0 && values[half + i] >= 0 ? Math.abs(fine - values[half + i]) : 0;
   });
   return Math.max(...apart);
 }
 
 /**
- * Whether teams hold what elimination leaves above thresholds of the obstacle alone: with constant coefficients the exercise region shrinks on the way to today. On coarse meshes a node may be
- * exercised again that has been let go, and then what is left of a premium there shows, a small part of the discretisation's error (design/early-exercise.md).
+ * Whether teams hold what elimination leaves above thresholds of the obstacle alone: with constant coefficients the
+ * exercise region shrinks on the way to today. On coarse meshes a node may be exercised again that has been let go, and
+ * then what is left of a premium there shows, a small part of the discretisation's error (design/early-exercise.md).
  */
 export const isShrinking = ({
   american: early,
@@ -363,7 +382,10 @@ export const isShrinking = ({
   (diffusion.kind === "deterministic" ? diffusion.sigma.times.length === 0 : diffusion.kind === "local") &&
   (payoff.exerciseSide === "low" || payoff.jumps ? rates.values[0] >= 0 : dividendYield >= 0);
 
-/** What an American option's splits may differ by on a coarse mesh: a twentieth of the discretisation's error, if that is more than rounding. */
+/**
+ * What an American option's splits may differ by on a coarse mesh: a twentieth of the discretisation's error, if that
+ * is more than rounding.
+ */
 export function allowed(precision: Precision, { discretisation }: Comparison): number {
   return Math.max(TOLERANCE[precision], 0.05 * discretisation);
 }
@@ -382,15 +404,18 @@ export function largestDifference(
   return Math.max(...one.map((value, i) => Math.abs(value - other[i])));
 }
 
-/** Nodes at and beyond which a lane is knocked out, in the second half of its life and in the first. */
+/** Nodes at and beyond which an instance is knocked out, in the second half of its life and in the first. */
 export type Ends = readonly [low: number, high: number, lowBefore: number, highBefore: number];
 
-/** Every pair of ends, those of the first half of the life in another order; at most `most` of them, all over the square. */
-export function everyEnds(nodes: number, most = Infinity): Ends[] {
+/**
+ * Every pair of ends, those of the first half of the life in another order; at most `most` of them, all over the
+ * square.
+ */
+export function everyEnds(nodes: number, max = Infinity): Ends[] {
   const some = Array.from({ length: nodes + 2 }, (_, k) => k - 1);
   const pairs = some.flatMap((low) => some.map((high) => [low, high] as const));
   const all = pairs.map((pair, k): Ends => [...pair, ...pairs[(7 * k + 3) % pairs.length]]);
-  return all.filter((_, k) => (1009 * k) % pairs.length < most);
+  return all.filter((_, k) => (1009 * k) % pairs.length < max);
 }
 
 /** Two barriers whose windows begin and end at half of the life. */
@@ -403,8 +428,9 @@ export const movable: Readonly<Record<string, OneFactorProblem>> = {
 };
 
 /**
- * Largest difference between two splits of a problem with two barriers, over spot, on all nodes of its fine and its coarse mesh, when its ends are moved to where
- * no mesh has them: to any node of an item's run, both into one run, past each other, off the mesh.
+ * Largest difference between two splits of a problem with two barriers, over spot, on all nodes of its fine and its
+ * coarse mesh, when its ends are moved to where no mesh has them: to any node of an item's run, both into one run, past
+ * each other, off the mesh.
  */
 export async function differenceOfEnds(
   device: Device,
@@ -414,21 +440,24 @@ export async function differenceOfEnds(
   ends: readonly Ends[],
   split: TeamSplit,
 ): Promise<number> {
-  const lanes = grids(problem, size).flatMap((grid) => {
+  const instances = grids(problem, size).flatMap((grid) => {
     const read = onAllNodes(grid);
     return ends.map((moved, k) => ({ ...withEnds(grid, moved, k), grid: read }));
   });
-  using items = new LaneSolver(device, precision, "item");
-  using teams = new LaneSolver(device, precision, split);
-  const [one, other] = await Promise.all([items.solve(lanes), teams.solve(lanes)]);
-  const valuesOf = (all: readonly LaneValues[]): number[] =>
-    all.flatMap((values, l) => valuesAt(lanes[l].grid, values));
+  using items = new BatchSolver(device, precision, "item");
+  using teams = new BatchSolver(device, precision, split);
+  const [one, other] = await Promise.all([items.solve(instances), teams.solve(instances)]);
+  const valuesOf = (all: readonly InstanceValues[]): number[] =>
+    all.flatMap((values, l) => valuesAt(instances[l].grid, values));
   const [a, b] = [valuesOf(one), valuesOf(other)];
   if (a.length === 0 || !a.every(Number.isFinite)) throw new Error("there are values that are not finite");
-  return a.reduce((most, value, k) => Math.max(most, Math.abs(value - b[k])), 0) / problem.spots[0];
+  return a.reduce((max, value, k) => Math.max(max, Math.abs(value - b[k])), 0) / problem.spots[0];
 }
 
-/** The grid, read in the middle of every cell that has two on either side, by six nodes wherever the barriers are: at the ends weights of ten would magnify rounding. */
+/**
+ * The grid, read in the middle of every cell that has two on either side, by six nodes wherever the barriers are: at
+ * the ends weights of ten would magnify rounding.
+ */
 function onAllNodes(grid: Grid): Grid {
   const { mesh, problem } = grid;
   const node = (i: number): number => nodeAt(mesh, i);
@@ -438,8 +467,8 @@ function onAllNodes(grid: Grid): Grid {
 }
 
 /** Words of events as `putBarriers` writes them: what each barrier knocks out, then the ends. */
-function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Lane {
-  const made = lane(grid);
+function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Instance {
+  const made = instance(grid);
   const coefficients = new Float64Array(coefficientCount(grid.time, grid.problem));
   putCoefficients(coefficients, 1, [made]);
   eventRows(grid).forEach((row, event) => {
@@ -493,7 +522,7 @@ export const strangers: Readonly<Record<string, readonly [OneFactorProblem, OneF
       diffusion: { ...local, sigma: (spot: number) => 9 / Math.sqrt(spot) },
     },
   ],
-  "moving obstacles": [
+  "time-dependent obstacles": [
     { ...american, rates: stepped },
     { ...american, rates: stepped, payoff: vanillaPayoff("put", 900), diffusion: wild.diffusion },
   ],

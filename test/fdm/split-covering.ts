@@ -1,5 +1,6 @@
 /**
- * Which of the splits' problems stand for all of them where a kernel takes a second to compile (design/splits.md). Free of the test runner.
+ * Which of the splits' problems stand for all of them where a kernel takes a second to compile (design/splits.md). Free
+ * of the test runner.
  */
 import { grids, type OneFactorProblem } from "../../src/fdm/index.ts";
 import { hasObstacle } from "../../src/fdm/execute/instance.ts";
@@ -27,7 +28,7 @@ export function featuresOf(problem: OneFactorProblem): Features {
     exercise: scheme,
     dividends: time.dividends > 0 ? "dividends" : "no dividends",
     barriers: problem.barriers === undefined ? "no barriers" : "barriers",
-    rows: time.homogeneous ? "steady" : "anew",
+    rows: time.homogeneous ? "homogeneous" : "refactorised",
     diffusion: problem.diffusion.kind,
     payoff: table === undefined ? "closed" : hasObstacle(table) ? "two columns" : "one column",
     mesh: nodeAt(mesh, 0) < nodeAt(mesh, 1) ? "ascending" : "descending",
@@ -35,29 +36,35 @@ export function featuresOf(problem: OneFactorProblem): Features {
   };
 }
 
-/** What is compiled in or left out: early exercise, dividends, barriers, rows made once or anew each step. */
+/** What is compiled in or left out: early exercise, dividends, barriers, rows made once or again each step. */
 export const variantOf = ({ exercise, dividends, barriers, rows }: Features): string =>
   [exercise, dividends, barriers, rows].join(", ");
 
-/** All there are: early exercise up to a barrier is policy iteration's, and the obstacle moves where nothing else changes with time. */
+/**
+ * All there are: early exercise up to a barrier is policy iteration's, and the obstacle moves where nothing else
+ * changes with time.
+ */
 export const variants: readonly string[] = [
   ...["none", "brennan-schwartz", "policy", "dates"].flatMap((exercise) =>
     ["no dividends", "dividends"].flatMap((dividends) =>
       (exercise === "brennan-schwartz" ? ["no barriers"] : ["no barriers", "barriers"]).flatMap((barriers) =>
-        ["steady", "anew"].map((rows) => [exercise, dividends, barriers, rows].join(", ")),
+        ["homogeneous", "refactorised"].map((rows) => [exercise, dividends, barriers, rows].join(", ")),
       ),
     ),
   ),
-  "moving, no dividends, no barriers, steady",
+  "time-dependent, no dividends, no barriers, homogeneous",
 ];
 
 /** Those of which two options may share a subgroup. */
 export const pairedVariants = variants.filter(
-  (name) => !/policy|, barriers/.test(name) && !/, dividends.*anew/.test(name),
+  (name) => !/policy|, barriers/.test(name) && !/, dividends.*refactorised/.test(name),
 );
 export const paired = (variant: string): string => `${variant}, two a subgroup`;
 
-/** What a run shows: a variant, alone in a subgroup and beside another one, each feature in its precision, each pair of features. */
+/**
+ * What a run shows: a variant, alone in a subgroup and beside another one, each feature in its precision, each pair of
+ * features.
+ */
 export function shownBy({ problem, precision }: Run): string[] {
   const features = featuresOf(problem);
   const all = Object.values(features);
@@ -77,7 +84,8 @@ export const everyRun = (
   );
 
 /**
- * Of `runs` a few that show all that they show together, but for what `others` show anyway: each time the first of those that show most that is new.
+ * Of `runs` a few that show all that they show together, but for what `others` show anyway: each time the first of
+ * those that show most that is new.
  */
 export function covering(runs: readonly Run[], others: readonly Run[]): Run[] {
   const shown = runs.map(shownBy);

@@ -1,8 +1,11 @@
-/** The splits of the solver, one item, one subgroup or one workgroup an option, are the same elimination: they agree to rounding. */
+/**
+ * The splits of the solver, one item, one subgroup or one workgroup an option, are the same elimination: they agree to
+ * rounding.
+ */
 import fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { Device } from "../../src/device/index.ts";
-import { grids, lane, LaneSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
+import { grids, instance, BatchSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
 import { mayShare, preferredSplits, teamCapacity, type TeamSplit } from "../../src/fdm/execute/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
@@ -47,7 +50,10 @@ const TEAMS = ["workgroup", "subgroup", "half-subgroup"] as const satisfies read
 const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
 
-/** All of them; where a kernel takes a second to compile, or is the same machine code as on the device before, those that show as much. */
+/**
+ * All of them; where a kernel takes a second to compile, or is the same machine code as on the device before, those
+ * that show as much.
+ */
 function runsOn(device: Device): readonly Run[] {
   const all = everyRun(problems, device.precisions);
   return isSlow({ device }) || device === devices[1].device ? covering(all, movableRuns(device.precisions)) : all;
@@ -201,7 +207,8 @@ describe("two splits of any problem", () => {
     let worst = 0;
     await fc.assert(
       fc.asyncProperty(any, async ({ sigma, rate, dividendYield, expiry, strike, right, american: early, cash }) => {
-        // Brennan and Schwartz' of a rate that no shift takes below zero, of a volatility that none takes to nothing: there Crank–Nicolson rings behind the strike, and what projection cuts off of that differs.
+        // Brennan and Schwartz' of a rate that no shift takes below zero, of a volatility that none takes to nothing:
+        // there Crank–Nicolson rings behind the strike, and what projection cuts off of that differs.
         const projected = early && (right === "put" ? rate : dividendYield) >= 0;
         const problem: OneFactorProblem = {
           ...american,
@@ -228,7 +235,8 @@ describe("two splits of any problem", () => {
 describe("runs of more than nine nodes in the interpreter, in f64 as running sums", () => {
   const device = new InterpreterDevice({ subgroupSize: 32 });
   const flat = { kind: "deterministic", sigma: constant(0.002) } as const;
-  // Where values flow out of the mesh the coefficient of the neighbour inside is negative; next to no volatility has coefficients of next to nothing.
+  // Where values flow out of the mesh the coefficient of the neighbour inside is negative; next to no volatility has
+  // coefficients of next to nothing.
   const flows = {
     "European put": european,
     "European call, values flow in": {
@@ -261,8 +269,8 @@ describe.each(TEAMS)("the %s split in the interpreter", (split) => {
   it.each(Object.entries(problems).filter(([, problem]) => isSolvedBy(split, device, "f64", problem, size)))(
     "%s",
     async (_, problem) => {
-      const lanes = split === "half-subgroup" ? THREE_LANES : TWO_LANES;
-      const worst = await difference(device, "f64", problem, size, split, lanes);
+      const instances = split === "half-subgroup" ? THREE_LANES : TWO_LANES;
+      const worst = await difference(device, "f64", problem, size, split, instances);
       // Its mesh is wrong by 1e-3, which these have to themselves.
       expect(worst).toBeLessThan(isShrinking(problem) ? 1e-8 : TOLERANCE.f64);
       expect(device.liveBuffers).toBe(0);
@@ -284,7 +292,7 @@ describe("two options in a subgroup", () => {
       }
   });
 
-  // The same lane needs the same reach: first, second or alone, it is to the bit what it is elsewhere.
+  // The same instance needs the same reach: first, second or alone, it is to the bit what it is elsewhere.
   it.each(["European", "American put", "European, dividends"])(
     "are the same to the bit if they are one: %s",
     async (name) => {
@@ -306,8 +314,8 @@ describe("two options in a subgroup", () => {
     for (const device of [interpreter, devices[3].device]) {
       if (device === undefined || !isSolvedBy("half-subgroup", device, "f32", european, size)) continue;
       for (const problem of [european, american]) {
-        const [good, bad] = [problem, { ...problem, diffusion: endless }].map((each) => lane(grids(each, size)[0]));
-        using solver = new LaneSolver(device, "f32", "half-subgroup");
+        const [good, bad] = [problem, { ...problem, diffusion: endless }].map((each) => instance(grids(each, size)[0]));
+        using solver = new BatchSolver(device, "f32", "half-subgroup");
         const [first, wrong, , second] = await solver.solve([good, bad, bad, good]);
         const [alone] = await solver.solve([good]);
         for (const beside of [first, second]) expect(beside.window).toEqual(alone.window);
@@ -317,9 +325,9 @@ describe("two options in a subgroup", () => {
     }
   });
 
-  it("are no lanes that need more registers, or volatilities made in each step", () => {
+  it("are no instances that need more registers, or volatilities made in each step", () => {
     const shared = (name: string, precision: Precision): boolean =>
-      mayShare(lane(grids(problems[name], size)[0]), precision);
+      mayShare(instance(grids(problems[name], size)[0]), precision);
     expect(["European", "American, dividends, σ(S)", "dates: put"].every((name) => shared(name, "f32"))).toBe(true);
     expect(shared("European", "f32x2")).toBe(false);
     for (const name of [
@@ -345,7 +353,7 @@ describe("which split", () => {
     expect(preferredSplits(device({ backend: "webgpu", parallelism: 1024 }))).toEqual(["item"]);
   });
 
-  it("is half a subgroup where there are lanes enough", () => {
+  it("is half a subgroup where there are instances enough", () => {
     const gpu = device({ backend: "cuda", parallelism: 100 * 2048 });
     expect(preferredSplits(gpu, 799)[0]).toBe("subgroup");
     expect(preferredSplits(gpu, 800)).toEqual(["half-subgroup", "subgroup", "workgroup", "item"]);
@@ -355,10 +363,10 @@ describe("which split", () => {
   it("launches a group for two options, and one for a last one", async () => {
     const gpu = new InterpreterDevice({ subgroupSize: 32 });
     const launch = vi.spyOn(gpu, "launch");
-    using solver = new LaneSolver(gpu, "f32", "half-subgroup");
+    using solver = new BatchSolver(gpu, "f32", "half-subgroup");
     const [grid] = grids(european, { nodes: 17, steps: 4 });
-    await solver.solve([lane(grid), lane(grid), lane(grid)]);
-    await solver.solve([lane(grids(problems["barriers: one"], { nodes: 17, steps: 4 })[0])]);
+    await solver.solve([instance(grid), instance(grid), instance(grid)]);
+    await solver.solve([instance(grids(problems["barriers: one"], { nodes: 17, steps: 4 })[0])]);
     expect(launch.mock.calls.map((call) => call[2])).toEqual([{ groups: 2 }, { items: 1 }]);
   });
 
@@ -369,9 +377,9 @@ describe("which split", () => {
     ] as const) {
       const gpu = device({ backend: "webgpu", parallelism });
       const launch = vi.spyOn(gpu, "launch");
-      using solver = new LaneSolver(gpu, "f32");
+      using solver = new BatchSolver(gpu, "f32");
       const [grid] = grids(european, { nodes: 17, steps: 4 });
-      await solver.solve([lane(grid), lane(grid)]);
+      await solver.solve([instance(grid), instance(grid)]);
       expect(launch.mock.calls.map((call) => call[2])).toEqual([size]);
     }
   });
@@ -387,8 +395,8 @@ describe("which split", () => {
     const problem = name === "a knock-in" ? knockIns["American, one level"] : problems[name];
     const [grid] = grids(problem, { nodes: 17, steps: 4 });
     for (const split of ["auto", "workgroup"] as const) {
-      using solver = new LaneSolver(gpu, "f32", split);
-      await solver.solve([lane(grid)]);
+      using solver = new BatchSolver(gpu, "f32", split);
+      await solver.solve([instance(grid)]);
     }
     expect(launch.mock.calls.map((call) => call[2])).toEqual([size, size]);
   });

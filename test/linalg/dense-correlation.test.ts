@@ -6,7 +6,10 @@ import { randomMatrix } from "./dense-reference.ts";
 const at = (values: ArrayLike<number>, n: number) => (i: number, j: number) => values[i * n + j];
 
 describe("the nearest correlation matrix", () => {
-  /** Higham, IMA J. Numer. Anal. 22 (2002) 329–343: the matrices of his experiments and the nearest ones, to four decimals. */
+  /**
+   * Higham, IMA J. Numer. Anal. 22 (2002) 329–343: the matrices of his experiments and the nearest ones, to four
+   * decimals.
+   */
   test.each([
     {
       name: "the indefinite matrix of order 3",
@@ -32,8 +35,8 @@ describe("the nearest correlation matrix", () => {
   });
 
   /**
-   * X is nearest if and only if X − A − D ⪰ 0 for a diagonal D (the multipliers) and (X − A − D)·X = 0 (Higham 2002, Theorem 2.2): D follows
-   * from the diagonal of the second condition.
+   * X is nearest if and only if X − A − D ⪰ 0 for a diagonal D (the multipliers) and (X − A − D)·X = 0 (Higham 2002,
+   * Theorem 2.2): D follows from the diagonal of the second condition.
    */
   test.each([5, 8, 13])("satisfies the conditions of optimality, order %i", (n) => {
     const noise = randomMatrix(n, n, n);
@@ -66,13 +69,13 @@ describe("the nearest correlation matrix", () => {
   });
 
   test("keeps the least eigenvalue that is asked for", () => {
-    const { values } = nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { leastEigenvalue: 0.01 });
+    const { values } = nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { minEigenvalue: 0.01 });
     expect(Math.abs(symmetricEigen(values, 3).values[0] - 0.01)).toBeLessThan(1e-10);
     expect([values[0], values[4], values[8]]).toEqual([1, 1, 1]);
   });
 
   test("says when it has not converged", () => {
-    expect(nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { mostIterations: 3 })).toMatchObject({
+    expect(nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { maxIterations: 3 })).toMatchObject({
       converged: false,
       iterations: 3,
     });
@@ -83,8 +86,8 @@ describe("the nearest correlation matrix", () => {
     expect(() => nearestCorrelation([1, 0.5, 0.4, 1])).toThrow("elements [1, 0] and [0, 1]: got 0.4 and 0.5");
     expect(() => nearestCorrelation([1, NaN, NaN, 1])).toThrow(ShapeError);
     expect(() => nearestCorrelation([1], { tolerance: 0 })).toThrow("tolerance 0, expected a number > 0");
-    expect(() => nearestCorrelation([1], { mostIterations: 0.5 })).toThrow(SpecError);
-    expect(() => nearestCorrelation([1], { leastEigenvalue: 1 })).toThrow("leastEigenvalue 1, expected 0 ≤ it < 1");
+    expect(() => nearestCorrelation([1], { maxIterations: 0.5 })).toThrow(SpecError);
+    expect(() => nearestCorrelation([1], { minEigenvalue: 1 })).toThrow("minEigenvalue 1, expected 0 ≤ it < 1");
   });
 });
 

@@ -1,4 +1,7 @@
-/** What cuBLAS is told: a library in its place writes down its arguments, and the test computes by them, column by column, as BLAS does. */
+/**
+ * What cuBLAS is told: a library in its place writes down its arguments, and the test computes by them, column by
+ * column, as BLAS does.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -56,7 +56,10 @@ function twoProduct(a: number, b: number): readonly [number, number] {
 
 export interface Product {
   readonly expected: readonly number[];
-  /** |C − Ĉ| ≤ γ(inner + 2)·(|α||A||B| + |β||C|), γ(m) = m·u/(1 − m·u): Higham (2002), §3.5, and two operations for α and β. */
+  /**
+   * |C − Ĉ| ≤ γ(inner + 2)·(|α||A||B| + |β||C|), γ(m) = m·u/(1 − m·u): Higham (2002), §3.5, and two operations for α
+   * and β.
+   */
   readonly bound: readonly number[];
 }
 

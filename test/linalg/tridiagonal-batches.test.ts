@@ -1,4 +1,7 @@
-/** Every algorithm × placement × precision on every device present, diagonally dominant batches, against the equations themselves. */
+/**
+ * Every algorithm × placement × precision on every device present, diagonally dominant batches, against the equations
+ * themselves.
+ */
 import { afterAll, describe, expect, test } from "vitest";
 import type { Precision } from "../../src/kernel/index.ts";
 import {
@@ -15,8 +18,9 @@ import { Batch, dominant, solveBatch, UNIT } from "./tridiagonal-support.ts";
 const ALGORITHMS = ["thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"] as const;
 
 /**
- * Componentwise backward error allowed, in units of rounding, whatever n: elimination's constant for these matrices. Measured here: 2.2 (thomas, pivoting), 3.2
- * (partition), 3.6 (register-hybrid), 4.4 (pcr), 5.4 (cr, cr-pcr). The unit of f32x2 is a bound of one operation, hardly ever met: 0.1.
+ * Componentwise backward error allowed, in units of rounding, whatever n: elimination's constant for these matrices.
+ * Measured here: 2.2 (thomas, pivoting), 3.2 (partition), 3.6 (register-hybrid), 4.4 (pcr), 5.4 (cr, cr-pcr). The unit
+ * of f32x2 is a bound of one operation, hardly ever met: 0.1.
  */
 const ALLOWED = 16;
 
@@ -212,7 +216,8 @@ describe("one matrix, periodic systems, factors", () => {
 });
 
 describe("the examples of the literature: 512 rows", () => {
-  // Zhang, Cohen & Owens (2010) and Egloff (2010) time diagonally dominant systems and the heat equation's; Klein & Strzodka (2021) type 18.
+  // Zhang, Cohen & Owens (2010) and Egloff (2010) time diagonally dominant systems and the heat equation's; Klein &
+  // Strzodka (2021) type 18.
   test.each(ALGORITHMS)("%s: (−1, 4, −1), and one step of the heat equation", async (algorithm) => {
     const spec = tridiagonalSpec({ rows: 512, batch: 2, precision: "f64", algorithm });
     const sine = Float64Array.from({ length: 512 }, (_, i) => Math.sin((Math.PI * (i + 1)) / 513));

@@ -1,11 +1,16 @@
-/** Thomas' algorithm on the CPU, in batches large enough for whole vectors, tiles and strips: bit for bit what one row after another gives. */
+/**
+ * Thomas' algorithm on the CPU, in batches large enough for whole vectors, tiles and strips: bit for bit what one row
+ * after another gives.
+ */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { tridiagonalSpec } from "../../src/linalg/tridiagonal/index.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { dominant, type Equations, solveBatch } from "./tridiagonal-support.ts";
 
-/** The algorithm as it is written down, each operation rounded to the precision; what is outside the matrix is not read. */
+/**
+ * The algorithm as it is written down, each operation rounded to the precision; what is outside the matrix is not read.
+ */
 function thomas({ lower, diagonal, upper, rhs }: Equations, round: (x: number) => number): number[] {
   const n = rhs.length;
   const [c, x]: [number[], number[]] = [[], []];

@@ -46,7 +46,8 @@ for (const { label, device, missing } of devices) {
         expect(failures.map(({ system }) => system)).toEqual([1, 2, 3]);
         expect(x[0].every(Number.isFinite)).toBe(true);
         for (const { status } of failures) expect(status.kind).toBe("zero-pivot");
-        // Elimination in the order of the rows meets the row itself; where rows are eliminated in parallel it may meet its neighbour's first.
+        // Elimination in the order of the rows meets the row itself; where rows are eliminated in parallel it may meet
+        // its neighbour's first.
         if (algorithm === "thomas" || algorithm === "pivoting") {
           expect(failures.map(({ status }) => "row" in status && status.row)).toEqual([0, 17, 39]);
           expect(failures.map(({ status }) => describeStatus(status))[1]).toBe("zero pivot at row 17");

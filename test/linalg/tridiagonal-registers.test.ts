@@ -1,4 +1,7 @@
-/** What nvcc makes of the kernels that are to run at the speed of memory: runs of rows stay in registers. No GPU is needed. */
+/**
+ * What nvcc makes of the kernels that are to run at the speed of memory: runs of rows stay in registers. No GPU is
+ * needed.
+ */
 import { describe, expect, test } from "vitest";
 import { lower } from "../../src/kernel/index.ts";
 import { reduceRunsKernel } from "../../src/linalg/tridiagonal/reduce-runs.ts";
@@ -6,8 +9,11 @@ import { registerHybridKernel } from "../../src/linalg/tridiagonal/register-hybr
 import { streamedHybridKernel } from "../../src/linalg/tridiagonal/streamed-hybrid.ts";
 import { compile, nvccMissing, translationUnit } from "../kernel/cuda-support.ts";
 
-/** Warps that a multiprocessor of 65,536 registers holds; three sets of 512 rows in f64 in flight are 48 KiB, enough to hide memory's latency. */
-const LEAST_WARPS = 12;
+/**
+ * Warps that a multiprocessor of 65,536 registers holds; three sets of 512 rows in f64 in flight are 48 KiB, enough to
+ * hide memory's latency.
+ */
+const MIN_WARPS = 12;
 
 describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
   test.each(["f64", "f32"] as const)(
@@ -25,7 +31,7 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
       expect(reports).toHaveLength(kernels.length);
       for (const { kernel, registers, stack, spilled } of reports) {
         expect([kernel, [stack, spilled]]).toEqual([kernel, [0, 0]]);
-        expect(Math.floor(65_536 / (32 * Math.ceil(registers / 8) * 8))).toBeGreaterThanOrEqual(LEAST_WARPS);
+        expect(Math.floor(65_536 / (32 * Math.ceil(registers / 8) * 8))).toBeGreaterThanOrEqual(MIN_WARPS);
       }
     },
     120_000,

@@ -1,4 +1,7 @@
-/** The register hybrid in the shapes that only a GPU takes, on the interpreter, which looks for races, and on the CPU: against LAPACK's algorithm on the host. */
+/**
+ * The register hybrid in the shapes that only a GPU takes, on the interpreter, which looks for races, and on the CPU:
+ * against LAPACK's algorithm on the host.
+ */
 import { describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device, DeviceBuffer } from "../../src/device/index.ts";

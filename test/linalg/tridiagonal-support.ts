@@ -39,7 +39,10 @@ export function dominant(rows: number, seed: number): Equations {
   return { ...equations, diagonal: equations.diagonal.map((b) => b + (b >= 0 ? 3 : -3)) };
 }
 
-/** Gaussian elimination with partial pivoting, in plain JavaScript, as LAPACK's dgtsv: x, and the row of a zero pivot, from 1, or 0. */
+/**
+ * Gaussian elimination with partial pivoting, in plain JavaScript, as LAPACK's dgtsv: x, and the row of a zero pivot,
+ * from 1, or 0.
+ */
 export function dgtsv({ lower, diagonal, upper, rhs }: Equations): { readonly x: Float64Array; readonly info: number } {
   const n = diagonal.length;
   const [d, du, x] = [diagonal.slice(), upper.slice(), rhs.slice()];
@@ -73,7 +76,10 @@ export function dgtsv({ lower, diagonal, upper, rhs }: Equations): { readonly x:
   return { x, info: 0 };
 }
 
-/** max_i |Ax − d|_i / (|A||x| + |d|)_i; infinite where x is not finite. `periodic`: lower[0] and upper[n − 1] are the corners. */
+/**
+ * max_i |Ax − d|_i / (|A||x| + |d|)_i; infinite where x is not finite. `periodic`: lower[0] and upper[n − 1] are the
+ * corners.
+ */
 export function backwardError(
   { lower, diagonal, upper, rhs }: Equations,
   x: ArrayLike<number>,
@@ -93,7 +99,10 @@ export function backwardError(
   return worst;
 }
 
-/** ‖Ax − d‖∞ / (‖A‖∞·‖x‖∞): what elimination with partial pivoting keeps small for every matrix, whatever the scale of its rows. */
+/**
+ * ‖Ax − d‖∞ / (‖A‖∞·‖x‖∞): what elimination with partial pivoting keeps small for every matrix, whatever the scale of
+ * its rows.
+ */
 export function normwiseError({ lower, diagonal, upper, rhs }: Equations, x: ArrayLike<number>): number {
   const largest = (values: Iterable<number>): number => Math.max(...Array.from(values, Math.abs));
   const residual = rhs.map((d, i) => lower[i] * (x[i - 1] ?? 0) + diagonal[i] * x[i] + upper[i] * (x[i + 1] ?? 0) - d);
@@ -107,7 +116,10 @@ export const elementAt = ({ rows, stride }: TridiagonalSpec, s: number, i: numbe
 
 type Name = keyof Equations;
 
-/** A device's buffers for a batch: `given` system by system, in f32 rounded. With one matrix for all, that of the first system. */
+/**
+ * A device's buffers for a batch: `given` system by system, in f32 rounded. With one matrix for all, that of the first
+ * system.
+ */
 export class Batch implements Disposable {
   readonly given: readonly Equations[];
   readonly buffers: Readonly<Record<Name, DeviceBuffer<"f64" | "f32">>>;

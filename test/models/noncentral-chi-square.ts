@@ -3,8 +3,8 @@
  *
  *   P(x; ν, λ) = Σⱼ e^{−λ/2}(λ/2)ʲ/j! · P(x; ν + 2j),      P(x; ν) = γ(ν/2, x/2)/Γ(ν/2),
  *
- * summed both ways from the largest weight with the recurrence of the incomplete gamma function (Benton & Krishnamoorthy
- * 2003). Returns the smaller of the two tails and its complement, each to about 1e-14 absolute.
+ * summed both ways from the largest weight with the recurrence of the incomplete gamma function (Benton &
+ * Krishnamoorthy 2003). Returns the smaller of the two tails and its complement, each to about 1e-14 absolute.
  */
 export function noncentralChiSquare(
   x: number,
@@ -55,7 +55,10 @@ function gammaTerm(a: number, x: number): number {
   return Math.exp(a * Math.log(x) - x - logGamma(a + 1));
 }
 
-/** The regularised incomplete gamma functions P(a, x) and Q(a, x) = 1 − P: series below the mean, continued fraction above. */
+/**
+ * The regularised incomplete gamma functions P(a, x) and Q(a, x) = 1 − P: series below the mean, continued fraction
+ * above.
+ */
 export function incompleteGamma(a: number, x: number): { readonly p: number; readonly q: number } {
   if (x <= 0) return { p: 0, q: 1 };
   if (x < a + 1) {

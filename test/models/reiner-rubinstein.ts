@@ -1,14 +1,16 @@
 import { bool, fn, real } from "../../src/kernel/index.ts";
 
 /**
- * A European call or put with one barrier that is watched continuously for its whole life, constant coefficients (Reiner & Rubinstein 1991;
- * the notation A … F is Haug's, 2007, ch. 4.17):
+ * A European call or put with one barrier that is watched continuously for its whole life, constant coefficients
+ * (Reiner & Rubinstein 1991; the notation A … F is Haug's, 2007, ch. 4.17):
  *
- *   knock-out: what A … D give of the payoff, by reflection at the barrier, and F, the rebate paid when it is hit (or at expiry);
+ *   knock-out: what A … D give of the payoff, by reflection at the barrier, and F, the rebate paid when it is hit (or
+ *   at expiry);
  *   knock-in: the rest of the payoff, and E, the rebate paid at expiry if it never is.
  *
- * `spot` on the living side of `level`; volatility and expiry > 0; μ² + 2r/σ² ≥ 0, which only very negative rates break. In prices of today.
- * Verified: test/models/reiner-rubinstein, against the 40-digit values of test/fixtures/reference/barrier-single.
+ * `spot` on the living side of `level`; volatility and expiry > 0; μ² + 2r/σ² ≥ 0, which only very negative rates
+ * break. In prices of today. Verified: test/models/reiner-rubinstein, against the 40-digit values of
+ * test/fixtures/reference/barrier-single.
  */
 export const reinerRubinstein = fn({
   name: "reinerRubinstein",

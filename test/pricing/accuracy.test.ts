@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { dividendSchedule } from "../../src/market/index.ts";
-import { decayOf } from "../../src/pricing/decay.ts";
+import { errorModelOf } from "../../src/pricing/error-model.ts";
 import { firstResolution, nextResolution } from "../../src/pricing/resolution.ts";
 import { normalCdf } from "../support/normal.ts";
 import { PlainDevice } from "../support/plain-device.ts";
@@ -71,7 +71,7 @@ describe.each(["auto", "fdm"] as const)("accuracy asked for, method %s", (method
 const FAMILIES = {
   "one barrier": ["BAR"],
   "two barriers": ["DBL"],
-  "windows, and dates of watching": ["WIN", "DBM"],
+  "windows, and dates of monitoring": ["WIN", "DBM"],
   "Bermudan exercise": ["BRM", "LSMB"],
   "digitals and touches": ["DIG"],
 } as const;
@@ -88,8 +88,8 @@ describe.each(Object.entries(FAMILIES))("accuracy asked for: %s", (_, names) => 
 describe("resolutions", () => {
   const observed = { inSpace: 3e-5, inTime: 5e-6, total: 3.5e-5, noise: 0, drift: 0 };
   const american = { exercise: { kind: "american" } } as const;
-  const decay = (parts: Parameters<typeof trade>[0]) => decayOf(tradeProblems(trade(parts), 0, undefined));
-  const kind = decay(american);
+  const errorModel = (parts: Parameters<typeof trade>[0]) => errorModelOf(tradeProblems(trade(parts), 0, undefined));
+  const kind = errorModel(american);
   const first = firstResolution(1e-5, kind, false, 4097);
 
   it("begin coarsely, and grow with what is asked for", () => {
@@ -110,7 +110,7 @@ describe("resolutions", () => {
 
   it("are finer in space for cash dividends, and where drift dominates", () => {
     const dividends = dividendSchedule(0, [{ time: 0.5, cash: 2, proportional: 0 }]);
-    const cash = decay({ ...american, market: { dividends } });
+    const cash = errorModel({ ...american, market: { dividends } });
     const usual = nextResolution(first, observed, 1e-6, kind, false, 4097).nodes;
     expect(nextResolution(first, observed, 1e-6, cash, false, 4097).nodes).toBeGreaterThan(usual);
     expect(nextResolution(first, { ...observed, drift: 20 }, 1e-6, kind, false, 4097).nodes).toBeGreaterThan(usual);

@@ -161,14 +161,14 @@ describe("a spot on or past a barrier", () => {
       );
   });
 
-  it("is still alive before the window, and on dates of watching to come", async () => {
+  it("is still alive before the window, and on dates of monitoring to come", async () => {
     const window = barrier({ type: "down-and-out", level: 101, from: 0.5, to: 1 });
     const dates = barrier({ type: "down-and-out", level: 101, to: 1, monitoring: { kind: "discrete", times: [0.5] } });
     for (const barriers of [[window], [dates]])
       expect(await price(trade({ payoff: call(100), barriers }))).toBeGreaterThan(3);
   });
 
-  it("a date of watching today counts", async () => {
+  it("a date of monitoring today counts", async () => {
     const today = (level: number) =>
       trade({
         barriers: [barrier({ type: "up-and-out", level, to: 1, monitoring: { kind: "discrete", times: [0] } })],
@@ -326,7 +326,7 @@ describe("limits", () => {
     expect(less.warnings).toHaveLength(1);
   });
 
-  it("dates of watching tend to watching always, by the shift of Broadie, Glasserman & Kou (1997)", async () => {
+  it("dates of monitoring tend to monitoring always, by the shift of Broadie, Glasserman & Kou (1997)", async () => {
     // The barrier moved out to H·exp(±0.5826·σ·√Δt), for payoffs of nothing there; what it leaves is o(√Δt).
     for (const [side, level] of [
       ["down", 92],

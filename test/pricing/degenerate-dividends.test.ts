@@ -254,12 +254,12 @@ describe("barriers", () => {
 });
 
 describe("knocked in and knocked out", () => {
-  const watched = [
+  const monitored = [
     ["continuously", { kind: "continuous" }],
     ["on dates, the dividend's among them", { kind: "discrete", times: [0.25, 0.5, 0.75, 1] }],
   ] as const;
 
-  it.each(watched)("are the plain trade together: watched %s", async (_, monitoring) => {
+  it.each(monitored)("are the plain trade together: monitored %s", async (_, monitoring) => {
     for (const dividend of [20, 90, 150])
       for (const [side, level] of [
         ["down", 60],

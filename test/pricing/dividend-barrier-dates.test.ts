@@ -1,5 +1,5 @@
 /**
- * A dividend on a date on which barriers are watched, or begin or end to be: forward in time the dividend comes first, then barriers, then exercise, so that just before the date V jumps
+ * A dividend on a date on which barriers are monitored, or begin or end to be: forward in time the dividend comes first, then barriers, then exercise, so that just before the date V jumps
  * at the price which the dividend takes to a level. Against integrals over the spot on that date.
  */
 import { describe, expect, it } from "vitest";
@@ -124,7 +124,7 @@ async function compare(pairs: readonly (readonly [Trade, number])[]): Promise<vo
   expect(beyond.length).toBeLessThanOrEqual(0.05 * pairs.length);
 }
 
-describe("a dividend on a date of watching", () => {
+describe("a dividend on a date of monitoring", () => {
   it("knocked out with and without a rebate", async () => {
     const pairs = cases.flatMap((one) =>
       [0, 7].map((rebate) => {
@@ -171,7 +171,7 @@ describe("a dividend on a date of watching", () => {
   });
 });
 
-describe("a dividend on the day on which watching", () => {
+describe("a dividend on the day on which monitoring", () => {
   it("ends", async () => {
     const pairs = cases.map((one) => {
       const onDate = (spot: number): number => (isPast(spot, one.side, one.level) ? 0 : held(one, model, spot));

@@ -63,14 +63,14 @@ describe("a dividend that takes the spot across a barrier", () => {
     [5, 5, 5, 15].forEach((exact, i) => expect(Math.abs(got[i].value - exact)).toBeLessThan(1e-3));
   });
 
-  it("above which the spot is already, before the barrier is watched", async () => {
-    const watched = barrier({ type: "up-and-out", level: 100.4, rebate: 9, from: 0.15, to: 0.4 });
+  it("above which the spot is already, before the barrier is monitored", async () => {
+    const monitored = barrier({ type: "up-and-out", level: 100.4, rebate: 9, from: 0.15, to: 0.4 });
     const dividends = dividendSchedule(-0.0164, [
       { time: 0.17, cash: 0.1, proportional: 0.086 },
       { time: 0.5, cash: 0, proportional: 0.085 },
     ]);
     const market = { spot: 110, rates: constant(0), dividends };
-    const [got] = await priced([trade({ ...low, expiry: 0.53, payoff: call(133), market, barriers: [watched] })], {
+    const [got] = await priced([trade({ ...low, expiry: 0.53, payoff: call(133), market, barriers: [monitored] })], {
       device,
     });
     expect(Math.abs(got.value - 9)).toBeLessThan(1e-3);

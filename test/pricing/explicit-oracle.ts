@@ -13,7 +13,7 @@ export interface EarlyBarrier {
   readonly dividendYield: number;
   readonly sigma: number;
   readonly expiry: number;
-  /** When the barrier is watched. */
+  /** When the barrier is monitored. */
   readonly from: number;
   readonly to: number;
   /** Parts of the life; American where there are none. */

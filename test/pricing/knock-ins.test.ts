@@ -53,7 +53,7 @@ function worstOf(all: readonly Errors[], what: string): number {
   return worst.error;
 }
 
-describe("one level, watched always, American", () => {
+describe("one level, monitored always, American", () => {
   const cases = firstPassageTrades();
 
   it("is a first passage to the American price: within the accuracy asked for, 1e-5 of spot", async () => {
@@ -166,11 +166,11 @@ describe("limits", () => {
     });
     const got = await priced(trades.flat(), { device, method: "fdm", greeks: "none" });
     const wrong = trades.flatMap((three, k) => {
-      const [least, middle, most] = three.map((_, i) => got[3 * k + i]);
-      const slack = least.errorEstimate + middle.errorEstimate + most.errorEstimate;
-      return least.value <= middle.value + slack && middle.value <= most.value + slack
+      const [min, middle, max] = three.map((_, i) => got[3 * k + i]);
+      const slack = min.errorEstimate + middle.errorEstimate + max.errorEstimate;
+      return min.value <= middle.value + slack && middle.value <= max.value + slack
         ? []
-        : [JSON.stringify([least.value, middle.value, most.value, slack, three[1]])];
+        : [JSON.stringify([min.value, middle.value, max.value, slack, three[1]])];
     });
     expect(wrong).toEqual([]);
   });

@@ -106,7 +106,7 @@ describe("extremes", () => {
     const both = await priced([european, { ...european, exercise: american }], { device, method: "fdm" });
     const payoff = european.payoff as ReturnType<typeof put> | ReturnType<typeof call>;
     const intrinsic = Math.max((payoff.right === "call" ? 1 : -1) * (100 - payoff.strike), 0);
-    const most =
+    const max =
       payoff.right === "call"
         ? 100
         : payoff.strike * Math.max(1, Math.exp(-european.underlying.rates.values[0] * european.expiry));
@@ -114,7 +114,7 @@ describe("extremes", () => {
     expect(both[0].value).toBeGreaterThanOrEqual(-slack);
     expect(both[1].value).toBeGreaterThanOrEqual(intrinsic - 1e-9);
     expect(both[1].value).toBeGreaterThanOrEqual(both[0].value - slack);
-    expect(both[1].value).toBeLessThanOrEqual(most + slack);
+    expect(both[1].value).toBeLessThanOrEqual(max + slack);
     for (const { delta, gamma, theta, vega, rho } of both)
       for (const greek of [delta, gamma, theta, vega, rho]) expect(Number.isFinite(greek)).toBe(true);
   });

@@ -5,8 +5,8 @@ import {
   type Grid,
   grids,
   gridsOn,
-  lane,
-  LaneSolver,
+  instance,
+  BatchSolver,
   type OneFactorProblem,
   pointValue,
   type Resolution,
@@ -97,8 +97,8 @@ describe("coefficients of time alone", () => {
         }),
         size,
       );
-    expect(early({}).scheme).toBe("moving");
-    expect(early({ sigma: sigmas.jumping }).scheme).toBe("moving");
+    expect(early({}).scheme).toBe("time-dependent");
+    expect(early({ sigma: sigmas.jumping }).scheme).toBe("time-dependent");
     // The boundary today is far from the kink at expiry; nothing happens for a third of the life; exercise is in two regions.
     expect(early({ rate: rates.steep, sigma: sigmas.constant }).scheme).toBe("brennan-schwartz");
     expect(early({ sigma: sigmas["none at first"] }).scheme).toBe("brennan-schwartz");
@@ -122,7 +122,7 @@ describe("coefficients of time alone", () => {
       )
       .map((terms): Terms => ({ ...terms, right: "call", carry: 0 }));
     const early = calls.map((terms) => option({ ...terms, early: true }));
-    expect(early.every((one) => gridOf(one, { nodes: 57, steps: 24 }).scheme === "moving")).toBe(true);
+    expect(early.every((one) => gridOf(one, { nodes: 57, steps: 24 }).scheme === "time-dependent")).toBe(true);
     const device = new PlainDevice();
     const exact = await priced(calls.map(option), { device });
     const solved = await priced(early, { device });
@@ -155,16 +155,16 @@ describe("coefficients of time alone", () => {
       { right: "put", strike: 105, rate: rates["jumping up"], sigma: sigmas.constant, carry: 0 },
       { right: "put", strike: 100, rate: rates.turning, sigma: sigmas.jumping, carry: 0.02 },
     ].map((terms) => tradeProblem(option({ ...(terms as Terms), early: true }), undefined));
-    using solver = new LaneSolver(new PlainDevice(), "f64");
+    using solver = new BatchSolver(new PlainDevice(), "f64");
     const value = async ([grid]: readonly [Grid, Grid]): Promise<number> =>
-      pointValue(grid, (await solver.solve([lane(grid)]))[0], 1e-12).value;
+      pointValue(grid, (await solver.solve([instance(grid)]))[0], 1e-12).value;
     const ofPrices = (problem: OneFactorProblem, size: Resolution): readonly [Grid, Grid] => {
       const spec = domain(problem, size.nodes, certainExercise(problem));
-      return gridsOn(problem, mesh(spec), size, undefined, spec.fixed);
+      return gridsOn(problem, mesh(spec), size, undefined, spec.firstExercised);
     };
     for (const problem of problems) {
       const made = [113, 225, 449].map((nodes) => grids(problem, { nodes, steps: ((nodes - 1) / 28) * 9 }));
-      expect(made.every(([grid]) => grid.scheme === "moving")).toBe(true);
+      expect(made.every(([grid]) => grid.scheme === "time-dependent")).toBe(true);
       const expected = await value(ofPrices(problem, { nodes: 1793, steps: 1152 }));
       const errors = await Promise.all(made.map(async (grid) => Math.abs((await value(grid)) - expected)));
       expect(Math.log2(errors[0] / errors[2]) / 2).toBeGreaterThan(1.8);

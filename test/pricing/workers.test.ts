@@ -7,26 +7,27 @@ import type { ParsedTrade, Scenarios, TradeResult } from "../../src/book/index.t
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { BookError } from "../../src/errors.ts";
 import type { BatchOf } from "../../src/pricing/workers/worker-pool.ts";
-import { Crew } from "../../src/pricing/workers/worker-pool.ts";
+import { WorkerPool } from "../../src/pricing/workers/worker-pool.ts";
 import { packResults, unpackResults } from "../../src/pricing/workers/messages.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
 import { formulas } from "./formula-trades.ts";
 import { referenceTrades, trade } from "./reference.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const member = new URL("../../src/pricing/workers/worker.ts", import.meta.url);
+const workerFile = new URL("../../src/pricing/workers/worker.ts", import.meta.url);
 const execArgv = ["--import", fileURLToPath(new URL("scripts/typescript.js", `file://${root}`))];
 const settings = { greeks: "all", method: "auto", accuracy: 1e-5, precision: "f64" } as const;
 const never = new AbortController().signal;
 
-/** Members from source, remembered so that a test can end one. */
+/** Workers from source, remembered so that a test can end one. */
 const workers: Worker[] = [];
-const startMember = (workerData: unknown): Worker => {
-  const worker = new Worker(member, { workerData, execArgv });
+const startWorker = (workerData: unknown): Worker => {
+  const worker = new Worker(workerFile, { workerData, execArgv });
   workers.push(worker);
   return worker;
 };
-const crewOf = (count: number): Crew => new Crew({ count, options: { backend: "cpu", threads: 1 } }, startMember);
+const workerPoolOf = (count: number): WorkerPool =>
+  new WorkerPool({ count, options: { backend: "cpu", threads: 1 } }, startWorker);
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -49,14 +50,14 @@ async function alone(trades: readonly ParsedTrade[], scenarios?: Scenarios): Pro
   return all;
 }
 
-describe("a crew", () => {
-  let crew: Crew;
+describe("a worker pool", () => {
+  let pool: WorkerPool;
   beforeAll(async () => {
-    crew = crewOf(2);
-    expect(crew.room).toBe(0); // nothing is asked of it before a member is ready
-    await until(() => crew.room === 4);
+    pool = workerPoolOf(2);
+    expect(pool.room).toBe(0); // nothing is asked of it before a worker is ready
+    await until(() => pool.room === 4);
   });
-  afterAll(() => crew[Symbol.dispose]());
+  afterAll(() => pool[Symbol.dispose]());
 
   it("prices trades of every kind as one thread does, to the bit", async () => {
     const unread: ParsedTrade = {
@@ -67,7 +68,7 @@ describe("a crew", () => {
     };
     const trades = ok(...referenceTrades().map((one) => one.trade), ...formulas);
     trades.splice(1, 0, unread, ...ok(trade({ payoff: { kind: "expression", expression: "1/(S-S)", kinks: [] } })));
-    const [shared, expected] = await Promise.all([crew.price(batchOf(trades), never), alone(trades)]);
+    const [shared, expected] = await Promise.all([pool.price(batchOf(trades), never), alone(trades)]);
     expect(shared).toEqual(expected);
     expect(shared?.[1]).toMatchObject({ status: "error", id: "U", error: { path: "trades[1].strike" } });
     expect(shared?.[2].status).toBe("error");
@@ -76,67 +77,67 @@ describe("a crew", () => {
   it("brings ladders back whole", async () => {
     const scenarios = { time: [0, 0.5], spot: [-0.1, 0, 0.2], volatility: [0, 0.05], rate: [0, 0.01] };
     const trades = ok(trade(), trade({ exercise: { kind: "american" } }), trade({ expiry: 0.25 }));
-    expect(await crew.price(batchOf(trades, scenarios), never)).toEqual(await alone(trades, scenarios));
+    expect(await pool.price(batchOf(trades, scenarios), never)).toEqual(await alone(trades, scenarios));
   });
 
   it("shares batches out, and each gets its own", async () => {
     const trades = [90, 95, 100, 105, 110].map((strike) =>
       ok(trade({ exercise: { kind: "american" }, payoff: { kind: "vanilla", right: "put", strike } })),
     );
-    const shared = await Promise.all(trades.map((one) => crew.price(batchOf(one), never)));
+    const shared = await Promise.all(trades.map((one) => pool.price(batchOf(one), never)));
     expect(shared).toEqual(await Promise.all(trades.map((one) => alone(one))));
   });
 
   it("lets a run that is stopped go at once, and works on", async () => {
     const stop = new AbortController();
     const many = ok(...Array.from({ length: 400 }, (_, i) => trade({ id: `T${i}`, exercise: { kind: "american" } })));
-    const runs = Array.from({ length: 12 }, () => crew.price(batchOf(many), stop.signal));
+    const runs = Array.from({ length: 12 }, () => pool.price(batchOf(many), stop.signal));
     stop.abort(new Error("enough"));
     for (const run of runs) await expect(run).rejects.toThrow("enough");
-    await expect(crew.price(batchOf(many), stop.signal)).rejects.toThrow("enough");
+    await expect(pool.price(batchOf(many), stop.signal)).rejects.toThrow("enough");
     const next = ok(trade());
-    expect(await crew.price(batchOf(next), never)).toEqual(await alone(next));
+    expect(await pool.price(batchOf(next), never)).toEqual(await alone(next));
   });
 
   it("says so where it cannot: a trade that another thread cannot be sent", async () => {
     const odd = trade();
-    expect(await crew.price(batchOf(ok({ ...odd, id: (() => "T") as never })), never)).toBeUndefined();
+    expect(await pool.price(batchOf(ok({ ...odd, id: (() => "T") as never })), never)).toBeUndefined();
   });
 });
 
-describe("a member that is lost", () => {
+describe("a worker that is lost", () => {
   it("leaves its batches to who asked, and the others their own", async () => {
     workers.length = 0;
-    using crew = crewOf(2);
-    await until(() => crew.room === 4);
+    using pool = workerPoolOf(2);
+    await until(() => pool.room === 4);
     const many = ok(...Array.from({ length: 300 }, (_, i) => trade({ id: `T${i}`, exercise: { kind: "american" } })));
-    const [lost, kept] = [crew.price(batchOf(many), never), crew.price(batchOf(ok(trade())), never)];
+    const [lost, kept] = [pool.price(batchOf(many), never), pool.price(batchOf(ok(trade())), never)];
     await workers[0].terminate();
     expect(await lost).toBeUndefined();
     expect(await kept).toHaveLength(1);
-    expect(crew.room).toBe(2);
+    expect(pool.room).toBe(2);
   });
 
   it("is none where it never started", async () => {
     const broken = (): Worker => new Worker("throw new Error('no start')", { eval: true });
-    using crew = new Crew({ count: 1, options: { backend: "cpu" } }, broken);
+    using pool = new WorkerPool({ count: 1, options: { backend: "cpu" } }, broken);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(crew.room).toBe(0);
-    expect(await crew.price(batchOf(ok(trade())), never)).toBeUndefined();
+    expect(pool.room).toBe(0);
+    expect(await pool.price(batchOf(ok(trade())), never)).toBeUndefined();
   });
 });
 
 describe("threads that are refused", () => {
-  it("are members less, none if all are", async () => {
+  it("are workers less, none if all are", async () => {
     let asked = 0;
     const startSome = (data: unknown): Worker => {
       if (++asked > 1) throw new Error("no more threads");
-      return startMember(data);
+      return startWorker(data);
     };
-    using crew = new Crew({ count: 3, options: { backend: "cpu", threads: 1 } }, startSome);
-    await until(() => crew.room === 2);
-    expect(await crew.price(batchOf(ok(trade())), never)).toHaveLength(1);
-    using nobody = new Crew({ count: 3, options: { backend: "cpu" } }, startSome);
+    using pool = new WorkerPool({ count: 3, options: { backend: "cpu", threads: 1 } }, startSome);
+    await until(() => pool.room === 2);
+    expect(await pool.price(batchOf(ok(trade())), never)).toHaveLength(1);
+    using nobody = new WorkerPool({ count: 3, options: { backend: "cpu" } }, startSome);
     expect(await nobody.price(batchOf(ok(trade())), never)).toBeUndefined();
   });
 });
@@ -158,7 +159,7 @@ describe("scenario values on their way", () => {
 });
 
 // What `npm ci` builds: the thread's file stands beside what starts it there, and nowhere else.
-const built = existsSync(`${root}dist/pricing/crew/crew-worker.js`);
+const built = existsSync(`${root}dist/pricing/worker pool/worker.js`);
 
 interface Case {
   readonly batchSize?: number;
@@ -173,7 +174,7 @@ describe.skipIf(!built)("the package as built", () => {
     const threads = process.getBuiltinModule("node:worker_threads");
     threads.Worker = class extends threads.Worker {
       constructor(file, options) {
-        const ofCrew = String(file).endsWith("/crew-worker.js");
+        const ofCrew = String(file).endsWith("/worker.js");
         if (ofCrew && ${refused === true}) throw new Error("refused");
         super(file, options);
         if (ofCrew) started++;

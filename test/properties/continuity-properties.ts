@@ -5,7 +5,7 @@ import { discount } from "./market-functions.ts";
 import { equal, type Property, sumsTo } from "./property.ts";
 
 const HAIR = 1e-10;
-/** What a hair may make, as a part of the spot: densities of short lives go to 1,000 and more. */
+/** What a hair may make, relative to spot: densities of short lives go to 1,000 and more. */
 const SLACK = 3e-7;
 
 type Nudge = (contract: Contract, up: number) => Partial<Contract> | undefined;

@@ -204,8 +204,8 @@ function butterfly(a: number, b: number, c: number): string {
   return `max(S - ${a}, 0) - max(S - ${b}, 0)*${1 + down} + max(S - ${c}, 0)*${down}`;
 }
 
-export function drawDates(random: Random, expiry: number, most = 12): number[] {
-  const count = 1 + random.integer(most);
+export function drawDates(random: Random, expiry: number, max = 12): number[] {
+  const count = 1 + random.integer(max);
   if (random.chance(0.5))
     return Array.from({ length: count }, (_, i) => (i === count - 1 ? expiry : (expiry * (i + 1)) / count));
   return [...new Set(random.sorted(count, () => random.uniform(0.01, 1) * expiry))];

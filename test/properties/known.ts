@@ -13,9 +13,9 @@ export interface KnownLimitation {
 
 /** Of a kind, and at most `most` of the spot beyond the estimates. */
 const upTo =
-  (most: number, isOfKind: (contract: Contract) => boolean) =>
+  (max: number, isOfKind: (contract: Contract) => boolean) =>
   ({ contracts, excess, spot }: Finding): boolean =>
-    excess <= most * spot && contracts.some(isOfKind);
+    excess <= max * spot && contracts.some(isOfKind);
 
 const isUnnamed = ({ payoff }: Contract): boolean =>
   typeof payoff === "object" && "expression" in payoff && payoff.kinks === undefined;

@@ -23,10 +23,10 @@ const [trades, seed, top] = (
     ["seed", 0],
     ["top", 0],
   ] as const
-).map(([name, least]) => {
+).map(([name, min]) => {
   const number = Number(values[name]);
-  if (Number.isInteger(number) && number >= least) return number;
-  return refuse(`--${name} ${values[name]}: expected a whole number from ${least} on`);
+  if (Number.isInteger(number) && number >= min) return number;
+  return refuse(`--${name} ${values[name]}: expected a whole number from ${min} on`);
 });
 const accuracy = values.accuracy === undefined ? undefined : Number(values.accuracy);
 if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))

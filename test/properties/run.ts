@@ -29,7 +29,7 @@ export interface CheckSummary {
   beyondEstimate: number;
   beyond1e5: number;
   beyond2e5: number;
-  /** The largest excess, as a part of the spot. */
+  /** The largest excess, relative to spot. */
   worst: number;
 }
 
@@ -97,10 +97,10 @@ function picker(properties: readonly Property[]): (random: Random) => Property {
   };
 }
 
-/** The excess over the estimates, as a part of the spot. */
+/** The excess over the estimates, relative to spot. */
 export const beyond = ({ excess, estimate, spot }: Finding): number => (excess - estimate) / spot;
 
-/** Rounding, of closed forms too, as a part of the spot. */
+/** Rounding, of closed forms too, relative to spot. */
 const ROUNDING = 1e-9;
 
 /** Counts a finding. @returns whether it is beyond its estimate */

@@ -7,7 +7,7 @@ import { beyond, type Finding, type RunReport } from "./run.ts";
 
 /** The share of checks that must hold within the error estimates. */
 export const WITHIN = 0.995;
-/** How far beyond the estimates a check may be, as a part of the spot. */
+/** How far beyond the estimates a check may be, relative to spot. */
 export const FAR = 2e-5;
 /** The share of checks that limitations may excuse; two of few. */
 export const EXCUSED = 1e-3;

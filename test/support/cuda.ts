@@ -6,8 +6,8 @@ import { buildCudaEmulator } from "./cuda-emulator/index.ts";
 import { isRequired } from "./required.ts";
 
 /**
- * Opens a device; undefined where there is neither a GPU nor a compiler for the emulator, and none is required. Memory is
- * exact, since the emulator watches the edges of every allocation.
+ * Opens a device; undefined where there is neither a GPU nor a compiler for the emulator, and none is required. Memory
+ * is exact, since the emulator watches the edges of every allocation.
  */
 export async function openCudaForTests(options: CudaDeviceOptions = {}): Promise<CudaDevice | undefined> {
   try {

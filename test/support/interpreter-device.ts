@@ -1,6 +1,6 @@
 /**
- * A device that runs everything in the reference interpreter, with its checks: any suite of kernels may run on it to find
- * races, accesses out of bounds and uninitialised reads. It calls itself "cpu", and offers both precisions.
+ * A device that runs everything in the reference interpreter, with its checks: any suite of kernels may run on it to
+ * find races, accesses out of bounds and uninitialised reads. It calls itself "cpu", and offers both precisions.
  */
 import type {
   BufferElement,

@@ -1,6 +1,7 @@
 /**
- * Runs a kernel's body as the plain JavaScript it is, in f64: neither the front end nor the IR has a part in it. Integers
- * are not wrapped except where they are stored, so kernels that overflow in between give other results than in the IR.
+ * Runs a kernel's body as the plain JavaScript it is, in f64: neither the front end nor the IR has a part in it.
+ * Integers are not wrapped except where they are stored, so kernels that overflow in between give other results than in
+ * the IR.
  */
 import type { HostArray, LaunchSize } from "../../src/device/device.ts";
 import { hostGpu } from "../../src/kernel/host-gpu.ts";
@@ -33,7 +34,7 @@ export function runAsJavaScript(
     const count = Math.min(kernel.groupSize, items - first);
     const bodies = Array.from({ length: count }, (_, local) => {
       const gpu = gpuOf(state, { groupSize: kernel.groupSize, groups, group, local, subgroupSize });
-      return kernel.body(args, gpu, kernel.env);
+      return kernel.body(args as never, gpu, kernel.env as never);
     });
     const running = bodies.filter((body): body is KernelBody => body !== undefined);
     if (running.length > 0) runInLockStep(running, subgroupSize);
@@ -83,8 +84,8 @@ function gpuOf(
   at: { groupSize: number; groups: number; group: number; local: number; subgroupSize: number },
 ): Gpu {
   let declared = 0;
-  const shared = (Type: new (length: number) => Numbers) => (length: number) =>
-    (state.shared[declared++] ??= new Type(length));
+  const shared = (Type: new (length: number) => Numbers) => (length: number): Numbers<never> =>
+    (state.shared[declared++] ??= new Type(length)) as Numbers<never>;
   const offer =
     (collective: string) =>
     (value: number, operand = 0, width = 128): Offer => ({ collective, value, operand, width });

@@ -1,4 +1,7 @@
-/** What production builds run over code: today's minifiers, each as it is used by default and with its stronger settings. */
+/**
+ * What production builds run over code: today's minifiers, each as it is used by default and with its stronger
+ * settings.
+ */
 import { minifySync as swc } from "@swc/wasm";
 import { transform } from "esbuild";
 import { minify as terser } from "terser";

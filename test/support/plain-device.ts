@@ -66,7 +66,7 @@ export class PlainDevice implements Device {
     const items = "items" in size ? size.items : 0;
     let item = 0;
     const gpu = { ...hostGpu, globalId: () => item, privateReal: (length: number) => new Float64Array(length) };
-    for (; item < items; item++) void kernel.body(values, gpu, kernel.env);
+    for (; item < items; item++) void kernel.body(values as never, gpu, kernel.env as never);
   }
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     (buffer as PlainBuffer<BufferElement>).values.set(values, offset);

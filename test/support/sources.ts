@@ -1,4 +1,7 @@
-/** The package's entries by the names that users import them under, as their sources: for bundlers and for the test runner. */
+/**
+ * The package's entries by the names that users import them under, as their sources: for bundlers and for the test
+ * runner.
+ */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -35,8 +35,9 @@ export async function openWebGpuHere(options: WebGpuDeviceOptions = {}): Promise
 let rests = false;
 
 /**
- * Dawn's addon polls for the end of its work by the global `setImmediate`, half a million times while four kernels are compiled, which takes one core of the two from whoever
- * tests beside it. Its polls, and they alone, wait for a millisecond. May go when the addon waits by itself (crbug.com/dawn/1127).
+ * Dawn's addon polls for the end of its work by the global `setImmediate`, half a million times while four kernels are
+ * compiled, which takes one core of the two from whoever tests beside it. Its polls, and they alone, wait for a
+ * millisecond. May go when the addon waits by itself (crbug.com/dawn/1127).
  */
 function restBetweenPolls(): void {
   if (rests) return;
@@ -51,8 +52,9 @@ function restBetweenPolls(): void {
 const isOfAddon = (callback: Function): boolean => callback.length === 0 && String(callback).includes("[native code]");
 
 /**
- * Dawn looks for libvulkan.so.1 on the library path, which cannot be changed from inside a process; but a library that is
- * already loaded is found. `dlopen` for add-ons throws, since this is none, and RTLD_NODELETE keeps it loaded all the same.
+ * Dawn looks for libvulkan.so.1 on the library path, which cannot be changed from inside a process; but a library that
+ * is already loaded is found. `dlopen` for add-ons throws, since this is none, and RTLD_NODELETE keeps it loaded all
+ * the same.
  */
 function loadVulkan(): void {
   const [lazy, noDelete] = [1, 0x1000];

@@ -1,7 +1,7 @@
 /** Building blocks of the schemas: values with one wording of errors, "expected …, got …". */
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
-import { type AsOf, ISO, MOST_YEARS, parseAsOf, parseTime, type TimeSpec } from "../time.ts";
+import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, type TimeSpec } from "../time.ts";
 
 /** A schema that makes a T of an I; of anything else, an error. */
 export type Schema<T, I = T> = z.ZodType<T, I>;
@@ -41,22 +41,22 @@ interface Bounds {
 }
 
 /** Rates and volatilities beyond 10,000 % are mistakes, and would overflow what is made of them. */
-const MOST_RATE = 100;
+const MAX_RATE = 100;
 
 export const finite = numberWhere("a finite number", {});
 export const positive = numberWhere("a positive number", { exclusiveMinimum: 0 });
 export const notNegative = numberWhere("a number ≥ 0", { minimum: 0 });
-export const rate = numberWhere(`a rate between −${MOST_RATE} and ${MOST_RATE} (0.03 is 3 %)`, {
-  minimum: -MOST_RATE,
-  maximum: MOST_RATE,
+export const rate = numberWhere(`a rate between −${MAX_RATE} and ${MAX_RATE} (0.03 is 3 %)`, {
+  minimum: -MAX_RATE,
+  maximum: MAX_RATE,
 });
-export const volatility = numberWhere(`a volatility from 0 to ${MOST_RATE} (0.2 is 20 %)`, {
+export const volatility = numberWhere(`a volatility from 0 to ${MAX_RATE} (0.2 is 20 %)`, {
   minimum: 0,
-  maximum: MOST_RATE,
+  maximum: MAX_RATE,
 });
-export const positiveVolatility = numberWhere(`a volatility above 0, up to ${MOST_RATE} (0.2 is 20 %)`, {
+export const positiveVolatility = numberWhere(`a volatility above 0, up to ${MAX_RATE} (0.2 is 20 %)`, {
   exclusiveMinimum: 0,
-  maximum: MOST_RATE,
+  maximum: MAX_RATE,
 });
 export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximum: 1 });
 export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
@@ -111,15 +111,15 @@ export const asOf = made<AsOf, string>(
 
 const TIME: Json = {
   description: "an ISO date or instant, or years from asOf",
-  anyOf: [ISO_TEXT, { type: "number", minimum: -MOST_YEARS, maximum: MOST_YEARS }],
+  anyOf: [ISO_TEXT, { type: "number", minimum: -MAX_YEARS, maximum: MAX_YEARS }],
 };
 
 /** An ISO date or instant, or a number of years from asOf. */
 export const time = made<TimeSpec, string | number>(TIME, (value, context): TimeSpec => {
-  if (typeof value === "number" && Math.abs(value) <= MOST_YEARS) return { kind: "years", years: value };
+  if (typeof value === "number" && Math.abs(value) <= MAX_YEARS) return { kind: "years", years: value };
   const parsed = typeof value === "string" ? parseTime(value) : undefined;
   if (parsed !== undefined) return parsed;
-  const what = `an ISO date or instant ("2027-11-20", "2027-11-20T16:00:00Z"), or years from asOf up to ${MOST_YEARS}`;
+  const what = `an ISO date or instant ("2027-11-20", "2027-11-20T16:00:00Z"), or years from asOf up to ${MAX_YEARS}`;
   context.addIssue({ code: "custom", message: `expected ${what}, got ${show(value)}` });
   return z.NEVER;
 });
@@ -135,8 +135,8 @@ export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S
   });
 }
 
-export function list<T, I>(item: Schema<T, I>, what: string, least = 0): Schema<T[], readonly I[]> {
-  return z.array(item, expected(what)).min(least, expected(what)).meta({ description: what });
+export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[], readonly I[]> {
+  return z.array(item, expected(what)).min(min, expected(what)).meta({ description: what });
 }
 
 /** Whatever the names, one schema for every value. A Map, so that no name (`__proto__`, `constructor`) means anything. */

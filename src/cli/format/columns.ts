@@ -12,9 +12,9 @@ export function alignColumns(
   columns: readonly TextColumn[],
   rows: readonly (readonly string[])[],
   widths: readonly number[],
-  most = 40,
+  max = 40,
 ): string[] {
-  const cut = (text: string): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const cut = (text: string): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
   return rows.map((row) =>
     row
       .map((cell, i) => (columns[i].align === "left" ? cut(cell).padEnd(widths[i]) : cell.padStart(widths[i])))
@@ -23,9 +23,9 @@ export function alignColumns(
   );
 }
 
-export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[], most = 40): number[] {
+export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[], max = 40): number[] {
   return columns.map(({ title }, i) =>
-    rows.reduce((width, row) => Math.max(width, Math.min(row[i].length, most)), title.length),
+    rows.reduce((width, row) => Math.max(width, Math.min(row[i].length, max)), title.length),
   );
 }
 

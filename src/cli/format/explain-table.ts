@@ -5,7 +5,7 @@ import { decimalsFor, fixed } from "./numbers.ts";
 import { lastRows, more, type TableOptions } from "./table.ts";
 
 /** Lines of a list under the tables. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 
 /** Columns, each the sum of some terms. What a method has besides goes into the last. */
 const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string, terms: readonly ExplainTerm[]])[]>> = {
@@ -38,11 +38,11 @@ const DIGITS = 6;
 
 export function* explainTable(
   report: ExplainReport,
-  { rows: most, columns: room = Number.POSITIVE_INFINITY }: TableOptions,
+  { rows: max, columns: room = Number.POSITIVE_INFINITY }: TableOptions,
 ): Generator<string> {
   const rows = report.results.filter(({ status }) => status !== "error");
-  const last = rows.length > most ? lastRows(most) : 0;
-  const shown = rows.length > most ? [...rows.slice(0, most - last), ...rows.slice(rows.length - last)] : rows;
+  const last = rows.length > max ? lastRows(max) : 0;
+  const shown = rows.length > max ? [...rows.slice(0, max - last), ...rows.slice(rows.length - last)] : rows;
   const withStatus = rows.some(({ status }) => status !== "explained");
   const withCash = rows.some(({ cash }) => cash !== null && cash !== 0);
   const sums = COLUMNS[report.method].map(([title]) => title);
@@ -157,7 +157,7 @@ function* lists({ results }: ExplainReport): Generator<string> {
 
 function listed(title: string, lines: readonly string[]): string {
   if (lines.length === 0) return "";
-  const shown = lines.slice(0, MOST_LISTED).map((line) => `  ${line.split("\n").map(printable).join("\n")}\n`);
+  const shown = lines.slice(0, MAX_LISTED).map((line) => `  ${line.split("\n").map(printable).join("\n")}\n`);
   const rest = lines.length - shown.length;
   return `\n${title}:\n${shown.join("")}${rest > 0 ? `  … and ${rest.toLocaleString("en-US")} more\n` : ""}`;
 }

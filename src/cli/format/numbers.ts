@@ -2,7 +2,7 @@
 
 /** Decimals that give the largest of the values `digits` significant ones; 0 … 8. */
 export function decimalsFor(values: readonly (number | null)[], digits: number): number {
-  const largest = values.reduce<number>((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
+  const largest = values.reduce<number>((max, value) => Math.max(max, Math.abs(value ?? 0)), 0);
   if (largest === 0 || !Number.isFinite(largest)) return 2;
   return Math.min(Math.max(digits - 1 - Math.floor(Math.log10(largest)), 0), 8);
 }

@@ -6,8 +6,8 @@ import { scenarioTables } from "./scenario-table.ts";
 import type { ResultFormat, RunEnd, RunStart } from "./writer.ts";
 
 /** Errors listed under a table, and under one that is complete: what a pipe or a file may still hold in memory. */
-const MOST_ERRORS = 20;
-const MOST_ERRORS_OF_ALL = 100_000;
+const MAX_ERRORS = 20;
+const MAX_ERRORS_OF_ALL = 100_000;
 /**
  * Lines of a screen around the rows: titles (twice, if the last rows are wider), what is left out (rows, columns), the
  * summary, the prompt.
@@ -15,9 +15,9 @@ const MOST_ERRORS_OF_ALL = 100_000;
 const LINES_AROUND = 9;
 /** With blank lines and the totals of two currencies. */
 const OTHER_LINES = LINES_AROUND + 5;
-const LEAST_ROWS = 5;
+const MIN_ROWS = 5;
 /** Different warnings kept. */
-const MOST_WARNINGS = 20;
+const MAX_WARNINGS = 20;
 
 const NUMBERS = ["value", "delta", "gamma", "theta", "vega", "rho"] as const;
 /** Significant digits of a column's largest number. */
@@ -49,7 +49,7 @@ export interface TableOptions {
 
 /** Rows for a screen of so many lines. */
 export function rowsOnScreen(lines: number): number {
-  return Math.max(lines - OTHER_LINES, LEAST_ROWS);
+  return Math.max(lines - OTHER_LINES, MIN_ROWS);
 }
 
 /** Of so many rows, those that stand at the end: a third. */
@@ -58,7 +58,7 @@ export function lastRows(rows: number): number {
 }
 
 export function tableFormat({
-  rows: most,
+  rows: max,
   lines,
   columns: room = Number.POSITIVE_INFINITY,
 }: TableOptions): ResultFormat {
@@ -66,10 +66,10 @@ export function tableFormat({
   let layout: Layout | undefined;
   let shown = 0;
   let pricedRows = 0;
-  const tail = lastRows(most);
-  const first = most - tail;
+  const tail = lastRows(max);
+  const first = max - tail;
   let last: TradeResult[] = [];
-  const errors = new Errors(Number.isFinite(most) ? MOST_ERRORS : MOST_ERRORS_OF_ALL);
+  const errors = new Errors(Number.isFinite(max) ? MAX_ERRORS : MAX_ERRORS_OF_ALL);
   const warnings = new Warnings();
   const show = (results: readonly TradeResult[]): string => {
     if (results.length === 0) return "";
@@ -174,7 +174,7 @@ class Warnings {
     for (const text of warnings) {
       const known = this.#seen.get(text);
       if (known !== undefined) known.count++;
-      else if (this.#seen.size < MOST_WARNINGS) this.#seen.set(text, { count: 1, first: id });
+      else if (this.#seen.size < MAX_WARNINGS) this.#seen.set(text, { count: 1, first: id });
     }
   }
 
@@ -214,29 +214,29 @@ function errorLine(result: Extract<TradeResult, { status: "error" }>): string {
 }
 
 /** Kinds of errors that are counted, and shown. */
-const MOST_KINDS = 1000;
+const MAX_KINDS = 1000;
 const KINDS_SHOWN = 5;
 
 /** Trades without a price: the first of them, and how many others there are of each kind. */
 class Errors {
-  readonly #most: number;
+  readonly #max: number;
   readonly #lines: string[] = [];
   readonly #kinds = new Map<string, number>();
   #count = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   add(result: TradeResult): void {
     if (result.status !== "error") return;
     this.#count++;
-    if (this.#lines.length < this.#most) {
+    if (this.#lines.length < this.#max) {
       this.#lines.push(errorLine(result));
       return;
     }
     const kind = kindOf(result.error);
-    if (this.#kinds.has(kind) || this.#kinds.size < MOST_KINDS) this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+    if (this.#kinds.has(kind) || this.#kinds.size < MAX_KINDS) this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
   }
 
   block(): string {

@@ -21,14 +21,14 @@ export interface CpuDeviceOptions {
 }
 
 /** More than any machine has cores; a typing error beyond it would start thousands of workers. */
-const MOST_THREADS = 1024;
+const MAX_THREADS = 1024;
 
 /** @throws SpecError */
 export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
   const shared = options.sharedMemory ?? canShareMemory();
   const threads = options.threads ?? coreCount();
-  if (!Number.isInteger(threads) || threads < 1 || threads > MOST_THREADS)
-    throw new SpecError(`threads: got ${threads}, expected a whole number from 1 to ${MOST_THREADS}`);
+  if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS)
+    throw new SpecError(`threads: got ${threads}, expected a whole number from 1 to ${MAX_THREADS}`);
   const { vectors } = options;
   checkVectors(vectors);
   return new CpuDevice({

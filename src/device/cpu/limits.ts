@@ -26,8 +26,8 @@ export function checkLimits(ir: KernelIR, limits: DeviceLimits): void {
     ["bytes of workgroup arrays", bytes(ir.workgroups), limits.maxWorkgroupBytes],
     ["bytes of private arrays", bytes(ir.privates), limits.maxPrivateBytes],
   ] as const;
-  for (const [what, got, most] of needs) {
-    if (got > most) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${most} on the CPU device`);
+  for (const [what, got, max] of needs) {
+    if (got > max) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${max} on the CPU device`);
   }
 }
 

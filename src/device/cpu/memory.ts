@@ -2,7 +2,7 @@
 import { OutOfMemoryError } from "../../errors.ts";
 
 const PAGE = 65_536;
-const MOST_PAGES = 65_536;
+const MAX_PAGES = 65_536;
 /** Cache lines apart, and more than any vector access may stray beyond the ends of an array. */
 const ALIGNMENT = 128;
 
@@ -98,7 +98,7 @@ export class CpuMemory {
 
 /** Reserves address space, not memory; systems that forbid the most give less. */
 function reserve(shared: boolean): { memory: WebAssembly.Memory; pages: number } {
-  for (let pages = MOST_PAGES; ; pages /= 2) {
+  for (let pages = MAX_PAGES; ; pages /= 2) {
     try {
       return { memory: new WebAssembly.Memory({ initial: 2, maximum: pages, shared }), pages };
     } catch (error) {

@@ -1,7 +1,7 @@
 /** The worker threads of a device and what has been posted to them. */
 import { LastUsed } from "../../last-used.ts";
 import type { CpuMemory } from "./memory.ts";
-import { MOST_PROGRAMS } from "../most-programs.ts";
+import { MAX_PROGRAMS } from "../most-programs.ts";
 import type { Program } from "./program.ts";
 import type { FromWorker, StartThread, Thread } from "./thread.ts";
 
@@ -48,7 +48,7 @@ export class Pool {
    * Programs that the workers have, by id. They run what is posted in order, so that one may go as soon as its launches
    * are posted.
    */
-  readonly #known = new LastUsed<number, number>(MOST_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
+  readonly #known = new LastUsed<number, number>(MAX_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
   readonly #scratch: { address: number; bytes: number }[];
   readonly #outgrown: { address: number; launches: number }[] = [];
   #fences: Fence[] = [];
@@ -81,7 +81,10 @@ export class Pool {
     return this.#complete === this.#launches && this.#told;
   }
 
-  /** Whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard about it. */
+  /**
+   * Whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard about
+   * it.
+   */
   isComplete(number: number): boolean {
     return this.#isDone(number) && this.#told;
   }
@@ -158,8 +161,8 @@ export class Pool {
   }
 
   /**
-   * Any worker that reached the fence saw every launch before it complete; but what another one says of a trap may still be on
-   * its way, ahead of that worker's own answer.
+   * Any worker that reached the fence saw every launch before it complete; but what another one says of a trap may
+   * still be on its way, ahead of that worker's own answer.
    */
   #resolve(fence: Fence): void {
     if (fence.resolved || (!this.#told && fence.answers < this.size)) return;

@@ -6,7 +6,7 @@ import { LastUsed } from "../../last-used.ts";
 import { emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
 import { canonicalText, type Kernel, type KernelIR, lower, type Precision, signatureOf } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
-import { MOST_PROGRAMS } from "../most-programs.ts";
+import { MAX_PROGRAMS } from "../most-programs.ts";
 import { compileModule } from "./compile.ts";
 import { checkLimits } from "./limits.ts";
 import type { CpuMemory } from "./memory.ts";
@@ -33,7 +33,7 @@ export interface Found {
 export class Programs {
   readonly #memory: CpuMemory;
   readonly #limits: DeviceLimits;
-  readonly #known = new LastUsed<Known, Known>(MOST_PROGRAMS);
+  readonly #known = new LastUsed<Known, Known>(MAX_PROGRAMS);
   /** By precision and vectors. */
   readonly #byKernel = new WeakMap<Kernel, Map<string, Known>>();
   #count = 0;

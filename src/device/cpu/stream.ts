@@ -1,6 +1,6 @@
 /**
- * Runs what a device has recorded, in order: launches on the calling thread while they are short, on the workers otherwise;
- * the host's own reads and writes once everything before them is complete.
+ * Runs what a device has recorded, in order: launches on the calling thread while they are short, on the workers
+ * otherwise; the host's own reads and writes once everything before them is complete.
  */
 import { OutOfMemoryError } from "../../errors.ts";
 import type { CpuBuffer } from "./buffer.ts";
@@ -13,20 +13,20 @@ import type { StartThread } from "./thread.ts";
 /** Launches expected to take longer than this, in nanoseconds, go to the workers: waking them takes some 0.1 ms. */
 const SHORT = 4e5;
 /**
- * Workers start when that much work has been done or is in sight: starting them takes some 40 ms, and the pace of code that is
- * not yet optimised makes work look three times as long. A page must not stand still so long.
+ * Workers start when that much work has been done or is in sight: starting them takes some 40 ms, and the pace of code
+ * that is not yet optimised makes work look three times as long. A page must not stand still so long.
  */
 const STARTING = typeof document === "undefined" ? 1e8 : 1e7;
 /**
- * Each launch given to the workers lowers the pace held for its kernel by this factor, so that a kernel that was slow once, for
- * other arguments or before it was optimised, comes to be measured again.
+ * Each launch given to the workers lowers the pace held for its kernel by this factor, so that a kernel that was slow
+ * once, for other arguments or before it was optimised, comes to be measured again.
  */
 const FORGETTING = 0.95;
 /**
- * Aim of one call into a kernel. V8 has no on-stack replacement for WebAssembly: code that is still unoptimised, three times
- * slower, stays so until the call returns, so calls must return often; then the optimised code of a pricing kernel takes
- * over after some 8 ms. (`--no-liftoff` would bring it at once, for 10 ms before the first call, but is a setting of the
- * whole process.) Also what makes the last ranges of a launch end together.
+ * Aim of one call into a kernel. V8 has no on-stack replacement for WebAssembly: code that is still unoptimised, three
+ * times slower, stays so until the call returns, so calls must return often; then the optimised code of a pricing
+ * kernel takes over after some 8 ms. (`--no-liftoff` would bring it at once, for 10 ms before the first call, but is a
+ * setting of the whole process.) Also what makes the last ranges of a launch end together.
  */
 const RANGE = 3e5;
 /** Ranges for each worker at least, where there are items enough. */
@@ -76,8 +76,9 @@ export class Stream {
   }
 
   /**
-   * Calls `action` when everything recorded before that touches `buffers` is complete: at once, if it is. So the host can fill one
-   * launch's buffers and read another's while the workers have a third under way. Returns whether it has been called.
+   * Calls `action` when everything recorded before that touches `buffers` is complete: at once, if it is. So the host
+   * can fill one launch's buffers and read another's while the workers have a third under way. Returns whether it has
+   * been called.
    */
   host(buffers: readonly CpuBuffer[] | "all", action: () => void): boolean {
     return this.#record({ work: { kind: "host", action }, buffers });
@@ -99,7 +100,8 @@ export class Stream {
     if (starts) this.#start(command);
     else {
       this.#waiting.push(command);
-      // One for each of the host's commands: it is answered when the launches before that are complete, whatever comes after.
+      // One for each of the host's commands: it is answered when the launches before that are complete, whatever comes
+      // after.
       if (command.work.kind === "host" || this.#fences === 0) this.#resumeLater();
     }
     return starts;
@@ -172,7 +174,9 @@ export class Stream {
     return pool.launch({ after, program, args, begin, end, step });
   }
 
-  /** Undefined where workers are forbidden (a page's security policy, Node's permissions): then there is this thread. */
+  /**
+   * Undefined where workers are forbidden (a page's security policy, Node's permissions): then there is this thread.
+   */
   #startPool(): Pool | undefined {
     try {
       this.#pool ??= new Pool(this.#threads, this.#startThread, this.#memory, this.#events);
@@ -185,8 +189,8 @@ export class Stream {
   }
 
   /** Items of one call: some RANGE, at most `most`, whole chunks. */
-  #step({ pace, unit }: Program, most: number): number {
-    const aim = pace === undefined ? unit : Math.min(RANGE / pace, most);
+  #step({ pace, unit }: Program, max: number): number {
+    const aim = pace === undefined ? unit : Math.min(RANGE / pace, max);
     return Math.max(unit, Math.floor(aim / unit) * unit);
   }
 

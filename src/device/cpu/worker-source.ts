@@ -1,11 +1,11 @@
 /**
- * What a worker thread runs: plain JavaScript in a string, because the same source must start in Node from `dist` and from
- * TypeScript sources, and in browsers through any bundler. It knows nothing of kernels, only of ranges to run.
+ * What a worker thread runs: plain JavaScript in a string, because the same source must start in Node from `dist` and
+ * from TypeScript sources, and in browsers through any bundler. It knows nothing of kernels, only of ranges to run.
  *
  * Messages, in order: `memory`; `program` (a module); `forget` (one of them); `launch`; `fence`. Launches share out
- * their ranges by a counter in
- * shared memory. Who finds no range left goes on to the next launch, which starts when all up to the one it names, `after`, are complete; a fence
- * waits for all. Words of a launch's slot: the next range, ranges not yet complete, 1 once complete. One word more counts the traps of all launches.
+ * their ranges by a counter in shared memory. Who finds no range left goes on to the next launch, which starts when all
+ * up to the one it names, `after`, are complete; a fence waits for all. Words of a launch's slot: the next range,
+ * ranges not yet complete, 1 once complete. One word more counts the traps of all launches.
  */
 export const WORKER_SOURCE = `
 "use strict";

@@ -88,7 +88,7 @@ export class CudaDevice implements Device {
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#session = session;
     session.onLoss = (reason) => this.#lose(reason);
-    this.#blocks = new Blocks(session, { mostIdle: info.memoryBytes * IDLE_PART, exact: exactMemory });
+    this.#blocks = new Blocks(session, { maxIdle: info.memoryBytes * IDLE_PART, exact: exactMemory });
     this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
     this.#uploads = new Uploads(session);
     this.#downloads = new Downloads(session, this.#timeline);
@@ -199,7 +199,8 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Device time of what `work` records, in milliseconds: from the end of everything recorded before to the end of its last.
+   * Device time of what `work` records, in milliseconds: from the end of everything recorded before to the end of its
+   * last.
    * @throws DeviceLostError, and whatever `work` throws
    */
   async timed(work: () => void): Promise<number> {
@@ -208,9 +209,9 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Records launches, without running them, to be run again and again as a whole: a CUDA graph, which starts its launches
-   * closer together than single ones can. Only `launch` may be called inside. Buffers are borrowed: they must live whenever
-   * the sequence runs. The caller disposes it.
+   * Records launches, without running them, to be run again and again as a whole: a CUDA graph, which starts its
+   * launches closer together than single ones can. Only `launch` may be called inside. Buffers are borrowed: they must
+   * live whenever the sequence runs. The caller disposes it.
    * @throws ShapeError (anything but a launch inside) | DisposedError | DeviceLostError, and whatever `work` throws
    */
   record(work: () => void): LaunchSequence {
@@ -235,9 +236,11 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Runs calls of such a library with the device's context current. What they record on the given stream runs after everything recorded
-   * before, as a launch does. `buffers` are checked and borrowed; the library must touch no other memory of the device.
-   * @throws ShapeError (a buffer of another device; inside a recorded sequence) | DisposedError | DeviceLostError, and what `work` throws
+   * Runs calls of such a library with the device's context current. What they record on the given stream runs after
+   * everything recorded before, as a launch does. `buffers` are checked and borrowed; the library must touch no other
+   * memory of the device.
+   * @throws ShapeError (a buffer of another device; inside a recorded sequence) | DisposedError | DeviceLostError, and
+   * what `work` throws
    */
   withLibrary<R>(what: string, buffers: readonly DeviceBuffer[], work: (access: ForeignAccess) => R): R {
     this.#begin(what);

@@ -1,6 +1,6 @@
 /**
- * Other libraries of CUDA's toolkit on a device of ours. They call the runtime, which works in whatever context is current on the
- * thread, so that the device's own serves them; what they record goes into its stream.
+ * Other libraries of CUDA's toolkit on a device of ours. They call the runtime, which works in whatever context is
+ * current on the thread, so that the device's own serves them; what they record goes into its stream.
  */
 import { DeviceUnavailableError } from "../../errors.ts";
 import { addressOf, type ForeignLibrary } from "./ffi/koffi.ts";

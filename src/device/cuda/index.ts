@@ -25,8 +25,8 @@ export interface CudaDeviceOptions extends CudaLibraries {
   /** Which GPU, by the index that `cudaDevices` gives it; the first by default. */
   readonly device?: number;
   /**
-   * Whether freed memory is kept for buffers of about the same size (the default), or every buffer gets exactly what it needs
-   * and gives it back at once, which is slower but lets tools see an access beyond its end.
+   * Whether freed memory is kept for buffers of about the same size (the default), or every buffer gets exactly what it
+   * needs and gives it back at once, which is slower but lets tools see an access beyond its end.
    */
   readonly memory?: "reuse" | "exact";
 }

@@ -6,13 +6,13 @@ import type { CudaDeviceInfo } from "./list.ts";
 
 /** Parameters of a kernel: 4 KiB on every driver; a buffer takes its address and its length. */
 const PARAMETER_BYTES = 4096;
-const MOST_BUFFERS = 128;
+const MAX_BUFFERS = 128;
 
 /**
- * Local memory goes to every thread that the GPU can hold at once, whether it runs or not: at 64 KiB each an H200 would set
- * aside 17 GB.
+ * Local memory goes to every thread that the GPU can hold at once, whether it runs or not: at 64 KiB each an H200 would
+ * set aside 17 GB.
  */
-const MOST_PRIVATE_BYTES = 2 ** 16;
+const MAX_PRIVATE_BYTES = 2 ** 16;
 
 export function limitsOf({
   multiprocessors,
@@ -22,12 +22,12 @@ export function limitsOf({
 }: CudaDeviceInfo): DeviceLimits {
   return {
     maxBufferBytes: memoryBytes,
-    maxBuffers: MOST_BUFFERS,
+    maxBuffers: MAX_BUFFERS,
     maxGroupSize,
     maxWorkgroupBytes,
     multiprocessors,
     subgroupSize: 32,
-    maxPrivateBytes: MOST_PRIVATE_BYTES,
+    maxPrivateBytes: MAX_PRIVATE_BYTES,
   };
 }
 
@@ -45,7 +45,7 @@ export function checkLimits(ir: KernelIR, limits: DeviceLimits, device: string):
     ["bytes of workgroup arrays", bytes(ir.workgroups), limits.maxWorkgroupBytes],
     ["bytes of private arrays", bytes(ir.privates), limits.maxPrivateBytes],
   ] as const;
-  for (const [what, got, most] of needs) {
-    if (got > most) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${most} on ${device}`);
+  for (const [what, got, max] of needs) {
+    if (got > max) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${max} on ${device}`);
   }
 }

@@ -55,8 +55,8 @@ export class Nvrtc {
 const opened = new Map<string, Nvrtc>();
 
 /**
- * The first NVRTC whose code the driver can load: of its own major version or an older one. Where there is only a newer one,
- * that one, whose code for the very GPU may still load.
+ * The first NVRTC whose code the driver can load: of its own major version or an older one. Where there is only a newer
+ * one, that one, whose code for the very GPU may still load.
  * @throws DeviceUnavailableError
  */
 export function openNvrtc(koffi: Koffi, driver: Version, given?: string, host: Host = thisHost()): Nvrtc {

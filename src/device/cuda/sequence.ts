@@ -11,7 +11,9 @@ export interface Recorded {
   readonly programs: Set<Program>;
 }
 
-/** The executable graph of what `record` launches into the stream. Whatever it throws ends the capture and is thrown on. */
+/**
+ * The executable graph of what `record` launches into the stream. Whatever it throws ends the capture and is thrown on.
+ */
 export function capture(session: Session, record: () => void): number {
   const { calls, stream, driver } = session;
   session.check("cuStreamBeginCapture", calls.cuStreamBeginCapture_v2(stream, CAPTURE_RELAXED));

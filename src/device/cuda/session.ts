@@ -1,7 +1,7 @@
 /**
- * One device's context and stream, and the checks of every call made in them. It is a context of our own rather than the
- * device's primary one, which every other user of the GPU in the process shares: after a fault a context is lost for good,
- * and only one that is ours may be destroyed and made anew.
+ * One device's context and stream, and the checks of every call made in them. It is a context of our own rather than
+ * the device's primary one, which every other user of the GPU in the process shares: after a fault a context is lost
+ * for good, and only one that is ours may be destroyed and computed again.
  */
 import { KernelRuntimeError, OutOfMemoryError } from "../../errors.ts";
 import type { Driver, DriverCalls } from "./driver.ts";

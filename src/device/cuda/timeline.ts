@@ -1,10 +1,10 @@
 /**
  * What the host waits for, in the stream's order.
  *
- * Waiting polls: a call that blocks would stop everything else on this thread, and one on another thread answers tens of
- * microseconds later than the launch with wait itself takes (10 µs). So the first wait spins for some tens of microseconds,
- * then the event loop polls at every turn, and what takes longer than some milliseconds is looked at every millisecond. A
- * lost device answers a poll with its error, so nothing waits for ever.
+ * Waiting polls: a call that blocks would stop everything else on this thread, and one on another thread answers tens
+ * of microseconds later than the launch with wait itself takes (10 µs). So the first wait spins for some tens of
+ * microseconds, then the event loop polls at every turn, and what takes longer than some milliseconds is looked at
+ * every millisecond. A lost device answers a poll with its error, so nothing waits for ever.
  */
 import { CUDA_ERROR_NOT_READY } from "./ffi/results.ts";
 import { Events } from "./events.ts";

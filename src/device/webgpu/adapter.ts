@@ -33,9 +33,10 @@ function browserGpu(): GPU | undefined {
 }
 
 /**
- * Dawn's instances in this process, the newest in use. They are never let go: Dawn's Node binding calls an instance from
- * callbacks it has scheduled without holding it, so that collecting one ends in a crash or a deadlock (webgpu 0.6.2). An
- * instance that found no adapter never will; the next attempt, perhaps with a driver loaded by then, gets another.
+ * Dawn's instances in this process, the newest in use. They are never let go: Dawn's Node binding calls an instance
+ * from callbacks it has scheduled without holding it, so that collecting one ends in a crash or a deadlock (webgpu
+ * 0.6.2). An instance that found no adapter never will; the next attempt, perhaps with a driver loaded by then, gets
+ * another.
  */
 const instances: GPU[] = [];
 let instanceInUse: GPU | undefined;

@@ -1,5 +1,5 @@
 import { LastUsed } from "../../last-used.ts";
-import { MOST_PROGRAMS } from "../most-programs.ts";
+import { MAX_PROGRAMS } from "../most-programs.ts";
 import {
   DeviceLostError,
   DisposedError,
@@ -51,7 +51,7 @@ export class WebGpuDevice implements Device {
   readonly #failures: Failures;
   readonly #waiters = new Waiters();
   /** By their code. */
-  readonly #programs = new LastUsed<string, Promise<Program>>(MOST_PROGRAMS);
+  readonly #programs = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
   readonly #buffers = new Set<WebGpuBuffer<any>>();
   #lostBecause: string | undefined;
   #disposed = false;

@@ -1,6 +1,6 @@
 /**
- * Whether double-word arithmetic survives an adapter's compilers: each operation, and the functions made of them, measured against f64.
- * Nothing else can tell: WGSL promises neither separate rounding nor a fused multiply-add.
+ * Whether double-word arithmetic survives an adapter's compilers: each operation, and the functions made of them,
+ * measured against f64. Nothing else can tell: WGSL promises neither separate rounding nor a fused multiply-add.
  */
 import { PrecisionError } from "../../errors.ts";
 import { fn, i32, kernel, lower, read, real, write } from "../../kernel/index.ts";
@@ -24,7 +24,10 @@ const operations = {
 type Operation = keyof typeof operations;
 const names = Object.keys(operations) as Operation[];
 
-/** 2⁻⁴⁴ for the operations themselves; twice to four times that for functions of some fifty of them. Without care it is 2⁻²⁴. */
+/**
+ * 2⁻⁴⁴ for the operations themselves; twice to four times that for functions of some fifty of them. Without care it is
+ * 2⁻²⁴.
+ */
 const boundOf = (name: Operation): number =>
   ["add", "subtract", "multiply", "divide", "sqrt"].includes(name) ? 2 ** -44 : 2 ** -42;
 
@@ -74,7 +77,10 @@ export async function emulatedDoubleErrors(device: WebGpuDevice): Promise<Record
   return Object.fromEntries(worst) as Record<Operation, number>;
 }
 
-/** @throws PrecisionError naming the first operation that is not exact enough, and its error; those made of it come later */
+/**
+ * @throws PrecisionError naming the first operation that is not exact enough, and its error; those made of it come
+ * later
+ */
 export async function proveEmulatedDouble(device: WebGpuDevice): Promise<void> {
   const errors = await emulatedDoubleErrors(device);
   const wrong = names.find((name) => !(errors[name] <= boundOf(name)));
@@ -85,7 +91,9 @@ export async function proveEmulatedDouble(device: WebGpuDevice): Promise<void> {
   );
 }
 
-/** Of either sign, 2⁻¹² to 2³, and pairs that nearly cancel: f64 numbers with bits all over. Reproducible (xorshift32). */
+/**
+ * Of either sign, 2⁻¹² to 2³, and pairs that nearly cancel: f64 numbers with bits all over. Reproducible (xorshift32).
+ */
 function inputs(): [Float64Array, Float64Array] {
   let state = 2463534242;
   const word = (): number => {

@@ -1,11 +1,14 @@
-/** Host arrays and the bytes of buffers. WebGPU has no f64: a buffer of them holds pairs of f32, whose sum is the number. */
+/**
+ * Host arrays and the bytes of buffers. WebGPU has no f64: a buffer of them holds pairs of f32, whose sum is the
+ * number.
+ */
 import { fromPairs, toPairs } from "../../kernel/index.ts";
 import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, HostArray } from "../device.ts";
 
 /**
- * The bytes of `values` as a buffer's elements; the array's own memory where no conversion is needed. Of an f64 that is 48 bits or more;
- * beyond ±3.4e38 it becomes ±Infinity, and what is below 1e-45 goes.
+ * The bytes of `values` as a buffer's elements; the array's own memory where no conversion is needed. Of an f64 that is
+ * 48 bits or more; beyond ±3.4e38 it becomes ±Infinity, and what is below 1e-45 goes.
  */
 export function bytesFor(element: BufferElement, values: HostArray): Uint8Array {
   const converted = element === "f64" ? toPairs(values) : inType(element, values);

@@ -1,4 +1,7 @@
-/** The WebGPU back end: Dawn through the optional package `webgpu` in Node, `navigator.gpu` in a browser. f32, and f32x2. */
+/**
+ * The WebGPU back end: Dawn through the optional package `webgpu` in Node, `navigator.gpu` in a browser. f32, and
+ * f32x2.
+ */
 import { type AdapterOptions, openAdapter } from "./adapter.ts";
 import { WebGpuDevice } from "./device.ts";
 

@@ -6,7 +6,9 @@ import { assertWithin } from "./limits.ts";
 
 export type { ArgumentWord, WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
-/** Without subgroups, runs of so many items exchange values through workgroup memory; a reduction reads this many words. */
+/**
+ * Without subgroups, runs of so many items exchange values through workgroup memory; a reduction reads this many words.
+ */
 const emulatedSubgroup = 8;
 
 /** The size that every subgroup has, if the adapter has only one. */

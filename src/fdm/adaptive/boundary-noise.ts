@@ -12,7 +12,8 @@ const NOISE = 0.06;
  * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in
  * the currency, by spot:
  *
- *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),   P the probability that the spot comes to B within the life.
+ *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²), P the probability that the spot comes to B within the
+ *                   life.
  *
  * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes
  * up and down as B moves from node to node: no two meshes tell how much. B is that of
@@ -46,10 +47,10 @@ export function boundaryNoise({
   return (spot) => {
     if (isKnockedIn(problem, spot)) return exercised(spot);
     // First to a level, and from there to the boundary.
-    let most = 0;
+    let max = 0;
     for (const { side, level } of problem.knockIns?.levels ?? [])
-      most = Math.max(most, reach(spot, level, side === "up" ? 1 : -1) * exercised(level));
-    return most;
+      max = Math.max(max, reach(spot, level, side === "up" ? 1 : -1) * exercised(level));
+    return max;
   };
 }
 

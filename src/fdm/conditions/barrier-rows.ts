@@ -2,13 +2,13 @@ import type { DiscreteDividend } from "../../market/index.ts";
 import {
   aliveBetween,
   crossingPrice,
-  isWatched,
-  isWatchedBetween,
+  isMonitored,
+  isMonitoredBetween,
   type KnockOut,
   liveSideOf,
   rebateValue,
   SAME_DATE,
-  type WatchedLevel,
+  type MonitoredLevel,
 } from "../problem/barriers.ts";
 import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
@@ -18,20 +18,23 @@ import type { Rows } from "../operator/rows.ts";
 export const NOWHERE = 1e6;
 
 /** Which levels a date compares the spot with. */
-type Compares = (level: WatchedLevel) => boolean;
+type Compares = (level: MonitoredLevel) => boolean;
 
 /**
- * All that are watched at an event; where a dividend is paid then they are compared with the spot after it
+ * All that are monitored at an event; where a dividend is paid then they are compared with the spot after it
  * (`putCrossings`), and what is compared with the
- * spot before it has been watched since the event at `before`.
+ * spot before it has been monitored since the event at `before`.
  */
 export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
   const isPaid = dividends.some((dividend) => Math.abs(dividend.time - time) <= SAME_DATE * expiry);
-  return isPaid ? (level) => isWatchedBetween(level, before, time, expiry) : (level) => isWatched(level, time, expiry);
+  return isPaid
+    ? (level) => isMonitoredBetween(level, before, time, expiry)
+    : (level) => isMonitored(level, time, expiry);
 }
 
 /**
- * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the event at `before`. In units of the spot.
+ * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the
+ * event at `before`. In units of the spot.
  */
 export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));
@@ -66,7 +69,7 @@ export function putKnockOuts(
 ): void {
   const scale = 1 / problem.spots[0];
   for (const barrier of problem.barriers ?? []) {
-    const { side, node } = watchedNode(barrier, mesh, compares);
+    const { side, node } = monitoredNode(barrier, mesh, compares);
     const value = rebateValue(barrier, time, problem);
     const isSet = node !== undefined && setsNode(barrier, problem.barriers, compares);
     const { keep, paid } = isSet ? onTheNode(barrier, value, problem, mesh, node) : { keep: 1, paid: 0 };
@@ -78,9 +81,9 @@ export function putKnockOuts(
   }
 }
 
-/** Of several that have one level the node is set by one: that which is watched continuously, else the last. */
-export function setsNode(level: WatchedLevel, all: readonly WatchedLevel[] = [], compares: Compares): boolean {
-  let setter: WatchedLevel | undefined;
+/** Of several that have one level the node is set by one: that which is monitored continuously, else the last. */
+export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] = [], compares: Compares): boolean {
+  let setter: MonitoredLevel | undefined;
   for (const one of all) {
     if (one.side !== level.side || one.level !== level.level || !compares(one)) continue;
     if (setter === undefined || setter.times !== undefined) setter = one;
@@ -91,8 +94,8 @@ export function setsNode(level: WatchedLevel, all: readonly WatchedLevel[] = [],
 /**
  * +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with the spot.
  */
-export function watchedNode(
-  level: WatchedLevel,
+export function monitoredNode(
+  level: MonitoredLevel,
   mesh: Mesh,
   compares: Compares,
 ): { readonly side: 1 | -1; readonly node: number | undefined } {
@@ -106,7 +109,7 @@ export function watchedNode(
  * The node at a barrier's level; undefined where the mesh does not reach so far out, one beyond its end where all of it
  * is past the barrier. A level below the first node above zero is hit at zero.
  */
-export function nodeOfLevel(mesh: Mesh, { level, side }: WatchedLevel): number | undefined {
+export function nodeOfLevel(mesh: Mesh, { level, side }: MonitoredLevel): number | undefined {
   const last = mesh.count - 1;
   // A node at zero, to which dividends may take the spot, stands far below the others.
   const lowest = nodeAt(mesh, 0) > 0 ? nodeAt(mesh, 0) : nodeAt(mesh, 1);
@@ -118,9 +121,10 @@ export function nodeOfLevel(mesh: Mesh, { level, side }: WatchedLevel): number |
 }
 
 /**
- * What an event makes of the value on a barrier's own node. The value jumps there where the barrier is watched on that date only: the node then stands
- * for the half cells on both sides of it, which keeps second order (Pooley, Vetzal & Forsyth 2003). Else it is what is paid there, with which the
- * jump is odd about the node and second order is kept, too.
+ * What an event makes of the value on a barrier's own node. The value jumps there where the barrier is monitored on
+ * that date only: the node then stands for the half cells on both sides of it, which keeps second order (Pooley, Vetzal
+ * & Forsyth 2003). Else it is what is paid there, with which the jump is odd about the node and second order is kept,
+ * too.
  */
 function onTheNode(
   barrier: KnockOut,
@@ -134,8 +138,11 @@ function onTheNode(
   return { keep, paid: (1 - keep) * paid };
 }
 
-/** How much of the two half cells about a level's node is on the living side; all of it where the node is none of the mesh's. */
-export function livePart({ side }: WatchedLevel, mesh: Mesh, node: number): number {
+/**
+ * How much of the two half cells about a level's node is on the living side; all of it where the node is none of the
+ * mesh's.
+ */
+export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
   if (node < 0 || node >= mesh.count) return 1;
   const alive = side === "up" ? -1 : 1;
   const inside = Math.abs(nodeAt(mesh, node + alive) - nodeAt(mesh, node));
@@ -146,8 +153,8 @@ export function livePart({ side }: WatchedLevel, mesh: Mesh, node: number): numb
 }
 
 /**
- * What a dividend does that takes the spot to barriers which are watched on its date: seven words a barrier (`crossing`
- * in `solver/barrier.ts`).
+ * What a dividend does that takes the spot to barriers which are monitored on its date: seven words a barrier
+ * (`crossing` in `solver/barrier.ts`).
  */
 export function putCrossings(
   rows: Rows,
@@ -158,11 +165,11 @@ export function putCrossings(
 ): void {
   const { expiry, spots, american, payoff } = problem;
   const scale = 1 / spots[0];
-  const watched: Compares = (level) => isWatched(level, time, expiry);
+  const monitored: Compares = (level) => isMonitored(level, time, expiry);
   for (const barrier of problem.barriers ?? []) {
     const value = rebateValue(barrier, time, problem);
     const { side, node, keep, keepBeyond } = crossingOf(barrier, problem, mesh, dividend, time);
-    const isSet = setsNode(barrier, problem.barriers, watched);
+    const isSet = setsNode(barrier, problem.barriers, monitored);
     // The holder of an American right may use it before the dividend.
     const paidAt = (i: number): number =>
       american && i >= 0 && i < mesh.count ? Math.max(value, payoff.exercised(nodeAt(mesh, i))) : value;
@@ -179,7 +186,7 @@ export function putCrossings(
 /** Where a dividend takes the spot to a level. */
 interface Crossing {
   readonly side: 1 | -1;
-  /** The last node on the living side; far outside the mesh if the level is not watched then. */
+  /** The last node on the living side; far outside the mesh if the level is not monitored then. */
   readonly node: number;
   /** How much V there keeps of what it is on the living side, and V at the next node beyond. */
   readonly keep: number;
@@ -194,14 +201,14 @@ interface Crossing {
  * alone then gets the mean over its half cells.
  */
 export function crossingOf(
-  level: WatchedLevel,
+  level: MonitoredLevel,
   { expiry }: OneFactorProblem,
   mesh: Mesh,
   dividend: DiscreteDividend,
   time: number,
 ): Crossing {
   const side = level.side === "up" ? 1 : -1;
-  if (!isWatched(level, time, expiry)) return { side, node: side * NOWHERE, keep: 1, keepBeyond: 1 };
+  if (!isMonitored(level, time, expiry)) return { side, node: side * NOWHERE, keep: 1, keepBeyond: 1 };
   const price = crossingPrice(level, dividend);
   const last = mesh.count - 1;
   const [lowest, highest] = [nodeAt(mesh, 0), nodeAt(mesh, last)];
@@ -226,7 +233,10 @@ function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): n
   return problem.american ? Math.max(value, problem.payoff.exercised(liveSideOf(barrier))) : value;
 }
 
-/** What is held on the node while the barrier is watched; undefined for what is paid at expiry, which grows towards it. */
+/**
+ * What is held on the node while the barrier is monitored; undefined for what is paid at expiry, which grows towards
+ * it.
+ */
 export function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {
   const value = rebateValue(barrier, time, problem);
   if (barrier.rebateAt === "expiry" && barrier.rebate !== 0 && earlyOr(value, barrier, problem) === value)

@@ -1,5 +1,6 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { LEAST } from "../operator/zero-value-guard.ts";
+import { bool, fn, i32, read, real, write } from "../../kernel/index.ts";
+import { Column } from "../operator/column.ts";
+import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
 export const SETTING_WORDS = 5;
@@ -15,31 +16,30 @@ export const barrierWords = (barriers: number): number =>
 export const NEVER = -1e30;
 
 /**
- * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier that is not observed
- * then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at lower), value,
- * keep, paid. `crossing`: just before a
- * dividend that takes the spot to the barrier, from between the node and the next one beyond, which has two more words:
- * u ← keep·u + paid.
+ * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier
+ * that is not observed then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1:
+ * at lower), value, keep, paid. `crossing`: just before a dividend that takes the spot to the barrier, from between the
+ * node and the next one beyond, which has two more words: u ← keep·u + paid.
  */
-export function knockOut(barriers: number, crossing = false): KernelFunction<any, void> {
+export function knockOut(barriers: number, crossing = false) {
   return fn({
     name: "knockOut",
-    params: [read(real), i32, i32, i32, write(real), i32],
-    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, least: LEAST },
-    body([coefficients, row, pitch, lane, u, nodes], gpu, env) {
+    params: [Column, i32, write(real), i32],
+    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, min: ZERO_VALUE_GUARD },
+    body([coefficients, row, u, nodes], gpu, env) {
+      const { values, pitch, instance } = coefficients;
       for (let k = 0; k < env.barriers; k++) {
-        const at = (row + k * env.words) * pitch + lane;
-        const node = coefficients[at];
-        const side = coefficients[at + pitch];
-        const value = coefficients[at + 2 * pitch];
-        const keep = coefficients[at + 3 * pitch];
-        const paid = coefficients[at + 4 * pitch];
+        const at = (row + k * env.words) * pitch + instance;
+        const node = values[at];
+        const side = values[at + pitch];
+        const value = values[at + 2 * pitch];
+        const keep = values[at + 3 * pitch];
+        const paid = values[at + 4 * pitch];
         for (let i = 0; i < nodes; i++) {
           const beyond = side * (gpu.real(i) - node);
           const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
-          let out = value + env.least;
-          if (env.crossing && beyond < 1.5)
-            out = coefficients[at + 5 * pitch] * u[i] + coefficients[at + 6 * pitch] + env.least;
+          let out = value + env.min;
+          if (env.crossing && beyond < 1.5) out = values[at + 5 * pitch] * u[i] + values[at + 6 * pitch] + env.min;
           u[i] = beyond > 0.5 ? out : here;
         }
       }
@@ -48,30 +48,31 @@ export function knockOut(barriers: number, crossing = false): KernelFunction<any
 }
 
 /**
- * The ends of the live nodes from an event's date back to the one before: the nodes at and beyond which the trade is knocked out, −1 and `nodes` where
- * no barrier is watched. `held`: the value there stays as it is; else it is discounted like any other.
+ * The ends of the live nodes from an event's date back to the one before: the nodes at and beyond which the trade is
+ * knocked out, −1 and `nodes` where no barrier is monitored. `held`: the value there stays as it is; else it is
+ * discounted like any other.
  */
-export const readEnds = (barriers: number): KernelFunction<any, any> =>
+export const readEnds = (barriers: number) =>
   fn({
     name: "readEnds",
-    params: [read(real), i32, i32, i32],
+    params: [Column, i32],
     env: { settings: SETTING_WORDS * barriers },
-    body([coefficients, row, pitch, lane], gpu, { settings }) {
-      const at = (row + settings) * pitch + lane;
+    body([{ values, pitch, instance }, row], gpu, { settings }) {
+      const at = (row + settings) * pitch + instance;
       return {
-        low: gpu.i32(coefficients[at]),
-        lowHeld: coefficients[at + pitch] > 0.5,
-        lowValue: coefficients[at + 2 * pitch],
-        high: gpu.i32(coefficients[at + 3 * pitch]),
-        highHeld: coefficients[at + 4 * pitch] > 0.5,
-        highValue: coefficients[at + 5 * pitch],
+        low: gpu.i32(values[at]),
+        lowHeld: values[at + pitch] > 0.5,
+        lowValue: values[at + 2 * pitch],
+        high: gpu.i32(values[at + 3 * pitch]),
+        highHeld: values[at + 4 * pitch] > 0.5,
+        highValue: values[at + 5 * pitch],
       };
     },
   });
 
 /**
- * Before a step: the right-hand side of a row without neighbours, (1 + hr)·y = u, for which y is the value held there. After it, with
- * `hRate` = 0: that value itself.
+ * Before a step: the right-hand side of a row without neighbours, (1 + hr)·y = u, for which y is the value held there.
+ * After it, with `hRate` = 0: that value itself.
  */
 export const holdEnd = fn({
   name: "holdEnd",
@@ -88,10 +89,10 @@ export const liveObstacle = fn({
   name: "liveObstacle",
   params: [read(real), i32, i32, i32, write(real), i32, i32, bool, i32, bool],
   env: { never: NEVER },
-  body([table, column, pitch, lane, obstacle, nodes, low, lowHeld, high, highHeld], _gpu, { never }) {
+  body([table, column, pitch, instance, obstacle, nodes, low, lowHeld, high, highHeld], _gpu, { never }) {
     for (let i = 0; i < nodes; i++) {
       const dead = i < low || i > high || (i === low && lowHeld) || (i === high && highHeld);
-      const payoff = table[(column * nodes + i) * pitch + lane];
+      const payoff = table[(column * nodes + i) * pitch + instance];
       obstacle[i] = dead ? never : payoff;
     }
   },

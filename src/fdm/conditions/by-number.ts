@@ -1,4 +1,6 @@
-/** Kernel functions that apply conditions by number: adapters, generated, since there may be any number of conditions. */
+/**
+ * Kernel functions that apply conditions by number: adapters, generated, since there may be any number of conditions.
+ */
 import { functionFromSource, i32, type KernelFunction, real } from "../../kernel/index.ts";
 import type { GivenCondition } from "../problem/conditions.ts";
 import { type Given, numberAdapter, stateParams } from "../problem/functions.ts";
@@ -6,7 +8,7 @@ import type { RegionCode } from "../execute/item/equation-variant.ts";
 
 type Environment = Record<string, KernelFunction<any, any>>;
 
-const STATE = "t, S, parameters, pitch, lane";
+const STATE = "t, S, parameters, pitch, instance";
 /** How far from its edge a region still is: a node on the edge may have been rounded to its other side. */
 const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
 

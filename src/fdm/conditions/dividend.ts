@@ -1,11 +1,12 @@
 import { fn, i32, read, real, write } from "../../kernel/index.ts";
 
 /**
- * V at the spot `target`: the cubic through four nodes from the m-th on, held between the values of the two about it, j and j + 1, so that it
- * cannot overshoot. x are the nodes, u their values.
+ * V at the spot `target`: the cubic through four nodes from the m-th on, held between the values of the two about it, j
+ * and j + 1, so that it cannot overshoot. x are the nodes, u their values.
  *
- * With distances in units of the middle cell, t = (S − x₁)/(x₂ − x₁), x₀ at −a and x₃ at 1 + c, it is the line less t(1 − t) times the mean of the two divided differences of second
- * order, weighted by 1 + c − t and t + a. Over common denominators: divisions cost more than all else here. Units keep products far from the ends of f32.
+ * With distances in units of the middle cell, t = (S − x₁)/(x₂ − x₁), x₀ at −a and x₃ at 1 + c, it is the line less t(1
+ * − t) times the mean of the two divided differences of second order, weighted by 1 + c − t and t + a. Over common
+ * denominators: divisions cost more than all else here. Units keep products far from the ends of f32.
  */
 const cubicThrough = fn({
   name: "cubicThrough",

@@ -3,7 +3,10 @@ import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts"
 /** What stands for "no node is exercised" in the output; NaN need not survive on WebGPU. */
 export const NOWHERE = -3e38;
 
-/** Where the parabola through three points has its vertex, by Newton's divided differences; the first point's x if it is no parabola. */
+/**
+ * Where the parabola through three points has its vertex, by Newton's divided differences; the first point's x if it is
+ * no parabola.
+ */
 const vertex = fn({
   name: "vertex",
   params: [real, real, real, real, real, real],
@@ -17,8 +20,9 @@ const vertex = fn({
 /**
  * Where the exercise region that is nearest to the first node ends, from its last node j on. With w = V − payoff,
  *
- *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j + 2, j + 3. Node j's own
- *                  w, which the scheme holds at 0, is off that parabola by O(h²) and would cost an order
+ *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
+ *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would
+ *                  cost an order
  *   on a date      w crosses zero, as a line: through nodes j and j + 1, V before exercise
  *
  * held between nodes j − 1 and j + 1, or j and j + 1. `NOWHERE` if no node is exercised; the last one if all are.
@@ -28,25 +32,25 @@ export function exerciseBoundary(smooth: boolean): KernelFunction<any, number> {
     name: "exerciseBoundary",
     params: [read(real), read(real), read(real), i32, i32, i32],
     env: { smooth, vertex },
-    body([u, payoff, table, nodes, pitch, lane], gpu, { smooth, vertex }) {
+    body([u, payoff, table, nodes, pitch, instance], gpu, { smooth, vertex }) {
       const tolerance = gpu.precision === "f32" ? 1e-6 : 1e-12;
       let j = 0;
       while (j < nodes && u[j] - payoff[j] > tolerance * Math.abs(payoff[j])) j++;
       let found = -3e38;
       if (j < nodes) {
         while (j < nodes - 1 && u[j + 1] - payoff[j + 1] <= tolerance * Math.abs(payoff[j + 1])) j++;
-        const here = table[j * pitch + lane];
+        const here = table[j * pitch + instance];
         found = here;
         if (smooth && j > 0 && j < nodes - 3) {
-          const below = table[(j - 1) * pitch + lane];
-          const x1 = table[(j + 1) * pitch + lane];
-          const x2 = table[(j + 2) * pitch + lane];
-          const x3 = table[(j + 3) * pitch + lane];
+          const below = table[(j - 1) * pitch + instance];
+          const x1 = table[(j + 1) * pitch + instance];
+          const x2 = table[(j + 2) * pitch + instance];
+          const x3 = table[(j + 3) * pitch + instance];
           const edge = vertex(x1, x2, x3, u[j + 1] - payoff[j + 1], u[j + 2] - payoff[j + 2], u[j + 3] - payoff[j + 3]);
           found = Math.min(Math.max(edge, Math.min(below, x1)), Math.max(below, x1));
         }
         if (!smooth && j < nodes - 1) {
-          const x1 = table[(j + 1) * pitch + lane];
+          const x1 = table[(j + 1) * pitch + instance];
           const now = u[j] - payoff[j];
           const next = u[j + 1] - payoff[j + 1];
           found = here - (now * (x1 - here)) / (next - now);

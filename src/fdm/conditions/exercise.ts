@@ -1,8 +1,9 @@
 import { fn, i32, read, real, write } from "../../kernel/index.ts";
 
 /**
- * What the two nodes about a bend of V are to be lowered by, from the premiums f at them, `below` and `here`, and at the nodes beside them; see `exerciseOnDate`.
- * The premiums about the bend are taken for a parabola in the nodes' index.
+ * What the two nodes about a bend of V are to be lowered by, from the premiums f at them, `below` and `here`, and at
+ * the nodes beside them; see `exerciseOnDate`. The premiums about the bend are taken for a parabola in the nodes'
+ * index.
  */
 export const bendBetween = fn({
   name: "bendBetween",
@@ -22,11 +23,13 @@ export const bendBetween = fn({
 });
 
 /**
- * Exercise on a date, V ← max(V, obstacle), with premium f = V − obstacle. Where f changes its sign between two nodes, V bends between them by J = f′, and by κ = f″
- * in its second derivative, at a part θ of the way from the exercised node to the other. The nodes alone put the bend on the two in proportion, which has the right
- * mass and mean, but a variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³ too much; κ adds a variance of κh³·θ(1 − θ)(1 − 2θ)/6. The exercised node less
- * C(2 − θ)/3 and the other less C(1 + θ)/3, C = θ(1 − θ)·(½Jh + κh²(1 − 2θ)/12), have the right ones, too: what is left is O(h⁴), and extrapolation in h² finds nothing in
- * its way. `premium` is left with f. Cost: 4 flops and 4 words of private memory a node, and 30 flops a bend.
+ * Exercise on a date, V ← max(V, obstacle), with premium f = V − obstacle. Where f changes its sign between two nodes,
+ * V bends between them by J = f′, and by κ = f″ in its second derivative, at a part θ of the way from the exercised
+ * node to the other. The nodes alone put the bend on the two in proportion, which has the right mass and mean, but a
+ * variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³ too much; κ adds a variance of κh³·θ(1 − θ)(1 −
+ * 2θ)/6. The exercised node less C(2 − θ)/3 and the other less C(1 + θ)/3, C = θ(1 − θ)·(½Jh + κh²(1 − 2θ)/12), have
+ * the right ones, too: what is left is O(h⁴), and extrapolation in h² finds nothing in its way. `premium` is left with
+ * f. Cost: 4 flops and 4 words of private memory a node, and 30 flops a bend.
  */
 export const exerciseOnDate = fn({
   name: "exerciseOnDate",
@@ -53,7 +56,10 @@ export const exerciseOnDate = fn({
   },
 });
 
-/** V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is exercised; see `exerciseByHalves`. */
+/**
+ * V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is exercised; see
+ * `exerciseByHalves`.
+ */
 export const exercisedByHalf = fn({
   name: "exercisedByHalf",
   params: [real, real, real],
@@ -65,17 +71,18 @@ export const exercisedByHalf = fn({
 });
 
 /**
- * The same of a payoff with columns of its own for V(S, T), its means over cells (`mean`), and for what exercise brings. Where it jumps the node stands
- * for its half cells on both sides, of which exercise on a date, like expiry, changes one.
+ * The same of a payoff with columns of its own for V(S, T), its means over cells (`mean`), and for what exercise
+ * brings. Where it jumps the node stands for its half cells on both sides, of which exercise on a date, like expiry,
+ * changes one.
  */
 export const exerciseByHalves = fn({
   name: "exerciseByHalves",
   params: [write(real), read(real), i32, i32, i32, i32, i32],
   env: { exercisedByHalf },
-  body([u, table, mean, obstacle, nodes, pitch, lane], _gpu, env) {
+  body([u, table, mean, obstacle, nodes, pitch, instance], _gpu, env) {
     for (let i = 0; i < nodes; i++) {
-      const paid = table[(obstacle * nodes + i) * pitch + lane];
-      u[i] = env.exercisedByHalf(u[i], table[(mean * nodes + i) * pitch + lane], paid);
+      const paid = table[(obstacle * nodes + i) * pitch + instance];
+      u[i] = env.exercisedByHalf(u[i], table[(mean * nodes + i) * pitch + instance], paid);
     }
   },
 });

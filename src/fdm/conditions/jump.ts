@@ -2,8 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { valueAfterJump } from "./dividend.ts";
 
 /**
- * V(S) ← V(target(S)), into `jumped`, by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where the cubic is
- * held between its neighbours; linear beyond the ends. Targets may run in any order: each is searched for by bisection.
+ * V(S) ← V(target(S)), into `jumped`, by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its
+ * extremes, where the cubic is held between its neighbours; linear beyond the ends. Targets may run in any order: each
+ * is searched for by bisection.
  */
 export const payJump = fn({
   name: "payJump",

@@ -9,46 +9,46 @@ import {
   putCrossings,
   putKnockOuts,
   setsNode,
-  watchedNode,
+  monitoredNode,
 } from "./barrier-rows.ts";
-import { isWatched, type KnockIns, type KnockOut, waitingBetween, type WatchedLevel } from "../problem/barriers.ts";
+import { isMonitored, type KnockIns, type KnockOut, dormantBetween, type MonitoredLevel } from "../problem/barriers.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import type { Rows } from "../operator/rows.ts";
-import { WAITING_END } from "./knock-in.ts";
+import { DORMANT_END } from "./knock-in.ts";
 
 /**
- * The solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time before it, back to the event at
- * `before`. In units of the spot.
+ * The solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time
+ * before it, back to the event at `before`. In units of the spot.
  */
 export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   const { levels, rebate } = problem.knockIns as KnockIns;
   const scale = 1 / problem.spots[0];
   // Nobody exercises rather than be knocked out: there is nothing yet to exercise.
-  const waiting = { ...problem, american: false };
+  const dormant = { ...problem, american: false };
   const compares = comparesAt(problem, time, before);
-  putKnockOuts(rows, waiting, mesh, time, compares);
+  putKnockOuts(rows, dormant, mesh, time, compares);
   for (const level of levels) {
-    const { side, node } = watchedNode(level, mesh, compares);
+    const { side, node } = monitoredNode(level, mesh, compares);
     rows.put(node ?? side * NOWHERE);
     rows.put(side);
     const isSet = node !== undefined && setsEntry(level, problem, compares);
     rows.put(isSet ? keptOnNode(level, mesh, node) : 1);
   }
-  const { down, up } = waitingBetween(problem, before, time);
+  const { down, up } = dormantBetween(problem, before, time);
   for (const [level, none] of [
     [down, -1],
     [up, mesh.count],
   ] as const) {
     const node = level && nodeOfLevel(mesh, level);
-    const held = level !== undefined && isKnockOut(level) ? heldValue(level, waiting, time) : undefined;
+    const held = level !== undefined && isKnockOut(level) ? heldValue(level, dormant, time) : undefined;
     rows.put(node ?? none);
     rows.put(
       level !== undefined && !isKnockOut(level)
-        ? WAITING_END.joined
+        ? DORMANT_END.joined
         : held !== undefined
-          ? WAITING_END.held
-          : WAITING_END.discounted,
+          ? DORMANT_END.held
+          : DORMANT_END.discounted,
     );
     rows.put((held ?? 0) * scale);
   }
@@ -63,12 +63,12 @@ export function putCrossingsIn(
   dividend: DiscreteDividend,
   time: number,
 ): void {
-  // V is u at a level that stays watched, whatever may be exercised once it has been hit.
-  const waiting = { ...problem, american: false };
-  putCrossings(rows, waiting, mesh, dividend, time);
+  // V is u at a level that stays monitored, whatever may be exercised once it has been hit.
+  const dormant = { ...problem, american: false };
+  putCrossings(rows, dormant, mesh, dividend, time);
   for (const level of (problem.knockIns as KnockIns).levels) {
-    const { side, node, keep, keepBeyond } = crossingOf(level, waiting, mesh, dividend, time);
-    const isSet = setsEntry(level, problem, (one) => isWatched(one, time, problem.expiry));
+    const { side, node, keep, keepBeyond } = crossingOf(level, dormant, mesh, dividend, time);
+    const isSet = setsEntry(level, problem, (one) => isMonitored(one, time, problem.expiry));
     rows.put(node);
     rows.put(side);
     rows.put(isSet ? keep : 1);
@@ -76,16 +76,16 @@ export function putCrossingsIn(
   }
 }
 
-const isKnockOut = (level: KnockOut | WatchedLevel): level is KnockOut => "rebate" in level;
+const isKnockOut = (level: KnockOut | MonitoredLevel): level is KnockOut => "rebate" in level;
 
 /**
  * Whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level goes
  * before.
  */
 function setsEntry(
-  level: WatchedLevel,
+  level: MonitoredLevel,
   { barriers = [], knockIns }: OneFactorProblem,
-  compares: (level: WatchedLevel) => boolean,
+  compares: (level: MonitoredLevel) => boolean,
 ): boolean {
   const goesBefore = (out: KnockOut): boolean =>
     out.side === level.side &&
@@ -96,8 +96,8 @@ function setsEntry(
 }
 
 /**
- * What a knock-in leaves of the value on its own node: nothing where it is watched continuously; on a date the part of
- * the half cell on the waiting side.
+ * What a knock-in leaves of the value on its own node: nothing where it is monitored continuously; on a date the part
+ * of the half cell on the waiting side.
  */
-const keptOnNode = (level: WatchedLevel, mesh: Mesh, node: number): number =>
+const keptOnNode = (level: MonitoredLevel, mesh: Mesh, node: number): number =>
   level.times === undefined ? 0 : livePart(level, mesh, node);

@@ -38,7 +38,10 @@ const solvePenalised = fn({
   },
 });
 
-/** Penalises where y is below its bound, and no longer where that would need (Ay − r)ᵢ < 0; returns how many rows changed. */
+/**
+ * Penalises where y is below its bound, and no longer where that would need (Ay − r)ᵢ < 0; returns how many rows
+ * changed.
+ */
 const improvePenalties = fn({
   name: "improvePenalties",
   params: [read(real), read(real), read(real), read(real), read(real), read(real), read(real), write(real), i32, real],
@@ -62,13 +65,15 @@ const improvePenalties = fn({
 });
 
 /**
- * A stage with u ≥ obstacle by the penalty method (Forsyth & Vetzal 2002): with A = I − hL, r the right-hand side and P diagonal,
+ * A stage with u ≥ obstacle by the penalty method (Forsyth & Vetzal 2002): with A = I − hL, r the right-hand side and P
+ * diagonal,
  *
  *   (A + Pᵏ)yᵏ⁺¹ = r + Pᵏ·bound,   Pᵢᵢ = large·Aᵢᵢ where yᵢ < boundᵢ, else 0,
  *
- * until P does not change: a few rounds, from the P of the stage before. yᵢ < boundᵢ in a penalised row means that (Ay − r)ᵢ > 0, which is what is
- * tested there: in f32 the difference of y and its bound is rounding. large is 1e10 (f64), 1e6 (f32): y misses its bound by (Ay − r)ᵢ/(large·Aᵢᵢ)
- * at most. The last y in z; returns 1 if 30 rounds were not enough.
+ * until P does not change: a few rounds, from the P of the stage before. yᵢ < boundᵢ in a penalised row means that (Ay
+ * − r)ᵢ > 0, which is what is tested there: in f32 the difference of y and its bound is rounding. large is 1e10 (f64),
+ * 1e6 (f32): y misses its bound by (Ay − r)ᵢ/(large·Aᵢᵢ) at most. The last y in z; returns 1 if 30 rounds were not
+ * enough.
  */
 export const penalised = fn({
   name: "penalised",

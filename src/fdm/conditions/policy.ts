@@ -1,8 +1,8 @@
 import { bool, fn, i32, read, real, write } from "../../kernel/index.ts";
 
 /**
- * Solves the rows (−a, 1 + hr + a + c, −c)·y = u where `active` is 0, and y = bound where it is 1; y is left in z. The row sums are
- * carried along (see `solverKernel`), so that nothing is subtracted.
+ * Solves the rows (−a, 1 + hr + a + c, −c)·y = u where `active` is 0, and y = bound where it is 1; y is left in z. The
+ * row sums are carried along (see `solverKernel`), so that nothing is subtracted.
  */
 const solvePolicy = fn({
   name: "solvePolicy",
@@ -32,7 +32,10 @@ const solvePolicy = fn({
   },
 });
 
-/** Exercises where y is below its bound, holds on where exercise would need a negative multiplier; returns how many rows changed. */
+/**
+ * Exercises where y is below its bound, holds on where exercise would need a negative multiplier; returns how many rows
+ * changed.
+ */
 const improvePolicy = fn({
   name: "improvePolicy",
   params: [read(real), read(real), read(real), read(real), read(real), write(real), i32, real, real],
@@ -57,8 +60,9 @@ const improvePolicy = fn({
 });
 
 /**
- * One time step with early exercise wherever it is: Howard's policy iteration (Forsyth & Vetzal 2002; primal–dual active set), from the
- * policy of the step before. It ends with the exact solution of the complementarity problem, nearly always after two or three rounds.
+ * One time step with early exercise wherever it is: Howard's policy iteration (Forsyth & Vetzal 2002; primal–dual
+ * active set), from the policy of the step before. It ends with the exact solution of the complementarity problem,
+ * nearly always after two or three rounds.
  */
 export const policyStep = fn({
   name: "policyStep",

@@ -1,6 +1,6 @@
 /**
- * Many small arrays cut from few large ones. A trade needs half a dozen of a few hundred numbers each; allocated one by one they
- * cost more than filling them does.
+ * Many small arrays cut from few large ones. A trade needs half a dozen of a few hundred numbers each; allocated one by
+ * one they cost more than filling them does.
  */
 export class Arena {
   readonly #chunkLength: number;

@@ -3,13 +3,13 @@ import type { CompiledKernel, Device } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Arena } from "./arena.ts";
-import type { Lane, Reading } from "./instance.ts";
+import type { Instance, Reading } from "./instance.ts";
 import { coefficientCount } from "../operator/coefficients.ts";
-import { Launch, type LaneValues } from "./launch.ts";
-import { movingWords } from "../problem/forward.ts";
+import { Launch, type InstanceValues } from "./launch.ts";
+import { timeDependentWords } from "../problem/forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../../turns.ts";
-import { KEPT_FACTORS, MOST_VARIANTS, solverKernel, type SolverVariant, variantName } from "./item/kernel.ts";
+import { KEPT_FACTORS, MAX_VARIANTS, solverKernel, type SolverVariant, variantName } from "./item/kernel.ts";
 import { teamKernel } from "./team/kernel.ts";
 import { sliceWords } from "../operator/surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
@@ -17,17 +17,20 @@ import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
 /** Private arrays of the solver, by exercise scheme. */
-const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7, moving: 7 } as const;
+const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7, "time-dependent": 7 } as const;
 /** What private arrays that a variant does not use take, one element each. */
 const UNUSED_BYTES = 32;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
-/** About what a lane takes of a launch's memory where the device makes its mesh: coefficients of some ten factorisations, results. */
-const CLOSED_LANE_WORDS = 80;
+/**
+ * About what an instance takes of a launch's memory where the device makes its mesh: coefficients of some ten
+ * factorisations, results.
+ */
+const CLOSED_INSTANCE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
-/** Most nodes a lane may have on a device, in whichever of the splits has most room. */
+/** Most nodes an instance may have on a device, in whichever of the splits has most room. */
 export function largestNodes(
   device: Device,
   precision: Precision,
@@ -35,25 +38,25 @@ export function largestNodes(
   splits: readonly Split[] = preferredSplits(device),
 ): number {
   const bytes = PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4);
-  const most = CAPACITIES[CAPACITIES.length - 1];
+  const max = CAPACITIES[CAPACITIES.length - 1];
   const roomOf = (split: Split): number =>
     split === "item"
-      ? Math.min(most, Math.floor((device.limits.maxPrivateBytes - UNUSED_BYTES) / bytes))
+      ? Math.min(max, Math.floor((device.limits.maxPrivateBytes - UNUSED_BYTES) / bytes))
       : Math.max(0, ...CAPACITIES.filter((nodes) => teamCapacity(device, precision, nodes, split) !== undefined));
   return Math.max(...splits.map(roomOf));
 }
 
 /**
- * Solves lanes on a device, those of one pattern together. Keeps compiled kernels and buffers for the next call; the device is
- * borrowed.
+ * Solves instances on a device, those of one pattern together. Keeps compiled kernels and buffers for the next call;
+ * the device is borrowed.
  */
-export class LaneSolver implements Disposable {
+export class BatchSolver implements Disposable {
   private readonly device: Device;
   private readonly precision: Precision;
   private readonly split: Split | "auto";
-  private readonly kernels = new LastUsed<string, Promise<CompiledKernel>>(MOST_VARIANTS);
+  private readonly kernels = new LastUsed<string, Promise<CompiledKernel>>(MAX_VARIANTS);
   private readonly memory: LaunchMemory;
-  /** For the grids and lanes that will be solved here. */
+  /** For the grids and instances that will be solved here. */
   readonly arena = new Arena();
 
   /** `split`: chosen launch by launch unless it is said; see `preferredSplits`. */
@@ -65,18 +68,18 @@ export class LaneSolver implements Disposable {
   }
 
   /**
-   * In the order of `lanes`. While the device works on some launches the next one is packed.
+   * In the order of `instances`. While the device works on some launches the next one is packed.
    * @throws the signal's reason, between launches; what the device throws
    */
-  async solve(lanes: readonly Lane[], signal?: AbortSignal): Promise<LaneValues[]> {
-    const results = new Array<LaneValues>(lanes.length);
+  async solve(instances: readonly Instance[], signal?: AbortSignal): Promise<InstanceValues[]> {
+    const results = new Array<InstanceValues>(instances.length);
     const running: Promise<void>[] = [];
     const turns = new Turns(signal);
-    for (const members of grouped(lanes)) {
-      const split = this.splitOf(lanes[members[0]], members.length);
-      const variant = this.variant(lanes[members[0]], split);
-      const kernel = await this.compiled(variant, split, lanes[members[0]].grid.time.homogeneous);
-      for (const part of parts(members, this.launchLanes(lanes[members[0]]))) {
+    for (const members of grouped(instances)) {
+      const split = this.splitOf(instances[members[0]], members.length);
+      const variant = this.variant(instances[members[0]], split);
+      const kernel = await this.compiled(variant, split, instances[members[0]].grid.time.homogeneous);
+      for (const part of parts(members, this.instancesPerLaunch(instances[members[0]]))) {
         if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
         if (turns.due) await turns.take();
@@ -84,8 +87,8 @@ export class LaneSolver implements Disposable {
           this.memory,
           kernel,
           split,
-          part.map((index) => lanes[index]),
-          variant.steady,
+          part.map((index) => instances[index]),
+          variant.homogeneous,
         );
         launch.start();
         const finished = launch.finish().then((values) => part.forEach((index, i) => (results[index] = values[i])));
@@ -102,89 +105,96 @@ export class LaneSolver implements Disposable {
     this.memory[Symbol.dispose]();
   }
 
-  /** The best split that has room for as many lanes of this kind; one item an option always has. */
-  private splitOf(lane: Lane, lanes: number): Split {
-    const { mesh, problem } = lane.grid;
-    const wanted = this.split === "auto" ? preferredSplits(this.device, lanes) : [this.split];
+  /** The best split that has room for as many instances of this kind; one item an option always has. */
+  private splitOf(instance: Instance, instances: number): Split {
+    const { mesh, problem } = instance.grid;
+    const wanted = this.split === "auto" ? preferredSplits(this.device, instances) : [this.split];
     const fits = (split: Split): boolean =>
       split === "item" ||
       (teamCapacity(this.device, this.precision, mesh.count, split) !== undefined &&
-        (split !== "half-subgroup" || mayShare(lane, this.precision)));
+        (split !== "half-subgroup" || mayShare(instance, this.precision)));
     return needsItems(problem) ? "item" : (wanted.find(fits) ?? "item");
   }
 
-  private compiled(variant: SolverVariant, split: Split, steady: boolean): Promise<CompiledKernel> {
+  private compiled(variant: SolverVariant, split: Split, homogeneous: boolean): Promise<CompiledKernel> {
     const compile = (): Promise<CompiledKernel> => {
-      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], steady);
+      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], homogeneous);
       return this.device.compile(kernel, { precision: this.precision });
     };
-    // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by content.
+    // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by
+    // content.
     if (variant.volatility !== undefined) return compile();
-    const name = `${split} ${steady} ${variantName(variant)}`;
+    const name = `${split} ${homogeneous} ${variantName(variant)}`;
     return this.kernels.getOrMake(name, compile);
   }
 
-  private variant(lane: Lane, split: Split): SolverVariant & { readonly steady: boolean } {
-    const { grid, formula } = lane;
+  private variant(instance: Instance, split: Split): SolverVariant & { readonly homogeneous: boolean } {
+    const { grid, formula } = instance;
     const capacity = this.capacity(grid, split);
     return {
       exercise: grid.scheme,
-      shape: shapeOf(lane),
+      shape: shapeOf(instance),
       dividends: grid.time.dividends > 0,
       barriers: grid.problem.barriers?.length ?? 0,
       knockIns: grid.problem.knockIns?.levels.length ?? 0,
       closed: grid.table === undefined,
-      steady: split === "item" && isSteady(lane) && this.hasRoomForRows(grid, capacity),
+      homogeneous: split === "item" && keepsFactors(instance) && this.hasRoomForRows(grid, capacity),
       points: grid.problem.spots.length > 1,
       capacity,
       ...(formula === undefined ? {} : { volatility: formula }),
     };
   }
 
-  /** Whether an item may have more arrays, for the rows of a lane whose coefficients do not depend on time and for the factors that it keeps, three arrays each. */
-  private hasRoomForRows({ scheme }: Lane["grid"], capacity: number): boolean {
+  /**
+   * Whether an item may have more arrays, for the rows of an instance whose coefficients do not depend on time and for
+   * the factors that it keeps, three arrays each.
+   */
+  private hasRoomForRows({ scheme }: Instance["grid"], capacity: number): boolean {
     const bytes = (PRIVATE_ARRAYS[scheme] + 2 + 3 * (KEPT_FACTORS - 1)) * capacity * bytesOf(this.precision);
     return bytes + UNUSED_BYTES <= this.device.limits.maxPrivateBytes;
   }
 
   /** @throws SpecError the mesh is larger than the device allows in this split */
-  private capacity({ mesh, scheme, problem }: Lane["grid"], split: Split): number {
+  private capacity({ mesh, scheme, problem }: Instance["grid"], split: Split): number {
     const needed = mesh.count;
     const team = split === "item" ? undefined : teamCapacity(this.device, this.precision, needed, split);
     if (team !== undefined) return team;
     // With a knock-in exercise on dates has as many arrays as American exercise, whose number does not change.
     const arrays = problem.knockIns === undefined ? scheme : "policy";
-    const most = largestNodes(this.device, this.precision, arrays, [split]);
-    if (needed > most)
+    const max = largestNodes(this.device, this.precision, arrays, [split]);
+    if (needed > max)
       throw new SpecError(
-        `mesh: ${needed} nodes, at most ${most} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
+        `mesh: ${needed} nodes, at most ${max} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
       );
-    return Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, most);
+    return Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, max);
   }
 
   /**
-   * Enough lanes to fill the device, and that the end of a launch, where threads wait for each other, does not count; few enough that its
-   * tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB miss each. 2,048 lanes
-   * without tables took 4 % longer on one thread than 1,024.
+   * Enough instances to fill the device, and that the end of a launch, where threads wait for each other, does not
+   * count; few enough that its tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB
+   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024.
    */
-  private launchLanes({ grid, problem, surface }: Lane): number {
-    const [lanes, own] = grid.table === undefined ? [1024, CLOSED_LANE_WORDS] : [512, grid.mesh.count * 4];
+  private instancesPerLaunch({ grid, problem, surface }: Instance): number {
+    const [instances, own] = grid.table === undefined ? [1024, CLOSED_INSTANCE_WORDS] : [512, grid.mesh.count * 4];
     const words =
       own +
-      (grid.scheme === "moving" ? movingWords(grid.time) : 0) +
+      (grid.scheme === "time-dependent" ? timeDependentWords(grid.time) : 0) +
       // Dates by the hundred make more of them than there are nodes.
       (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
       (surface === undefined ? 0 : grid.time.factorisations * sliceWords(surface.surface));
-    const most = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
-    return Math.max(1, Math.min(Math.max(lanes, 2 * this.device.parallelism), most));
+    const max = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
+    return Math.max(1, Math.min(Math.max(instances, 2 * this.device.parallelism), max));
   }
 }
 
 /** With fewer factorisations rows that are made once do not pay for the longer kernel. */
 const FEW_FACTORISATIONS = 3;
 
-/** Whether a lane's rows are made once: not those of policy iteration and of two values, which factor on the way, nor where it brings all its coefficients. */
-function isSteady({ grid, coefficients, formula, surface }: Lane): boolean {
+/**
+ * Whether an instance's rows are made once: not those of policy iteration and of two values, which factor on the way,
+ * nor where it brings all its coefficients.
+ */
+function keepsFactors({ grid, coefficients, formula, surface }: Instance): boolean {
   const { homogeneous, factorisations } = grid.time;
   const factored = grid.scheme !== "policy" && grid.problem.knockIns === undefined;
   return (
@@ -197,7 +207,7 @@ function isSteady({ grid, coefficients, formula, surface }: Lane): boolean {
   );
 }
 
-function shapeOf({ variance, formula, surface }: Lane): SolverVariant["shape"] {
+function shapeOf({ variance, formula, surface }: Instance): SolverVariant["shape"] {
   if (surface !== undefined) return "surface";
   return variance !== undefined ? "table" : formula !== undefined ? "formula" : "lognormal";
 }
@@ -206,22 +216,22 @@ function bytesOf(precision: Precision): number {
   return precision === "f32" ? 4 : 8;
 }
 
-/** Lanes that share a launch: one of them, and the indices of all. */
+/** Instances that share a launch: one of them, and the indices of all. */
 interface Group {
-  readonly lane: Lane;
+  readonly instance: Instance;
   readonly members: number[];
 }
 
-/** Indices of the lanes that can share a launch. */
-function grouped(lanes: readonly Lane[]): number[][] {
-  // By time grid first: most lanes share that very string, so that finding it costs no comparison.
+/** Indices of the instances that can share a launch. */
+function grouped(instances: readonly Instance[]): number[][] {
+  // By time grid first: most instances share that very string, so that finding it costs no comparison.
   const byReading: Record<Reading, Map<string, Map<string, number[]>>> = {
     window: new Map(),
     points: new Map(),
     both: new Map(),
   };
   const volatilities = new Map<unknown, number>();
-  const membersLike = ({ grid, formula, surface, reading }: Lane): number[] => {
+  const indicesLike = ({ grid, formula, surface, reading }: Instance): number[] => {
     const byTime = byReading[reading];
     const shared = formula ?? surface?.surface;
     let groups = byTime.get(grid.time.key);
@@ -235,13 +245,16 @@ function grouped(lanes: readonly Lane[]): number[][] {
     if (members === undefined) groups.set(key, (members = []));
     return members;
   };
-  // Fine and coarse lanes alternate, and neighbours in a book are alike: mostly it is the group of the lane before the last.
+  // Fine and coarse instances alternate, and neighbours in a book are alike: mostly it is the group of the instance
+  // before the last.
   let last: Group | undefined;
   let lastButOne: Group | undefined;
-  for (let index = 0; index < lanes.length; index++) {
-    const lane = lanes[index];
+  for (let index = 0; index < instances.length; index++) {
+    const instance = instances[index];
     const group: Group =
-      lastButOne !== undefined && isAlike(lastButOne.lane, lane) ? lastButOne : { lane, members: membersLike(lane) };
+      lastButOne !== undefined && sharesLaunch(lastButOne.instance, instance)
+        ? lastButOne
+        : { instance, members: indicesLike(instance) };
     group.members.push(index);
     lastButOne = last;
     last = group;
@@ -249,12 +262,15 @@ function grouped(lanes: readonly Lane[]): number[][] {
   const all = Object.values(byReading).flatMap((byTime) =>
     [...byTime.values()].flatMap((groups) => [...groups.values()]),
   );
-  for (const members of all) if (!lanes[members[0]].grid.time.homogeneous) sortByExpiry(members, lanes);
+  for (const members of all) if (!instances[members[0]].grid.time.homogeneous) sortByExpiry(members, instances);
   return all;
 }
 
-/** Whether two lanes share a launch for certain: what they are grouped by is the same without a look at it. Keys know the shape, so that both have volatilities of their own, or neither. */
-function isAlike(a: Lane, b: Lane): boolean {
+/**
+ * Whether two instances share a launch for certain: what they are grouped by is the same without a look at it. Keys
+ * know the shape, so that both have volatilities of their own, or neither.
+ */
+function sharesLaunch(a: Instance, b: Instance): boolean {
   return (
     a.grid.time === b.grid.time &&
     a.grid.key === b.grid.key &&
@@ -265,8 +281,8 @@ function isAlike(a: Lane, b: Lane): boolean {
 }
 
 /** Neighbours then change their rates and volatilities at the same steps, and share factorisations. */
-function sortByExpiry(members: number[], lanes: readonly Lane[]): void {
-  members.sort((a, b) => lanes[a].grid.problem.expiry - lanes[b].grid.problem.expiry || a - b);
+function sortByExpiry(members: number[], instances: readonly Instance[]): void {
+  members.sort((a, b) => instances[a].grid.problem.expiry - instances[b].grid.problem.expiry || a - b);
 }
 
 function* parts(members: readonly number[], size: number): Generator<readonly number[]> {

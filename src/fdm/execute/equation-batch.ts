@@ -3,7 +3,13 @@ import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { equationKernel } from "./item/equation-kernel.ts";
 import { privateArrays } from "./item/equation-variant.ts";
-import { type Lane, type LaneResult, lanesPerLaunch, launch, type LaunchSetting } from "./equation-launch.ts";
+import {
+  type Instance,
+  type InstanceResult,
+  instancesPerLaunch,
+  launch,
+  type LaunchSetting,
+} from "./equation-launch.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import type { Model } from "../problem/model.ts";
 import { checkParameters, entryError } from "../problem/quantity.ts";
@@ -16,8 +22,8 @@ export interface Level {
   readonly halfSteps: boolean;
 }
 
-/** A lane's solution, with the program it was made by. */
-export interface Solved extends LaneResult {
+/** An instance's solution, with the program it was made by. */
+export interface Solved extends InstanceResult {
   readonly program: TimeProgram;
   readonly timeline: Timeline;
 }
@@ -33,7 +39,7 @@ export interface Plan {
 interface Member {
   /** In the order of the plan's entries. */
   readonly at: number;
-  readonly lane: Lane;
+  readonly instance: Instance;
 }
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
@@ -74,17 +80,17 @@ export class BatchSolver {
   async solve({ entries, groups }: Plan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
     for (const { program, members } of groups) {
-      const nodes = members[0].lane.mesh.values.length;
+      const nodes = members[0].instance.mesh.values.length;
       for (let first = 0, end = 0; first < members.length; first = end) {
-        end = first + lanesPerLaunch(this.setting, nodes, program, members.length - first);
+        end = first + instancesPerLaunch(this.setting, nodes, program, members.length - first);
         const part = members.slice(first, end);
         const results = await launch(
           this.setting,
           program,
-          part.map(({ lane }) => lane),
+          part.map(({ instance }) => instance),
         );
         results.forEach((result, i) => {
-          solved[part[i].at] = { ...result, program, timeline: part[i].lane.timeline };
+          solved[part[i].at] = { ...result, program, timeline: part[i].instance.timeline };
         });
       }
     }
@@ -108,10 +114,10 @@ export class BatchSolver {
       const entry = batch.entries[index];
       const timeline = timelineOf(entry);
       const made = programOf(spec, timeline, programs);
-      const lane = { entry, timeline, mesh: this.meshOf(meshOf(entry), level.mesh) };
+      const instance = { entry, timeline, mesh: this.meshOf(meshOf(entry), level.mesh) };
       const group = groups.get(made.key);
-      if (group === undefined) groups.set(made.key, { program: made, members: [{ at, lane }] });
-      else group.members.push({ at, lane });
+      if (group === undefined) groups.set(made.key, { program: made, members: [{ at, instance }] });
+      else group.members.push({ at, instance });
       pace.expect(made.words.length / 2);
     }
     return { entries, groups: [...groups.values()] };
@@ -142,10 +148,10 @@ function programOf(
 /** @throws SpecError */
 function capacityOf(device: Device, { variant, axisName, nodes }: Model, precision: Precision): number {
   const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
-  const most = Math.min(CAPACITIES[CAPACITIES.length - 1], Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
-  if (nodes > most)
+  const max = Math.min(CAPACITIES[CAPACITIES.length - 1], Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
+  if (nodes > max)
     throw new SpecError(
-      `axes.${axisName}.nodes: ${nodes}, at most ${most} on ${device.name} in ${precision} with these conditions`,
+      `axes.${axisName}.nodes: ${nodes}, at most ${max} on ${device.name} in ${precision} with these conditions`,
     );
-  return Math.min(CAPACITIES.find((size) => size >= nodes) ?? nodes, most);
+  return Math.min(CAPACITIES.find((size) => size >= nodes) ?? nodes, max);
 }

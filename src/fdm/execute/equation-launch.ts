@@ -10,14 +10,14 @@ import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
 
 /** One entry of the batch on one mesh. */
-export interface Lane {
+export interface Instance {
   readonly entry: ParameterValues;
   readonly mesh: AxisMesh;
   readonly timeline: Timeline;
 }
 
-/** What comes back of a lane, nodes ascending. */
-export interface LaneResult {
+/** What comes back of an instance, nodes ascending. */
+export interface InstanceResult {
   readonly mesh: AxisMesh;
   readonly values: Float64Array;
   /** The exercise boundary at the program's records; NaN where no node is exercised. */
@@ -29,10 +29,10 @@ export interface LaneResult {
 /** Bytes of one launch's buffers; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 256 * 2 ** 20;
 
-/** Lanes that the CPU computes side by side, or two or four times as many in f32: fewer take as long. */
-const CPU_LANES = 8;
+/** Instances that the CPU computes side by side, or two or four times as many in f32: fewer take as long. */
+const CPU_INSTANCES = 8;
 /** Fewest rows of a part of a time loop. */
-const LEAST_ROWS = 32;
+const MIN_ROWS = 32;
 
 /** What a solution is launched with. */
 export interface LaunchSetting {
@@ -45,11 +45,10 @@ export interface LaunchSetting {
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
 
 /**
- * Lanes of the next launch, of `count` with the same number of nodes and the same program: as many as memory has room
- * for, and of lanes that wait for
- * each other no more than take a share of the time.
+ * Instances of the next launch, of `count` with the same number of nodes and the same program: as many as memory has
+ * room for, and of instances that wait for each other no more than take a share of the time.
  */
-export function lanesPerLaunch(
+export function instancesPerLaunch(
   { device, kernel, model, pace }: LaunchSetting,
   nodes: number,
   program: TimeProgram,
@@ -59,17 +58,20 @@ export function lanesPerLaunch(
     const words = arrays * nodes + program.records.length + 64;
     return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (kernel.precision === "f32" ? 4 : 8))));
   };
-  const together = device.backend === "cpu" ? 2 * CPU_LANES : device.parallelism;
+  const together = device.backend === "cpu" ? 2 * CPU_INSTANCES : device.parallelism;
   const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;
-  const lanes = Math.min(count, fitting(3), Math.max(shared, together));
-  return isSplit(lanes, nodes, program, pace) ? Math.min(lanes, fitting(3 + keptArrays(model.variant))) : lanes;
+  const instances = Math.min(count, fitting(3), Math.max(shared, together));
+  return isSplit(instances, nodes, program, pace)
+    ? Math.min(instances, fitting(3 + keptArrays(model.variant)))
+    : instances;
 }
 
-const workOf = (lanes: number, nodes: number): number => Math.ceil(lanes / CPU_LANES) * CPU_LANES * nodes;
+const workOf = (instances: number, nodes: number): number =>
+  Math.ceil(instances / CPU_INSTANCES) * CPU_INSTANCES * nodes;
 
 /** Whether a time loop is run a part at a time. */
-const isSplit = (lanes: number, nodes: number, program: TimeProgram, pace: Pace): boolean =>
-  workOf(lanes, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > LEAST_ROWS;
+const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: Pace): boolean =>
+  workOf(instances, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > MIN_ROWS;
 
 /**
  * Packs, launches, reads back. All buffers are disposed, whatever happens.
@@ -78,8 +80,8 @@ const isSplit = (lanes: number, nodes: number, program: TimeProgram, pace: Pace)
 export async function launch(
   { device, kernel, model: { descending, variant }, pace }: LaunchSetting,
   program: TimeProgram,
-  lanes: readonly Lane[],
-): Promise<LaneResult[]> {
+  instances: readonly Instance[],
+): Promise<InstanceResult[]> {
   const buffers: DeviceBuffer[] = [];
   const element = hostReal(kernel.precision);
   const filled = (type: "f64" | "f32" | "i32", values: HostArray): DeviceBuffer => {
@@ -89,26 +91,26 @@ export async function launch(
     return buffer;
   };
   try {
-    const nodes = lanes[0].mesh.values.length;
-    const dates = lanes[0].timeline.dates.length;
-    const pitch = lanes.length;
+    const nodes = instances[0].mesh.values.length;
+    const dates = instances[0].timeline.dates.length;
+    const pitch = instances.length;
     const out = device.createBuffer(element, (nodes + program.records.length) * pitch);
     buffers.push(out);
     const status = device.createBuffer("i32", STATUS_WORDS * pitch);
     buffers.push(status);
     const rows = rowsOf(program);
-    const work = workOf(lanes.length, nodes);
-    const split = isSplit(lanes.length, nodes, program, pace);
+    const work = workOf(instances.length, nodes);
+    const split = isSplit(instances.length, nodes, program, pace);
     const state = device.createBuffer(element, split ? keptArrays(variant) * nodes * pitch : 1);
     buffers.push(state);
     const args = {
-      lanes: lanes.length,
+      instances: instances.length,
       pitch,
       nodes,
       rows,
       dates,
-      table: filled(element, packedMeshes(lanes, descending)),
-      parameters: filled(element, packedParameters(lanes)),
+      table: filled(element, packedMeshes(instances, descending)),
+      parameters: filled(element, packedParameters(instances)),
       words: filled("i32", program.words),
       reals: filled(element, program.reals),
       out,
@@ -118,14 +120,18 @@ export async function launch(
     for (let first = 0, end = rows; first < rows; first = end) {
       end = split ? nextEnd(first, rows, pace.share / work) : rows;
       const start = performance.now();
-      device.launch(kernel, { ...args, first, end, recorded: recordedBefore(program, first) }, { items: lanes.length });
+      device.launch(
+        kernel,
+        { ...args, first, end, recorded: recordedBefore(program, first) },
+        { items: instances.length },
+      );
       const returned = performance.now() - start;
       await device.finish();
       pace.measured(work * (end - first), returned, performance.now() - start);
-      await pace.done(lanes.length * (end - first));
+      await pace.done(instances.length * (end - first));
     }
     const [values, words] = [await device.read(out), await device.read(status)];
-    return lanes.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));
+    return instances.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));
   } finally {
     for (const buffer of buffers) buffer[Symbol.dispose]();
   }
@@ -133,8 +139,8 @@ export async function launch(
 
 /** Where the next part of a time loop ends; what would be left of it alone joins it. */
 function nextEnd(first: number, rows: number, share: number): number {
-  const end = first + Math.max(LEAST_ROWS, Math.floor(share));
-  return rows - end < LEAST_ROWS ? rows : end;
+  const end = first + Math.max(MIN_ROWS, Math.floor(share));
+  return rows - end < MIN_ROWS ? rows : end;
 }
 
 /** Values of the exercise boundary that rows before `row` have recorded. */
@@ -144,12 +150,14 @@ function recordedBefore({ words }: TimeProgram, row: number): number {
   return count;
 }
 
-/** S of each node, then the steps of the coordinate, which are differences in f64: in f32 they would be rounded away. */
-function packedMeshes(lanes: readonly Lane[], descending: boolean): Float64Array {
-  const pitch = lanes.length;
-  const count = lanes[0].mesh.values.length;
+/**
+ * S of each node, then the steps of the coordinate, which are differences in f64: in f32 they would be rounded away.
+ */
+function packedMeshes(instances: readonly Instance[], descending: boolean): Float64Array {
+  const pitch = instances.length;
+  const count = instances[0].mesh.values.length;
   const table = new Float64Array(2 * count * pitch);
-  lanes.forEach(({ mesh: { values, coordinates } }, l) => {
+  instances.forEach(({ mesh: { values, coordinates } }, l) => {
     for (let i = 0; i < count; i++) {
       const [here, next] = descending ? [count - 1 - i, count - 2 - i] : [i, i + 1];
       table[i * pitch + l] = values[here];
@@ -159,11 +167,11 @@ function packedMeshes(lanes: readonly Lane[], descending: boolean): Float64Array
   return table;
 }
 
-function packedParameters(lanes: readonly Lane[]): Float64Array {
-  const pitch = lanes.length;
-  const rows = lanes[0].entry.length + lanes[0].timeline.dates.length;
+function packedParameters(instances: readonly Instance[]): Float64Array {
+  const pitch = instances.length;
+  const rows = instances[0].entry.length + instances[0].timeline.dates.length;
   const parameters = new Float64Array(rows * pitch);
-  lanes.forEach(({ entry, timeline: { dates } }, l) => {
+  instances.forEach(({ entry, timeline: { dates } }, l) => {
     [...entry, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
   });
   return parameters;
@@ -176,7 +184,7 @@ function laneResult(
   l: number,
   pitch: number,
   descending: boolean,
-): LaneResult {
+): InstanceResult {
   const count = mesh.values.length;
   const values = new Float64Array(count);
   for (let i = 0; i < count; i++) values[descending ? count - 1 - i : i] = out[i * pitch + l];

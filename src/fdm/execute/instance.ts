@@ -3,7 +3,14 @@ import type { PayoffProfile } from "../../products/index.ts";
 import { Arena } from "./arena.ts";
 import { coefficientCount, putCoefficients } from "../operator/coefficients.ts";
 import { barrierDomain } from "../mesh/barrier-domain.ts";
-import { aliveBetween, isKnockedIn, isWatched, knockedOutBy, liveSideOf, waitingBetween } from "../problem/barriers.ts";
+import {
+  aliveBetween,
+  isKnockedIn,
+  isMonitored,
+  knockedOutBy,
+  liveSideOf,
+  dormantBetween,
+} from "../problem/barriers.ts";
 import { dividendDomain, hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { certainExercise, domain } from "../mesh/domain.ts";
 import { certainForward, type Forward, forwardOf, isForward } from "../problem/forward.ts";
@@ -31,7 +38,7 @@ export interface Grid {
   /** Node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
   readonly table: Table | undefined;
   /** Whether the first node is certain to be exercised. */
-  readonly fixed: boolean;
+  readonly firstExercised: boolean;
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
   /** Filled in when it is first asked for, see `windowOf`. */
@@ -40,11 +47,11 @@ export interface Grid {
   readonly finer: Grid | undefined;
   /** The coordinate of the nodes, where they are not prices at all times. */
   readonly forward: Forward | undefined;
-  /** Lanes of one key and one time grid run in one launch. */
+  /** Instances of one key and one time grid run in one launch. */
   readonly key: string;
 }
 
-/** How today's spot is read: the same for all lanes of a grid. */
+/** How today's spot is read: the same for all instances of a grid. */
 export interface TodaysWindow {
   /** The spot's cell; undefined where it is knocked out, or beyond the mesh, in the exercise region. */
   readonly cell: number | undefined;
@@ -64,16 +71,19 @@ export interface Table {
 }
 
 /** One work item: a grid, and the coefficients of its time steps. */
-export interface Lane {
+export interface Instance {
   readonly grid: Grid;
   /** What is solved: the grid's own problem, or a shift of it. */
   readonly problem: OneFactorProblem;
-  /** Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is packed. */
+  /**
+   * Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is
+   * packed.
+   */
   readonly coefficients: Float64Array | undefined;
   /** σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
   readonly formula: SolverVariant["volatility"];
-  /** σ(t, S) on a grid, with its parallel move; lanes of one surface share a launch. */
+  /** σ(t, S) on a grid, with its parallel move; instances of one surface share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
   readonly reading: Reading;
 }
@@ -81,30 +91,32 @@ export interface Lane {
 /** What is read of a solution: the window of today's spot, the values at the other spots (`points`), or both. */
 export type Reading = "window" | "points" | "both";
 
-/** The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps. */
+/**
+ * The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps.
+ */
 export function grids(
   problem: OneFactorProblem,
   resolution: Resolution,
   arena = new Arena(4096),
 ): readonly [Grid, Grid] {
   const forward = forwardFor(problem);
-  const { fine, fixed } = fineMesh(problem, resolution.nodes, arena, forward);
-  return gridsOn(problem, fine, resolution, arena, fixed, forward);
+  const { fine, firstExercised } = fineMesh(problem, resolution.nodes, arena, forward);
+  return gridsOn(problem, fine, resolution, arena, firstExercised, forward);
 }
 
 /** The fine one alone, for a value without an error estimate. */
 export function fineGrid(problem: OneFactorProblem, { nodes, steps }: Resolution, arena = new Arena(4096)): Grid {
   const forward = forwardFor(problem);
-  const { fine, fixed } = fineMesh(problem, nodes, arena, forward);
+  const { fine, firstExercised } = fineMesh(problem, nodes, arena, forward);
   const { fine: time } = timesOf(forward?.flat ?? problem, steps / 2);
-  return grid(problem, fine, undefined, time, schemeOf(problem, forward), fixed, forward, arena);
+  return grid(problem, fine, undefined, time, schemeOf(problem, forward), firstExercised, forward, arena);
 }
 
 const forwardFor = (problem: OneFactorProblem): Forward | undefined =>
   isForward(problem) && exerciseScheme(problem) !== "policy" ? forwardOf(problem) : undefined;
 
 function schemeOf(problem: OneFactorProblem, forward: Forward | undefined): ExerciseScheme {
-  return forward !== undefined && problem.american ? "moving" : exerciseScheme(problem);
+  return forward !== undefined && problem.american ? "time-dependent" : exerciseScheme(problem);
 }
 
 function fineMesh(
@@ -112,13 +124,13 @@ function fineMesh(
   count: number,
   arena: Arena,
   forward: Forward | undefined,
-): { fine: Mesh; fixed: boolean } {
-  if (hasLevels(problem)) return { fine: pinnedMesh(barrierDomain(problem, count), arena), fixed: false };
+): { fine: Mesh; firstExercised: boolean } {
+  if (hasLevels(problem)) return { fine: pinnedMesh(barrierDomain(problem, count), arena), firstExercised: false };
   if (hasLargeDividends(problem)) {
     const { nodes } = pinnedMesh(dividendDomain(problem, count), arena);
     return {
       fine: { count, nodes: problem.payoff.exerciseSide === "high" ? nodes.reverse() : nodes },
-      fixed: false,
+      firstExercised: false,
     };
   }
   const spec =
@@ -128,7 +140,7 @@ function fineMesh(
   const fine = mesh(spec, arena);
   // σ by node or by formula wants nodes in a table, not in closed form.
   const tabled = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
-  return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, fixed: spec.fixed };
+  return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, firstExercised: spec.firstExercised };
 }
 
 /** The same on a mesh that was made for another problem. */
@@ -137,13 +149,13 @@ export function gridsOn(
   mesh: Mesh,
   resolution: Resolution,
   arena = new Arena(4096),
-  fixed = false,
+  firstExercised = false,
   forward?: Forward,
 ): readonly [Grid, Grid] {
   const times = timesOf(forward?.flat ?? problem, resolution.steps / 2);
   const scheme = schemeOf(problem, forward);
-  const fine = grid(problem, mesh, undefined, times.fine, scheme, fixed, forward, arena);
-  return [fine, grid(problem, coarser(mesh, arena), fine, times.coarse, scheme, fixed, forward, arena)];
+  const fine = grid(problem, mesh, undefined, times.fine, scheme, firstExercised, forward, arena);
+  return [fine, grid(problem, coarser(mesh, arena), fine, times.coarse, scheme, firstExercised, forward, arena)];
 }
 
 function grid(
@@ -152,7 +164,7 @@ function grid(
   finer: Grid | undefined,
   time: TimeGrid,
   scheme: ExerciseScheme,
-  fixed: boolean,
+  firstExercised: boolean,
   forward: Forward | undefined,
   arena: Arena,
 ): Grid {
@@ -163,17 +175,20 @@ function grid(
     problem,
     mesh,
     table,
-    fixed,
+    firstExercised,
     scheme,
     time,
     today: undefined,
     finer,
     forward,
-    key: keyOf(problem, scheme, mesh.count, fixed, table),
+    key: keyOf(problem, scheme, mesh.count, firstExercised, table),
   };
 }
 
-/** The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error in time from that in space. */
+/**
+ * The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error
+ * in time from that in space.
+ */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
   return { ...fine, time: timesOf(fine.forward?.flat ?? fine.problem, resolution.steps / 2).coarse };
 }
@@ -196,7 +211,10 @@ function findWindow(grid: Grid): TodaysWindow {
   return { cell, first: windowStart(mesh, spot, lowest, highest, cell), stencil: undefined };
 }
 
-/** Node i of a mesh of every second node is node 2i of the finer one, to the bit: where the spot is need be found but once. */
+/**
+ * Node i of a mesh of every second node is node 2i of the finer one, to the bit: where the spot is need be found but
+ * once.
+ */
 function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
   if (finer !== undefined) {
     const { cell } = windowOf(finer);
@@ -209,18 +227,19 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
 }
 
 /**
- * The first and the last node that a spot may be read from: live ones only, for the solution bends at a barrier that is watched today, and none beyond a kink at which it bends.
+ * The first and the last node that a spot may be read from: live ones only, for the solution bends at a barrier that is
+ * monitored today, and none beyond a kink at which it bends.
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;
   if (!hasLevels(problem)) return (spot) => betweenKinks(problem, mesh, spot, all);
-  const between = ({ down, up }: ReturnType<typeof waitingBetween>): readonly [number, number] => [
+  const between = ({ down, up }: ReturnType<typeof dormantBetween>): readonly [number, number] => [
     down === undefined ? all[0] : firstFrom(mesh, down.level),
     up === undefined ? all[1] : firstFrom(mesh, up.level),
   ];
   const alive = between(aliveBetween(problem, 0, dates[1]));
-  const waiting = problem.knockIns === undefined ? alive : between(waitingBetween(problem, 0, dates[1]));
-  return (spot) => (isKnockedIn(problem, spot) ? betweenKinks(problem, mesh, spot, alive) : waiting);
+  const dormant = problem.knockIns === undefined ? alive : between(dormantBetween(problem, 0, dates[1]));
+  return (spot) => (isKnockedIn(problem, spot) ? betweenKinks(problem, mesh, spot, alive) : dormant);
 }
 
 /**
@@ -266,55 +285,66 @@ function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   const initial = averagedPayoff(payoff, nodes, arena);
   if (payoff.jumps) takeLiveSides(initial, mesh, problem);
   if (!american && exerciseTimes.length === 0) return { nodes, initial, obstacle: undefined };
-  // A continuous payoff with its kinks on nodes is its own average; on dates it is exercised as it is at expiry, by its average.
+  // A continuous payoff with its kinks on nodes is its own average; on dates it is exercised as it is at expiry, by its
+  // average.
   if (payoff.exercised === payoff.value || !(american || payoff.jumps)) return { nodes, initial, obstacle: initial };
   const obstacle = nodes.map((spot) => payoff.exercised(spot));
   if (american) for (let i = 0; i < initial.length; i++) initial[i] = Math.max(initial[i], obstacle[i]);
   return { nodes, initial, obstacle };
 }
 
-/** Where a payoff jumps at the very barrier that is watched on the last date, the solver wants its value on the living side. */
+/**
+ * Where a payoff jumps at the very barrier that is monitored on the last date, the solver wants its value on the living
+ * side.
+ */
 function takeLiveSides(initial: Float64Array, mesh: Mesh, { payoff, barriers = [], expiry }: OneFactorProblem): void {
   for (const barrier of barriers) {
-    if (barrier.times === undefined || !isWatched(barrier, expiry, expiry)) continue;
+    if (barrier.times === undefined || !isMonitored(barrier, expiry, expiry)) continue;
     const node = firstFrom(mesh, barrier.level);
     if (nodeAt(mesh, node) === barrier.level) initial[node] = payoff.value(liveSideOf(barrier));
   }
 }
 
-const SCHEMES = ["none", "brennan-schwartz", "policy", "dates", "moving"] as const satisfies readonly ExerciseScheme[];
+const SCHEMES = [
+  "none",
+  "brennan-schwartz",
+  "policy",
+  "dates",
+  "time-dependent",
+] as const satisfies readonly ExerciseScheme[];
 const SHAPES = ["lognormal", "table", "formula", "surface"] as const satisfies readonly SolverVariant["shape"][];
 /** Strings by number: made once for all grids alike, and then compared by address. A pure function's memory. */
 const keys = new Map<number, string>();
-const MOST_KEYS = 4096;
+const MAX_KEYS = 4096;
 /** Schemes, shapes, whether the first node is fixed, none to two columns. */
-const MOST_KINDS = SCHEMES.length * SHAPES.length * 2 * 3;
+const MAX_KINDS = SCHEMES.length * SHAPES.length * 2 * 3;
 
 function keyOf(
   problem: OneFactorProblem,
   scheme: ExerciseScheme,
   nodes: number,
-  fixed: boolean,
+  firstExercised: boolean,
   table: Table | undefined,
 ): string {
   const shape = shapeOf(problem);
   const spots = problem.spots.length;
   const barriers = problem.barriers?.length ?? 0;
   const columns = table === undefined ? 0 : hasObstacle(table) ? 2 : 1;
-  const kinds = ((SCHEMES.indexOf(scheme) * SHAPES.length + SHAPES.indexOf(shape)) * 2 + (fixed ? 1 : 0)) * 3 + columns;
-  const code = ((barriers * 4096 + spots) * 65_536 + nodes) * MOST_KINDS + kinds;
+  const kinds =
+    ((SCHEMES.indexOf(scheme) * SHAPES.length + SHAPES.indexOf(shape)) * 2 + (firstExercised ? 1 : 0)) * 3 + columns;
+  const code = ((barriers * 4096 + spots) * 65_536 + nodes) * MAX_KINDS + kinds;
   let key = keys.get(code);
   if (key === undefined) {
-    if (keys.size >= MOST_KEYS) keys.clear();
-    keys.set(code, (key = `${scheme} ${shape} ${nodes} ${fixed} ${columns} ${spots} ${barriers}`));
+    if (keys.size >= MAX_KEYS) keys.clear();
+    keys.set(code, (key = `${scheme} ${shape} ${nodes} ${firstExercised} ${columns} ${spots} ${barriers}`));
   }
   return problem.knockIns === undefined ? key : `${key} ${problem.knockIns.levels.length}`;
 }
 
 /**
- * The payoff on the nodes; cells that hold a kink get the payoff's mean over the cell, unless the node is the kink and the
- * payoff continuous: then its values already have the second difference of the true kink (Pooley, Vetzal & Forsyth 2003).
- * A payoff that names no kinks may have some: all its cells are averaged.
+ * The payoff on the nodes; cells that hold a kink get the payoff's mean over the cell, unless the node is the kink and
+ * the payoff continuous: then its values already have the second difference of the true kink (Pooley, Vetzal & Forsyth
+ * 2003). A payoff that names no kinks may have some: all its cells are averaged.
  * @throws SpecError a value that is not a number
  */
 function averagedPayoff(payoff: PayoffProfile, nodes: Float64Array, arena: Arena): Float64Array {
@@ -349,14 +379,15 @@ function averageCell(values: Float64Array, nodes: Float64Array, i: number, payof
 
 function isAveraged({ kinks, jumps }: PayoffProfile, node: number, left: number, right: number): boolean {
   for (const kink of kinks) if ((kink - left) * (kink - right) < 0 && node > 0 && (jumps || kink !== node)) return true;
-  // Beside the node at zero there is a cell that is far from symmetric, as the half cell at an end is: its mean is not the node's.
+  // Beside the node at zero there is a cell that is far from symmetric, as the half cell at an end is: its mean is not
+  // the node's.
   const [before, after] = [Math.abs(node - left), Math.abs(right - node)];
   return kinks.length === 0 && after > 0.25 * before && before > 0.25 * after;
 }
 
 /**
- * What a kink on the node itself adds to the mean of its cell, which another kink is in, too. Where each is alone in its cell it is left out, so it is here: the meshes
- * that extrapolation compares have to treat a kink alike.
+ * What a kink on the node itself adds to the mean of its cell, which another kink is in, too. Where each is alone in
+ * its cell it is left out, so it is here: the meshes that extrapolation compares have to treat a kink alike.
  */
 function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, right: number): number {
   const nearest = Math.min(...kinks.filter((other) => other !== kink).map((other) => Math.abs(other - kink)));
@@ -366,8 +397,8 @@ function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, rig
 }
 
 /**
- * Brennan and Schwartz' elimination is exact if the exercise region is one interval at the mesh's first nodes. Negative rates
- * (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
+ * Brennan and Schwartz' elimination is exact if the exercise region is one interval at the mesh's first nodes. Negative
+ * rates (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
  */
 function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
   const { american, exerciseTimes = [], payoff, rates, dividendYield } = problem;
@@ -375,8 +406,8 @@ function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
   // A rebate may be worth more than exercise at one end of the mesh.
   if (hasLevels(problem) || payoff.exerciseSide === "unknown") return "policy";
   const { values } = rates;
-  const leastRate = values.length === 1 ? values[0] : Math.min(...values);
-  if (payoff.exerciseSide === "low" || payoff.jumps) return leastRate >= 0 ? "brennan-schwartz" : "policy";
+  const minRate = values.length === 1 ? values[0] : Math.min(...values);
+  if (payoff.exerciseSide === "low" || payoff.jumps) return minRate >= 0 ? "brennan-schwartz" : "policy";
   return dividendYield >= 0 ? "brennan-schwartz" : "policy";
 }
 
@@ -391,13 +422,16 @@ function shapeOf({ diffusion }: OneFactorProblem): SolverVariant["shape"] {
   }
 }
 
-/** The lane that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward's coordinate a shift has a grid of its own. */
-export function lane(
+/**
+ * The instance that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward's coordinate
+ * a shift has a grid of its own.
+ */
+export function instance(
   base: Grid,
   problem: OneFactorProblem = base.problem,
   arena = new Arena(512),
   reading: Reading = "both",
-): Lane {
+): Instance {
   const grid = base.forward === undefined || problem === base.problem ? base : movedGrid(base, problem);
   const { diffusion } = problem;
   return {
@@ -412,8 +446,8 @@ export function lane(
 }
 
 /**
- * A shift of rates moves the kink of the first payoff, and its mesh. Read on the same nodes if the spot is between them still, for then the difference to the base is that of the
- * solutions alone.
+ * A shift of rates moves the kink of the first payoff, and its mesh. Read on the same nodes if the spot is between them
+ * still, for then the difference to the base is that of the solutions alone.
  */
 function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
   const forward = forwardOf(problem);

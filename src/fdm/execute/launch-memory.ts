@@ -31,7 +31,10 @@ export interface Packed {
   readonly starts: Staging<Int32Array>;
 }
 
-/** Buffers and host arrays that launches take turns with: making and clearing them anew costs as much as the arithmetic. */
+/**
+ * Buffers and host arrays that launches take turns with: making and clearing them again costs as much as the
+ * arithmetic.
+ */
 export class LaunchMemory implements Disposable {
   readonly device: Device;
   /** Of buffers of reals. */
@@ -61,7 +64,7 @@ export class LaunchMemory implements Disposable {
       (buffer) => buffer.element === element && buffer.length >= length && buffer.length <= 2 * length + 1024,
     );
     if (index >= 0) return this.#free.splice(index, 1)[0] as DeviceBuffer<E>;
-    if (this.#free.length > MOST_FREE) this.#discard(this.#free.splice(0, MOST_FREE / 2));
+    if (this.#free.length > MAX_FREE) this.#discard(this.#free.splice(0, MAX_FREE / 2));
     const buffer = this.device.createBuffer(element, length);
     this.#all.add(buffer);
     return buffer;
@@ -90,4 +93,4 @@ export class LaunchMemory implements Disposable {
   }
 }
 
-const MOST_FREE = 32;
+const MAX_FREE = 32;

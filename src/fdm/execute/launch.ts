@@ -1,9 +1,9 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../../device/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "../read/interpolation.ts";
-import { type Grid, hasObstacle, type Lane, readableFrom, type Table, windowOf } from "./instance.ts";
+import { type Grid, hasObstacle, type Instance, readableFrom, type Table, windowOf } from "./instance.ts";
 import { flagsOfKept } from "../time/kept-factors.ts";
-import { movingExercise, movingWords } from "../problem/forward.ts";
+import { timeDependentExercise, timeDependentWords } from "../problem/forward.ts";
 import type { KinkedMesh } from "../mesh/mesh.ts";
 import { isKnockedIn } from "../problem/barriers.ts";
 import { coefficientCount, dividendWords, eventWords, putCoefficients, solvedBy } from "../operator/coefficients.ts";
@@ -13,36 +13,39 @@ import { EXERCISED, pointWords } from "../read/point.ts";
 import { type Split, teams } from "./split.ts";
 import { SurfaceTable } from "../operator/surface-table.ts";
 
-/** What has been read of a lane's solution, in the currency. */
-export interface LaneValues {
+/** What has been read of an instance's solution, in the currency. */
+export interface InstanceValues {
   /**
-   * In the six nodes about today's spot; without meaning where there is no window. Where the device made the mesh the nodes follow, as many, as the device rounded them.
-   * Empty if it was not wanted.
+   * In the six nodes about today's spot; without meaning where there is no window. Where the device made the mesh the
+   * nodes follow, as many, as the device rounded them. Empty if it was not wanted.
    */
   readonly window: readonly number[];
-  /** Puts those at the problem's spots after today's into a column; infinite where exercise is optimal at once. A number at a time would be allocated. */
+  /**
+   * Puts those at the problem's spots after today's into a column; infinite where exercise is optimal at once. A number
+   * at a time would be allocated.
+   */
   spots(column: Float64Array): void;
 }
 
 /** In units of the spot no value comes near what stands for exercise. */
-const MOST = 0.5 * EXERCISED;
+const MAX = 0.5 * EXERCISED;
 
-/** What a launch gives, one column a lane. */
+/** What a launch gives, one column an instance. */
 interface Output {
   readonly values: Float64Array | Float32Array;
   readonly pitch: number;
   readonly windowWords: number;
 }
 
-/** One lane's column of what a launch gives. */
-class Column implements LaneValues {
+/** One instance's column of what a launch gives. */
+class Column implements InstanceValues {
   private readonly output: Output;
-  private readonly lane: number;
+  private readonly instance: number;
   private readonly grid: Grid;
 
-  constructor(output: Output, lane: number, grid: Grid) {
+  constructor(output: Output, instance: number, grid: Grid) {
     this.output = output;
-    this.lane = lane;
+    this.instance = instance;
     this.grid = grid;
   }
 
@@ -56,26 +59,26 @@ class Column implements LaneValues {
     return this.spot * (this.grid.forward?.weight ?? 1);
   }
 
-  /** Made anew at each reading: few are read twice, and all would be kept as long as the batch. */
+  /** Made again at each reading: few are read twice, and all would be kept as long as the batch. */
   get window(): readonly number[] {
     const { values, pitch, windowWords } = this.output;
     const window = new Array<number>(windowWords);
-    const { lane, scale, spot } = this;
-    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + lane] * (k < WINDOW ? scale : spot);
+    const { instance, scale, spot } = this;
+    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + instance] * (k < WINDOW ? scale : spot);
     return window;
   }
 
   spots(column: Float64Array): void {
-    const { lane, scale } = this;
+    const { instance, scale } = this;
     const { values, pitch, windowWords } = this.output;
     for (let k = 0; k < column.length; k++) {
-      const value = values[(windowWords + k) * pitch + lane];
-      column[k] = value > MOST ? Number.POSITIVE_INFINITY : value * scale;
+      const value = values[(windowWords + k) * pitch + instance];
+      column[k] = value > MAX ? Number.POSITIVE_INFINITY : value * scale;
     }
   }
 }
 
-const LANES_AT_ONCE = 16;
+const INSTANCES_AT_ONCE = 16;
 const ROWS_AT_ONCE = 32;
 
 /** One launch: packs when made, records in `start`, reads back and returns its buffers in `finish`. */
@@ -83,8 +86,8 @@ export class Launch {
   private readonly memory: LaunchMemory;
   private readonly kernel: CompiledKernel;
   private readonly split: Split;
-  private readonly steady: boolean;
-  private readonly lanes: readonly Lane[];
+  private readonly homogeneous: boolean;
+  private readonly instances: readonly Instance[];
   private readonly pitch: number;
   /** 1, or 0 where only points are read. */
   private readonly windows: number;
@@ -98,21 +101,27 @@ export class Launch {
   private out: DeviceBuffer<"f64" | "f32"> | undefined;
 
   /** `kernel` as `split` wants it; `steady`: see `SolverVariant`. */
-  constructor(memory: LaunchMemory, kernel: CompiledKernel, split: Split, lanes: readonly Lane[], steady: boolean) {
+  constructor(
+    memory: LaunchMemory,
+    kernel: CompiledKernel,
+    split: Split,
+    instances: readonly Instance[],
+    homogeneous: boolean,
+  ) {
     this.memory = memory;
     this.kernel = kernel;
     this.split = split;
-    this.steady = steady;
-    this.lanes = lanes;
+    this.homogeneous = homogeneous;
+    this.instances = instances;
     // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
-    this.pitch = ((lanes.length + 63) & ~63) + 8;
-    const [{ grid, reading }] = lanes;
+    this.pitch = ((instances.length + 63) & ~63) + 8;
+    const [{ grid, reading }] = instances;
     this.windows = reading === "points" ? 0 : 1;
     this.points = reading === "window" ? 0 : grid.problem.spots.length - 1;
     this.closed = grid.table === undefined;
-    this.flags = steady ? flagsOfKept(lanes) : neededFlags(lanes);
+    this.flags = homogeneous ? flagsOfKept(instances) : neededFlags(instances);
     this.packed = memory.pack();
-    this.surface = lanes[0].surface && new SurfaceTable(lanes, lanes[0].surface.surface);
+    this.surface = instances[0].surface && new SurfaceTable(instances, instances[0].surface.surface);
     if (this.closed) this.packMeshes();
     else this.packTable();
     this.packCoefficients();
@@ -120,7 +129,7 @@ export class Launch {
   }
 
   start(): void {
-    const { grid, formula } = this.lanes[0];
+    const { grid, formula } = this.instances[0];
     const { table, coefficients, starts } = this.packed;
     const { device, element } = this.memory;
     this.out = this.buffer(element, this.outputs * this.pitch);
@@ -128,14 +137,14 @@ export class Launch {
     device.launch(
       this.kernel,
       {
-        lanes: this.lanes.length,
+        instances: this.instances.length,
         pitch: this.pitch,
         nodes: grid.mesh.count,
         runs: runs.length,
         windows: this.windows,
         points: this.points,
         obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
-        fixed: grid.fixed,
+        firstExercised: grid.firstExercised,
         scale: formula === undefined ? 1 : grid.problem.spots[0],
         table: this.filled(element, table.used()),
         coefficients: this.filled(element, coefficients.used()),
@@ -144,12 +153,12 @@ export class Launch {
         out: this.out,
       },
       this.split === "item"
-        ? { items: this.lanes.length }
-        : { groups: Math.ceil(this.lanes.length / teams[this.split].options) },
+        ? { items: this.instances.length }
+        : { groups: Math.ceil(this.instances.length / teams[this.split].options) },
     );
   }
 
-  /** Values a lane, those of its window first. */
+  /** Values an instance, those of its window first. */
   private get outputs(): number {
     return this.windowWords + this.points;
   }
@@ -158,32 +167,32 @@ export class Launch {
     return (this.closed ? 2 : 1) * this.windows * WINDOW;
   }
 
-  async finish(): Promise<LaneValues[]> {
+  async finish(): Promise<InstanceValues[]> {
     if (this.out === undefined) return [];
     const { pitch, windowWords } = this;
     const values = await this.memory.device.read(this.out, 0, this.outputs * pitch);
     this.memory.give(this.buffers);
     const output = { values, pitch, windowWords };
-    return this.lanes.map(({ grid }, l) => new Column(output, l, grid));
+    return this.instances.map(({ grid }, l) => new Column(output, l, grid));
   }
 
   /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
   private packTable(): void {
-    const { grid, variance } = this.lanes[0];
+    const { grid, variance } = this.instances[0];
     const { count } = grid.mesh;
     const hasObstacles = hasObstacle(grid.table);
     const columns = 2 + (hasObstacles ? 1 : 0) + (variance === undefined ? 0 : 1);
     const table = this.takeTable(columns * count * this.pitch);
     const toSpot = (spot: number): number => 1 / spot;
-    this.column(table, 0, (lane) => tableOf(lane).nodes, toSpot);
-    this.column(table, count, (lane) => tableOf(lane).initial, toSpot);
-    if (hasObstacles) this.column(table, 2 * count, (lane) => tableOf(lane).obstacle as Float64Array, toSpot);
+    this.column(table, 0, (instance) => tableOf(instance).nodes, toSpot);
+    this.column(table, count, (instance) => tableOf(instance).initial, toSpot);
+    if (hasObstacles) this.column(table, 2 * count, (instance) => tableOf(instance).obstacle as Float64Array, toSpot);
     if (variance === undefined) return;
     const row = (columns - 1) * count;
     this.column(
       table,
       row,
-      (lane) => lane.variance as Float64Array,
+      (instance) => instance.variance as Float64Array,
       (spot) => spot ** -2,
     );
   }
@@ -198,13 +207,13 @@ export class Launch {
 
   /** What the solver makes a mesh and a vanilla payoff of, in its order, and of an obstacle that moves. */
   private packMeshes(): void {
-    const { lanes, pitch } = this;
-    const isMoving = lanes[0].grid.scheme === "moving";
-    const moves = isMoving ? movingWords(lanes[0].grid.time) : 0;
+    const { instances, pitch } = this;
+    const isTimeDependent = instances[0].grid.scheme === "time-dependent";
+    const moves = isTimeDependent ? timeDependentWords(instances[0].grid.time) : 0;
     const packed = this.takeTable((CLOSED_WORDS + moves) * pitch);
-    if (isMoving) this.packMoves(packed.subarray(CLOSED_WORDS * pitch));
-    for (let l = 0; l < lanes.length; l++) {
-      const { mesh, problem } = lanes[l].grid;
+    if (isTimeDependent) this.packMoves(packed.subarray(CLOSED_WORDS * pitch));
+    for (let l = 0; l < instances.length; l++) {
+      const { mesh, problem } = instances[l].grid;
       const { kink, width, step, at, zeroAt } = mesh as KinkedMesh;
       packed[l] = kink / problem.spots[0];
       packed[pitch + l] = width;
@@ -217,10 +226,10 @@ export class Launch {
 
   /** Of each step what early exercise pays, φ·(slope·x − kink): slope, φ·kink. */
   private packMoves(packed: Float64Array | Float32Array): void {
-    const { lanes, pitch } = this;
-    for (let first = 0; first < lanes.length; first += LANES_AT_ONCE) {
-      const few = lanes.slice(first, first + LANES_AT_ONCE);
-      const factors = few.map(({ problem, grid }) => movingExercise(problem, grid.time));
+    const { instances, pitch } = this;
+    for (let first = 0; first < instances.length; first += INSTANCES_AT_ONCE) {
+      const few = instances.slice(first, first + INSTANCES_AT_ONCE);
+      const factors = few.map(({ problem, grid }) => timeDependentExercise(problem, grid.time));
       const kinks = few.map(signedKink);
       for (let k = 0; k < factors[0].length; k += 2)
         for (let l = 0, at = k * pitch + first; l < few.length; l++, at++) {
@@ -231,32 +240,32 @@ export class Launch {
   }
 
   private packCoefficients(): void {
-    const { lanes, pitch } = this;
-    const rows = keptRows(lanes[0], this.flags);
-    const kept = this.steady ? this.flags : undefined;
-    const count = rows?.length ?? coefficientCount(lanes[0].grid.time, solvedBy(lanes[0]), kept);
+    const { instances, pitch } = this;
+    const rows = keptRows(instances[0], this.flags);
+    const kept = this.homogeneous ? this.flags : undefined;
+    const count = rows?.length ?? coefficientCount(instances[0].grid.time, solvedBy(instances[0]), kept);
     const pointRows = this.points * pointWords(this.closed);
     const packed = this.packed.coefficients.take((count + pointRows) * pitch);
-    if (rows === undefined) putCoefficients(packed, pitch, lanes, kept);
+    if (rows === undefined) putCoefficients(packed, pitch, instances, kept);
     else this.copyRows(packed, rows);
     if (pointRows > 0) this.packPoints(packed.subarray(count * pitch));
   }
 
-  /** A row of a few lanes at a time: rows are far apart, and each write to another one a new line of the cache. */
+  /** A row of a few instances at a time: rows are far apart, and each write to another one a new line of the cache. */
   private copyRows(packed: Float64Array | Float32Array, kept: readonly number[]): void {
-    const { lanes, pitch } = this;
-    for (let first = 0; first < lanes.length; first += LANES_AT_ONCE) {
-      const end = Math.min(first + LANES_AT_ONCE, lanes.length);
+    const { instances, pitch } = this;
+    for (let first = 0; first < instances.length; first += INSTANCES_AT_ONCE) {
+      const end = Math.min(first + INSTANCES_AT_ONCE, instances.length);
       for (let i = 0; i < kept.length; i++)
         for (let l = first, at = i * pitch; l < end; l++)
-          packed[at + l] = (lanes[l].coefficients as Float64Array)[kept[i]];
+          packed[at + l] = (instances[l].coefficients as Float64Array)[kept[i]];
     }
   }
 
   /** Points after the coefficients: spots, and the nodes that they may be read from where those are not all. */
   private packPoints(packed: Float64Array | Float32Array): void {
     const words = pointWords(this.closed);
-    this.lanes.forEach(({ grid }, l) => {
+    this.instances.forEach(({ grid }, l) => {
       const { spots } = grid.problem;
       const readable = this.closed || this.points === 0 ? undefined : readableFrom(grid);
       for (let k = 0; k < this.points; k++) {
@@ -272,26 +281,29 @@ export class Launch {
   }
 
   private packStarts(): void {
-    const { lanes } = this;
+    const { instances } = this;
     const packed = this.packed.starts.take(this.pitch);
     if (this.windows === 0) return;
-    for (let l = 0; l < lanes.length; l++) {
-      const { grid } = lanes[l];
+    for (let l = 0; l < instances.length; l++) {
+      const { grid } = instances[l];
       packed[l] = (windowOf(grid).first ?? 0) + numbering(grid, grid.problem.spots[0]);
     }
   }
 
-  /** Values of all lanes, scaled, from a row on; in tiles, so that what is read and what is written stays in the nearest cache. */
+  /**
+   * Values of all instances, scaled, from a row on; in tiles, so that what is read and what is written stays in the
+   * nearest cache.
+   */
   private column(
     into: Float64Array | Float32Array,
     row: number,
-    valuesOf: (lane: Lane) => Float64Array,
+    valuesOf: (instance: Instance) => Float64Array,
     scaleOf: (spot: number) => number,
   ): void {
-    const { lanes, pitch } = this;
-    const { count } = lanes[0].grid.mesh;
-    for (let first = 0; first < lanes.length; first += LANES_AT_ONCE) {
-      const few = lanes.slice(first, first + LANES_AT_ONCE);
+    const { instances, pitch } = this;
+    const { count } = instances[0].grid.mesh;
+    for (let first = 0; first < instances.length; first += INSTANCES_AT_ONCE) {
+      const few = instances.slice(first, first + INSTANCES_AT_ONCE);
       const columns = few.map(valuesOf);
       const scales = few.map(({ grid }) => scaleOf(grid.problem.spots[0]));
       for (let top = 0; top < count; top += ROWS_AT_ONCE) {
@@ -319,10 +331,10 @@ export class Launch {
   }
 }
 
-const signedKink = ({ grid: { mesh, problem } }: Lane): number =>
+const signedKink = ({ grid: { mesh, problem } }: Instance): number =>
   ((problem.payoff.vanillaSign as number) * (mesh as KinkedMesh).kink) / problem.spots[0];
 
-const tableOf = ({ grid }: Lane): Table => grid.table as Table;
+const tableOf = ({ grid }: Instance): Table => grid.table as Table;
 
 /** The value before a knock-in is numbered after that of the trade itself. */
 function numbering({ problem, mesh }: Grid, spot: number): number {
@@ -338,28 +350,28 @@ function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number, 
   );
 }
 
-function perBarrierDate({ grid }: Lane): number {
+function perBarrierDate({ grid }: Instance): number {
   return eventWords(grid.problem);
 }
 
-function perFactorisation({ grid }: Lane): number {
+function perFactorisation({ grid }: Instance): number {
   return coefficientWords(grid.problem.diffusion.kind === "formula");
 }
 
-/** The flags without the factorisations that would repeat the one before in every lane. */
-function neededFlags(lanes: readonly Lane[]): Int32Array {
-  const { time } = lanes[0].grid;
-  const rows = perFactorisation(lanes[0]);
-  if (time.homogeneous || lanes[0].formula !== undefined || lanes[0].surface !== undefined) return time.flags;
-  const barrierRows = perBarrierDate(lanes[0]);
+/** The flags without the factorisations that would repeat the one before in every instance. */
+function neededFlags(instances: readonly Instance[]): Int32Array {
+  const { time } = instances[0].grid;
+  const rows = perFactorisation(instances[0]);
+  if (time.homogeneous || instances[0].formula !== undefined || instances[0].surface !== undefined) return time.flags;
+  const barrierRows = perBarrierDate(instances[0]);
   let [row, before] = [barrierRows, -1];
   return time.flags.map((flag, step) => {
     // After a date of barriers other nodes are cut off.
     const cut = step > 0 && (time.flags[step - 1] & BARRIERS) !== 0;
     const repeats =
-      before >= 0 && !cut && lanes.every(({ coefficients }) => sameRows(coefficients as Float64Array, before, row));
+      before >= 0 && !cut && instances.every(({ coefficients }) => sameRows(coefficients as Float64Array, before, row));
     before = row;
-    row += rowsOf(flag, rows, barrierRows, dividendWords(lanes[0].grid.problem));
+    row += rowsOf(flag, rows, barrierRows, dividendWords(instances[0].grid.problem));
     return repeats ? flag & ~REFACTOR : flag;
   });
 }
@@ -369,15 +381,18 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
   return true;
 }
 
-/** Which of the rows of coefficients that lanes have a launch with these flags reads; undefined where lanes have none yet. */
-function keptRows(lane: Lane, flags: Int32Array): readonly number[] | undefined {
-  if (lane.coefficients === undefined) return undefined;
-  const barrierRows = perBarrierDate(lane);
+/**
+ * Which of the rows of coefficients that instances have a launch with these flags reads; undefined where instances have
+ * none yet.
+ */
+function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
+  if (instance.coefficients === undefined) return undefined;
+  const barrierRows = perBarrierDate(instance);
   const kept = Array.from({ length: barrierRows }, (_, k) => k);
   let row = barrierRows;
-  lane.grid.time.flags.forEach((flag, step) => {
-    const own = (flag & REFACTOR) !== 0 ? perFactorisation(lane) : 0;
-    const count = rowsOf(flag, own, barrierRows, dividendWords(lane.grid.problem));
+  instance.grid.time.flags.forEach((flag, step) => {
+    const own = (flag & REFACTOR) !== 0 ? perFactorisation(instance) : 0;
+    const count = rowsOf(flag, own, barrierRows, dividendWords(instance.grid.problem));
     const read = (flags[step] & REFACTOR) === 0 ? 0 : own;
     for (let k = 0; k < count; k++) if (k < read || k >= own) kept.push(row + k);
     row += count;

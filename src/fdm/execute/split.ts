@@ -1,6 +1,6 @@
 import { type Device, isGpu } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
-import type { Lane } from "./instance.ts";
+import type { Instance } from "./instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
 import { teamWords } from "./team/kernel.ts";
@@ -16,14 +16,20 @@ export const teams: Readonly<Record<TeamSplit, Team>> = {
   workgroup: WORKGROUP,
 };
 
-/** Node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and 17 of half of one. */
+/**
+ * Node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and 17
+ * of half of one.
+ */
 const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
   "half-subgroup": [96, 176, 272],
   subgroup: [96, 192, 288, 544],
   workgroup: [128, 192, 320, 576],
 };
 
-/** The capacity that a lane's kernel gets in a split among teams; undefined where the device cannot, or has no room for it. */
+/**
+ * The capacity that an instance's kernel gets in a split among teams; undefined where the device cannot, or has no room
+ * for it.
+ */
 export function teamCapacity(
   { limits }: Device,
   precision: Precision,
@@ -41,34 +47,37 @@ export function teamCapacity(
 
 /** Threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there are. */
 const THREADS = 2048;
-/** Lanes a multiprocessor from which on they fill a GPU two a subgroup; fewer are done sooner with a subgroup each. */
-const PAIRED_LANES = 8;
+/**
+ * Instances a multiprocessor from which on they fill a GPU two a subgroup; fewer are done sooner with a subgroup each.
+ */
+const PAIRED_INSTANCES = 8;
 
 /**
- * The splits of a device from best to worst for as many lanes.
+ * The splits of a device from best to worst for as many instances.
  *
- * A CPU is full with a few hundred options, one a SIMD lane: one item an option, always. So is a software adapter, to which a barrier is
- * 64 changes of thread: SwiftShader takes 5 to 100 times as long for the workgroup split.
+ * A CPU is full with a few hundred options, one a SIMD lane: one item an option, always. So is a software adapter, to
+ * which a barrier is 64 changes of thread: SwiftShader takes 5 to 100 times as long for the workgroup split.
  *
- * On a GPU a team keeps its option in registers for the whole time loop, where an item's private arrays are in memory off the chip
- * (design/splits.md). Two options a subgroup share its shuffles, but are half as many subgroups.
+ * On a GPU a team keeps its option in registers for the whole time loop, where an item's private arrays are in memory
+ * off the chip (design/splits.md). Two options a subgroup share its shuffles, but are half as many subgroups.
  */
-export function preferredSplits(device: Device, lanes = 0): readonly Split[] {
+export function preferredSplits(device: Device, instances = 0): readonly Split[] {
   if (!isGpu(device)) return ["item"];
-  const paired = lanes * THREADS >= PAIRED_LANES * device.parallelism;
+  const paired = instances * THREADS >= PAIRED_INSTANCES * device.parallelism;
   return paired ? ["half-subgroup", "subgroup", "workgroup", "item"] : ["subgroup", "workgroup", "item"];
 }
 
-/** Whether a problem is for one item an option: teams have one value a lane, none that waits for a knock-in. */
+/** Whether a problem is for one item an option: teams have one value an instance, none that waits for a knock-in. */
 export function needsItems({ knockIns }: OneFactorProblem): boolean {
   return knockIns !== undefined;
 }
 
 /**
- * Whether two lanes may share a subgroup. What needs more registers a node is left to whole subgroups, which have half as many nodes an item: policy iteration, barriers, emulated double,
- * dividends where the matrix changes in every step; and so are volatilities made in each step, whose cost is not that of the scans.
+ * Whether two instances may share a subgroup. What needs more registers a node is left to whole subgroups, which have
+ * half as many nodes an item: policy iteration, barriers, emulated double, dividends where the matrix changes in every
+ * step; and so are volatilities made in each step, whose cost is not that of the scans.
  */
-export function mayShare({ grid, formula, surface }: Lane, precision: Precision): boolean {
+export function mayShare({ grid, formula, surface }: Instance, precision: Precision): boolean {
   const { scheme, problem, time } = grid;
   const few = scheme !== "policy" && problem.barriers === undefined && precision !== "f32x2";
   return few && (time.homogeneous || time.dividends === 0) && formula === undefined && surface === undefined;

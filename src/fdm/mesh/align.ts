@@ -12,10 +12,10 @@ export interface Target {
 }
 
 /**
- * The increasing, piecewise linear map of node numbers to places in the mesh that takes the aligned number of each target, the nearest
- * whole or half one, to the target's place. A piece's spacing changes by a part of 1/(its intervals), so that neighbouring intervals
- * still differ by O(h²) and three-point differences keep their second order. `stride`: whole numbers are multiples of it, so that a mesh of every
- * stride-th node is aligned too.
+ * The increasing, piecewise linear map of node numbers to places in the mesh that takes the aligned number of each
+ * target, the nearest whole or half one, to the target's place. A piece's spacing changes by a part of 1/(its
+ * intervals), so that neighbouring intervals still differ by O(h²) and three-point differences keep their second order.
+ * `stride`: whole numbers are multiples of it, so that a mesh of every stride-th node is aligned too.
  * @throws SpecError two targets too close for the mesh
  */
 export function alignment(targets: readonly Target[], last: number, stride: number): (node: number) => number {

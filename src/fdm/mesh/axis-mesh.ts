@@ -34,9 +34,9 @@ export const toCoordinate = (name: CoordinateName, value: number): number => (na
 const fromCoordinate = (name: CoordinateName, x: number): number => (name === "log" ? Math.exp(x) : x);
 
 /**
- * The mesh of an axis: dense where its density says, with each aligned point exactly on a node or midway between two, in the
- * coordinate. `level` 1 is the mesh with half the intervals; it is every second node of level 0 unless a point lies midway, which it does
- * in both.
+ * The mesh of an axis: dense where its density says, with each aligned point exactly on a node or midway between two,
+ * in the coordinate. `level` 1 is the mesh with half the intervals; it is every second node of level 0 unless a point
+ * lies midway, which it does in both.
  * @throws SpecError points that cannot be aligned on so few nodes
  */
 export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {

@@ -2,18 +2,18 @@ import {
   aliveBetween,
   crossingPrice,
   isPast,
-  isWatched,
+  isMonitored,
   type KnockOut,
   SAME_DATE,
-  type WatchedLevel,
-  watchedLevels,
+  type MonitoredLevel,
+  monitoredLevels,
 } from "../problem/barriers.ts";
 import { type Bend, bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
 import {
   cashOf,
   jumpsOf,
   keptOf,
-  LEAST_PART,
+  MIN_PART,
   lowestOf,
   pinnedPrices,
   REACH,
@@ -24,34 +24,37 @@ import {
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 
-/** Half-width of the dense parts of the mesh, in standard deviations of the life; and in those between two dates of watching. */
+/**
+ * Half-width of the dense parts of the mesh, in standard deviations of the life; and in those between two dates of
+ * monitoring.
+ */
 const DENSITY = 0.9;
 const DENSITY_OF_DATES = 3;
-const LEAST_DEVIATION = 1e-4;
+const MIN_DEVIATION = 1e-4;
 /** A level below this part of the spot is no node of a mesh that goes to zero. */
 const NEXT_TO_ZERO = 1e-6;
 /** Thinner layers, in standard deviations, are those of problems that are all but deterministic, too. */
-const LEAST_LAYER = 0.02;
+const MIN_LAYER = 0.02;
 
 /**
- * Where the nodes of a problem with barriers go: on every barrier and, if they are not in each other's way, on the kinks of the payoff, and dense
- * about both. The mesh ends at a barrier that is watched continuously for the whole life, unless the problem on the other side is solved on it, too,
- * or a dividend may take the spot across it.
+ * Where the nodes of a problem with barriers go: on every barrier and, if they are not in each other's way, on the
+ * kinks of the payoff, and dense about both. The mesh ends at a barrier that is monitored continuously for the whole
+ * life, unless the problem on the other side is solved on it, too, or a dividend may take the spot across it.
  */
 export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
   const drift = Math.abs(totalDrift(problem));
   const linear = reachesZero(problem, deviation);
   const cash = cashOf(problem);
   const { lowest, highest, cutBelow } = ends(problem, deviation, drift, linear, cash);
   const within = (price: number): boolean => price > lowest && price < highest;
   // Nothing is told between a level next to zero and zero itself (`nodeOfLevel`).
-  const least = NEXT_TO_ZERO * lowestOf(problem.spots);
-  const barriers = watchedLevels(problem).filter(({ level }) => level > least && level >= lowest && level <= highest);
+  const min = NEXT_TO_ZERO * lowestOf(problem.spots);
+  const barriers = monitoredLevels(problem).filter(({ level }) => level > min && level >= lowest && level <= highest);
   const kinks = problem.payoff.kinks.filter(within);
   const base = DENSITY * deviation + Math.max(0, drift - 2 * deviation);
   // Where drift runs into a barrier the value changes over σ²/2μ, however long it lives.
-  const layer = Math.max((deviation * deviation) / drift, LEAST_LAYER * deviation);
+  const layer = Math.max((deviation * deviation) / drift, MIN_LAYER * deviation);
   const levels = barriers.map(({ level }) => level);
   const isLarge = hasLargeDividends(problem);
   const { bends, sharp } = isLarge
@@ -89,8 +92,8 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
 }
 
 /**
- * Five standard deviations from every kink and every spot that is alive, with or without the barriers whose other side is solved on the mesh, too; no
- * further than barriers let it come.
+ * Five standard deviations from every kink and every spot that is alive, with or without the barriers whose other side
+ * is solved on the mesh, too; no further than barriers let it come.
  */
 function ends(
   problem: OneFactorProblem,
@@ -101,12 +104,12 @@ function ends(
 ): { lowest: number; highest: number; cutBelow: boolean } {
   const { barriers = [], expiry } = problem;
   const isOut = (spot: number): boolean =>
-    barriers.some((barrier) => !barrier.open && isPast(barrier, spot) && isWatched(barrier, 0, expiry));
-  let least = Infinity;
-  let most = -Infinity;
+    barriers.some((barrier) => !barrier.open && isPast(barrier, spot) && isMonitored(barrier, 0, expiry));
+  let min = Infinity;
+  let max = -Infinity;
   const reachTo = (price: number): void => {
-    least = Math.min(least, price);
-    most = Math.max(most, price);
+    min = Math.min(min, price);
+    max = Math.max(max, price);
   };
   problem.payoff.kinks.forEach(reachTo);
   for (const spot of problem.spots) if (!isOut(spot)) reachTo(spot);
@@ -114,10 +117,8 @@ function ends(
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(REACH * deviation);
   // Where dividends may take the spot there may be barriers, too.
-  let low = linear
-    ? 0
-    : reached(problem, Math.max(keptOf(problem) * least - cash, LEAST_PART * least) / margin, 1 / reach);
-  let high = reached(problem, (most + cash) * margin, reach);
+  let low = linear ? 0 : reached(problem, Math.max(keptOf(problem) * min - cash, MIN_PART * min) / margin, 1 / reach);
+  let high = reached(problem, (max + cash) * margin, reach);
   if (!problem.payoff.straight) {
     low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);
     high = Math.max(high, reached(problem, weighedSpot(problem, deviation, 1), reach));
@@ -135,19 +136,24 @@ function ends(
   };
 }
 
-/** The prices from which a dividend takes the spot to a barrier that is watched then: V bends there just before it, or jumps. */
+/**
+ * The prices from which a dividend takes the spot to a barrier that is monitored then: V bends there just before it, or
+ * jumps.
+ */
 function crossings(problem: OneFactorProblem): readonly number[] {
   const { dividends, expiry } = problem;
   if (dividends.length === 0) return [];
   return dividends.flatMap((dividend) =>
-    watchedLevels(problem)
-      .filter((level) => isWatched(level, dividend.time, expiry))
+    monitoredLevels(problem)
+      .filter((level) => isMonitored(level, dividend.time, expiry))
       .map((level) => crossingPrice(level, dividend)),
   );
 }
 
-/** The value at a barrier that is watched on dates changes over the distance that the spot moves between two of them. */
-function widthOfDates({ times }: WatchedLevel, { expiry }: OneFactorProblem, deviation: number): number {
+/**
+ * The value at a barrier that is monitored on dates changes over the distance that the spot moves between two of them.
+ */
+function widthOfDates({ times }: MonitoredLevel, { expiry }: OneFactorProblem, deviation: number): number {
   if (times === undefined) return Infinity;
   const gaps = times.map((time, i) => time - (i === 0 ? 0 : times[i - 1])).filter((gap) => gap > SAME_DATE * expiry);
   return DENSITY_OF_DATES * deviation * Math.sqrt(Math.min(...gaps, expiry) / expiry);

@@ -1,9 +1,12 @@
 /**
- * Where nodes are dense: a mesh is the image of equidistant ξ under the inverse of an increasing ξ(x), and dξ/dx is its density.
+ * Where nodes are dense: a mesh is the image of equidistant ξ under the inverse of an increasing ξ(x), and dξ/dx is its
+ * density.
  *
  *   uniform   ξ = x
- *   sinh      ξ = Σₖ asinh((x − xₖ)/b)                 dx/dξ = b at a lone point, growing like |x − xₖ| (Tavella & Randall 2000, ch. 5.3)
- *   tanh      ξ = (x − x₀)/(x₁ − x₀) + ½Σₖ tanh((x − xₖ)/b)   uniform, with as many nodes again within some 2b of each point
+ *   sinh      ξ = Σₖ asinh((x − xₖ)/b) dx/dξ = b at a lone point, growing like |x − xₖ| (Tavella & Randall 2000, ch.
+ *             5.3)
+ *   tanh      ξ = (x − x₀)/(x₁ − x₀) + ½Σₖ tanh((x − xₖ)/b) uniform, with as many nodes again within some 2b of each
+ *             point
  *
  * x is the coordinate, b the width in its units, x₀ and x₁ the ends.
  */

@@ -1,19 +1,27 @@
 import type { DiscreteDividend } from "../../market/index.ts";
-import { jumpsOf, LEAST_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
+import { jumpsOf, MIN_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 
-/** A dividend is large beyond this part of the lowest kink or spot, or beyond as many standard deviations of the life. */
+/**
+ * A dividend is large beyond this part of the lowest kink or spot, or beyond as many standard deviations of the life.
+ */
 const LARGE_PART = 0.15;
 const LARGE_DEVIATIONS = 2;
 /** And all of them together beyond this part. */
 const LARGE_TOTAL = 0.5;
 /** Half-width of a dense part of the mesh, in units of the distance over which the solution bends there. */
 const DENSITY = 0.6;
-/** Bends narrower than this part of the life's standard deviation are not told from kinks, and those of that smallest deviation. */
-const LEAST_PART_OF_DEVIATION = 1e-3;
-const LEAST_DEVIATION = 1e-4;
-/** However soon a date is, a bend within as much of the life's standard deviations is near: today's value is read from nodes on both sides of the spot. */
+/**
+ * Bends narrower than this part of the life's standard deviation are not told from kinks, and those of that smallest
+ * deviation.
+ */
+const MIN_PART_OF_DEVIATION = 1e-3;
+const MIN_DEVIATION = 1e-4;
+/**
+ * However soon a date is, a bend within as much of the life's standard deviations is near: today's value is read from
+ * nodes on both sides of the spot.
+ */
 const NEAR = 0.1;
 /** A bend needs no dense part of its own where another one is at most this many times as coarse. */
 const COVERED = 1.5;
@@ -25,27 +33,31 @@ export interface Bend {
 }
 
 /**
- * Whether a dividend takes the kinks of the solution so far away that one dense part of the mesh does not serve both: V(S) just before it is V of just after it
- * at max(S·(1 − β) − α, 0), with all of its kinks at (K + α)/(1 − β), and one more at α/(1 − β), below which the spot falls to zero.
+ * Whether a dividend takes the kinks of the solution so far away that one dense part of the mesh does not serve both:
+ * V(S) just before it is V of just after it at max(S·(1 − β) − α, 0), with all of its kinks at (K + α)/(1 − β), and one
+ * more at α/(1 − β), below which the spot falls to zero.
  */
 export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
   if (dividends.length === 0) return false;
-  const least = Math.min(lowestOf(spots), lowestOf(payoff.kinks));
+  const min = Math.min(lowestOf(spots), lowestOf(payoff.kinks));
   let largest = 0;
   let total = 0;
   for (const { cash, proportional } of dividends) {
-    const part = cash / least + proportional;
+    const part = cash / min + proportional;
     largest = Math.max(largest, part);
     total += part;
   }
   return total > LARGE_TOTAL || largest > Math.min(LARGE_PART, LARGE_DEVIATIONS * Math.sqrt(totalVariance(problem)));
 }
 
-/** The mesh of a problem with large dividends: dense about every bend that the spot may come to, each as far as it needs. */
+/**
+ * The mesh of a problem with large dividends: dense about every bend that the spot may come to, each as far as it
+ * needs.
+ */
 export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const { payoff, spots, american, exerciseTimes = [] } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
   const linear = reachesZero(problem, deviation);
   const { bends, sharp } = bendsOf(problem, payoff.kinks);
   // The boundary of early exercise is about the strike whatever becomes of the spot.
@@ -56,15 +68,15 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(drift > 2 * deviation ? 2 * drift : drift);
   const reach = Math.exp(REACH * deviation);
-  let least = Math.max(Math.min(...points, leastReached(problem)), LEAST_PART * Math.min(...payoff.kinks, ...spots));
-  let most = Math.max(...points) * margin;
+  let min = Math.max(Math.min(...points, minReached(problem)), MIN_PART * Math.min(...payoff.kinks, ...spots));
+  let max = Math.max(...points) * margin;
   if (!payoff.straight) {
-    least = Math.min(least, weighedSpot(problem, deviation, -1));
-    most = Math.max(most, weighedSpot(problem, deviation, 1));
+    min = Math.min(min, weighedSpot(problem, deviation, -1));
+    max = Math.max(max, weighedSpot(problem, deviation, 1));
   }
   const ends = {
-    lowest: linear ? 0 : reached(problem, least / margin, 1 / reach),
-    highest: reached(problem, most, reach),
+    lowest: linear ? 0 : reached(problem, min / margin, 1 / reach),
+    highest: reached(problem, max, reach),
   };
   const jumps = jumpsOf(problem).filter((price) => price > ends.lowest && price < ends.highest);
   const pins = pinnedPrices(problem, [], payoff.kinks, [], jumps, count);
@@ -81,9 +93,9 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
 }
 
 /**
- * Where the solution bends, followed back from expiry over every dividend: `kinks` and the prices below which a dividend takes the spot to zero, moved
- * by drift, spread by diffusion, and `levels` of barriers, at which it always does. Only those that a spot may come to before they are spread; `sharp` are
- * those that want a node.
+ * Where the solution bends, followed back from expiry over every dividend: `kinks` and the prices below which a
+ * dividend takes the spot to zero, moved by drift, spread by diffusion, and `levels` of barriers, at which it always
+ * does. Only those that a spot may come to before they are spread; `sharp` are those that want a node.
  */
 export function bendsOf(
   problem: OneFactorProblem,
@@ -91,7 +103,7 @@ export function bendsOf(
   levels: readonly number[] = [],
 ): { readonly bends: readonly Bend[]; readonly sharp: readonly number[] } {
   const { dividends, expiry } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
   const bends: Bend[] = [];
   const sharp: number[] = [];
   const reach = reachOf(problem);
@@ -108,7 +120,7 @@ export function bendsOf(
       const spread = at * deviationAt(at);
       const width = Math.hypot(before, spread);
       const moved = Math.max(0, at * Math.abs(drift) - 2 * width);
-      bends.push({ at, width: DENSITY * Math.max(width + moved, LEAST_PART_OF_DEVIATION * deviation * at) });
+      bends.push({ at, width: DENSITY * Math.max(width + moved, MIN_PART_OF_DEVIATION * deviation * at) });
       if (before < 0.5 * width) sharp.push(at);
       return [{ at: at * Math.exp(-drift), width: width * Math.exp(-drift) }];
     });
@@ -125,8 +137,8 @@ function beforeDividend(bends: readonly Bend[], { cash, proportional }: Discrete
 }
 
 /**
- * What the lowest and the highest spot come to just before each dividend, and at expiry, `REACH` standard deviations down and up: those of the life in proportion to the
- * square root of time.
+ * What the lowest and the highest spot come to just before each dividend, and at expiry, `REACH` standard deviations
+ * down and up: those of the life in proportion to the square root of time.
  */
 function reachOf(problem: OneFactorProblem): readonly (readonly [lowest: number, highest: number])[] {
   const { spots, expiry } = problem;
@@ -152,8 +164,11 @@ function varianceUntil(problem: OneFactorProblem, time: number): number {
   return deviationOver(problem, 0, time)(problem.spots[0]) ** 2;
 }
 
-/** How far down dividends take the spots that volatility has taken down: what moves a little as a part of 100 moves much as a part of what is left. */
-function leastReached(problem: OneFactorProblem): number {
+/**
+ * How far down dividends take the spots that volatility has taken down: what moves a little as a part of 100 moves much
+ * as a part of what is left.
+ */
+function minReached(problem: OneFactorProblem): number {
   return Math.min(
     ...reachOf(problem)
       .slice(1)
@@ -167,7 +182,10 @@ interface Carrier {
   after(spot: number): number;
 }
 
-/** Of each dividend, and of expiry: R·max(S − A, 0) with the growth R and what has been paid A, as worth today. Nothing is left where a dividend takes all. */
+/**
+ * Of each dividend, and of expiry: R·max(S − A, 0) with the growth R and what has been paid A, as worth today. Nothing
+ * is left where a dividend takes all.
+ */
 function carriersOf(problem: OneFactorProblem): readonly Carrier[] {
   const { dividends, expiry } = problem;
   let [growth, paid, from] = [1, 0, 0];
@@ -187,15 +205,15 @@ const carrier =
     growth * Math.max(spot - paid, 0);
 
 /**
- * Where the solution is read, however far from every bend: at the spots, and where dividends take them, as far as the solution is no straight
- * line from there to zero.
+ * Where the solution is read, however far from every bend: at the spots, and where dividends take them, as far as the
+ * solution is no straight line from there to zero.
  */
 export function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
-  const least = LEAST_PART * Math.min(...payoff.kinks, ...spots);
+  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
+  const min = MIN_PART * Math.min(...payoff.kinks, ...spots);
   const after = carriersOf(problem).flatMap((one) => spots.map(one.after));
-  return [...spots, ...after.filter((price) => price > least)].map((at) => smooth(at, deviation));
+  return [...spots, ...after.filter((price) => price > min)].map((at) => smooth(at, deviation));
 }
 
 const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * deviation * at });
@@ -204,8 +222,8 @@ const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * 
 export function distinct(bends: readonly Bend[]): readonly Bend[] {
   const kept: Bend[] = [];
   for (const bend of bends.toSorted((a, b) => a.width - b.width)) {
-    const most = (COVERED * bend.width) ** 2;
-    if (!kept.some(({ at, width }) => (at - bend.at) ** 2 + width * width <= most)) kept.push(bend);
+    const max = (COVERED * bend.width) ** 2;
+    if (!kept.some(({ at, width }) => (at - bend.at) ** 2 + width * width <= max)) kept.push(bend);
   }
   return kept;
 }

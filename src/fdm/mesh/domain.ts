@@ -7,33 +7,34 @@ import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
 /** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
 export const REACH = 5;
 /**
- * Meshes of fewer nodes than those that books are priced on are wrong by more than what they leave out, and reach less far: with three standard deviations on 41 nodes
- * errors of European and Bermudan puts were less by a third to a half, and what is left out is still below 1e-6 of the spot. The same beyond the spot, for early exercise,
- * which five standard deviations off is worth less than 1e-7 of it, and four off 1e-6.
+ * Meshes of fewer nodes than those that books are priced on are wrong by more than what they leave out, and reach less
+ * far: with three standard deviations on 41 nodes errors of European and Bermudan puts were less by a third to a half,
+ * and what is left out is still below 1e-6 of the spot. The same beyond the spot, for early exercise, which five
+ * standard deviations off is worth less than 1e-7 of it, and four off 1e-6.
  */
 const FULL_REACH_NODES = 57;
-const LEAST_REACH = 3;
-const reachOf = (count: number): number => Math.max(REACH - Math.max(FULL_REACH_NODES - count, 0) / 8, LEAST_REACH);
+const MIN_REACH = 3;
+const reachOf = (count: number): number => Math.max(REACH - Math.max(FULL_REACH_NODES - count, 0) / 8, MIN_REACH);
 
 /**
- * Half-width of the dense part of the mesh, in standard deviations; 0.5 … 3 differ little. Wider by the cash dividends, which move
- * the kink, and by a drift that does.
+ * Half-width of the dense part of the mesh, in standard deviations; 0.5 … 3 differ little. Wider by the cash dividends,
+ * which move the kink, and by a drift that does.
  */
 const DENSITY = 0.6;
 /**
- * Standard deviations beyond the spot's forward at which the mesh may end where drift brings values in from outside: against strong drift its end row cannot know them
- * (`matrixRow`), and what it makes of them is carried as far inwards.
+ * Standard deviations beyond the spot's forward at which the mesh may end where drift brings values in from outside:
+ * against strong drift its end row cannot know them (`matrixRow`), and what it makes of them is carried as far inwards.
  */
 const INFLOW_REACH = 6;
 /** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
-const LEAST_DEVIATION = 1e-4;
+const MIN_DEVIATION = 1e-4;
 
 /** Below this part of the spot there is no need to go, wherever dividends take it. */
-export const LEAST_PART = 0.02;
+export const MIN_PART = 0.02;
 
 export interface Domain extends MeshSpec {
   /** Whether the first node is certain to be exercised: the mesh was cut off there. */
-  readonly fixed: boolean;
+  readonly firstExercised: boolean;
 }
 
 /** Where the nodes of a problem go; `exercised`: see `certainExercise`. */
@@ -43,7 +44,16 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
   const cash = cashOf(problem);
   const linear = reachesZero(problem, deviation);
   const kinks = denseAt(problem, deviation);
-  const { lowest, highest, fixed } = ends(problem, kinks, deviation, drift, cash, linear, reachOf(count), exercised);
+  const { lowest, highest, firstExercised } = ends(
+    problem,
+    kinks,
+    deviation,
+    drift,
+    cash,
+    linear,
+    reachOf(count),
+    exercised,
+  );
   const centre = kinks[kinks.length >> 1];
   return {
     count,
@@ -57,7 +67,7 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
       (linear ? cash : cash / centre),
     zero: !linear && cash > 0,
     descending: problem.payoff.exerciseSide === "high",
-    fixed,
+    firstExercised,
   };
 }
 
@@ -81,7 +91,7 @@ export function reachesZero(problem: OneFactorProblem, deviation: number): boole
   return fall > FALL * REACH * deviation;
 }
 
-const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(totalVariance(problem)), LEAST_DEVIATION);
+const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
 
 /** The prices at which σ(S) jumps. */
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
@@ -112,7 +122,7 @@ function ends(
   linear: boolean,
   deviations: number,
   exercised: number | undefined,
-): Pick<Domain, "lowest" | "highest" | "fixed"> {
+): Pick<Domain, "lowest" | "highest" | "firstExercised"> {
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(0.5 * deviation + (Math.abs(drift) > 2 * deviation ? 0.5 * Math.abs(drift) : 0));
   const reach = Math.exp(deviations * deviation);
@@ -120,7 +130,8 @@ function ends(
   const [forth, back] = [Math.exp(drift), Math.exp(-drift)];
   let lowest = linear ? 0 : reached(problem, kinks[0] * Math.min(1, back), 1 / reach);
   let highest = reached(problem, (kinks[kinks.length - 1] + cash) * Math.max(1, back), reach);
-  // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the mesh.
+  // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the
+  // mesh.
   const { american, exerciseTimes = [], payoff } = problem;
   const isEarly = american || exerciseTimes.length > 0;
   const early = Math.max(margin, reach);
@@ -135,9 +146,10 @@ function ends(
   lowest = Math.min(lowest, (lowestOf(problem.spots) * Math.min(1, forth)) / marginBelow);
   highest = Math.max(highest, highestOf(problem.spots) * Math.max(1, forth) * marginAbove);
   if (cash > 0 && !linear) {
-    // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot comes.
+    // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot
+    // comes.
     const spot = lowestOf(problem.spots);
-    const left = Math.max(keptOf(problem) * spot * Math.min(1, forth) - cash, LEAST_PART * spot);
+    const left = Math.max(keptOf(problem) * spot * Math.min(1, forth) - cash, MIN_PART * spot);
     lowest = Math.min(lowest, reached(problem, left, 1 / reach));
   }
   if (!payoff.straight) {
@@ -145,13 +157,16 @@ function ends(
     lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
     highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
   }
-  if (exercised === undefined) return { lowest, highest, fixed: false };
+  if (exercised === undefined) return { lowest, highest, firstExercised: false };
   if (problem.payoff.exerciseSide === "low")
-    return { lowest: Math.max(lowest, exercised), highest, fixed: exercised >= lowest };
-  return { lowest, highest: Math.min(highest, exercised), fixed: exercised <= highest };
+    return { lowest: Math.max(lowest, exercised), highest, firstExercised: exercised >= lowest };
+  return { lowest, highest: Math.min(highest, exercised), firstExercised: exercised <= highest };
 }
 
-/** Of a ladder's spots, or of kinks, case by case: spread into arguments they would be copied. Infinite if there are none. */
+/**
+ * Of a ladder's spots, or of kinks, case by case: spread into arguments they would be copied. Infinite if there are
+ * none.
+ */
 export function lowestOf(prices: readonly number[]): number {
   let lowest = Number.POSITIVE_INFINITY;
   for (const price of prices) if (price < lowest) lowest = price;
@@ -192,8 +207,9 @@ export function pinnedPrices(
 }
 
 /**
- * How much further the mesh has to go where drift, upwards (1) or downwards, is strong against diffusion; 1 if it is not. In ln S the end row is right for drift of up to two standard deviations,
- * in S, where nodes far out are nearer to each other and a volatility may fall, for some six times less.
+ * How much further the mesh has to go where drift, upwards (1) or downwards, is strong against diffusion; 1 if it is
+ * not. In ln S the end row is right for drift of up to two standard deviations, in S, where nodes far out are nearer to
+ * each other and a volatility may fall, for some six times less.
  */
 function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { rates, dividendYield, expiry, diffusion } = problem;
@@ -208,12 +224,16 @@ export function keptOf({ dividends }: OneFactorProblem): number {
   return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
 }
 
-/** Powers of the spot beyond this are not followed: what a payoff is worth that grows as fast is decided where no spot comes. */
-const MOST_GROWTH = 10;
+/**
+ * Powers of the spot beyond this are not followed: what a payoff is worth that grows as fast is decided where no spot
+ * comes.
+ */
+const MAX_GROWTH = 10;
 
 /**
- * The lowest of the spots, or the highest, where it is at expiry in the mean that a payoff brings which goes like S^p out there: weighed by it, ln S moves by
- * (p − ½)·σ²T; and a standard deviation beyond, since the end of the mesh, which knows straight lines only, is wrong for as long as the trade lives.
+ * The lowest of the spots, or the highest, where it is at expiry in the mean that a payoff brings which goes like S^p
+ * out there: weighed by it, ln S moves by (p − ½)·σ²T; and a standard deviation beyond, since the end of the mesh,
+ * which knows straight lines only, is wrong for as long as the trade lives.
  */
 export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { spots, payoff } = problem;
@@ -221,7 +241,7 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
   const spot = (sign > 0 ? highestOf : lowestOf)(spots) * Math.exp(drifted);
   const far = reached(problem, spot, Math.exp(sign * REACH * deviation));
   const power = Math.log2(Math.abs(payoff.value(2 ** sign * far) / payoff.value(far))) * sign;
-  const growth = Number.isFinite(power) ? Math.max(-MOST_GROWTH, Math.min(power, MOST_GROWTH)) : 0;
+  const growth = Number.isFinite(power) ? Math.max(-MAX_GROWTH, Math.min(power, MAX_GROWTH)) : 0;
   return spot * Math.exp(sign * deviation * (1 + deviation * Math.max(0, sign * (growth - 0.5))));
 }
 
@@ -229,24 +249,25 @@ export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 
  * A volatility below this part of the largest ends no mesh: drift may take the spot across prices at which nothing
  * moves at random.
  */
-const LEAST_OF_LARGEST = 0.25;
+const MIN_OF_LARGEST = 0.25;
 /** Further down than by this part of a logarithm there is no need to go. */
 const BOTTOM = 40;
 
 /**
- * The price `REACH` standard deviations of the life above `start`, or below it, for σ(S), along dx/dn = σ√T in x = ln S, which is Lamperti's
- * transform undone (for CEV with β < 1 far below the lognormal's e^{nσ√T}). `lognormal` says how far, and which way, with constant σ.
+ * The price `REACH` standard deviations of the life above `start`, or below it, for σ(S), along dx/dn = σ√T in x = ln
+ * S, which is Lamperti's transform undone (for CEV with β < 1 far below the lognormal's e^{nσ√T}). `lognormal` says how
+ * far, and which way, with constant σ.
  */
 export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
   if (problem.diffusion.kind === "deterministic") return start * lognormal;
-  const least = LEAST_OF_LARGEST * Math.sqrt(totalVariance(problem) / problem.expiry);
+  const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / problem.expiry);
   const early = volatilityOver(problem, 0, 0.5 * time);
   const late = volatilityOver(problem, 0.5 * time, time);
   const steps = 8 * REACH;
   const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(time)) / 8;
   // A volatility without bound at zero would take more than a number holds at once.
   const moved = (from: number, part: number, sigma: number): number =>
-    from + Math.max(Math.min(part * root * Math.max(sigma, least), 2), -2);
+    from + Math.max(Math.min(part * root * Math.max(sigma, min), 2), -2);
   let x = Math.log(start);
   const bottom = x - BOTTOM;
   for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
@@ -258,9 +279,9 @@ export function reached(problem: OneFactorProblem, start: number, lognormal: num
  *
  *   S* = K·β/(β − 1),   ½σ²β(β − 1) + (r − q)β − r = 0
  *
- * (β < 0 for puts, β > 1 for calls; McKean 1965), with the largest σ and the least favourable rates of the life; undefined
- * if there is none. A digital is exercised as soon as it is in the money. The solution there is the payoff, so the mesh
- * need not go on: half of its nodes would be spent on it.
+ * (β < 0 for puts, β > 1 for calls; McKean 1965), with the largest σ and the least favourable rates of the life;
+ * undefined if there is none. A digital is exercised as soon as it is in the money. The solution there is the payoff,
+ * so the mesh need not go on: half of its nodes would be spent on it.
  */
 export function certainExercise(problem: OneFactorProblem): number | undefined {
   const { american, payoff, diffusion, dividends, expiry } = problem;
@@ -302,9 +323,9 @@ const LOOKS = 24;
 const NO_PART = 1e-3;
 
 /**
- * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S², at its strongest: where that is
- * above 1 the scheme adds diffusion of its own, here or a little further out, and is of first order. Infinite where
- * σ(S, t) is rough (`isRough`).
+ * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h /
+ * ½σ²S², at its strongest: where that is above 1 the scheme adds diffusion of its own, here or a little further out,
+ * and is of first order. Infinite where σ(S, t) is rough (`isRough`).
  */
 export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
@@ -332,14 +353,14 @@ export function isRough(problem: OneFactorProblem): boolean {
   if (diffusion.kind !== "local" && diffusion.kind !== "formula") return false;
   if (diffusion.kind === "formula" && diffusion.jumps === true) return true;
   const variance = totalVariance(problem);
-  const least = NO_PART * Math.sqrt(variance / expiry);
+  const min = NO_PART * Math.sqrt(variance / expiry);
   const reach = Math.exp(LOOKED_AT * Math.sqrt(variance));
   const lowest = Math.min(spots[0], lowestOf(payoff.kinks)) / reach;
   const highest = Math.max(spots[0], ...payoff.kinks) * reach;
   const times = diffusion.kind === "local" ? [0] : [0.1, 0.3, 0.5, 0.7, 0.9].map((part) => part * expiry);
   for (let i = 0; i <= LOOKS; i++) {
     const price = lowest * (highest / lowest) ** (i / LOOKS);
-    if (times.some((time) => volatilityAt(diffusion, price, time) < least)) return true;
+    if (times.some((time) => volatilityAt(diffusion, price, time) < min)) return true;
   }
   return false;
 }

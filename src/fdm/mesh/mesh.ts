@@ -8,8 +8,8 @@ import { pinnedMesh } from "./pinned-mesh.ts";
  *
  *   ξ(x) = Σₖ asinh((x − xₖ)/b),      xₖ the kinks,
  *
- * so that dx/dξ = b near a lone kink, growing like |x − xₖ| away from it (Tavella & Randall 2000, ch. 5.3). Kinks fall on
- * nodes of even index: the coarser mesh of every second node then has them too.
+ * so that dx/dξ = b near a lone kink, growing like |x − xₖ| away from it (Tavella & Randall 2000, ch. 5.3). Kinks fall
+ * on nodes of even index: the coarser mesh of every second node then has them too.
  */
 export interface MeshSpec {
   /** Nodes, 4k + 1. */
@@ -147,9 +147,9 @@ interface Spacing {
 }
 
 /**
- * Equidistant steps of ξ over `last` intervals from `from` to `to`, with ξ = 0 at a node. The kink's index in the whole mesh, offset + at,
- * is even; within 4 nodes of an end it is the end itself or the fourth. The end that the rounding would cut short decides the
- * spacing; a linear mesh keeps S = 0, so there the kink's index is rounded down.
+ * Equidistant steps of ξ over `last` intervals from `from` to `to`, with ξ = 0 at a node. The kink's index in the whole
+ * mesh, offset + at, is even; within 4 nodes of an end it is the end itself or the fourth. The end that the rounding
+ * would cut short decides the spacing; a linear mesh keeps S = 0, so there the kink's index is rounded down.
  */
 function spacing(from: number, to: number, last: number, offset: number, log: boolean): Spacing {
   const ideal = (-from / (to - from)) * last;
@@ -194,7 +194,10 @@ function singleKink(spec: MeshSpec, nodes: Float64Array, width = spec.width): Fl
   return nodes;
 }
 
-/** Nodes on every kink: between nodes, one would move the boundary of early exercise that stands there by a part of a node's distance. */
+/**
+ * Nodes on every kink: between nodes, one would move the boundary of early exercise that stands there by a part of a
+ * node's distance.
+ */
 function manyKinks({ kinks, pins: jumps = [], width, ...spec }: MeshSpec, arena: Arena): Float64Array {
   const { count, lowest, highest } = spec;
   const inside = [...kinks, ...jumps].filter((price) => price > lowest && price < highest).sort((a, b) => a - b);

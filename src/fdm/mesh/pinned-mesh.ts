@@ -3,11 +3,13 @@ import { Arena } from "../execute/arena.ts";
 import type { NodeMesh } from "./mesh.ts";
 
 /**
- * A mesh with nodes at given prices, dense about given centres, each with a width of its own: the images of equidistant i under i → ξ → x,
+ * A mesh with nodes at given prices, dense about given centres, each with a width of its own: the images of equidistant
+ * i under i → ξ → x,
  *
  *   ξ(x) = Σₖ asinh((x − xₖ)/bₖ),      ξ(i) the monotone cubic through the pins (Fritsch & Butland 1984),
  *
- * x = ln S or S. Pins have even indices, so that the mesh of every second node has them, too; h₊ − h₋ is O(h²) everywhere.
+ * x = ln S or S. Pins have even indices, so that the mesh of every second node has them, too; h₊ − h₋ is O(h²)
+ * everywhere.
  */
 export interface PinnedMeshSpec {
   /** Nodes, 4k + 1. */
@@ -27,9 +29,14 @@ export interface PinnedMeshSpec {
   readonly zero: boolean;
 }
 
-/** Intervals between pins, if there is room: six nodes of the coarser mesh, which is what reading between them takes. */
+/**
+ * Intervals between pins, if there is room: six nodes of the coarser mesh, which is what reading between them takes.
+ */
 const APART = 10;
-/** And beside one where the solution bends: two of the coarser mesh. More would take the nodes from where the payoff's kinks are near to each other, and all else is far. */
+/**
+ * And beside one where the solution bends: two of the coarser mesh. More would take the nodes from where the payoff's
+ * kinks are near to each other, and all else is far.
+ */
 const APART_FROM_BENDS = 4;
 
 /** The mesh of a specification, ascending. Cost: about 60 ns a node. @throws SpecError more pins than nodes */
@@ -102,7 +109,10 @@ class DenseMap {
     return this.log ? Math.log(price) : price;
   }
 
-  /** asinh u = ln(u + √(1 + u²)), and one logarithm for all centres; u + √ is 1/(√ − u), which does not cancel where u < 0. */
+  /**
+   * asinh u = ln(u + √(1 + u²)), and one logarithm for all centres; u + √ is 1/(√ − u), which does not cancel where u <
+   * 0.
+   */
   at(x: number): this {
     const { centres, widths } = this;
     let product = 1;
@@ -130,7 +140,10 @@ class DenseMap {
     return slope;
   }
 
-  /** x in (low, high) with ξ(x) = target, from a first guess; steps of Newton's that leave the bracket, or are more than half of the one before, become bisections: across a thin layer they go to and fro. */
+  /**
+   * x in (low, high) with ξ(x) = target, from a first guess; steps of Newton's that leave the bracket, or are more than
+   * half of the one before, become bisections: across a thin layer they go to and fro.
+   */
   inverse(target: number, low: number, high: number, guess: number): number {
     let x = guess > low && guess < high ? guess : low;
     let before = high - low;
@@ -157,10 +170,16 @@ interface Anchor {
   readonly slope: number;
 }
 
-/** Nodes from one solution of ξ(x) = ξ(i) to the next. Between them x is a cubic in i, of the right slopes: what that changes of a mesh is O(h⁴). */
+/**
+ * Nodes from one solution of ξ(x) = ξ(i) to the next. Between them x is a cubic in i, of the right slopes: what that
+ * changes of a mesh is O(h⁴).
+ */
 const STRIDE = 4;
 
-/** Whether the cubic between two anchors is monotone (Fritsch & Carlson 1980): not where few nodes have to do for a thin layer. */
+/**
+ * Whether the cubic between two anchors is monotone (Fritsch & Carlson 1980): not where few nodes have to do for a thin
+ * layer.
+ */
 function isGentle(left: Anchor, right: Anchor): boolean {
   return Math.max(left.slope, right.slope) * (right.index - left.index) <= 3 * (right.x - left.x);
 }
@@ -229,7 +248,10 @@ function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec):
   return pins.map(({ price, ideal, image }, k) => ({ price, ideal, image, index: indices[k] }));
 }
 
-/** The monotone piecewise cubic through increasing points, with harmonic means as slopes: told where, it has its value and slope. Asked in increasing order. */
+/**
+ * The monotone piecewise cubic through increasing points, with harmonic means as slopes: told where, it has its value
+ * and slope. Asked in increasing order.
+ */
 class MonotoneCubic {
   value = 0;
   slope = 0;

@@ -1,21 +1,23 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { isPinned } from "./pinned.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
-import { TROUBLE } from "../execute/item/status.ts";
+import { FAULT } from "../execute/item/status.ts";
 import type { EquationVariant } from "../execute/item/equation-variant.ts";
 
-const TROUBLE_BITS = { slope: TROUBLE.slope, edge: TROUBLE.edge, negative: TROUBLE.negative };
+const FAULT_BITS = { slope: FAULT.slope, edge: FAULT.edge, negative: FAULT.negative };
 
 /**
- * The matrix I − hL at time t, of a stage that ends at `tEnd`: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ), pinned nodes (0, 1, 0). `direct`: eliminated from the last
- * node to the first, 1/pivot, a/pivot and c/pivot in `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). The only place that evaluates the equation, so that its code is there once. Elimination carries row sums
- * (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
+ * The matrix I − hL at time t, of a stage that ends at `tEnd`: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ),
+ * pinned nodes (0, 1, 0). `direct`: eliminated from the last node to the first, 1/pivot, a/pivot and c/pivot in
+ * `inverse`, `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). The only place
+ * that evaluates the equation, so that its code is there once. Elimination carries row sums (Grassmann, Taksar & Heyman
+ * 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
  *
  * Coefficients must be finite, and a not negative: not by more than rounding makes of 0, a few units of its largest
  * value on the mesh, which counts as 0.
  *
- * `table`: S of node i at [i·pitch + lane], then x of node i + 1 less x of node i. Status words are updated;
- * `TROUBLE`, if any, and its node are the result.
+ * `table`: S of node i at [i·pitch + instance], then x of node i + 1 less x of node i. Status words are updated;
+ * `FAULT`, if any, and its node are the result.
  */
 export function assemble(variant: EquationVariant): KernelFunction<any, any> {
   const { log, fitted, exercise, first, last, coefficients, hasSource, region } = variant;
@@ -53,16 +55,16 @@ export function assemble(variant: EquationVariant): KernelFunction<any, any> {
       innerRow: innerRow(fitted),
       regions: region !== undefined,
       ...(region === undefined ? {} : { hasEdges: region.hasEdges }),
-      ...TROUBLE_BITS,
+      ...FAULT_BITS,
     },
     body(
-      [table, parameters, inverse, lower, upper, source, status, nodes, pitch, lane, mask, t, tEnd, h],
+      [table, parameters, inverse, lower, upper, source, status, nodes, pitch, instance, mask, t, tEnd, h],
       gpu,
       env: any,
     ) {
       const last = nodes - 1;
-      let trouble = 0;
-      let troubled = 0;
+      let fault = 0;
+      let faultNode = 0;
       let lowest = 0.0; // a
       let lowestNode = 0;
       let largest = 0.0;
@@ -72,27 +74,27 @@ export function assemble(variant: EquationVariant): KernelFunction<any, any> {
       let cutHigh = 0;
       let growth = 0;
       for (let i = last; i >= 0; i--) {
-        const S = table[i * pitch + lane];
-        const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, lane, mask);
+        const S = table[i * pitch + instance];
+        const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, instance, mask);
         let below = 0.0;
         let above = 0.0;
         let decay = 0.0;
         if (env.hasSource) source[i] = 0.0;
         if (env.regions) {
-          if (!env.hasEdges(tEnd, S, parameters, pitch, lane, mask)) {
-            trouble = env.edge;
-            troubled = i;
+          if (!env.hasEdges(tEnd, S, parameters, pitch, instance, mask)) {
+            fault = env.edge;
+            faultNode = i;
           }
         }
         if (!pinned) {
-          const { a, b, c, d } = env.coefficients(t, S, parameters, pitch, lane);
+          const { a, b, c, d } = env.coefficients(t, S, parameters, pitch, instance);
           if (!(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c) && Number.isFinite(d))) {
-            trouble =
+            fault =
               (Number.isFinite(a) ? 0 : 1) |
               (Number.isFinite(b) ? 0 : 2) |
               (Number.isFinite(c) ? 0 : 4) |
               (Number.isFinite(d) ? 0 : 8);
-            troubled = i;
+            faultNode = i;
           }
           if (a < lowest) {
             lowest = a;
@@ -105,35 +107,35 @@ export function assemble(variant: EquationVariant): KernelFunction<any, any> {
           let cut = false;
           let slopes = 0.0;
           if (i === 0) {
-            const dx = table[nodes * pitch + lane];
-            const end = env.endRow(true, h, b, diffusion, drift, dx, table[pitch + lane] - S);
+            const dx = table[nodes * pitch + instance];
+            const end = env.endRow(true, h, b, diffusion, drift, dx, table[pitch + instance] - S);
             above = end.flow;
             cut = end.cut;
             if (env.firstSlope) {
-              const slope = env.firstNumber(t, S, parameters, pitch, lane);
+              const slope = env.firstNumber(t, S, parameters, pitch, instance);
               slopes = env.slopeSource(true, diffusion, drift, dx, S, slope);
             }
           } else if (i === last) {
-            const dx = table[(nodes + last - 1) * pitch + lane];
-            const end = env.endRow(false, h, b, diffusion, drift, dx, S - table[(last - 1) * pitch + lane]);
+            const dx = table[(nodes + last - 1) * pitch + instance];
+            const end = env.endRow(false, h, b, diffusion, drift, dx, S - table[(last - 1) * pitch + instance]);
             below = end.flow;
             cut = end.cut;
             if (env.lastSlope) {
-              const slope = env.lastNumber(t, S, parameters, pitch, lane);
+              const slope = env.lastNumber(t, S, parameters, pitch, instance);
               slopes = env.slopeSource(false, diffusion, drift, dx, S, slope);
             }
           } else {
-            const hDown = table[(nodes + i - 1) * pitch + lane];
-            const hUp = table[(nodes + i) * pitch + lane];
+            const hDown = table[(nodes + i - 1) * pitch + instance];
+            const hUp = table[(nodes + i) * pitch + instance];
             const inner = env.innerRow(h, diffusion, drift, hDown, hUp);
             below = inner.a;
             above = inner.c;
             cut = inner.cut;
           }
           if (env.firstSlope || env.lastSlope) {
-            if (!Number.isFinite(slopes) && trouble === 0) {
-              trouble = env.slope;
-              troubled = i;
+            if (!Number.isFinite(slopes) && fault === 0) {
+              fault = env.slope;
+              faultNode = i;
             }
           }
           if (env.hasSource) source[i] = h * (d + slopes);
@@ -157,17 +159,17 @@ export function assemble(variant: EquationVariant): KernelFunction<any, any> {
         }
       }
       const unit = gpu.precision === "f32" ? 1e-6 : gpu.precision === "f32x2" ? 1e-12 : 1e-14;
-      if (trouble === 0 && lowest < -unit * largest) {
-        trouble = env.negative;
-        troubled = lowestNode;
+      if (fault === 0 && lowest < -unit * largest) {
+        fault = env.negative;
+        faultNode = lowestNode;
       }
-      if (cuts > status[3 * pitch + lane]) {
-        status[3 * pitch + lane] = cuts;
-        status[4 * pitch + lane] = cutLow;
-        status[5 * pitch + lane] = cutHigh;
+      if (cuts > status[3 * pitch + instance]) {
+        status[3 * pitch + instance] = cuts;
+        status[4 * pitch + instance] = cutLow;
+        status[5 * pitch + instance] = cutHigh;
       }
-      if (growth > 0) status[7 * pitch + lane] = 1;
-      return { trouble, troubled };
+      if (growth > 0) status[7 * pitch + instance] = 1;
+      return { fault, faultNode };
     },
   });
 }

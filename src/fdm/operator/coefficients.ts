@@ -12,7 +12,7 @@ import { coefficientWords } from "./read-coefficients.ts";
 import { crossInWords, knockInWords } from "../conditions/knock-in.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 
-/** How many rows of coefficients a lane has; `kept`: see `putCoefficients`. */
+/** How many rows of coefficients an instance has; `kept`: see `putCoefficients`. */
 export function coefficientCount(
   { factorisations, dividends, barrierDates }: TimeGrid,
   problem: OneFactorProblem,
@@ -25,7 +25,7 @@ export function coefficientCount(
 
 const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
 
-/** What a lane's coefficients follow from; a `Lane` is one. */
+/** What an instance's coefficients follow from; a `Instance` is one. */
 export interface Solved {
   readonly grid: Pick<Grid, "time" | "mesh" | "forward">;
   readonly problem: OneFactorProblem;
@@ -35,20 +35,20 @@ export interface Solved {
 export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
 
 /**
- * Puts the rows of coefficients of lanes with the same flags, a lane a column and `pitch` words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the
- * rates and of σ² over the step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of
- * a
- * steady solver (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
+ * Puts the rows of coefficients of instances with the same flags, an instance a column and `pitch` words a row, as the
+ * solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the rates and of σ² over the
+ * step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of a time-homogeneous solver
+ * (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
  */
 export function putCoefficients(
   packed: Float64Array | Float32Array,
   pitch: number,
-  lanes: readonly Solved[],
+  instances: readonly Solved[],
   kept?: Int32Array,
 ): void {
-  // Row by row lanes themselves would be far apart in memory; grids of time are few.
-  const times = lanes.map(({ grid }) => grid.time);
-  const problems = lanes.map(solvedBy);
+  // Row by row instances themselves would be far apart in memory; grids of time are few.
+  const times = instances.map(({ grid }) => grid.time);
+  const problems = instances.map(solvedBy);
   const [{ homogeneous, eventful, flags }] = times;
   const isOneTime = times.every((time) => time === times[0]);
   const rows = new Rows(packed, pitch);
@@ -58,10 +58,10 @@ export function putCoefficients(
   const putFactorisation = homogeneous ? putConstant : putMeans;
   let at = 0; // where the next row begins
   const putEvents = (segmentOf: (time: TimeGrid) => number): void => {
-    for (let l = 0; l < lanes.length; l++) {
+    for (let l = 0; l < instances.length; l++) {
       const { dates } = times[l];
       const segment = segmentOf(times[l]);
-      putEvent(rows.from(at + l), problems[l], lanes[l].grid.mesh, dates[segment], dates[segment - 1]);
+      putEvent(rows.from(at + l), problems[l], instances[l].grid.mesh, dates[segment], dates[segment - 1]);
     }
     at += perEvent * pitch;
   };
@@ -69,9 +69,9 @@ export function putCoefficients(
   if (perEvent > 0) putEvents(({ dates }) => dates.length - 1);
   const putFactorisations = (next: number): void => {
     const alone = kept !== undefined && next > 0;
-    if (alone && isOneTime) packed.fill(times[0].factored[next], at, at + lanes.length);
+    if (alone && isOneTime) packed.fill(times[0].factored[next], at, at + instances.length);
     else
-      for (let l = 0; l < lanes.length; l++) {
+      for (let l = 0; l < instances.length; l++) {
         const { factored } = times[l];
         if (alone) packed[at + l] = factored[next];
         else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
@@ -86,10 +86,10 @@ export function putCoefficients(
       next += 3;
     }
     if ((flag & DIVIDEND) !== 0) {
-      for (let l = 0; l < lanes.length; l++) {
+      for (let l = 0; l < instances.length; l++) {
         const { steps, events } = times[l];
         const { dividend, time } = events[steps[i].segment - 1];
-        putDividend(rows.from(at + l), problems[l], lanes[l].grid.mesh, dividend as DiscreteDividend, time);
+        putDividend(rows.from(at + l), problems[l], instances[l].grid.mesh, dividend as DiscreteDividend, time);
       }
       at += perDividend * pitch;
     }

@@ -16,14 +16,15 @@ export const rowWeight = fn({
  *
  *   a = (hσ²S² − hμ·h₊)/(h₋(h₋ + h₊)),   c = (hσ²S² + hμ·h₋)/(h₊(h₋ + h₊)),   μ = (r − q)S,
  *
- * exact for quadratics on any mesh, whichever way it runs (h₋ and h₊ are signed). Where drift would make one of them negative the
- * diffusion is raised until it is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0; where drift brings values in from
- * outside, only as far as diffusion keeps that stable. A `fixed` first node takes nothing from its neighbour.
+ * exact for quadratics on any mesh, whichever way it runs (h₋ and h₊ are signed). Where drift would make one of them
+ * negative the diffusion is raised until it is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0; where
+ * drift brings values in from outside, only as far as diffusion keeps that stable. A `firstExercised` first node takes
+ * nothing from its neighbour.
  */
 export const matrixRow = fn({
   name: "matrixRow",
   params: [real, real, real, real, real, bool, bool, bool],
-  body([drift, variance, hDown, hUp, weight, isFirst, isLast, fixed]) {
+  body([drift, variance, hDown, hUp, weight, isFirst, isLast, firstExercised]) {
     let a = 0.0;
     let c = 0.0;
     if (isLast) {
@@ -31,7 +32,7 @@ export const matrixRow = fn({
       if (a < 0 && (variance < Math.abs(drift * hDown) || a < -0.5)) a = 0.0;
     } else if (isFirst) {
       c = drift * weight;
-      if (fixed || (c < 0 && (variance < Math.abs(drift * hUp) || c < -0.5))) c = 0.0;
+      if (firstExercised || (c < 0 && (variance < Math.abs(drift * hUp) || c < -0.5))) c = 0.0;
     } else {
       const fitted = Math.max(variance, Math.max(drift * hUp, -drift * hDown));
       a = (fitted - drift * hUp) * (hUp * weight);

@@ -13,15 +13,18 @@ export function isPinned({ first, last, region }: EquationVariant): KernelFuncti
       regions: region !== undefined,
       ...(region === undefined ? {} : { inside: region.inside }),
     },
-    body([i, lastNode, t, S, parameters, pitch, lane, mask], _gpu, env: any) {
+    body([i, lastNode, t, S, parameters, pitch, instance, mask], _gpu, env: any) {
       let pinned = (env.firstPinned && i === 0) || (env.lastPinned && i === lastNode);
-      if (env.regions) pinned = pinned || env.inside(t, S, parameters, pitch, lane, mask);
+      if (env.regions) pinned = pinned || env.inside(t, S, parameters, pitch, instance, mask);
       return pinned;
     },
   });
 }
 
-/** The value of a pinned node. A function of its own: the user's code for it is then in a kernel once, which halves compilation. */
+/**
+ * The value of a pinned node. A function of its own: the user's code for it is then in a kernel once, which halves
+ * compilation.
+ */
 export function pinnedValue({ first, last, region }: EquationVariant): KernelFunction<any, any> {
   const [firstPinned, lastPinned] = [first.kind === "dirichlet", last.kind === "dirichlet"];
   return fn({
@@ -35,11 +38,11 @@ export function pinnedValue({ first, last, region }: EquationVariant): KernelFun
       ...(lastPinned ? { lastValue: last.number! } : {}),
       ...(region === undefined ? {} : { regionValue: region.value }),
     },
-    body([i, lastNode, t, S, parameters, pitch, lane, mask], _gpu, env: any) {
+    body([i, lastNode, t, S, parameters, pitch, instance, mask], _gpu, env: any) {
       let value = 0.0;
-      if (env.regions) value = env.regionValue(t, S, parameters, pitch, lane, mask);
-      if (env.firstPinned && i === 0) value = env.firstValue(t, S, parameters, pitch, lane);
-      if (env.lastPinned && i === lastNode) value = env.lastValue(t, S, parameters, pitch, lane);
+      if (env.regions) value = env.regionValue(t, S, parameters, pitch, instance, mask);
+      if (env.firstPinned && i === 0) value = env.firstValue(t, S, parameters, pitch, instance);
+      if (env.lastPinned && i === lastNode) value = env.lastValue(t, S, parameters, pitch, instance);
       return value;
     },
   });

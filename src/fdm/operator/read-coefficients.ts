@@ -1,26 +1,27 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, real } from "../../kernel/index.ts";
+import { Column, valueAt } from "./column.ts";
 
 /** Words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
 
-/** A factorisation's coefficients of a lane, from `row` on; see `solverKernel`. */
-export function readCoefficients(formula: boolean): KernelFunction<any, any> {
+/** A factorisation's coefficients of an instance, from `row` on; see `solverKernel`. */
+export function readCoefficients(formula: boolean) {
   return fn({
     name: "readCoefficients",
-    params: [read(real), i32, i32, i32],
-    env: { formula },
-    body([coefficients, row, pitch, lane], _gpu, { formula }) {
+    params: [Column, i32],
+    env: { formula, valueAt },
+    body([coefficients, row], _gpu, { formula, valueAt }) {
       let time = 0.0;
       let shift = 0.0;
       if (formula) {
-        time = coefficients[(row + 4) * pitch + lane];
-        shift = coefficients[(row + 5) * pitch + lane];
+        time = valueAt(coefficients, row + 4);
+        shift = valueAt(coefficients, row + 5);
       }
       return {
-        h: coefficients[row * pitch + lane],
-        hVariance: coefficients[(row + 1) * pitch + lane],
-        hDrift: coefficients[(row + 2) * pitch + lane],
-        hRate: coefficients[(row + 3) * pitch + lane],
+        h: valueAt(coefficients, row),
+        hVariance: valueAt(coefficients, row + 1),
+        hDrift: valueAt(coefficients, row + 2),
+        hRate: valueAt(coefficients, row + 3),
         time,
         shift,
       };
@@ -28,21 +29,24 @@ export function readCoefficients(formula: boolean): KernelFunction<any, any> {
   });
 }
 
-/** Numbers a lane that a mesh and a vanilla payoff in closed form follow from. */
+/** Numbers an instance that a mesh and a vanilla payoff in closed form follow from. */
 export const CLOSED_WORDS = 6;
 
-/** A lane's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`. */
+/**
+ * An instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`.
+ */
 export const readClosed = fn({
   name: "readClosed",
-  params: [read(real), i32, i32],
-  body([table, pitch, lane]) {
+  params: [Column],
+  env: { valueAt },
+  body([table], _gpu, { valueAt }) {
     return {
-      kink: table[lane],
-      width: table[pitch + lane],
-      meshStep: table[2 * pitch + lane],
-      at: table[3 * pitch + lane],
-      zeroAt: table[4 * pitch + lane],
-      sign: table[5 * pitch + lane],
+      kink: valueAt(table, 0),
+      width: valueAt(table, 1),
+      meshStep: valueAt(table, 2),
+      at: valueAt(table, 3),
+      zeroAt: valueAt(table, 4),
+      sign: valueAt(table, 5),
     };
   },
 });

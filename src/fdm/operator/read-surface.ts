@@ -1,31 +1,32 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real } from "../../kernel/index.ts";
+import { Column } from "./column.ts";
 
 /** Words of one piece of a slice: its left end, and the cubic in the distance from there. */
 export const PIECE_WORDS = 5;
 
 /**
- * Where a lane's surface stands in the table, after everything else (`tail`):
+ * Where an instance's surface stands in the table, after everything else (`tail`):
  *
- *   [lane], [pitch + lane]   the lane's first slice; the parallel move of σ
+ *   [instance], [pitch + instance]   the instance's first slice; the parallel move of σ
  *   [2·pitch]                the number of pieces
  *   then slices              pieces of five words: the left end, σ = c₀ + u·(c₁ + u·(c₂ + u·c₃)), u = S − left end
  *
- * One slice a factorisation: σ averaged over its step. Pieces are those between the surface's spots, the first and the last flat and
- * without end. Everything in units of the spot. `shape` other than "surface": nothing is read.
+ * One slice a factorisation: σ averaged over its step. Pieces are those between the surface's spots, the first and the
+ * last flat and without end. Everything in units of the spot. `shape` other than "surface": nothing is read.
  */
-export function readSurface(shape: string): KernelFunction<any, any> {
+export function readSurface(shape: string) {
   return fn({
     name: "readSurface",
-    params: [read(real), i32, i32, i32],
+    params: [Column, i32],
     env: { surface: shape === "surface" },
-    body([table, tail, pitch, lane], gpu, { surface }) {
+    body([{ values, pitch, instance }, tail], gpu, { surface }) {
       let slice = 0;
       let pieces = 0;
       let move = 0.0;
       if (surface) {
-        slice = gpu.i32(table[tail + lane]);
-        move = table[tail + pitch + lane];
-        pieces = gpu.i32(table[tail + 2 * pitch]);
+        slice = gpu.i32(values[tail + instance]);
+        move = values[tail + pitch + instance];
+        pieces = gpu.i32(values[tail + 2 * pitch]);
       }
       return { slice, move, pieces };
     },
@@ -33,8 +34,9 @@ export function readSurface(shape: string): KernelFunction<any, any> {
 }
 
 /**
- * σ at a price, moved and not below zero, from the slice whose first word is `first`; `piece` is where the search starts, and where it
- * ended: neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons, 7 words and 8 flops a node.
+ * σ at a price, moved and not below zero, from the slice whose first word is `first`; `piece` is where the search
+ * starts, and where it ended: neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons, 7
+ * words and 8 flops a node.
  */
 export const surfaceSigma = fn({
   name: "surfaceSigma",

@@ -7,7 +7,8 @@ import type { EquationVariant } from "../execute/item/equation-variant.ts";
  *
  *   fromU·uᵢ + fromV·vᵢ + sourceᵢ + h·λᵢ,
  *
- * λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at the stage's end.
+ * λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at
+ * the stage's end.
  */
 export function rightHandSide(variant: EquationVariant): KernelFunction<any, number> {
   const { first, last, twoStages, hasSource, exercise, region } = variant;
@@ -40,7 +41,7 @@ export function rightHandSide(variant: EquationVariant): KernelFunction<any, num
       pinnedValue: pinnedValue(variant),
     },
     body(
-      [u, v, source, lambda, table, parameters, i, nodes, pitch, lane, mask, tEnd, h, fromU, fromV, e],
+      [u, v, source, lambda, table, parameters, i, nodes, pitch, instance, mask, tEnd, h, fromU, fromV, e],
       _gpu,
       env: any,
     ) {
@@ -49,9 +50,9 @@ export function rightHandSide(variant: EquationVariant): KernelFunction<any, num
       if (env.hasSource) value += source[i];
       if (env.splitting) value += h * lambda[i];
       if (env.pins) {
-        const S = table[i * pitch + lane];
-        if (env.isPinned(i, nodes - 1, tEnd, S, parameters, pitch, lane, mask)) {
-          const end = env.pinnedValue(i, nodes - 1, tEnd, S, parameters, pitch, lane, mask);
+        const S = table[i * pitch + instance];
+        if (env.isPinned(i, nodes - 1, tEnd, S, parameters, pitch, instance, mask)) {
+          const end = env.pinnedValue(i, nodes - 1, tEnd, S, parameters, pitch, instance, mask);
           value = u[i] + (end - u[i]) / e;
         }
       }

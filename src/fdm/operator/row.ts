@@ -3,7 +3,8 @@ import { matrixRow, rowWeight } from "./matrix.ts";
 import type { EquationVariant } from "../execute/item/equation-variant.ts";
 
 /**
- * a and b of the equation in the coordinate x. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² = (1/S²)(∂²/∂x² − ∂/∂x),
+ * a and b of the equation in the coordinate x. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² =
+ * (1/S²)(∂²/∂x² − ∂/∂x),
  *
  *   a_x = a/S²,   b_x = b/S − a/S².
  */
@@ -24,8 +25,8 @@ export const inCoordinate = (log: boolean): KernelFunction<any, any> =>
   });
 
 /**
- * The first or last row of I − hL off the diagonal, −(that), from the difference `dx` of the coordinates of this end's two nodes and `dS` of
- * their values: upper − this for the first, this − lower for the last, whichever way nodes run.
+ * The first or last row of I − hL off the diagonal, −(that), from the difference `dx` of the coordinates of this end's
+ * two nodes and `dS` of their values: upper − this for the first, this − lower for the last, whichever way nodes run.
  *
  *   linear          hb·(difference of V)/dS: exact for V linear in S; no second derivative
  *   zero-curvature  hb_x·(difference)/dx
@@ -61,8 +62,8 @@ export const endRow = ({ first, last }: EquationVariant): KernelFunction<any, an
   });
 
 /**
- * A row between the ends, by the three-point differences of `matrixRow`, exact for quadratics in x; `cut` says where drift outweighs diffusion.
- * `fitted` raises diffusion there; otherwise it stays as it is ("central").
+ * A row between the ends, by the three-point differences of `matrixRow`, exact for quadratics in x; `cut` says where
+ * drift outweighs diffusion. `fitted` raises diffusion there; otherwise it stays as it is ("central").
  */
 export const innerRow = (fitted: boolean): KernelFunction<any, any> =>
   fn({

@@ -1,4 +1,7 @@
-/** A lane's rows of coefficients, put one after another, each `stride` behind the one before: in an array of their own, or right in a launch's table. */
+/**
+ * An instance's rows of coefficients, put one after another, each `stride` behind the one before: in an array of their
+ * own, or right in a launch's table.
+ */
 export class Rows {
   private readonly values: Float64Array | Float32Array;
   private readonly stride: number;

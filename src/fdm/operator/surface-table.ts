@@ -1,21 +1,23 @@
 import type { LocalSurface } from "../../market/index.ts";
-import type { Lane } from "../execute/instance.ts";
+import type { Instance } from "../execute/instance.ts";
 import { surfacePieces, surfaceSlices } from "./surface.ts";
 
-/** The surface of a launch as the solver reads it (`readSurface`): slices once for all lanes with the same dates. */
+/**
+ * The surface of a launch as the solver reads it (`readSurface`): slices once for all instances with the same dates.
+ */
 export class SurfaceTable {
-  private readonly lanes: readonly Lane[];
+  private readonly instances: readonly Instance[];
   private readonly pieces: number;
-  /** Of each lane, the number of its first slice. */
+  /** Of each instance, the number of its first slice. */
   private readonly firsts: number[] = [];
   private readonly slices: Float64Array[] = [];
 
-  /** `lanes` of one pattern of steps, on one surface and one spot. */
-  constructor(lanes: readonly Lane[], surface: LocalSurface) {
-    this.lanes = lanes;
+  /** `instances` of one pattern of steps, on one surface and one spot. */
+  constructor(instances: readonly Instance[], surface: LocalSurface) {
+    this.instances = instances;
     this.pieces = surfacePieces(surface);
     const known = new Map<string, number>();
-    for (const { grid } of lanes) {
+    for (const { grid } of instances) {
       const { time, problem } = grid;
       const dates = time.dates.join();
       let first = known.get(dates);
@@ -32,7 +34,7 @@ export class SurfaceTable {
   }
 
   fill(into: Float64Array | Float32Array, pitch: number): void {
-    this.lanes.forEach(({ surface }, l) => {
+    this.instances.forEach(({ surface }, l) => {
       into[l] = this.firsts[l];
       into[pitch + l] = surface?.shift ?? 0;
     });

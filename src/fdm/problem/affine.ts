@@ -46,7 +46,8 @@ export interface AffineCoordinate {
   coordinateAt(t: number, spot: number): number;
   coordinateAt(t: number, spot: string): string;
   /**
-   * A formula in S and t as one in x and t: payoffs, volatilities. On a dividend's date S is the spot after it; it is never below zero.
+   * A formula in S and t as one in x and t: payoffs, volatilities. On a dividend's date S is the spot after it; it is
+   * never below zero.
    */
   inSpot(formula: string): string;
   /**

@@ -6,7 +6,7 @@ import type { Axis, AxisPoint } from "./equation.ts";
 import { type ParameterValues, quantityOf, shown } from "./quantity.ts";
 
 /** Fewest nodes: what a stencil of order 4 for a second derivative takes. */
-const LEAST_NODES = 7;
+const MIN_NODES = 7;
 export const DEFAULT_NODES = 201;
 
 /**
@@ -43,9 +43,9 @@ export function axisOf(
 }
 
 function checkNodes(path: string, nodes: number, halved: boolean): void {
-  const least = halved ? 2 * LEAST_NODES - 1 : LEAST_NODES;
-  if (!Number.isInteger(nodes) || nodes < least)
-    throw new SpecError(`${path}.nodes: got ${nodes}, expected a whole number from ${least}`);
+  const min = halved ? 2 * MIN_NODES - 1 : MIN_NODES;
+  if (!Number.isInteger(nodes) || nodes < min)
+    throw new SpecError(`${path}.nodes: got ${nodes}, expected a whole number from ${min}`);
   if (halved && nodes % 2 === 0)
     throw new SpecError(
       `${path}.nodes: got ${nodes}, expected an odd number, so that every second node makes a mesh; use ${nodes + 1}`,

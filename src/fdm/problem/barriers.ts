@@ -2,20 +2,20 @@ import { type DiscreteDividend, integrate } from "../../market/index.ts";
 import type { OneFactorProblem } from "./one-factor.ts";
 
 /**
- * A price that is hit once the spot is on or past it: watched at all times from `from` to `to`, both included, or at `times` only.
- * Times in years from today.
+ * A price that is hit once the spot is on or past it: monitored at all times from `from` to `to`, both included, or at
+ * `times` only. Times in years from today.
  */
-export interface WatchedLevel {
+export interface MonitoredLevel {
   readonly side: "up" | "down";
   readonly level: number;
   readonly from: number;
   readonly to: number;
-  /** Increasing, 0 … expiry; undefined for one that is watched continuously. */
+  /** Increasing, 0 … expiry; undefined for one that is monitored continuously. */
   readonly times: readonly number[] | undefined;
 }
 
 /** A barrier that ends a trade. */
-export interface KnockOut extends WatchedLevel {
+export interface KnockOut extends MonitoredLevel {
   /** What is paid when it is hit, at once or at expiry. */
   readonly rebate: number;
   readonly rebateAt: "hit" | "expiry";
@@ -23,25 +23,28 @@ export interface KnockOut extends WatchedLevel {
   readonly open: boolean;
 }
 
-/** What a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever is, `rebate` is paid at expiry. */
+/**
+ * What a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever is, `rebate`
+ * is paid at expiry.
+ */
 export interface KnockIns {
-  readonly levels: readonly WatchedLevel[];
+  readonly levels: readonly MonitoredLevel[];
   readonly rebate: number;
 }
 
 /** Dates closer than this part of the life are one. */
 export const SAME_DATE = 1e-9;
 
-/** Whether a barrier is watched at a time. */
-export function isWatched({ from, to, times }: WatchedLevel, time: number, expiry: number): boolean {
+/** Whether a barrier is monitored at a time. */
+export function isMonitored({ from, to, times }: MonitoredLevel, time: number, expiry: number): boolean {
   const tolerance = SAME_DATE * expiry;
   if (times === undefined) return from <= time + tolerance && to >= time - tolerance;
   return times.some((date) => Math.abs(date - time) <= tolerance);
 }
 
-/** Whether a barrier is watched at all times between two dates. */
-export function isWatchedBetween(
-  { from, to, times }: WatchedLevel,
+/** Whether a barrier is monitored at all times between two dates. */
+export function isMonitoredBetween(
+  { from, to, times }: MonitoredLevel,
   start: number,
   end: number,
   expiry: number,
@@ -50,7 +53,7 @@ export function isWatchedBetween(
   return times === undefined && from <= start + tolerance && to >= end - tolerance;
 }
 
-export function isPast({ side, level }: WatchedLevel, spot: number): boolean {
+export function isPast({ side, level }: MonitoredLevel, spot: number): boolean {
   return side === "up" ? spot >= level : spot <= level;
 }
 
@@ -63,21 +66,23 @@ export function rebateValue({ rebate, rebateAt }: KnockOut, time: number, { rate
 /** The barrier that a spot of today is on or past, the outermost of several; undefined where the trade lives on. */
 export function knockedOutBy({ barriers, expiry }: OneFactorProblem, spot: number): KnockOut | undefined {
   if (barriers === undefined) return undefined;
-  return barriers.findLast((barrier) => isPast(barrier, spot) && isWatched(barrier, 0, expiry));
+  return barriers.findLast((barrier) => isPast(barrier, spot) && isMonitored(barrier, 0, expiry));
 }
 
 /** Whether the trade has been knocked in by a spot of today, or never had to be. */
 export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number): boolean {
-  return knockIns === undefined || knockIns.levels.some((level) => isPast(level, spot) && isWatched(level, 0, expiry));
+  return (
+    knockIns === undefined || knockIns.levels.some((level) => isPast(level, spot) && isMonitored(level, 0, expiry))
+  );
 }
 
-/** All that is watched; at one level what knocks out comes first, for it goes before a knock-in. */
-export function watchedLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | WatchedLevel)[] {
+/** All that is monitored; at one level what knocks out comes first, for it goes before a knock-in. */
+export function monitoredLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
   return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
 }
 
 /** From the innermost to the outermost on either side, so that what is set last at a node is what was hit first. */
-export function inwardFirst<Level extends WatchedLevel>(barriers: readonly Level[]): readonly Level[] {
+export function inwardFirst<Level extends MonitoredLevel>(barriers: readonly Level[]): readonly Level[] {
   const outward = (a: Level, b: Level): number => (a.side === "up" ? a.level - b.level : b.level - a.level);
   return barriers.toSorted((a, b) => (a.side === b.side ? outward(a, b) : a.side === "down" ? -1 : 1));
 }
@@ -87,17 +92,17 @@ interface Ends<Level> {
   readonly up: Level | undefined;
 }
 
-/** The innermost barriers that are watched at all times between two dates: the ends of where the trade is alive. */
+/** The innermost barriers that are monitored at all times between two dates: the ends of where the trade is alive. */
 export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start: number, end: number): Ends<KnockOut> {
   return innermost(barriers, start, end, expiry);
 }
 
 /** The same for a trade that has not been knocked in: the ends of where it neither is nor ends. */
-export function waitingBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | WatchedLevel> {
-  return innermost(watchedLevels(problem), start, end, problem.expiry);
+export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
+  return innermost(monitoredLevels(problem), start, end, problem.expiry);
 }
 
-function innermost<Level extends WatchedLevel>(
+function innermost<Level extends MonitoredLevel>(
   levels: readonly Level[],
   start: number,
   end: number,
@@ -106,7 +111,7 @@ function innermost<Level extends WatchedLevel>(
   let down: Level | undefined;
   let up: Level | undefined;
   for (const level of levels) {
-    if (!isWatchedBetween(level, start, end, expiry)) continue;
+    if (!isMonitoredBetween(level, start, end, expiry)) continue;
     if (level.side === "down") down ??= level;
     else up ??= level;
   }
@@ -114,11 +119,11 @@ function innermost<Level extends WatchedLevel>(
 }
 
 /** The price from which a dividend takes the spot to a level; infinite where it takes all. */
-export function crossingPrice({ level }: WatchedLevel, { cash, proportional }: DiscreteDividend): number {
+export function crossingPrice({ level }: MonitoredLevel, { cash, proportional }: DiscreteDividend): number {
   return proportional < 1 ? (level + cash) / (1 - proportional) : Infinity;
 }
 
 /** A price just before a barrier, where the trade is alive. */
-export function liveSideOf({ side, level }: WatchedLevel): number {
+export function liveSideOf({ side, level }: MonitoredLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }

@@ -28,7 +28,8 @@ export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
 }
 
 /**
- * Names that are not known would otherwise be ignored in silence: problems come as JSON, too, where no compiler sees them.
+ * Names that are not known would otherwise be ignored in silence: problems come as JSON, too, where no compiler sees
+ * them.
  * @throws SpecError
  */
 export function knownKeys(path: string, object: object, known: readonly string[]): void {

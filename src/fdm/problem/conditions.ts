@@ -28,8 +28,8 @@ export type GivenCondition = { readonly path: string } & (
 );
 
 /** Conditions are numbered in 6 bits of a word, those at all times in 8 bits of another. */
-const MOST_CONDITIONS = 60;
-const MOST_REGIONS = 8;
+const MAX_CONDITIONS = 60;
+const MAX_REGIONS = 8;
 
 /** @throws SpecError | KernelError with the place, `conditions[1].to` */
 export function givenConditions(
@@ -43,10 +43,9 @@ export function givenConditions(
     throw new SpecError(
       `${exercises[1].path}: a second "exercise"; expected at most one, with the larger payoff by Math.max`,
     );
-  if (all.length > MOST_CONDITIONS)
-    throw new SpecError(`conditions: ${all.length}, expected at most ${MOST_CONDITIONS}`);
-  if (all.filter(({ kind, dates }) => kind === "knock-out" && dates === undefined).length > MOST_REGIONS)
-    throw new SpecError(`conditions: more than ${MOST_REGIONS} knock-outs at all times; join their regions in one`);
+  if (all.length > MAX_CONDITIONS) throw new SpecError(`conditions: ${all.length}, expected at most ${MAX_CONDITIONS}`);
+  if (all.filter(({ kind, dates }) => kind === "knock-out" && dates === undefined).length > MAX_REGIONS)
+    throw new SpecError(`conditions: more than ${MAX_REGIONS} knock-outs at all times; join their regions in one`);
   return all;
 }
 

@@ -36,7 +36,8 @@ export type OnlyAxis<A extends string, Each = A> = {
 };
 
 /**
- * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name: one function that returns them, or a formula for each.
+ * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name: one function that returns them, or a
+ * formula for each.
  */
 export type EquationCoefficients<A extends string, N extends string, C extends string = CoefficientName<A>> =
   | KernelCode<N, Coefficients<A, C>>
@@ -121,7 +122,10 @@ export type Condition<N extends string> =
       readonly to: StateFunction<N>;
     }
   | {
-      /** V = value (0 by default) where S ≤ below or S ≥ above: on the dates `at`, or at all times between `from` (0) and `until` (expiry). */
+      /**
+       * V = value (0 by default) where S ≤ below or S ≥ above: on the dates `at`, or at all times between `from` (0)
+       * and `until` (expiry).
+       */
       readonly kind: "knock-out";
       readonly below?: StateFunction<N>;
       readonly above?: StateFunction<N>;

@@ -4,12 +4,14 @@ import { type Diffusion, type OneFactorProblem, isTimeHomogeneous, totalDrift, t
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
 
 /**
- * Coefficients that depend on time alone, taken out of the equation: with G(t) = e^{∫₀ᵗ(r − q)}, x = S/G(t), and steps of equal variance ∫σ²,
+ * Coefficients that depend on time alone, taken out of the equation: with G(t) = e^{∫₀ᵗ(r − q)}, x = S/G(t), and steps
+ * of equal variance ∫σ²,
  *
  *   V(S, t) = e^{−qT}·e^{∫₀ᵗ r}·w(x, ∫₀ᵗσ²),   w_θ + ½x²·w_xx = 0,   w(x, Θ) = max(φ·(x − K/G(T)), 0),
  *
- * so that a matrix is made and factored as seldom as with constant coefficients, and no drift is left that would have to be fitted. x is S today, so nodes, windows and Greeks
- * are those of prices. What early exercise pays is w ≥ φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two numbers a step.
+ * so that a matrix is made and factored as seldom as with constant coefficients, and no drift is left that would have
+ * to be fitted. x is S today, so nodes, windows and Greeks are those of prices. What early exercise pays is w ≥
+ * φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two numbers a step.
  */
 export interface Forward {
   /** What is solved on the nodes: without drift and rates, with the mean of σ², and the payoff's kink at K/G(T). */
@@ -18,14 +20,20 @@ export interface Forward {
   readonly weight: number;
 }
 
-/** More standard deviations of drift than this leave the kink of the first payoff far from where early exercise ends today. */
-const MOST_DRIFT = 2;
-/** Largest σ² of the life over the least: early exercise is decided at ends of steps, and where there is less variance those are longer. */
-const MOST_VARIATION = 9;
+/**
+ * More standard deviations of drift than this leave the kink of the first payoff far from where early exercise ends
+ * today.
+ */
+const MAX_DRIFT = 2;
+/**
+ * Largest σ² of the life over the least: early exercise is decided at ends of steps, and where there is less variance
+ * those are longer.
+ */
+const MAX_VARIATION = 9;
 
 /**
- * Whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do, nothing on dates. For early exercise they may not vary
- * by too much.
+ * Whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do, nothing on
+ * dates. For early exercise they may not vary by too much.
  */
 export function isForward(problem: OneFactorProblem): boolean {
   const { payoff, american, exerciseTimes, dividends, barriers, knockIns, diffusion } = problem;
@@ -40,7 +48,7 @@ export function isForward(problem: OneFactorProblem): boolean {
   if (!(variance > 0)) return false;
   if (!american) return true;
   const { low, high } = growthRange(problem);
-  return high - low <= MOST_DRIFT * Math.sqrt(variance) && variation(diffusion.sigma, problem.expiry) <= MOST_VARIATION;
+  return high - low <= MAX_DRIFT * Math.sqrt(variance) && variation(diffusion.sigma, problem.expiry) <= MAX_VARIATION;
 }
 
 /** The coordinate of a problem, or of a shift of one, for which `isForward`. */
@@ -104,12 +112,12 @@ function growthRange({ rates: { times, values }, dividendYield, expiry }: OneFac
 
 /** The largest f² before `until` over the least. */
 function variation({ times, values }: PiecewiseConstant, until: number): number {
-  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  let [min, max] = [Number.POSITIVE_INFINITY, 0];
   for (let i = 0; i < values.length && (i === 0 || times[i - 1] < until); i++) {
-    least = Math.min(least, values[i] * values[i]);
-    most = Math.max(most, values[i] * values[i]);
+    min = Math.min(min, values[i] * values[i]);
+    max = Math.max(max, values[i] * values[i]);
   }
-  return most / least;
+  return max / min;
 }
 
 /** ∫₀ᵗ f of an f ≥ 0, and its inverse, for arguments that do not decrease: each piece is passed once. */
@@ -149,13 +157,13 @@ class Integral {
 }
 
 /**
- * Of each time step, in the solver's order, e^{q(T − t)} and e^{∫ₜᵀ r} at its end t; the last step's twice, so that a solver may read one ahead. Trades of one market and one
- * expiry have the same.
+ * Of each time step, in the solver's order, e^{q(T − t)} and e^{∫ₜᵀ r} at its end t; the last step's twice, so that a
+ * solver may read one ahead. Trades of one market and one expiry have the same.
  */
-export function movingExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
+export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
   const { rates, dividendYield, expiry } = problem;
   const sigma = sigmaOf(problem.diffusion);
-  const known = lastMoving;
+  const known = lastTimeDependent;
   if (known?.time === time && known.rates === rates && known.sigma === sigma && known.dividendYield === dividendYield)
     return known.factors;
   const { steps } = time;
@@ -163,7 +171,7 @@ export function movingExercise(problem: OneFactorProblem, time: TimeGrid): Float
   const all = integratedVariance(sigma, expiry);
   const discounts = new Integral(rates);
   const discount = integrate(rates, expiry);
-  const factors = new Float64Array(movingWords(time));
+  const factors = new Float64Array(timeDependentWords(time));
   // From today on, backward through the solver's steps.
   for (let i = steps.length - 1; i >= 0; i--) {
     const t = Math.min(variances.inverse((all * stepTimes(time, steps[i]).from) / expiry), expiry);
@@ -171,12 +179,12 @@ export function movingExercise(problem: OneFactorProblem, time: TimeGrid): Float
     factors[2 * i + 1] = Math.exp(discount - discounts.at(t));
   }
   factors.copyWithin(2 * steps.length, 2 * steps.length - 2);
-  lastMoving = { time, rates, sigma, dividendYield, factors };
+  lastTimeDependent = { time, rates, sigma, dividendYield, factors };
   return factors;
 }
 
 /** How many numbers those are. */
-export const movingWords = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
+export const timeDependentWords = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
 
 interface Moving {
   readonly time: TimeGrid;
@@ -187,4 +195,4 @@ interface Moving {
 }
 
 /** A pure function's memory of its last argument. */
-let lastMoving: Moving | undefined;
+let lastTimeDependent: Moving | undefined;

@@ -1,4 +1,4 @@
-/** What a user writes, functions, formulas and numbers, as kernel functions of (t, S, parameters of the lane). */
+/** What a user writes, functions, formulas and numbers, as kernel functions of (t, S, parameters of the instance). */
 import { type KernelError, SpecError } from "../../errors.ts";
 import {
   errorInFunction,
@@ -34,12 +34,14 @@ export interface Given {
  */
 export const LOOP_BUDGET = 1_000_000;
 
-/** What an adapter takes: t, S, the parameters' buffer, its pitch, the lane. */
+/** What an adapter takes: t, S, the parameters' buffer, its pitch, the instance. */
 export const stateParams = [real, real, read(real), i32, i32] as const;
 
-/** "t, S, parameters[lane], parameters[pitch + lane], …": the arguments of a user's function inside an adapter. */
+/**
+ * "t, S, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
+ */
 const argumentsText = (parameters: number): string =>
-  ["t", "S", ...Array.from({ length: parameters }, (_, k) => `parameters[${k} * pitch + lane]`)].join(", ");
+  ["t", "S", ...Array.from({ length: parameters }, (_, k) => `parameters[${k} * pitch + instance]`)].join(", ");
 
 /** @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function */
 export function givenNumber(path: string, value: unknown, names: readonly string[]): Given {
@@ -79,7 +81,9 @@ function numberFunction(path: string, value: unknown, names: readonly string[]):
   throw new SpecError(`${path}: got ${shownType(value)}, expected a function of the state, a formula or a number`);
 }
 
-/** The equation's coefficients: which there are, and a function that returns them as the object the user names them in. */
+/**
+ * The equation's coefficients: which there are, and a function that returns them as the object the user names them in.
+ */
 export interface GivenEquation extends Given {
   /** a, b, c, d: the text that reads each from `k`, what the user's function returned; "0.0" where there is none. */
   readonly reads: Readonly<Record<"a" | "b" | "c" | "d", string>>;
@@ -139,24 +143,24 @@ function composed(
   });
 }
 
-/** A kernel function (t, S, parameters, pitch, lane) → number. */
+/** A kernel function (t, S, parameters, pitch, instance) → number. */
 export function numberAdapter({ call, path }: Given, names: readonly string[]): KernelFunction<any, number> {
   return functionFromSource({
     name: path,
     params: stateParams,
     env: { f: call },
-    source: `([t, S, parameters, pitch, lane], gpu, { f }) => f(${argumentsText(names.length - 2)})`,
+    source: `([t, S, parameters, pitch, instance], gpu, { f }) => f(${argumentsText(names.length - 2)})`,
   });
 }
 
-/** A kernel function (t, S, parameters, pitch, lane) → { a, b, c, d }. */
+/** A kernel function (t, S, parameters, pitch, instance) → { a, b, c, d }. */
 export function equationAdapter({ call, reads }: GivenEquation, names: readonly string[]): KernelFunction<any, any> {
   return functionFromSource({
     name: "equation",
     params: stateParams,
     env: { f: call },
     source:
-      `([t, S, parameters, pitch, lane], gpu, { f }) => { const k = f(${argumentsText(names.length - 2)}); ` +
+      `([t, S, parameters, pitch, instance], gpu, { f }) => { const k = f(${argumentsText(names.length - 2)}); ` +
       `return { a: ${reads.a}, b: ${reads.b}, c: ${reads.c}, d: ${reads.d} }; }`,
   });
 }

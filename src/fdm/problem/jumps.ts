@@ -4,8 +4,8 @@ const HALVINGS = 52;
  * A jump is at least this part of the function's largest value, and of the change over the interval in which it was
  * seen.
  */
-const LEAST_JUMP = 0.02;
-const LEAST_SHARE = 0.5;
+const MIN_JUMP = 0.02;
+const MIN_SHARE = 0.5;
 
 /**
  * Where a function jumps, as far as it shows between neighbouring `points`, which increase: the last number before each
@@ -14,11 +14,11 @@ const LEAST_SHARE = 0.5;
  */
 export function jumpsBetween(f: (x: number) => number, points: readonly number[]): readonly number[] {
   const values = points.map(f);
-  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+  const largest = values.reduce((max, value) => Math.max(max, Math.abs(value) || 0), 0);
   const jumps: number[] = [];
   for (let i = 1; i < points.length; i++) {
     const change = Math.abs(values[i] - values[i - 1]);
-    if (!(change > LEAST_JUMP * largest)) continue;
+    if (!(change > MIN_JUMP * largest)) continue;
     let [low, high] = [points[i - 1], points[i]];
     let [below, above] = [values[i - 1], values[i]];
     for (let k = 0; k < HALVINGS; k++) {
@@ -28,7 +28,7 @@ export function jumpsBetween(f: (x: number) => number, points: readonly number[]
       if (Math.abs(here - below) > Math.abs(above - here)) [high, above] = [middle, here];
       else [low, below] = [middle, here];
     }
-    if (Math.abs(above - below) > LEAST_SHARE * change) jumps.push(low);
+    if (Math.abs(above - below) > MIN_SHARE * change) jumps.push(low);
   }
   return jumps;
 }

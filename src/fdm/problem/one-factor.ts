@@ -54,9 +54,12 @@ export interface OneFactorProblem {
   /** Those inside (0, expiry), by time. */
   readonly dividends: readonly DiscreteDividend[];
   readonly diffusion: Diffusion;
-  /** In (0, expiry), increasing: when rates or volatility jump by so much that the time grid starts anew, with the damped, short steps that events have. */
+  /**
+   * In (0, expiry), increasing: when rates or volatility jump by so much that the time grid starts again, with the
+   * damped, short steps that events have.
+   */
   readonly restarts?: readonly number[];
-  /** What ends it early, at most one at any price and time of those watched together counts: see `barriers.ts`. */
+  /** What ends it early, at most one at any price and time of those monitored together counts: see `barriers.ts`. */
   readonly barriers?: readonly KnockOut[];
   /** What has to happen before it can be exercised at all; until then a barrier ends it, too. */
   readonly knockIns?: KnockIns;
@@ -194,7 +197,10 @@ export function totalDrift(problem: OneFactorProblem): number {
   return driftOver(problem, 0, problem.expiry);
 }
 
-/** Whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the time step. */
+/**
+ * Whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the time
+ * step.
+ */
 export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
   const constantRates = isConstantUntil(rates, expiry);
   if (diffusion.kind === "formula") return false;

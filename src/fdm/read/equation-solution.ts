@@ -30,7 +30,10 @@ export interface MeshValues {
   readonly values: Float64Array;
 }
 
-/** A coarser solution, the order at which the two converge, and whether the difference is added as a correction or only judged. */
+/**
+ * A coarser solution, the order at which the two converge, and whether the difference is added as a correction or only
+ * judged.
+ */
 export interface Companion extends MeshValues {
   readonly order: number;
   readonly corrects: boolean;
@@ -138,7 +141,10 @@ export class EntrySolution {
   }
 }
 
-/** By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index is where the order is known. */
+/**
+ * By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index
+ * is where the order is known.
+ */
 const SAFETY = 1.25;
 
 /** What `solve` returns. */

@@ -1,12 +1,14 @@
 /**
- * Weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th derivative at `x`,
+ * Weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th derivative at
+ * `x`,
  *
  *   f⁽ᵏ⁾(x) ≈ Σⱼ weights[k][j]·f(nodes[j]),      k = 0 … highest,
  *
- * exact for polynomials of degree nodes.length − 1, so of order nodes.length − k (one more where the nodes lie symmetrically about x
- * and nodes.length − k is odd). `x` need not be a node, nor lie between nodes. Cost: nodes.length²·highest/2 multiplications.
- * Source: Fornberg, *Calculation of weights in finite difference formulas*, SIAM Review 40 (1998), the algorithm `weights`.
- * Verified: test/fdm/equation/fornberg, against the tables of Fornberg (1988) and polynomials on random nodes.
+ * exact for polynomials of degree nodes.length − 1, so of order nodes.length − k (one more where the nodes lie
+ * symmetrically about x and nodes.length − k is odd). `x` need not be a node, nor lie between nodes. Cost:
+ * nodes.length²·highest/2 multiplications. Source: Fornberg, *Calculation of weights in finite difference formulas*,
+ * SIAM Review 40 (1998), the algorithm `weights`. Verified: test/fdm/equation/fornberg, against the tables of Fornberg
+ * (1988) and polynomials on random nodes.
  */
 export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: number): number[][] {
   const count = nodes.length;
@@ -31,7 +33,10 @@ export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: nu
 /** How many nodes give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
 const stencilLength = (order: number, k: number): number => order + k;
 
-/** The index of the first of `length` neighbouring nodes that have x in their middle, as far as the ends of ascending `nodes` allow. */
+/**
+ * The index of the first of `length` neighbouring nodes that have x in their middle, as far as the ends of ascending
+ * `nodes` allow.
+ */
 export function stencilStart(nodes: ArrayLike<number>, x: number, length: number): number {
   let low = 0;
   let high = nodes.length - 1;
@@ -47,8 +52,8 @@ export function stencilStart(nodes: ArrayLike<number>, x: number, length: number
 }
 
 /**
- * Value, first and second derivative at `x` of a function known at ascending `nodes`, each with an error of O(h^order) where the function is
- * smooth; near the ends the stencils become one-sided and keep that order.
+ * Value, first and second derivative at `x` of a function known at ascending `nodes`, each with an error of O(h^order)
+ * where the function is smooth; near the ends the stencils become one-sided and keep that order.
  */
 export function differentiate(
   nodes: Float64Array,

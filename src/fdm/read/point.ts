@@ -1,13 +1,23 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real, record } from "../../kernel/index.ts";
+import { Column, valueAt } from "../operator/column.ts";
 import { readClosed } from "../operator/read-coefficients.ts";
 
-/** What stands for the value where exercise is optimal at once: it is the payoff there, which the host has without an error. */
+/**
+ * What stands for the value where exercise is optimal at once: it is the payoff there, which the host has without an
+ * error.
+ */
 export const EXERCISED = 1e30;
 
-/** Words of coefficients a point: its spot and, where the mesh is a table, the first and the last node that it may be read from. */
+/**
+ * Words of coefficients a point: its spot and, where the mesh is a table, the first and the last node that it may be
+ * read from.
+ */
 export const pointWords = (closed: boolean): number => (closed ? 1 : 3);
 
-/** The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and `nodes` − 2. As many rounds for every price. */
+/**
+ * The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and `nodes` − 2. As many
+ * rounds for every price.
+ */
 const cellIn = fn({
   name: "cellIn",
   params: [read(real), i32, real],
@@ -27,8 +37,9 @@ const cellIn = fn({
 });
 
 /**
- * The polynomial of degree 5 through the six nodes from `first` on, at a price: Lagrange's weights, which the host's `stencil` has too, with distances in units of the middle
- * gap, so that products of five of them stay far from the ends of f32. Error O(h⁶) where the solution is smooth. Cost: 7 divisions, some 70 flops.
+ * The polynomial of degree 5 through the six nodes from `first` on, at a price: Lagrange's weights, which the host's
+ * `stencil` has too, with distances in units of the middle gap, so that products of five of them stay far from the ends
+ * of f32. Error O(h⁶) where the solution is smooth. Cost: 7 divisions, some 70 flops.
  */
 export const valueBetween = fn({
   name: "valueBetween",
@@ -77,49 +88,78 @@ export const valueBetween = fn({
   },
 });
 
-/** Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them. */
-const isExercised = (closed: boolean, moving: boolean): KernelFunction<any, boolean> =>
+/** What a solution is read from at a point: the nodes, the values there, and what exercise pays. */
+export const Reading = record({
+  table: Column,
+  coefficients: Column,
+  nodes: i32,
+  x: read(real),
+  u: read(real),
+  /** The value before a knock-in. */
+  dormant: read(real),
+  /** Where the obstacle starts in the table, unless mesh and payoff are `closed`. */
+  obstacleRow: i32,
+  /** A time-dependent obstacle is slope·φ·x − kink. */
+  slope: real,
+  kink: real,
+});
+
+/**
+ * Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them.
+ */
+const isExercised = (closed: boolean, timeDependent: boolean) =>
   fn({
     name: "isExercised",
-    params: [read(real), i32, i32, i32, read(real), read(real), i32, real, real, real],
-    env: { closed, moving, readClosed },
-    body([table, obstacleRow, pitch, lane, x, u, i, rounding, slope, held], _gpu, { closed, moving, readClosed }) {
+    params: [Reading, i32, real],
+    env: { closed, timeDependent, readClosed, valueAt },
+    body([{ table, x, u, obstacleRow, slope, kink: held }, i, rounding], _gpu, env) {
       let below = 0.0;
       let above = 0.0;
-      if (closed) {
-        const { kink, sign } = readClosed(table, pitch, lane);
-        below = moving ? sign * x[i] * slope - held : sign * (x[i] - kink);
-        above = moving ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
+      if (env.closed) {
+        const { kink, sign } = env.readClosed(table);
+        below = env.timeDependent ? sign * x[i] * slope - held : sign * (x[i] - kink);
+        above = env.timeDependent ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
       } else {
-        below = table[(obstacleRow + i) * pitch + lane];
-        above = table[(obstacleRow + i + 1) * pitch + lane];
+        below = env.valueAt(table, obstacleRow + i);
+        above = env.valueAt(table, obstacleRow + i + 1);
       }
       return below > 0 && above > 0 && u[i] <= below + rounding && u[i + 1] <= above + rounding;
     },
   });
 
 /**
- * The value at a point, from its words in `coefficients`, or `EXERCISED`: where two nodes about it say so, or where the mesh was cut off before it, at a price that is
- * certain to be exercised. Nodes are counted on from `nodes` where the value before a knock-in is meant, which nobody can exercise.
+ * The value at a point, from its words at `row` of the coefficients, or `EXERCISED`: where two nodes about it say so,
+ * or where the mesh was cut off before it, at a price that is certain to be exercised. Nodes are counted on from
+ * `nodes` where the value before a knock-in is meant, which nobody can exercise.
  */
 export function pointValue({
   closed,
   american,
-  moving,
-  waits,
-}: Readonly<Record<"closed" | "american" | "moving" | "waits", boolean>>): KernelFunction<any, any> {
+  timeDependent,
+  hasKnockIns,
+}: Readonly<Record<"closed" | "american" | "timeDependent" | "hasKnockIns", boolean>>) {
   return fn({
     name: "pointValue",
-    params: [read(real), read(real), i32, i32, i32, read(real), read(real), read(real), i32, i32, real, real],
-    env: { closed, american, waits, cellIn, valueBetween, isExercised: isExercised(closed, moving), EXERCISED },
-    body([table, coefficients, row, pitch, lane, x, u, waiting, nodes, obstacleRow, slope, held], gpu, env: any) {
-      const price = coefficients[row * pitch + lane];
+    params: { of: Reading, row: i32 },
+    env: {
+      closed,
+      american,
+      hasKnockIns,
+      cellIn,
+      valueBetween,
+      isExercised: isExercised(closed, timeDependent),
+      EXERCISED,
+      valueAt,
+    },
+    body({ of, row }, gpu, env) {
+      const { coefficients, nodes, x } = of;
+      const price = env.valueAt(coefficients, row);
       const cell = env.cellIn(x, nodes, price);
       let lowest = 0;
       let highest = nodes - 1;
       if (!env.closed) {
-        lowest = gpu.i32(coefficients[(row + 1) * pitch + lane]);
-        highest = gpu.i32(coefficients[(row + 2) * pitch + lane]);
+        lowest = gpu.i32(env.valueAt(coefficients, row + 1));
+        highest = gpu.i32(env.valueAt(coefficients, row + 2));
       }
       const isIn = lowest < nodes;
       if (!isIn) {
@@ -128,13 +168,13 @@ export function pointValue({
       }
       const first = Math.min(Math.max(Math.min(Math.max(cell - 2, lowest), highest - 5), 0), nodes - 6);
       let value = 0.0;
-      if (env.waits && !isIn) value = env.valueBetween(x, waiting, first, price);
-      else value = env.valueBetween(x, u, first, price);
+      if (env.hasKnockIns && !isIn) value = env.valueBetween(x, of.dormant, first, price);
+      else value = env.valueBetween(x, of.u, first, price);
       const isBeyond = (price - x[0]) * (price - x[nodes - 1]) > 0;
       if (isBeyond) value = env.EXERCISED;
       if (env.american && isIn) {
         const rounding = gpu.precision === "f32" ? 2e-6 : 1e-12;
-        if (env.isExercised(table, obstacleRow, pitch, lane, x, u, cell, rounding, slope, held)) value = env.EXERCISED;
+        if (env.isExercised(of, cell, rounding)) value = env.EXERCISED;
       }
       return value;
     },

@@ -1,7 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import type { Solved } from "../execute/equation-batch.ts";
 import type { Given } from "../problem/functions.ts";
-import { STATUS, TROUBLE } from "../execute/item/status.ts";
+import { STATUS, FAULT } from "../execute/item/status.ts";
 import type { Model } from "../problem/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
 import { ROW_REALS } from "../time/timeline.ts";
@@ -12,7 +12,7 @@ export interface Report {
 }
 
 /**
- * What the status words of a lane say, in words.
+ * What the status words of an instance say, in words.
  * @param endless the errors of loops that did not end, by number
  */
 export function reportOf(
@@ -24,7 +24,7 @@ export function reportOf(
   const { status } = solved;
   const loop = endless.get(status[STATUS.endless]);
   if (loop !== undefined) return { warnings: [], error: loop };
-  if (status[STATUS.trouble] !== 0) return { warnings: [], error: troubleOf(model, entry, solved) };
+  if (status[STATUS.fault] !== 0) return { warnings: [], error: faultOf(model, entry, solved) };
   const warnings: string[] = [];
   if (matters(model, entry, solved)) warnings.push(driftWarning(model, solved));
   if (status[STATUS.unconverged] > 0)
@@ -37,8 +37,8 @@ export function reportOf(
 }
 
 /**
- * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points (without any: the
- * middle half of the nodes), or a tenth of all nodes.
+ * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points
+ * (without any: the middle half of the nodes), or a tenth of all nodes.
  */
 function matters(model: Model, entry: ParameterValues, { status, mesh: { values } }: Solved): boolean {
   const cuts = status[STATUS.cuts];
@@ -69,22 +69,22 @@ interface Found {
   readonly got: number;
 }
 
-function troubleOf(model: Model, entry: ParameterValues, solved: Solved): SpecError {
+function faultOf(model: Model, entry: ParameterValues, solved: Solved): SpecError {
   const S = solved.mesh.values[solved.status[STATUS.node]];
-  const bits = solved.status[STATUS.trouble];
+  const bits = solved.status[STATUS.fault];
   const t = timeOf(solved);
   const where = `at ${model.axisName} = ${rounded(S)}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
-  if ((bits & TROUBLE.solution) !== 0)
+  if ((bits & FAULT.solution) !== 0)
     return new SpecError(
       `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the axis`,
     );
   const { path, got } = blamed(model, solved, (given) => given.at(t, S, ...entry));
-  if ((bits & TROUBLE.negative) !== 0)
+  if ((bits & FAULT.negative) !== 0)
     return new SpecError(
       `${path}: ${rounded(got)} ${where}; expected a diffusion that is nowhere negative, as ½σ²S² is: backward from its terminal values ` +
         "the equation has no other solution; look at the sign, or guard the formula there: Math.max(0, …)",
     );
-  const value = Number.isFinite(got) && bits !== TROUBLE.edge ? "not finite in this precision" : String(got);
+  const value = Number.isFinite(got) && bits !== FAULT.edge ? "not finite in this precision" : String(got);
   return new SpecError(
     `${path}: ${value} ${where}; expected a finite number at every node: guard the formula there, or move the end of the axis`,
   );
@@ -92,23 +92,23 @@ function troubleOf(model: Model, entry: ParameterValues, solved: Solved): SpecEr
 
 /** The time of the row in which the trouble was: of the stage for the matrix, of its end for values. */
 function timeOf({ status, program: { words, reals }, timeline: { dates } }: Solved): number {
-  const bits = status[STATUS.trouble];
+  const bits = status[STATUS.fault];
   const row = status[STATUS.row];
   const segment = words[2 * row + 1];
-  if ((bits & TROUBLE.terminal) !== 0) return dates[dates.length - 1];
-  if ((bits & TROUBLE.solution) !== 0) return 0;
-  if ((bits & TROUBLE.event) !== 0) return dates[segment];
-  const atEnd = (bits & (TROUBLE.payoff | TROUBLE.pinned | TROUBLE.edge)) !== 0;
+  if ((bits & FAULT.terminal) !== 0) return dates[dates.length - 1];
+  if ((bits & FAULT.solution) !== 0) return 0;
+  if ((bits & FAULT.event) !== 0) return dates[segment];
+  const atEnd = (bits & (FAULT.payoff | FAULT.pinned | FAULT.edge)) !== 0;
   return dates[segment] + reals[ROW_REALS * row + (atEnd ? 1 : 0)] * (dates[segment + 1] - dates[segment]);
 }
 
 /** Which function it was; of several that it may have been, the first that is not finite on the host. */
 function blamed(model: Model, solved: Solved, valueOf: (given: Given) => any): Found {
   const { status, program } = solved;
-  const bits = status[STATUS.trouble];
+  const bits = status[STATUS.fault];
   const { equation, terminal, ends, conditions, exercise } = model;
   const coefficient = (["a", "b", "c", "d"] as const).find(
-    (name) => (bits & (name === "a" ? TROUBLE.a | TROUBLE.negative : TROUBLE[name])) !== 0,
+    (name) => (bits & (name === "a" ? FAULT.a | FAULT.negative : FAULT[name])) !== 0,
   );
   if (coefficient !== undefined) {
     const label = equation.labels[coefficient];
@@ -118,13 +118,13 @@ function blamed(model: Model, solved: Solved, valueOf: (given: Given) => any): F
   const flags = program.words[2 * status[STATUS.row]];
   const atAllTimes = conditions.filter(({ kind, dates }) => kind === "knock-out" && dates === undefined);
   const candidates =
-    (bits & TROUBLE.terminal) !== 0
+    (bits & FAULT.terminal) !== 0
       ? [terminal]
-      : (bits & TROUBLE.payoff) !== 0
+      : (bits & FAULT.payoff) !== 0
         ? [exercise!.payoff]
-        : (bits & TROUBLE.slope) !== 0
+        : (bits & FAULT.slope) !== 0
           ? [end]
-          : (bits & TROUBLE.event) !== 0
+          : (bits & FAULT.event) !== 0
             ? functionsOf(conditions[(flags >> 8) & 255])
             : [end, ...atAllTimes.flatMap(functionsOf)];
   const found = candidates

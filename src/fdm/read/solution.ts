@@ -2,7 +2,7 @@ import { isKnockedIn } from "../problem/barriers.ts";
 import { type Stencil, stencil, WINDOW } from "./interpolation.ts";
 import { type Grid, windowOf } from "../execute/instance.ts";
 import { isExercisableNow } from "../problem/one-factor.ts";
-import type { LaneValues } from "../execute/launch.ts";
+import type { InstanceValues } from "../execute/launch.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 
 /** The solution at one spot. */
@@ -14,8 +14,8 @@ export interface PointValue {
   readonly exercised: boolean;
 }
 
-/** Reads a lane's solution at today's spot; `rounding` is the relative rounding of the values. */
-export function pointValue(grid: Grid, { window }: LaneValues, rounding: number): PointValue {
+/** Reads an instance's solution at today's spot; `rounding` is the relative rounding of the values. */
+export function pointValue(grid: Grid, { window }: InstanceValues, rounding: number): PointValue {
   const { problem } = grid;
   const [spot] = problem.spots;
   const today = windowOf(grid);
@@ -39,10 +39,10 @@ export function pointValue(grid: Grid, { window }: LaneValues, rounding: number)
 }
 
 /**
- * The values at the spots after today's, which the device has read; infinite where exercise is optimal at once, for they are what it pays then. `paid`: what exercise now pays
- * at each, −∞ where nobody may.
+ * The values at the spots after today's, which the device has read; infinite where exercise is optimal at once, for
+ * they are what it pays then. `paid`: what exercise now pays at each, −∞ where nobody may.
  */
-export function spotValues({ problem }: Grid, values: LaneValues, paid: Float64Array, column: Float64Array): void {
+export function spotValues({ problem }: Grid, values: InstanceValues, paid: Float64Array, column: Float64Array): void {
   values.spots(column);
   for (let k = 0; k < column.length; k++) {
     const isExercised = !problem.american && paid[k] > 0 && paid[k] >= column[k];
@@ -51,7 +51,7 @@ export function spotValues({ problem }: Grid, values: LaneValues, paid: Float64A
 }
 
 /** On a window's nodes: those that the device made, rounded as it did, else the mesh's. */
-function stencilOf({ problem, mesh }: Grid, window: LaneValues["window"], first: number): Stencil {
+function stencilOf({ problem, mesh }: Grid, window: InstanceValues["window"], first: number): Stencil {
   const spot = problem.spots[0];
   if (window.length > WINDOW) return stencil(window, WINDOW, spot);
   if ("nodes" in mesh) return stencil(mesh.nodes, first, spot);
@@ -62,12 +62,12 @@ function stencilOf({ problem, mesh }: Grid, window: LaneValues["window"], first:
   );
 }
 
-function nodeOf({ mesh }: Grid, window: LaneValues["window"], first: number, k: number): number {
+function nodeOf({ mesh }: Grid, window: InstanceValues["window"], first: number, k: number): number {
   return window.length > WINDOW ? window[WINDOW + k] : nodeAt(mesh, first + k);
 }
 
 /** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
-function onObstacle(grid: Grid, window: LaneValues["window"], first: number, tolerance: number): boolean {
+function onObstacle(grid: Grid, window: InstanceValues["window"], first: number, tolerance: number): boolean {
   const { spots } = grid.problem;
   if (!isKnockedIn(grid.problem, spots[0])) return false;
   // At the end of live nodes, and beside a kink, the spot need not be in the middle of its window.
@@ -80,20 +80,20 @@ function onObstacle(grid: Grid, window: LaneValues["window"], first: number, tol
 }
 
 /**
- * How much more than the payoff the nodes of the window are worth at most, where the exercise boundary is among them; else 0, and where the payoff jumps: a boundary at
- * the jump is on a node, and beyond it the payoff says nothing.
+ * How much more than the payoff the nodes of the window are worth at most, where the exercise boundary is among them;
+ * else 0, and where the payoff jumps: a boundary at the jump is on a node, and beyond it the payoff says nothing.
  */
-export function premiumAtBoundary(grid: Grid, { window }: LaneValues, rounding: number): number {
+export function premiumAtBoundary(grid: Grid, { window }: InstanceValues, rounding: number): number {
   const { first } = windowOf(grid);
   const { american, payoff, spots } = grid.problem;
   if (first === undefined || !american || payoff.jumps || !isKnockedIn(grid.problem, spots[0])) return 0;
-  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  let [min, max] = [Number.POSITIVE_INFINITY, 0];
   for (let k = 0; k < WINDOW; k++) {
     const premium = window[k] - grid.problem.payoff.exercised(nodeOf(grid, window, first, k));
-    least = Math.min(least, premium);
-    most = Math.max(most, premium);
+    min = Math.min(min, premium);
+    max = Math.max(max, premium);
   }
-  return least <= rounding * spots[0] ? most : 0;
+  return min <= rounding * spots[0] ? max : 0;
 }
 
 function exercisedNow({ problem }: Grid): PointValue {

@@ -1,15 +1,15 @@
 import type { DiscreteDividend } from "../../market/index.ts";
-import { SAME_DATE, type WatchedLevel, watchedLevels } from "../problem/barriers.ts";
+import { SAME_DATE, type MonitoredLevel, monitoredLevels } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
 
 /**
- * What happens on one date inside the life. Forward in time, a dividend comes first, then barriers are watched, then the holder may exercise: at the
- * spot after the dividend, and only what has not been knocked out.
+ * What happens on one date inside the life. Forward in time, a dividend comes first, then barriers are monitored, then
+ * the holder may exercise: at the spot after the dividend, and only what has not been knocked out.
  */
 export interface TimeEvent {
   readonly time: number;
-  /** Bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS; none where the time grid starts anew without one. */
+  /** Bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS; none where the time grid starts again without one. */
   readonly flags: number;
   readonly dividend: DiscreteDividend | undefined;
 }
@@ -19,7 +19,7 @@ const NONE: readonly TimeEvent[] = [];
 /** The events inside (0, expiry), in order; with barriers each of them sets what they knock out, or in. */
 export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
   const { dividends, exerciseTimes = [], restarts = [], expiry } = problem;
-  const barriers = watchedLevels(problem);
+  const barriers = monitoredLevels(problem);
   if (dividends.length + exerciseTimes.length + restarts.length + barriers.length === 0) return NONE;
   const all = [
     ...dividends.map((dividend): TimeEvent => ({ time: dividend.time, flags: DIVIDEND, dividend })),
@@ -38,8 +38,8 @@ export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
   return barriers.length === 0 ? merged : merged.map((event) => ({ ...event, flags: event.flags | BARRIERS }));
 }
 
-/** When watching begins and ends, or the dates of it. */
-const datesOf = ({ from, to, times }: WatchedLevel): readonly number[] => times ?? [from, to];
+/** When monitoring begins and ends, or the dates of it. */
+const datesOf = ({ from, to, times }: MonitoredLevel): readonly number[] => times ?? [from, to];
 
 const inside = (time: number, expiry: number): boolean => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE);
 

@@ -6,7 +6,7 @@ export const EXERCISE = 8;
 export const BARRIERS = 16;
 /** Of grids with exercise on dates only. */
 export const ALEXANDER = 32;
-/** Of a steady solver's: the second of two factorisations that are kept. */
+/** Of a time-homogeneous solver's: the second of two factorisations that are kept. */
 export const SECOND = 64;
 
 /** h of Alexander's stages, as a part of their step. */
@@ -19,16 +19,17 @@ const AFTER = DIVIDEND | EXERCISE | BARRIERS;
 export const STEPS_SHIFT = 8;
 
 /**
- * One word for each run of steps that are alike, where there are `steady` factors, else for each step: its flag, and from bit `STEPS_SHIFT` on how many they are. Factors last
- * for a run, and events end it, so that a solver has nothing to look at between its steps.
+ * One word for each run of steps that are alike, where there are `steady` factors, else for each step: its flag, and
+ * from bit `STEPS_SHIFT` on how many they are. Factors last for a run, and events end it, so that a solver has nothing
+ * to look at between its steps.
  */
-export function runsOfSteps(flags: ArrayLike<number>, steady: boolean): Int32Array {
+export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int32Array {
   const runs: number[] = [];
   for (let step = 0; step < flags.length; step++) {
     const flag = flags[step];
     const before = step > 0 ? flags[step - 1] : AFTER;
     const joins =
-      steady && (before & AFTER) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | AFTER)) === 0;
+      homogeneous && (before & AFTER) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | AFTER)) === 0;
     if (joins) runs[runs.length - 1] = (runs[runs.length - 1] | flag) + (1 << STEPS_SHIFT);
     else runs.push(flag | (1 << STEPS_SHIFT));
   }

@@ -3,19 +3,21 @@ import { REFACTOR, SECOND } from "./flags.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
 /**
- * The flags of a steady solver's steps (`SolverVariant`), which has room for two factorisations: REFACTOR where one is made, in the place of that
- * which was not used last, and SECOND where steps use the second. Dates that are a month apart, or a number of days in turns, make segments of two lengths,
- * and in each of them the matrices of one of the last two.
+ * The flags of a time-homogeneous solver's steps (`SolverVariant`), which has room for two factorisations: REFACTOR
+ * where one is made, in the place of that which was not used last, and SECOND where steps use the second. Dates that
+ * are a month apart, or a number of days in turns, make segments of two lengths, and in each of them the matrices of
+ * one of the last two.
  *
- * One that is left out has, in all lanes, h of the one that is kept, to the bit (`TimeGrid.factored`). Not where a barrier is watched between dates, since what it cuts
- * off differs from segment to segment, and the values that it holds want h·r of the steps in hand.
+ * One that is left out has, in all instances, h of the one that is kept, to the bit (`TimeGrid.factored`). Not where a
+ * barrier is monitored between dates, since what it cuts off differs from segment to segment, and the values that it
+ * holds want h·r of the steps in hand.
  */
-export function flagsOfKept(lanes: readonly Solved[]): Int32Array {
+export function flagsOfKept(instances: readonly Solved[]): Int32Array {
   const times = new Set<TimeGrid>();
-  for (const { grid } of lanes) times.add(grid.time);
+  for (const { grid } of instances) times.add(grid.time);
   const [{ flags }] = times;
-  const isBarred = lanes[0].problem.barriers !== undefined; // as all lanes of a launch are
-  if (isBarred && lanes.some(isWatchedBetweenDates)) return flags;
+  const hasBarrier = instances[0].problem.barriers !== undefined; // as all instances of a launch are
+  if (hasBarrier && instances.some(isMonitoredBetweenDates)) return flags;
   const all = [...times];
   const isSame = (a: number, b: number): boolean => all.every(({ factored }) => factored[3 * a] === factored[3 * b]);
   const kept: number[] = []; // by place, which factorisation
@@ -40,5 +42,5 @@ export function flagsOfKept(lanes: readonly Solved[]): Int32Array {
   return isAnyKept ? needs : flags;
 }
 
-const isWatchedBetweenDates = ({ problem }: Solved): boolean =>
+const isMonitoredBetweenDates = ({ problem }: Solved): boolean =>
   problem.barriers?.some(({ times }) => times === undefined) ?? false;

@@ -1,4 +1,4 @@
-import { type WatchedLevel, watchedLevels } from "../problem/barriers.ts";
+import { type MonitoredLevel, monitoredLevels } from "../problem/barriers.ts";
 import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
@@ -12,27 +12,30 @@ export interface NestedTimes {
 interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
   readonly exerciseTimes: OneFactorProblem["exerciseTimes"];
   readonly restarts: OneFactorProblem["restarts"];
-  readonly levels: readonly WatchedLevel[];
+  readonly levels: readonly MonitoredLevel[];
   readonly steps: number;
   readonly homogeneous: boolean;
   readonly jumps: boolean;
   readonly times: NestedTimes;
 }
 
-/** Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows beyond use. */
+/**
+ * Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows
+ * beyond use.
+ */
 const grids = new Map<number, Known[]>();
-const MOST_EXPIRIES = 512;
-const MOST_OF_AN_EXPIRY = 32;
+const MAX_EXPIRIES = 512;
+const MAX_OF_AN_EXPIRY = 32;
 
 /** The grids of a problem, the coarse one of as many steps. Problems of the same dates have the very same grids. */
 export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const homogeneous = isTimeHomogeneous(problem);
-  const levels = watchedLevels(problem);
+  const levels = monitoredLevels(problem);
   const { american, dividends, exerciseTimes, restarts, expiry } = problem;
   const { jumps } = problem.payoff;
   let ofExpiry = grids.get(expiry);
   if (ofExpiry === undefined) {
-    if (grids.size >= MOST_EXPIRIES) grids.clear();
+    if (grids.size >= MAX_EXPIRIES) grids.clear();
     grids.set(expiry, (ofExpiry = []));
   }
   for (const known of ofExpiry)
@@ -44,14 +47,14 @@ export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
     )
       return known.times;
   const times = makeTimes(problem, levels, steps, homogeneous);
-  if (ofExpiry.length >= MOST_OF_AN_EXPIRY) ofExpiry.length = 0;
+  if (ofExpiry.length >= MAX_OF_AN_EXPIRY) ofExpiry.length = 0;
   ofExpiry.push({ american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, times });
   return times;
 }
 
 function makeTimes(
   problem: OneFactorProblem,
-  levels: readonly WatchedLevel[],
+  levels: readonly MonitoredLevel[],
   steps: number,
   homogeneous: boolean,
 ): NestedTimes {
@@ -66,29 +69,33 @@ function makeTimes(
     // What jumps on a mesh that is dense there needs more damping than what jumps elsewhere.
     rannacherSteps: jumping ? 3 : 2,
     rannacherStepsOfShort: 2,
-    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show it.
+    // Crank–Nicolson keeps the grid-scale noise that an exercise boundary moving across nodes leaves; gamma would show
+    // it.
     damped: american,
     jumps: problem.payoff.jumps,
   };
   return { fine: timeGrid({ ...spec, refinement: 2 }, homogeneous), coarse: timeGrid(spec, homogeneous) };
 }
 
-/** The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a doubling. */
+/**
+ * The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a
+ * doubling.
+ */
 function phasesOf(steps: number): number {
   return Math.max(3, 6 + Math.round(Math.log2(steps / 24)));
 }
 
 /** Values jump at those, as they do at no payoff's kink: the first steps are shorter. */
-const areContinuous = (levels: readonly WatchedLevel[]): boolean =>
+const areContinuous = (levels: readonly MonitoredLevel[]): boolean =>
   levels.length > 0 && levels.every(({ times }) => times === undefined);
 
-function sameDates(known: Known, problem: OneFactorProblem, levels: readonly WatchedLevel[]): boolean {
+function sameDates(known: Known, problem: OneFactorProblem, levels: readonly MonitoredLevel[]): boolean {
   return (
     known.american === problem.american &&
     same(known.exerciseTimes, problem.exerciseTimes, sameNumber) &&
     same(known.restarts, problem.restarts, sameNumber) &&
     same(known.dividends, problem.dividends, sameDividend) &&
-    same(known.levels, levels, sameWatch)
+    same(known.levels, levels, sameMonitoring)
   );
 }
 
@@ -106,5 +113,5 @@ type Dividend = OneFactorProblem["dividends"][number];
 const sameDividend = (a: Dividend, b: Dividend): boolean =>
   a.time === b.time && a.cash === b.cash && a.proportional === b.proportional;
 
-const sameWatch = (a: WatchedLevel, b: WatchedLevel): boolean =>
+const sameMonitoring = (a: MonitoredLevel, b: MonitoredLevel): boolean =>
   a.from === b.from && a.to === b.to && same(a.times, b.times, sameNumber);

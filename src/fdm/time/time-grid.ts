@@ -4,13 +4,14 @@ import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCIS
 /**
  * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
  *
- * Crank–Nicolson steps, with each segment's first steps replaced by two implicit Euler half steps (Rannacher 1984): both
- * need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dates of events, where
- * the solution is rough again. For early exercise Δt doubles from phase to phase: the boundary moves like √τ near expiry
- * and a uniform grid would be of first order there.
+ * Crank–Nicolson steps, with each segment's first steps replaced by two implicit Euler half steps (Rannacher 1984):
+ * both need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dates of
+ * events, where the solution is rough again. For early exercise Δt doubles from phase to phase: the boundary moves like
+ * √τ near expiry and a uniform grid would be of first order there.
  *
- * A segment that begins with a bend and has one step of the coarsest grid takes that by two stages of one matrix I − hL (Alexander 1977, of second
- * order and L-stable), h = γ·Δt₁ with γ = 1 − 1/√2; Δt₁ = Δt/2γ is longer than Crank–Nicolson's steps after it, so that they need the same matrix, too.
+ * A segment that begins with a bend and has one step of the coarsest grid takes that by two stages of one matrix I − hL
+ * (Alexander 1977, of second order and L-stable), h = γ·Δt₁ with γ = 1 − 1/√2; Δt₁ = Δt/2γ is longer than
+ * Crank–Nicolson's steps after it, so that they need the same matrix, too.
  */
 export interface TimeStep {
   /** Which segment between events it is in, 0 the one that starts today. */
@@ -30,7 +31,10 @@ export interface TimeGridSpec {
   readonly events: readonly TimeEvent[];
   /** Steps of the coarsest grid, if there are no events. */
   readonly steps: number;
-  /** Every step of the coarsest grid becomes this many: grids that differ in it alone are nested, as Richardson's extrapolation wants. */
+  /**
+   * Every step of the coarsest grid becomes this many: grids that differ in it alone are nested, as Richardson's
+   * extrapolation wants.
+   */
   readonly refinement: number;
   /** Steps doubled in length, phase by phase; 1 for a uniform grid. */
   readonly phases: number;
@@ -38,7 +42,7 @@ export interface TimeGridSpec {
   readonly rannacherSteps: number;
   /** The same in segments of fewer than half of the steps; as many unless given. */
   readonly rannacherStepsOfShort?: number;
-  /** Whether a short step of two Euler half steps ends the grid, see `lane.ts`. */
+  /** Whether a short step of two Euler half steps ends the grid, see `instance.ts`. */
   readonly damped: boolean;
   /** Whether exercise on dates makes the solution jump, which else only bends. */
   readonly jumps?: boolean;
@@ -48,8 +52,8 @@ export interface TimeGridSpec {
 interface Pattern {
   readonly steps: readonly TimeStep[];
   /**
-   * One word a step, see `solverKernel`. Where coefficients depend on time every step is marked for a new factorisation, and a
-   * launch takes away the marks that none of its lanes needs.
+   * One word a step, see `solverKernel`. Where coefficients depend on time every step is marked for a new
+   * factorisation, and a launch takes away the marks that none of its instances needs.
    */
   readonly flags: Int32Array;
   /** Of each factorisation the step, and h of I − hL as a part of its segment. */
@@ -75,7 +79,7 @@ export interface TimeGrid extends Pattern {
 
 /** Patterns by what makes them. A pure function's memory, emptied when it grows beyond use. */
 const patterns = new Map<string | number, Pattern>();
-const MOST_PATTERNS = 512;
+const MAX_PATTERNS = 512;
 
 /** `homogeneous`: coefficients do not depend on time, so that a factorisation lasts as long as Δt does. */
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
@@ -95,7 +99,7 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
       : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.jumps ?? false} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
-    if (patterns.size >= MOST_PATTERNS) patterns.clear();
+    if (patterns.size >= MAX_PATTERNS) patterns.clear();
     patterns.set(name, (pattern = makePattern(spec, counts, homogeneous)));
   }
   const { steps, flags, factoring, eventful, key, factorisations, dividends, barrierDates } = pattern;
@@ -122,7 +126,8 @@ function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readon
   let before = 0;
   for (const { step, part } of factoring) {
     const { from, to } = stepTimes({ dates }, step);
-    // Steps as long as those before them, or before those, get the very same h, so that a factorisation made again is the same bit for bit, and one that is kept is seen to be.
+    // Steps as long as those before them, or before those, get the very same h, so that a factorisation made again is
+    // the same bit for bit, and one that is kept is seen to be.
     const exact = part * (dates[step.segment + 1] - dates[step.segment]);
     if (!near(exact, h)) [h, before] = [near(exact, before) ? before : exact, h];
     factored.push(h, from, to);
@@ -221,16 +226,17 @@ function alexanderSteps(segment: number, count: number): TimeStep[] {
 }
 
 /**
- * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: after a date of exercise, and at expiry
- * before one. One step of the coarsest grid is then enough, for its error falls with the step's square like any other's.
+ * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: after a
+ * date of exercise, and at expiry before one. One step of the coarsest grid is then enough, for its error falls with
+ * the step's square like any other's.
  */
 function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
   return !jumps && events[Math.min(segment, events.length - 1)]?.flags === EXERCISE;
 }
 
 /**
- * Steps of a segment, in units of a twelfth, so that patterns recur among trades: as the square root of its share of the life. Where the solution only
- * bends less of them will do the closer the dates: as the power ¾.
+ * Steps of a segment, in units of a twelfth, so that patterns recur among trades: as the square root of its share of
+ * the life. Where the solution only bends less of them will do the closer the dates: as the power ¾.
  */
 function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;

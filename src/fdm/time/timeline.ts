@@ -97,7 +97,7 @@ export interface ProgramSpec {
   readonly exercise: number;
 }
 
-/** Program of a timeline. Rannacher's steps and the grading begin anew at every date. */
+/** Program of a timeline. Rannacher's steps and the grading begin again at every date. */
 export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timeline): TimeProgram {
   const { scheme, steps, refinement, grading, rannacherSteps, damped } = spec;
   const expiry = dates[dates.length - 1];

@@ -81,7 +81,7 @@ export function memberOf(ctx: Context, node: Node, object: Value, name: string):
   switch (object.kind) {
     case "namespace":
       return namespaceMember(object.name, name, ctx);
-    case "struct": {
+    case "record": {
       const field = object.fields.get(name);
       if (field) return field;
       throw ctx.fail(
@@ -97,11 +97,7 @@ export function memberOf(ctx: Context, node: Node, object: Value, name: string):
     default:
       break;
   }
-  throw ctx.fail(
-    node,
-    `.${name} is not part of the kernel language here`,
-    "arrays have .length, results of functions their named values",
-  );
+  throw ctx.fail(node, `.${name} is not part of the kernel language here`, "arrays have .length, records their fields");
 }
 
 function namespaceMember(namespace: "Math" | "Number" | "gpu", name: string, ctx: Context): Value {

@@ -1,12 +1,13 @@
 /** Assignments to locals and to elements of arrays, plain, compound (`+=`) and stepping (`++`). */
-import type { AssignmentExpression, Expression, MemberExpression, Node, UpdateExpression } from "acorn";
+import type { AssignmentExpression, Expression, Identifier, MemberExpression, Node, UpdateExpression } from "acorn";
 
-import type { ArrayValue, Context, Scope } from "./context.ts";
+import type { ArrayValue, Context, RecordValue, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
-import { indexIn, loadAt } from "./access.ts";
+import { indexIn, loadAt, memberOf } from "./access.ts";
 import { checkNeverNull, emitIf, truthOf } from "./conditions.ts";
-import { lowerScalar, lowerValue } from "./expressions.ts";
+import { lowerScalar, lowerValue, scalar, scalarOf } from "./expressions.ts";
 import { binaryOf, operandOf } from "./operators.ts";
+import { assignRecord, declaredRecord, makesRecord } from "./records.ts";
 import { typeVariable } from "./types.ts";
 
 /** Somewhere to write to; an array's index has been evaluated. */
@@ -16,6 +17,46 @@ type Target =
 
 /** Performs the assignment; the value is what was assigned, evaluated before the store if it is `used`. */
 export function lowerAssignment(
+  ctx: Context,
+  node: AssignmentExpression,
+  scope: Scope,
+  out: DraftStatement[],
+  used: boolean,
+): Value {
+  const isName = node.operator === "=" && node.left.type === "Identifier";
+  return (
+    (isName ? lowerRecordAssignment(ctx, node, scope, out) : null) ?? scalar(assignScalar(ctx, node, scope, out, used))
+  );
+}
+
+/** `ends = readEnds(…)`, of a name that stands for a record, or for nothing yet; null if it is not one. */
+function lowerRecordAssignment(
+  ctx: Context,
+  node: AssignmentExpression,
+  scope: Scope,
+  out: DraftStatement[],
+): Value | null {
+  const { name } = node.left as Identifier;
+  const known = scope.find(name);
+  const isRecord = known?.kind === "record";
+  if (!isRecord && !(known?.kind === "local" && ctx.untouched.has(known.id))) return null;
+  if (isRecord && known.variable?.rebound !== true) throw unassignable(ctx, node.left, name);
+  const value = lowerValue(ctx, node.right, scope, out);
+  const isFresh = makesRecord(node.right);
+  if (isRecord) {
+    assignRecord(ctx, node, known, value, isFresh, out);
+    return known;
+  }
+  if (value.kind !== "record") {
+    const target = lowerNamedTarget(ctx, node.left, name, scope);
+    return scalar(assign(ctx, node, target, scalarOf(ctx, node.right, value), out, true));
+  }
+  const declared = declaredRecord(ctx, node, name, value, out, { isFresh, constant: false });
+  scope.replace(name, declared);
+  return declared;
+}
+
+function assignScalar(
   ctx: Context,
   node: AssignmentExpression,
   scope: Scope,
@@ -103,11 +144,43 @@ function lowerNamedTarget(ctx: Context, node: Node, name: string, scope: Scope):
       `${name} is not declared: a kernel's body cannot use variables of the code around it`,
       "declare it with let inside the body",
     );
-  throw ctx.fail(node, `${name} cannot be assigned to`, "declare a local with let");
+  throw unassignable(ctx, node, name);
+}
+
+function unassignable(ctx: Context, node: Node, name: string): Error {
+  return ctx.fail(node, `${name} cannot be assigned to`, "declare a local with let");
+}
+
+/** `row.a = …`: a number of the record that a local name was declared with. */
+function lowerFieldTarget(ctx: Context, node: MemberExpression, record: RecordValue): Target {
+  const { name: field } = node.property as Identifier;
+  const value = memberOf(ctx, node, record, field);
+  if (value.kind === "array")
+    throw ctx.fail(
+      node,
+      `${field} is an array of this record, and stays the one it was declared with`,
+      `write its elements: ${field}[i] = …`,
+    );
+  const name = node.object.type === "Identifier" ? node.object.name : "";
+  const { variable } = record;
+  const isOwn = variable?.fieldsAssigned === true && variable.frame === ctx.frame && variable.name === name;
+  if (isOwn && value.kind === "local") return { kind: "local", id: value.id };
+  if (value.kind === "record")
+    throw ctx.fail(
+      node,
+      `${field} is a record, which cannot be replaced here`,
+      "declare it by a name of its own with let",
+    );
+  throw ctx.fail(
+    node,
+    `the fields of this record cannot be assigned to: only const row = { … } or const row = f(…) owns them`,
+    "copy its fields to a record of your own: const own = { a: row.a, … }",
+  );
 }
 
 function lowerElementTarget(ctx: Context, node: MemberExpression, scope: Scope, out: DraftStatement[]): Target {
   const object = lowerValue(ctx, node.object as Expression, scope, out);
+  if (object.kind === "record" && !node.computed) return lowerFieldTarget(ctx, node, object);
   if (object.kind !== "array" || !node.computed) throw ctx.fail(node, "only elements of arrays can be assigned to");
   const { array } = object;
   if (!array.writable)
@@ -135,6 +208,7 @@ function readTarget(ctx: Context, node: Node, target: Target): Draft {
 function assign(ctx: Context, node: Node, target: Target, value: Draft, out: DraftStatement[], used: boolean): Draft {
   const place = ctx.place(node);
   if (target.kind === "local") {
+    ctx.untouched.delete(target.id);
     ctx.unify(node, ctx.local(node, target.id), value);
     out.push({ kind: "assign", local: target.id, value, place });
     return ctx.local(node, target.id);

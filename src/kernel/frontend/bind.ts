@@ -6,16 +6,18 @@ import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { memberOf } from "./access.ts";
 import { scalarOf } from "./expressions.ts";
+import { declaredRecord } from "./records.ts";
 
 export function environmentValue(env: Environment): Value {
   const fields = new Map<string, Value>();
   for (const [name, value] of Object.entries(env)) fields.set(name, environmentEntry(value));
-  return { kind: "struct", fields };
+  return { kind: "record", fields };
 }
 
 function environmentEntry(value: Environment[string]): Value {
   if (typeof value === "number" || typeof value === "boolean") return { kind: "constant", value };
   if (typeof value === "string") return { kind: "text", value };
+  if (value === undefined) return { kind: "undefined" };
   return { kind: "function", fn: value };
 }
 
@@ -60,9 +62,10 @@ function bindProperty(ctx: Context, property: Node, value: Value, scope: Scope, 
   bindPattern(ctx, target, memberOf(ctx, property, value, name), scope, out);
 }
 
-/** A parameter that the body assigns to becomes a local of its own. */
+/** A parameter that the body assigns to becomes a local of its own, and so does what another name may change. */
 function own(ctx: Context, node: Node, name: string, value: Value, out: DraftStatement[]): Value {
-  if (!ctx.frame.assigned.has(name)) return value;
+  if (value.kind === "record") return declaredRecord(ctx, node, name, value, out, { isFresh: false, constant: false });
+  if (value.kind !== "local" && !ctx.frame.assigned.has(name)) return value;
   if (value.kind !== "scalar" && value.kind !== "constant" && value.kind !== "local") return value;
   const draft = scalarOf(ctx, node, value);
   const id = ctx.newLocal(name, draft.type);

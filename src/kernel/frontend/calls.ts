@@ -29,6 +29,9 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
   const branches = callForEachArray(ctx, node, scope);
   if (branches !== null) return lowerConditional(ctx, branches, scope, out);
   const callee = lowerValue(ctx, node.callee, scope, out);
+  if (callee.kind === "undefined" && node.optional) return callee;
+  if (callee.kind === "undefined")
+    throw ctx.fail(node, "this function is undefined in `env`", "test it first: if (f !== undefined) …");
   for (const argument of node.arguments)
     if (argument.type === "SpreadElement")
       throw ctx.fail(argument, "spread arguments are not part of the kernel language", "write the arguments out");
@@ -46,30 +49,67 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
 }
 
 /**
- * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)`: no array can be chosen at run time, a call can.
+ * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)` and `g({ u: c ? A : B, i })`: no array can be chosen
+ * at run time, a call can.
  */
 function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): ConditionalExpression | null {
-  const { arguments: args } = node;
-  const at = args.findIndex((arg) => choosesArray(arg, scope));
+  const parts = (node.arguments as Expression[]).flatMap(partsOf);
+  const at = parts.findIndex((part) => choosesArray(part, scope));
   if (at < 0) return null;
-  if (args.slice(0, at).some(hasEffects))
+  if (parts.slice(0, at).some(hasEffects))
     throw ctx.fail(
-      args[at],
+      parts[at],
       "an array is chosen at run time, after an argument with effects",
       "call it in an if and an else",
     );
-  const choice = withoutParentheses(args[at] as Expression) as ConditionalExpression;
-  const call = (arg: Expression): CallExpression => ({ ...node, arguments: args.with(at, arg) });
+  const choice = withoutParentheses(parts[at]) as ConditionalExpression;
+  const call = (part: Expression): CallExpression => ({
+    ...node,
+    arguments: node.arguments.map((arg) => withPart(arg as Expression, parts[at], part)),
+  });
   return { ...choice, consequent: call(choice.consequent), alternate: call(choice.alternate) };
 }
 
-function choosesArray(arg: Node, scope: Scope): boolean {
-  const choice = withoutParentheses(arg as Expression);
+/** What is evaluated for an argument, in order: itself, or what stands in its braces. */
+function partsOf(arg: Expression): Expression[] {
+  const inner = withoutParentheses(arg);
+  if (inner.type !== "ObjectExpression") return [arg];
+  return inner.properties.flatMap((property) => (property.type === "Property" ? partsOf(property.value) : []));
+}
+
+function withPart(arg: Expression, old: Expression, part: Expression): Expression {
+  if (arg === old) return part;
+  const inner = withoutParentheses(arg);
+  if (inner.type !== "ObjectExpression") return arg;
+  const properties = inner.properties.map((property) =>
+    property.type === "Property" ? { ...property, value: withPart(property.value, old, part) } : property,
+  );
+  return { ...inner, properties };
+}
+
+function choosesArray(part: Expression, scope: Scope): boolean {
+  const choice = withoutParentheses(part);
   if (choice.type !== "ConditionalExpression") return false;
-  return [choice.consequent, choice.alternate].some((side) => {
-    const inner = withoutParentheses(side);
-    return inner.type === "Identifier" ? scope.find(inner.name)?.kind === "array" : choosesArray(inner, scope);
-  });
+  return [choice.consequent, choice.alternate].some((side) => holdsArray(side, scope));
+}
+
+function holdsArray(node: Expression, scope: Scope): boolean {
+  const inner = withoutParentheses(node);
+  if (inner.type === "ConditionalExpression") return choosesArray(inner, scope);
+  if (inner.type === "ObjectExpression") return partsOf(inner).some((part) => holdsArray(part, scope));
+  return hasArray(namedValue(inner, scope));
+}
+
+function hasArray(value: Value | undefined): boolean {
+  return value?.kind === "array" || (value?.kind === "record" && [...value.fields.values()].some(hasArray));
+}
+
+/** What a name, or a field of one, stands for; undefined for all else. */
+function namedValue(node: Expression, scope: Scope): Value | undefined {
+  if (node.type === "Identifier") return scope.find(node.name);
+  if (node.type !== "MemberExpression" || node.computed || node.object.type === "Super") return undefined;
+  const object = namedValue(node.object, scope);
+  return object?.kind === "record" ? object.fields.get((node.property as { name: string }).name) : undefined;
 }
 
 function lowerNumberCall(ctx: Context, node: Node, name: string, operands: Operands): Draft {

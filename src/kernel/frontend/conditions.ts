@@ -4,6 +4,7 @@ import { boolType, type Context, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerEffect, lowerScalar, lowerValue, MAX_EXPRESSION_DEPTH, scalar, scalarOf } from "./expressions.ts";
 import { compareOf } from "./operators.ts";
+import { chosenRecord } from "./records.ts";
 import { BOOL, INTEGER } from "./types.ts";
 
 type Branch = ((out: DraftStatement[]) => void) | null;
@@ -67,7 +68,10 @@ function conditionOf(ctx: Context, node: Expression, scope: Scope, out: DraftSta
     const truth: LowerBranch = (part, branch) => scalar(lowerCondition(ctx, part, scope, branch));
     return scalarOf(ctx, node, lowerConditional(ctx, node, scope, out, truth));
   }
-  return truthOf(ctx, node, lowerScalar(ctx, node, scope, out));
+  const value = lowerValue(ctx, node, scope, out);
+  // Whether an optional function of `env` is there.
+  if (value.kind === "function" || value.kind === "undefined") return ctx.constant(node, value.kind === "function");
+  return truthOf(ctx, node, scalarOf(ctx, node, value));
 }
 
 /**
@@ -139,10 +143,11 @@ function oneOfTwo(
   return chosen(ctx, node, condition, choice, out);
 }
 
-/** `a ?? b` is `a`: nothing is null in a kernel. What could be undefined in plain JavaScript is refused. */
+/** `a ?? b` is `a`, except where `env` has no `a`. What else could be undefined in plain JavaScript is refused. */
 export function lowerCoalesced(ctx: Context, node: LogicalExpression, scope: Scope, out: DraftStatement[]): Value {
   checkNeverNull(ctx, node.left, scope);
-  return lowerValue(ctx, node.left, scope, out);
+  const left = lowerValue(ctx, node.left, scope, out);
+  return left.kind === "undefined" ? lowerValue(ctx, node.right, scope, out) : left;
 }
 
 export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
@@ -179,10 +184,10 @@ export function lowerConditional(
     pushIf(ctx, node, condition, yesOut, noOut, out);
     return a;
   }
-  if (a.kind === "struct" && b.kind === "struct") {
-    const fields = chosenFields(ctx, node, a.fields, b.fields, yesOut, noOut);
+  if (a.kind === "record" && b.kind === "record") {
+    const either = chosenRecord(ctx, node, a, b, yesOut, noOut);
     pushIf(ctx, node, condition, yesOut, noOut, out);
-    return fields;
+    return either;
   }
   const yes = scalarOf(ctx, node.consequent, a);
   const no = scalarOf(ctx, node.alternate, b);
@@ -213,31 +218,4 @@ function chosen(
   noOut.push({ kind: "assign", local: result, value: no, place });
   out.push({ kind: "if", condition, then: yesOut, else: noOut, place });
   return ctx.local(node, result);
-}
-
-function chosenFields(
-  ctx: Context,
-  node: Node,
-  a: ReadonlyMap<string, Value>,
-  b: ReadonlyMap<string, Value>,
-  yesOut: DraftStatement[],
-  noOut: DraftStatement[],
-): Value {
-  checkSameNames(ctx, node, [...a.keys()], [...b.keys()]);
-  const place = ctx.place(node);
-  const fields = new Map<string, Value>();
-  for (const [name, value] of a) {
-    const [yes, no] = [scalarOf(ctx, node, value), scalarOf(ctx, node, b.get(name)!)];
-    ctx.unify(node, yes, no);
-    const local = ctx.newLocal(name, yes.type);
-    yesOut.push({ kind: "assign", local, value: yes, place });
-    noOut.push({ kind: "assign", local, value: no, place });
-    fields.set(name, scalar(ctx.local(node, local)));
-  }
-  return { kind: "struct", fields };
-}
-
-export function checkSameNames(ctx: Context, node: Node, names: readonly string[], others: readonly string[]): void {
-  if (names.length !== others.length || names.some((name) => !others.includes(name)))
-    throw ctx.fail(node, "the returns of a function differ in their named values", "return the same names everywhere");
 }

@@ -3,7 +3,7 @@ import type { Node } from "acorn";
 
 import type { KernelError } from "../../errors.ts";
 import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
-import type { Kernel, KernelFunction } from "../language.ts";
+import type { FunctionSpec, Kernel } from "../language.ts";
 import { declarationTrace } from "../declared.ts";
 import type { Draft, DraftArray, DraftLocal, DraftShape, DraftStatement } from "./draft.ts";
 import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } from "./source.ts";
@@ -19,12 +19,31 @@ export type Value =
   /** Declared further down in the same block. */
   | { readonly kind: "early" }
   | { readonly kind: "array"; readonly array: ArrayValue }
-  | { readonly kind: "function"; readonly fn: KernelFunction }
-  | { readonly kind: "struct"; readonly fields: ReadonlyMap<string, Value> }
+  | { readonly kind: "function"; readonly fn: FunctionSpec }
+  | RecordValue
   | { readonly kind: "tuple"; readonly items: readonly Value[] }
   | { readonly kind: "namespace"; readonly name: "Math" | "Number" | "gpu" }
   | { readonly kind: "member"; readonly namespace: "Math" | "Number" | "gpu"; readonly name: string }
+  /** An entry of `env` that is not there. */
+  | { readonly kind: "undefined" }
   | { readonly kind: "nothing" };
+
+export interface RecordValue {
+  readonly kind: "record";
+  readonly fields: ReadonlyMap<string, Value>;
+  /** What it belongs to; nothing for what an object in braces or a call has just made. See `records.ts`. */
+  readonly variable?: RecordVariable;
+}
+
+/** The name that a record was declared by. */
+export interface RecordVariable {
+  readonly name: string;
+  readonly frame: Frame;
+  /** Whether the name is assigned to as a whole after its declaration. */
+  readonly rebound: boolean;
+  /** Whether its fields are assigned to. */
+  readonly fieldsAssigned: boolean;
+}
 
 export interface ArrayValue {
   readonly ref: ArrayRef;
@@ -57,10 +76,13 @@ export class Scope {
   find(name: string): Value | undefined {
     return this.names.get(name) ?? this.parent?.find(name);
   }
-}
 
-/** The locals that receive a function's result. */
-export type Results = Map<string, number>;
+  /** Changes what a name stands for where it is declared. */
+  replace(name: string, value: Value): void {
+    if (this.names.has(name)) this.names.set(name, value);
+    else this.parent?.replace(name, value);
+  }
+}
 
 /** One function while its body is lowered; the kernel itself is the outermost. */
 export interface Frame {
@@ -69,7 +91,7 @@ export interface Frame {
   readonly declared: object;
   /** Where `var` declarations go. */
   readonly scope: Scope;
-  /** Names assigned anywhere in the function: a `const`-like alias is only made of the others. */
+  /** Names assigned anywhere in the function: a `const`-like alias is only made of the others. See `fieldsOf`. */
   readonly assigned: ReadonlySet<string>;
   readonly caller: Frame | null;
   /** The statement list the function's body begins in, and where. */
@@ -80,8 +102,10 @@ export interface Frame {
   loopDepth: number;
   /** How many enclosing branches may either return or fall through to what follows them. */
   fallThrough: number;
-  /** null until the first return; "" is the name of an unnamed result. */
-  results: Results | null;
+  /** The locals that receive the function's result; null until the first return. */
+  results: Value | null;
+  /** Whose record the result may be, where it is none of the function's own. */
+  resultOwner: RecordVariable | null;
   readonly isKernel: boolean;
   /** Of a user's function the local that counts the rounds its loops have left, once there is one to be counted. */
   roundsLeft: number | null;
@@ -89,7 +113,7 @@ export interface Frame {
 
 /** Whether a user wrote the function, who is told about its state and not about declarations. */
 export const isUsers = ({ declared }: Frame): boolean =>
-  (declared as Partial<KernelFunction>).argumentNames !== undefined;
+  (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 
 /** A frame for the body of `unit`; without a caller it is the kernel's own. */
 export function newFrame(
@@ -114,6 +138,7 @@ export function newFrame(
     loopDepth: 0,
     fallThrough: 0,
     results: null,
+    resultOwner: null,
     isKernel,
     roundsLeft: null,
   };
@@ -143,6 +168,8 @@ export class Context {
   readonly settled = new Set<number>();
   /** Locals declared without a value. */
   readonly unset = new Set<number>();
+  /** Those of them that nothing has been assigned to so far: what is assigned first may be a record. */
+  readonly untouched = new Set<number>();
   /** Whether the work item asks for its place in the workgroup, or shares memory or values with it. */
   cooperative = false;
   frame!: Frame;

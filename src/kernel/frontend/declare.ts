@@ -6,13 +6,13 @@ import { real } from "../language.ts";
 import type {
   Environment,
   FunctionDefinition,
+  FunctionParams,
   FunctionResult,
   Gpu,
   Kernel,
   KernelDefinition,
   KernelFunction,
   Params,
-  ParamTuple,
   ResidentGroups,
   ScalarDeclaration,
 } from "../language.ts";
@@ -168,21 +168,21 @@ function declareKernel<P extends Params>(
  * });
  * console.log(payoff(110, 100)); // 10
  */
-export function fn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
+export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {
   return functionRunOn(hostGpu, definition, fn);
 }
 
 /** What `functionFromSource` takes: a kernel function whose body is text. */
-export interface FunctionSource<P extends ParamTuple> {
+export interface FunctionSource<P extends FunctionParams> {
   readonly name: string;
   readonly params: P;
   readonly env?: Environment;
   /** `([x, y], gpu, { f }) => f(x) + y`, or a method. */
   readonly source: string;
   /** What plain JavaScript runs; without it only kernels can call the function. */
-  readonly run?: (...args: any[]) => unknown;
+  readonly run?: (...args: never[]) => unknown;
 }
 
 /**
@@ -195,7 +195,7 @@ export interface FunctionSource<P extends ParamTuple> {
  * const sum = functionFromSource({ name: "sum", params: [real, real], source: "([x, y]) => x + y" });
  * console.log(sum.functionName); // sum
  */
-export function functionFromSource<const P extends ParamTuple, R extends FunctionResult = any>(
+export function functionFromSource<const P extends FunctionParams, R extends FunctionResult>(
   definition: FunctionSource<P>,
 ): KernelFunction<P, R> {
   const { name, params, env = {}, source, run } = definition;

@@ -9,6 +9,7 @@ import { emitIf, lowerCoalesced, lowerCondition, lowerConditional, lowerLogical 
 import type { Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerBinary, lowerUnary } from "./operators.ts";
+import { lowerRecord } from "./records.ts";
 
 /** A number or a bool. */
 export function lowerScalar(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
@@ -25,7 +26,7 @@ export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
       return ctx.local(node, value.id);
     case "array":
       throw ctx.fail(node, `the array ${value.array.name} is used as a number`, `index it: ${value.array.name}[i]`);
-    case "struct":
+    case "record":
       throw ctx.fail(
         node,
         "several named values are used as one number",
@@ -41,6 +42,8 @@ export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
       );
     case "text":
       throw ctx.fail(node, "a string is used as a number", "strings may only be compared with === at compile time");
+    case "undefined":
+      throw ctx.fail(node, "this is undefined in the kernel's environment", "test it first: if (f !== undefined) …");
     case "nothing":
       throw ctx.fail(node, "there is no value here", "return a number from the function, or do not use its result");
     default:
@@ -110,7 +113,7 @@ function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftState
     case "YieldExpression":
       return lowerYield(ctx, node, scope, out);
     case "AssignmentExpression":
-      return scalar(lowerAssignment(ctx, node, scope, out, true));
+      return lowerAssignment(ctx, node, scope, out, true);
     case "UpdateExpression":
       return scalar(lowerUpdate(ctx, node, scope, out, true));
     case "UnaryExpression":
@@ -122,6 +125,8 @@ function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftState
       return scalar(lowerLogical(ctx, node, scope, out));
     case "ConditionalExpression":
       return lowerConditional(ctx, node, scope, out);
+    case "ObjectExpression":
+      return lowerRecord(ctx, node, scope, out);
     case "ArrowFunctionExpression":
     case "FunctionExpression":
       throw ctx.fail(

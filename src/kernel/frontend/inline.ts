@@ -1,75 +1,115 @@
 /** Kernel functions are inlined where they are called: back ends never see a call. */
-import type { Expression, Node } from "acorn";
+import type { Expression, Node, Property } from "acorn";
 
-import type { Declaration, KernelFunction } from "../language.ts";
+import type {
+  BufferDeclaration,
+  Declaration,
+  FunctionParams,
+  FunctionSpec,
+  LaunchDeclaration,
+  ParamTuple,
+  RecordDeclaration,
+} from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
 import { newFrame, Scope, type Context, type Frame, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
+import { lowerLent } from "./records.ts";
 import { checkInstrumentation } from "./source.ts";
 import { startRounds } from "./loop-budget.ts";
 import { lowerBody } from "./statements.ts";
+import { withoutParentheses } from "./syntax.ts";
 import { typeVariable } from "./types.ts";
 
 const MAX_DEPTH = 64;
 
-/** A call with arguments as written: scalars or arrays, evaluated left to right. */
+/** The parameters of a call: as declared, or one record. */
+export function positional({ params }: FunctionSpec): readonly Declaration[] {
+  return isTuple(params) ? params : [{ kind: "record", fields: params }];
+}
+
+const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
+
+/** A call with arguments as written: scalars, arrays or records, evaluated left to right. */
 export function inlineCall(
   ctx: Context,
   node: Node,
-  fn: KernelFunction,
+  fn: FunctionSpec,
   args: readonly Expression[],
   scope: Scope,
   out: DraftStatement[],
 ): Value {
-  expectCount(ctx, node, fn, args.length);
+  const declared = expectCount(ctx, node, fn, args.length);
   const values: Value[] = [];
-  for (const [k, arg] of args.entries()) values.push(lowerArgument(ctx, arg, fn.params[k], scope, out));
-  return inlineValues(ctx, node, fn, values, out);
+  for (const [k, arg] of args.entries()) {
+    if (declared[k].kind === "record") values.push(lowerLent(ctx, arg, scope, out, args.slice(k + 1)));
+    else values.push(lowerArgument(ctx, arg, declared[k], scope, out));
+  }
+  // Records are looked at once all is evaluated: what the function gets is what their fields are then.
+  const bound = values.map((value, k) =>
+    declared[k].kind === "record" ? conform(ctx, args[k], "", declared[k], value, fn) : value,
+  );
+  return inlineValues(ctx, node, fn, bound, out);
 }
 
 /** A call with arguments that are drafts already. */
 export function inlineScalars(
   ctx: Context,
   node: Node,
-  fn: KernelFunction,
+  fn: FunctionSpec,
   args: readonly Draft[],
   out: DraftStatement[],
 ): Draft {
-  expectCount(ctx, node, fn, args.length);
-  const values = args.map((arg, k) => scalarArgument(ctx, node, arg, fn.params[k], out));
+  const declared = expectCount(ctx, node, fn, args.length);
+  const values = args.map((arg, k) => scalarArgument(ctx, node, arg, declared[k], out));
   return scalarOf(ctx, node, inlineValues(ctx, node, fn, values, out));
 }
 
-function expectCount(ctx: Context, node: Node, fn: KernelFunction, count: number): void {
-  if (count !== fn.params.length)
-    throw ctx.fail(node, `${fn.functionName} takes ${fn.params.length} argument(s), got ${count}`);
+function expectCount(ctx: Context, node: Node, fn: FunctionSpec, count: number): readonly Declaration[] {
+  const declared = positional(fn);
+  if (count === declared.length) return declared;
+  if (isTuple(fn.params)) throw ctx.fail(node, `${fn.functionName} takes ${declared.length} argument(s), got ${count}`);
+  throw ctx.fail(
+    node,
+    `${fn.functionName} takes one record, got ${count} arguments`,
+    `call it with its arguments by name: { ${Object.keys(fn.params).join(", ")} }`,
+  );
 }
 
 function lowerArgument(
   ctx: Context,
   arg: Expression,
-  declared: Declaration,
+  declared: LaunchDeclaration,
   scope: Scope,
   out: DraftStatement[],
 ): Value {
   if (declared.kind === "scalar") return scalarArgument(ctx, arg, lowerScalar(ctx, arg, scope, out), declared, out);
-  const value = lowerValue(ctx, arg, scope, out);
+  return arrayArgument(ctx, arg, declared, lowerValue(ctx, arg, scope, out), "");
+}
+
+/** @param of "of mesh.x: " in a record, else empty */
+function arrayArgument(ctx: Context, node: Node, declared: BufferDeclaration, value: Value, of: string): Value {
   if (value.kind !== "array")
-    throw ctx.fail(arg, "an array is expected here", "pass a buffer, a private or a shared array by its name");
+    throw ctx.fail(node, `${of}an array is expected here`, "pass a buffer, a private or a shared array by its name");
   const { array } = value;
   if (array.element !== declared.element)
-    throw ctx.fail(arg, `${array.name} holds ${array.element}, the function takes ${declared.element}`);
+    throw ctx.fail(
+      node,
+      `${of}${array.name} holds ${array.element}, the function takes ${declared.element}`,
+      `pass an array of ${declared.element}`,
+    );
   if (declared.access === "write" && !array.writable)
     throw ctx.fail(
-      arg,
-      `${array.name} is declared with read(…), the function writes it`,
+      node,
+      `${of}${array.name} is declared with read(…), the function writes it`,
       `declare it with write(${array.element})`,
     );
   return { kind: "array", array: { ...array, writable: declared.access === "write" } };
 }
 
 function scalarArgument(ctx: Context, node: Node, draft: Draft, declared: Declaration, out: DraftStatement[]): Value {
+  if (declared.kind === "record")
+    throw ctx.fail(node, "a record is expected here", `pass { ${Object.keys(declared.fields).join(", ")} }`);
   if (declared.kind !== "scalar")
     throw ctx.fail(node, "an array is expected here", "pass a buffer, a private or a shared array by its name");
   const type = typeVariable(declared.type);
@@ -77,11 +117,73 @@ function scalarArgument(ctx: Context, node: Node, draft: Draft, declared: Declar
   return { kind: "scalar", draft: draft.kind === "const" ? draft : ctx.materialise(node, draft, out, "a") };
 }
 
+/**
+ * What a function's parameter, or a field of it, is for what a call passes.
+ * @param path where it stands in the record, "mesh.first"
+ */
+function conform(ctx: Context, node: Node, path: string, declared: Declaration, value: Value, fn: FunctionSpec): Value {
+  const of = path === "" ? "" : `${path}: `;
+  if (declared.kind === "buffer") return arrayArgument(ctx, node, declared, value, of);
+  if (declared.kind === "record") return conformRecord(ctx, node, path, declared, value, fn);
+  if (value.kind === "array" || value.kind === "record")
+    throw ctx.fail(
+      node,
+      `${of}a number is expected here (${declared.type}), got ${value.kind === "array" ? `the array ${value.array.name}` : "a record"}`,
+      value.kind === "array"
+        ? `index it: ${value.array.name}[i]`
+        : `pick one: .${[...value.fields.keys()].join(", .")}`,
+    );
+  const draft = scalarOf(ctx, node, value);
+  ctx.unifyTypes(node, draft.type, typeVariable(declared.type), draft);
+  return value;
+}
+
+function conformRecord(
+  ctx: Context,
+  node: Node,
+  path: string,
+  declared: RecordDeclaration,
+  value: Value,
+  fn: FunctionSpec,
+): Value {
+  const wanted = Object.keys(declared.fields);
+  const shown = `{ ${wanted.join(", ")} }`;
+  const what = path === "" ? fn.functionName : `${path} of ${fn.functionName}`;
+  if (value.kind !== "record")
+    throw ctx.fail(
+      node,
+      `${what} takes a record, got ${value.kind === "array" ? `the array ${value.array.name}` : "a number"}`,
+      `pass ${shown}`,
+    );
+  const inner = withoutParentheses(node as Expression);
+  const written = inner.type === "ObjectExpression" ? inner.properties : [];
+  const placeOf = (name: string): Node => written.find((property) => nameOf(property) === name) ?? node;
+  const missing = wanted.find((name) => !value.fields.has(name));
+  if (missing !== undefined)
+    throw ctx.fail(node, `${what} takes a field ${missing}, which is missing here`, `pass ${shown}`);
+  // As in TypeScript: a record by its name may have more fields than the function looks at.
+  const unknown = written.map(nameOf).find((name) => !wanted.includes(name));
+  if (unknown !== undefined)
+    throw ctx.fail(placeOf(unknown), `${what} takes no field ${unknown}`, `its fields are ${wanted.join(", ")}`);
+  const fields = new Map<string, Value>();
+  for (const [name, field] of Object.entries(declared.fields)) {
+    const place = placeOf(name);
+    const part = place === node ? node : (place as Property).value;
+    fields.set(name, conform(ctx, part, path === "" ? name : `${path}.${name}`, field, value.fields.get(name)!, fn));
+  }
+  return { ...value, fields };
+}
+
+function nameOf(property: Node): string {
+  const { key } = property as Property;
+  return key.type === "Identifier" ? key.name : String((key as { value: unknown }).value);
+}
+
 /** Lowers the function's body in place, in a scope that holds nothing of the caller's. */
 export function inlineValues(
   ctx: Context,
   node: Node,
-  fn: KernelFunction,
+  fn: FunctionSpec,
   args: readonly Value[],
   out: DraftStatement[],
 ): Value {
@@ -101,13 +203,14 @@ export function inlineValues(
   return result;
 }
 
-/** A tuple, or an object by names for a user's function. */
-function argumentsOf({ argumentNames }: KernelFunction, args: readonly Value[]): Value {
-  if (argumentNames === undefined) return { kind: "tuple", items: args };
-  return { kind: "struct", fields: new Map(argumentNames.map((name, k) => [name, args[k]])) };
+/** A tuple; the record that a call passes; or one by names for a user's function. */
+function argumentsOf({ argumentNames, params }: FunctionSpec, args: readonly Value[]): Value {
+  if (argumentNames !== undefined)
+    return { kind: "record", fields: new Map(argumentNames.map((name, k) => [name, args[k]])) };
+  return isTuple(params) ? { kind: "tuple", items: args } : args[0];
 }
 
-function checkDepth(ctx: Context, node: Node, fn: KernelFunction): void {
+function checkDepth(ctx: Context, node: Node, fn: FunctionSpec): void {
   let depth = 0;
   for (let frame: Frame | null = ctx.frame; frame; frame = frame.caller) {
     if (frame.declared === fn || ++depth > MAX_DEPTH)

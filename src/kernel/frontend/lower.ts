@@ -1,12 +1,12 @@
 /** From a kernel's declaration to its IR. */
 import { KernelError } from "../../errors.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
-import type { Declaration, Kernel, KernelFunction } from "../language.ts";
+import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
 import { Context, i32Type, newFrame, Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { finalizeStatements } from "./finalize.ts";
-import { inlineValues } from "./inline.ts";
+import { inlineValues, positional } from "./inline.ts";
 import { checkInstrumentation, errorWithCaret, placeOf, type SourceUnit } from "./source.ts";
 import { lowerBody } from "./statements.ts";
 import { BOOL, REAL, type TypeVariable, typeVariable } from "./types.ts";
@@ -54,12 +54,12 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
 export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
 /** What a function of scalars gives, called by itself. @throws KernelError with a place in the function's own text */
-export function resultOf(fn: KernelFunction, precision: Precision): ResultKind {
+export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
   const ctx = new Context({ name: fn.functionName, groupSize: 1 }, precision);
   const unit = ctx.unit(fn.functionName, fn, fn.source);
   const out: DraftStatement[] = [];
   ctx.frame = newFrame(unit, {}, new Scope(null), null, out);
-  const args = fn.params.map((declared, k) => parameter(ctx, `x${k}`, declared, unit));
+  const args = positional(fn).map((declared, k) => argument(ctx, `x${k}`, declared, unit));
   return kindOf(inlineValues(ctx, unit.syntax.body, fn, args, out), ctx);
 }
 
@@ -73,7 +73,7 @@ function kindOf(value: Value, ctx: Context): ResultKind {
       return typeOf(ctx.locals[value.id].type);
     case "constant":
       return typeof value.value === "boolean" ? "true or false" : "number";
-    case "struct":
+    case "record":
       return new Map([...value.fields].map(([name, field]) => [name, kindOf(field, ctx)]));
     case "nothing":
       return "nothing";
@@ -90,12 +90,18 @@ function bindArguments(ctx: Context, unit: SourceUnit, kernel: Kernel, scope: Sc
   const [args, gpu, env, ...more] = unit.syntax.params;
   if (more.length > 0)
     throw ctx.fail(more[0], "a body takes three arguments: parameters, gpu, env", "declare run-time values in params");
-  if (args) bindPattern(ctx, args, { kind: "struct", fields }, scope, out);
+  if (args) bindPattern(ctx, args, { kind: "record", fields }, scope, out);
   if (gpu) bindPattern(ctx, gpu, { kind: "namespace", name: "gpu" }, scope, out);
   if (env) bindPattern(ctx, env, environmentValue(kernel.env), scope, out);
 }
 
-function parameter(ctx: Context, name: string, declared: Declaration, unit: SourceUnit): Value {
+function argument(ctx: Context, name: string, declared: Declaration, unit: SourceUnit): Value {
+  if (declared.kind !== "record") return parameter(ctx, name, declared, unit);
+  const fields = Object.entries(declared.fields).map(([key, field]) => [key, argument(ctx, key, field, unit)] as const);
+  return { kind: "record", fields: new Map(fields) };
+}
+
+function parameter(ctx: Context, name: string, declared: LaunchDeclaration, unit: SourceUnit): Value {
   if (declared.kind === "scalar") {
     ctx.scalars.push({ name, type: declared.type });
     return {

@@ -63,12 +63,30 @@ const COMPARISONS: Readonly<Record<string, CompareOp>> = {
 };
 
 export function lowerBinary(ctx: Context, node: BinaryExpression, scope: Scope, out: DraftStatement[]): Draft {
-  const equality = compareTexts(ctx, node, scope, out);
+  const equality = compareUndefined(ctx, node, scope, out) ?? compareTexts(ctx, node, scope, out);
   if (equality) return equality;
   const late = lowerConversionIdiom(ctx, node, scope, out);
   if (late) return late;
   const operands = lowerOperands(ctx, [node.left, node.right], scope, out, operandOf(node.operator));
   return binaryOf(ctx, node, node.operator, operands[0], operands[1], out);
+}
+
+/** `volatility !== undefined`, of an entry of `env`: decided now. */
+function compareUndefined(ctx: Context, node: BinaryExpression, scope: Scope, out: DraftStatement[]): Draft | null {
+  if (!/^[!=]==?$/.test(node.operator)) return null;
+  const [left, right] = [node.left as Expression, node.right];
+  const other = isUndefined(right, scope) ? left : isUndefined(left, scope) ? right : null;
+  if (other === null) return null;
+  const value = lowerValue(ctx, other, scope, out);
+  if (value.kind === "nothing") throw ctx.fail(other, "there is no value here", "compare an entry of `env`");
+  return ctx.constant(node, (value.kind === "undefined") === node.operator.startsWith("="));
+}
+
+/** `undefined`, or `void 0` as minifiers write it. */
+function isUndefined(node: Expression, scope: Scope): boolean {
+  const inner = withoutParentheses(node);
+  if (inner.type === "Identifier") return inner.name === "undefined" && scope.find("undefined") === undefined;
+  return inner.type === "UnaryExpression" && inner.operator === "void" && inner.argument.type === "Literal";
 }
 
 /** `gpu.precision === "f32"`: decided now. */

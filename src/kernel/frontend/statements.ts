@@ -4,16 +4,26 @@
  * The IR has no return: what follows an `if` that returns moves into its other branch; a return inside a loop sets a flag
  * and breaks; the code after the loop runs if the flag is not set.
  */
-import type { IfStatement, Node, ReturnStatement, VariableDeclaration } from "acorn";
+import type { Expression, IfStatement, Node, ReturnStatement, VariableDeclaration } from "acorn";
 
 import { bindPattern } from "./bind.ts";
 import { boolType, Scope, type Context, type Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
-import { checkSameNames, emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
-import { lowerEffect, lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
+import { emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
+import { lowerEffect, lowerValue, scalarOf } from "./expressions.ts";
 import { lowerLoop } from "./loops.ts";
+import {
+  assignSlots,
+  checkCopied,
+  declaredRecord,
+  makesRecord,
+  named,
+  ownerOf,
+  settledResult,
+  slotsFor,
+} from "./records.ts";
 import type { FunctionSyntax } from "./source.ts";
-import { alwaysReturns, inWords, mayReturn } from "./syntax.ts";
+import { alwaysReturns, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
 
 /** A statement still to be lowered, and the scope its names are looked up in. */
@@ -49,38 +59,26 @@ function blockOf(block: Node, scope: Scope): Pending[] {
   return body.map((node) => ({ node, scope }));
 }
 
-/** `return { a, b }`, or a scalar, or a struct that a call gave. */
-function lowerReturnedExpression(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Value {
-  let inner = node as any;
-  while (inner.type === "ParenthesizedExpression") inner = inner.expression;
+/** What `return` gives: a scalar, an array or a record. Nothing of this function changes any more. */
+function lowerReturnedExpression(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
+  const inner = withoutParentheses(node);
   if (inner.type === "SequenceExpression") {
     for (const part of inner.expressions.slice(0, -1)) lowerEffect(ctx, part, scope, out);
-    return lowerReturnedExpression(ctx, inner.expressions.at(-1), scope, out);
+    return lowerReturnedExpression(ctx, inner.expressions.at(-1)!, scope, out);
   }
   if (inner.type === "ConditionalExpression")
     return lowerConditional(ctx, inner, scope, out, (part, branch) =>
       lowerReturnedExpression(ctx, part, scope, branch),
     );
-  if (inner.type !== "ObjectExpression") return lowerValue(ctx, inner, scope, out);
-  const fields = new Map<string, Value>();
-  for (const property of inner.properties) {
-    if (property.type !== "Property" || property.computed)
-      throw ctx.fail(property, "results are named one by one", "write { a: …, b: … }");
-    const name: string = property.key.type === "Identifier" ? property.key.name : String(property.key.value);
-    const draft = ctx.materialise(property, lowerScalar(ctx, property.value, scope, out), out, name);
-    fields.set(name, { kind: "scalar", draft });
-  }
-  return { kind: "struct", fields };
+  const value = lowerValue(ctx, inner, scope, out);
+  return value.kind === "record" ? settledResult(ctx, inner, value) : value;
 }
 
 /** The only return, at the end: its value is used as it is. */
 function returnedValue(ctx: Context, node: Node, value: Value, out: DraftStatement[]): Value {
-  if (value.kind === "local") return { kind: "scalar", draft: ctx.local(node, value.id) };
-  if (value.kind === "scalar") {
-    // A load must see memory as it is now, whatever the caller writes before it uses the value.
-    return { kind: "scalar", draft: ctx.materialise(node, value.draft, out, "r") };
-  }
-  return value;
+  // A load must see memory as it is now, whatever the caller writes before it uses the value.
+  if (value.kind === "scalar") return { kind: "scalar", draft: ctx.materialise(node, value.draft, out, "r") };
+  return settledResult(ctx, node, value);
 }
 
 function frameResult(ctx: Context, node: Node): Value {
@@ -95,11 +93,8 @@ function frameResult(ctx: Context, node: Node): Value {
     frame.out.splice(frame.start, 0, assignment);
   }
   if (!frame.results) return { kind: "nothing" };
-  const unnamed = frame.results.get("");
-  if (unnamed !== undefined) return { kind: "scalar", draft: ctx.local(node, unnamed) };
-  const fields = new Map<string, Value>();
-  for (const [name, id] of frame.results) fields.set(name, { kind: "scalar", draft: ctx.local(node, id) });
-  return { kind: "struct", fields };
+  const result = settledResult(ctx, node, frame.results);
+  return result.kind === "record" && frame.resultOwner ? { ...result, variable: frame.resultOwner } : result;
 }
 
 /** Statements in order; the rest of the list moves into a branch when an earlier one may return. */
@@ -177,23 +172,11 @@ function assignResults(ctx: Context, node: ReturnStatement, scope: Scope, out: D
     return;
   }
   if (value.kind === "nothing") return;
-  const parts: readonly (readonly [string, Value])[] = value.kind === "struct" ? [...value.fields] : [["", value]];
-  ctx.frame.results ??= new Map(
-    parts.map(([name]) => [name, ctx.newLocal(name || "result", new TypeVariable(NUMERIC | BOOL))]),
-  );
-  const { results } = ctx.frame;
-  checkSameNames(
-    ctx,
-    node,
-    parts.map(([name]) => name),
-    [...results.keys()],
-  );
-  for (const [name, part] of parts) {
-    const draft = scalarOf(ctx, node, part);
-    const local = results.get(name)!;
-    ctx.unify(node, ctx.local(node, local), draft);
-    out.push({ kind: "assign", local, value: draft, place: ctx.place(node) });
-  }
+  checkCopied(ctx, node, value, true);
+  const owner = value.kind === "record" ? ownerOf(ctx, value) : undefined;
+  if (owner) ctx.frame.resultOwner ??= { ...owner, rebound: false };
+  ctx.frame.results ??= slotsFor(ctx, "", value);
+  assignSlots(ctx, node, ctx.frame.results, value, out);
 }
 
 /** A statement that does not return (a loop may). */
@@ -243,8 +226,10 @@ export function lowerDeclaration(ctx: Context, node: VariableDeclaration, scope:
   const target = node.kind === "var" ? ctx.frame.scope : scope;
   for (const { id, init } of node.declarations) {
     const value = init ? lowerValue(ctx, init, scope, out) : null;
+    if (value?.kind === "record" && node.kind === "var")
+      throw ctx.fail(id, "a record is declared with var, which may stand for several", "declare it with const or let");
     if (value !== null && !(id.type === "Identifier" && isUndefined(init!)))
-      declareInitialised(ctx, id, value, target, out, node.kind === "const");
+      declareInitialised(ctx, id, init!, value, target, out, node.kind === "const");
     else if (id.type !== "Identifier") throw ctx.fail(id, "a pattern needs a value");
     else if (target.own(id.name)?.kind !== "local") declareUnset(ctx, id.name, target);
   }
@@ -259,12 +244,14 @@ function isUndefined(node: Node): boolean {
 function declareUnset(ctx: Context, name: string, scope: Scope): void {
   const id = ctx.newLocal(name);
   ctx.unset.add(id);
+  ctx.untouched.add(id);
   scope.declare(name, { kind: "local", id });
 }
 
 function declareInitialised(
   ctx: Context,
   id: any,
+  init: Expression,
   value: Value,
   scope: Scope,
   out: DraftStatement[],
@@ -272,6 +259,8 @@ function declareInitialised(
 ): void {
   if (id.type !== "Identifier") return bindPattern(ctx, id, value, scope, out);
   const name: string = id.name;
+  if (value.kind === "record")
+    return scope.declare(name, declaredRecord(ctx, id, name, value, out, { isFresh: makesRecord(init), constant }));
   const scalar = value.kind === "scalar" || value.kind === "constant" || value.kind === "local";
   if (!scalar) {
     if (value.kind === "nothing")
@@ -291,13 +280,4 @@ function declareInitialised(
   out.push({ kind: "assign", local, value: draft, place: ctx.place(id) });
   scope.declare(name, { kind: "local", id: local, constant });
   if (settled) ctx.settled.add(local);
-}
-
-/** Arrays get the name they are declared under, for messages and generated code. */
-function named(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
-  const { ref } = value.array;
-  if (ref.space === "buffer" || value.array.name !== "array") return value;
-  const list = ref.space === "private" ? ctx.privates : ctx.workgroups;
-  list[ref.id] = { ...list[ref.id], name };
-  return { kind: "array", array: { ...value.array, name } };
 }

@@ -33,7 +33,10 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
 
 const assignedCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 
-/** Names assigned or stepped anywhere in a function, past their declaration. */
+/** What stands among the assigned names for any field of `name`, beside `name` itself. */
+export const fieldsOf = (name: string): string => `${name}.`;
+
+/** Names assigned or stepped anywhere in a function, past their declaration; and `fieldsOf` those whose fields are. */
 export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
   const known = assignedCache.get(syntax);
   if (known) return known;
@@ -45,9 +48,15 @@ export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
 
 export function collectAssigned(node: Node, names: Set<string>): void {
   const target = (node as { left?: Node; argument?: Node })[node.type === "UpdateExpression" ? "argument" : "left"];
-  if ((node.type === "AssignmentExpression" || node.type === "UpdateExpression") && target?.type === "Identifier")
-    names.add((target as unknown as { name: string }).name);
+  if (target !== undefined && (node.type === "AssignmentExpression" || node.type === "UpdateExpression"))
+    addTarget(target as Expression, names);
   forEachChild(node, (child) => collectAssigned(child, names));
+}
+
+function addTarget(target: Expression, names: Set<string>): void {
+  if (target.type === "Identifier") names.add(target.name);
+  else if (target.type === "MemberExpression" && !target.computed && target.object.type === "Identifier")
+    names.add(fieldsOf(target.object.name));
 }
 
 const returning = new WeakMap<Node, boolean>();

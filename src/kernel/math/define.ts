@@ -4,9 +4,16 @@
  */
 import { functionRunOn } from "../declared.ts";
 import { hostScalars } from "../host-scalars.ts";
-import type { Environment, FunctionDefinition, FunctionResult, Gpu, KernelFunction, ParamTuple } from "../language.ts";
+import type {
+  Environment,
+  FunctionDefinition,
+  FunctionParams,
+  FunctionResult,
+  Gpu,
+  KernelFunction,
+} from "../language.ts";
 
-export function fn<const P extends ParamTuple, const E extends Environment, R extends FunctionResult>(
+export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {
   return functionRunOn(hostScalars as Gpu, definition, fn);

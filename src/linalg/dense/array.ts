@@ -65,7 +65,8 @@ export class DeviceArray implements Disposable {
   }
 
   /**
-   * @throws SpecError (the shape) | ShapeError (as many values as elements) | PrecisionError (not offered by the device) | OutOfMemoryError
+   * @throws SpecError (the shape) | ShapeError (as many values as elements) | PrecisionError (not offered by the
+   * device) | OutOfMemoryError
    */
   static async create(device: Device, shape: Shape, options: ArrayOptions = {}): Promise<DeviceArray> {
     const { precision = "f64", values } = options;
@@ -180,8 +181,8 @@ export class DeviceArray implements Disposable {
   }
 
   /**
-   * Gives it another shape, and zeros in it. Its memory is kept where it has the right size; otherwise it is new, and views of the old are
-   * disposed.
+   * Gives it another shape, and zeros in it. Its memory is kept where it has the right size; otherwise it is new, and
+   * views of the old are disposed.
    * @throws SpecError (the shape) | ShapeError (a view) | DisposedError | OutOfMemoryError
    */
   resize(shape: Shape): void {
@@ -280,8 +281,8 @@ function denseLayout(shape: Shape): Layout {
   return { shape: Object.freeze([...shape]), offset: 0, strides: { batch: rows * columns, row: columns, column: 1 } };
 }
 
-function checkRange(who: string, what: string, from: number, to: number, most: number): void {
-  const valid = [from, to].every((n) => Number.isInteger(n)) && 0 <= from && from <= to && to <= most;
+function checkRange(who: string, what: string, from: number, to: number, max: number): void {
+  const valid = [from, to].every((n) => Number.isInteger(n)) && 0 <= from && from <= to && to <= max;
   if (!valid)
-    throw new ShapeError(`${who}: ${what} ${from} … ${to}, expected whole numbers with 0 ≤ from ≤ to ≤ ${most}`);
+    throw new ShapeError(`${who}: ${what} ${from} … ${to}, expected whole numbers with 0 ≤ from ≤ to ≤ ${max}`);
 }

@@ -1,10 +1,11 @@
 /**
- * The product on the CPU, after Goto & van de Geijn (2008): blocks of A and B are copied to where they lie densely, so that they stay in
- * the caches, and a small block of C stays in registers while the inner index runs.
+ * The product on the CPU, after Goto & van de Geijn (2008): blocks of A and B are copied to where they lie densely, so
+ * that they stay in the caches, and a small block of C stays in registers while the inner index runs.
  *
- * A workgroup is one set of vectors, so that its items are the lanes: 8 columns in f64, 16 in f32, four vectors of 16 bytes. An item holds
- * ROWS = 2 elements of its column. A step of the inner index is 4 loads from B, 2 of A which every lane gets, 8 products and 8
- * sums: 8 accumulators, 4 vectors of B, 1 of A and a product are 14 of the 16 registers that x86 has.
+ * A workgroup is one set of vectors, so that its items are the lanes: 8 columns in f64, 16 in f32, four vectors of 16
+ * bytes. An item holds ROWS = 2 elements of its column. A step of the inner index is 4 loads from B, 2 of A which every
+ * lane gets, 8 products and 8 sums: 8 accumulators, 4 vectors of B, 1 of A and a product are 14 of the 16 registers
+ * that x86 has.
  *
  * Memory: of C's BM×BN elements each is loaded and stored once in KC steps; A and B are read once a block of C, that is
  * 1/BN + 1/BM words a multiplication.

@@ -1,4 +1,6 @@
-/** A = L·Lᵀ in place, left-looking: column j of L needs the columns before it and is the first to need column j of A. */
+/**
+ * A = L·Lᵀ in place, left-looking: column j of L needs the columns before it and is the first to need column j of A.
+ */
 import { i32, kernel, real, write } from "../../kernel/index.ts";
 import { once } from "./once.ts";
 

@@ -7,12 +7,12 @@ export interface NearestOptions {
   /** Relative change of an iteration at which it ends; 1e-12 by default. */
   readonly tolerance?: number;
   /** The limit of iterations; 10,000 by default. */
-  readonly mostIterations?: number;
+  readonly maxIterations?: number;
   /**
    * The smallest eigenvalue of the result, from 0 to below 1. At 0, the default, the result is the nearest matrix; but
    * that matrix is singular and has no Cholesky factor.
    */
-  readonly leastEigenvalue?: number;
+  readonly minEigenvalue?: number;
 }
 
 /** What `nearestCorrelation` returns. */
@@ -49,8 +49,8 @@ export interface NearestCorrelation {
  * console.log(values[1]?.toFixed(4), values[2]?.toFixed(4), distance.toFixed(4)); // 0.7607 0.1573 0.5278
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {
-  const { tolerance = 1e-12, mostIterations = 10_000, leastEigenvalue = 0 } = options;
-  checkOptions(tolerance, mostIterations, leastEigenvalue);
+  const { tolerance = 1e-12, maxIterations = 10_000, minEigenvalue = 0 } = options;
+  checkOptions(tolerance, maxIterations, minEigenvalue);
   const n = orderOf(matrix);
   const given = Float64Array.from(matrix);
   const correction = new Float64Array(n * n);
@@ -58,24 +58,24 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
   let x: Float64Array = y;
   for (let iteration = 1; ; iteration++) {
     const r = y.map((value, k) => value - correction[k]); // R = Y − ΔS
-    const nextX = liftEigenvalues(r, n, leastEigenvalue); // X = P_S(R)
+    const nextX = liftEigenvalues(r, n, minEigenvalue); // X = P_S(R)
     for (let k = 0; k < n * n; k++) correction[k] = nextX[k] - r[k]; // ΔS = X − R
     const nextY = Float64Array.from(nextX);
     for (let i = 0; i < n; i++) nextY[i * n + i] = 1; // Y = P_U(X)
     const change = Math.max(relativeDistance(nextX, x), relativeDistance(nextY, y), relativeDistance(nextY, nextX));
     [x, y] = [nextX, nextY];
     const converged = change <= tolerance;
-    if (converged || iteration >= mostIterations)
+    if (converged || iteration >= maxIterations)
       return { values: y, distance: norm(difference(given, y)), iterations: iteration, converged };
   }
 }
 
-function checkOptions(tolerance: number, mostIterations: number, leastEigenvalue: number): void {
+function checkOptions(tolerance: number, maxIterations: number, minEigenvalue: number): void {
   if (!(tolerance > 0)) throw new SpecError(`nearestCorrelation: tolerance ${tolerance}, expected a number > 0`);
-  if (!Number.isInteger(mostIterations) || mostIterations < 1)
-    throw new SpecError(`nearestCorrelation: mostIterations ${mostIterations}, expected a whole number ≥ 1`);
-  if (!(leastEigenvalue >= 0 && leastEigenvalue < 1))
-    throw new SpecError(`nearestCorrelation: leastEigenvalue ${leastEigenvalue}, expected 0 ≤ it < 1`);
+  if (!Number.isInteger(maxIterations) || maxIterations < 1)
+    throw new SpecError(`nearestCorrelation: maxIterations ${maxIterations}, expected a whole number ≥ 1`);
+  if (!(minEigenvalue >= 0 && minEigenvalue < 1))
+    throw new SpecError(`nearestCorrelation: minEigenvalue ${minEigenvalue}, expected 0 ≤ it < 1`);
 }
 
 function orderOf(matrix: ArrayLike<number>): number {
@@ -95,11 +95,11 @@ function orderOf(matrix: ArrayLike<number>): number {
 }
 
 /** Q·diag(max(λ, least))·Qᵀ, built from the eigenvalues that are raised, which are few. */
-function liftEigenvalues(matrix: Float64Array, n: number, least: number): Float64Array {
+function liftEigenvalues(matrix: Float64Array, n: number, min: number): Float64Array {
   const { values, vectors } = symmetricEigen(matrix, n);
   const result = Float64Array.from(matrix);
-  for (let e = 0; e < n && values[e] < least; e++) {
-    const raised = least - values[e];
+  for (let e = 0; e < n && values[e] < min; e++) {
+    const raised = min - values[e];
     for (let i = 0; i < n; i++) {
       const scaled = raised * vectors[i * n + e];
       for (let j = 0; j <= i; j++) result[i * n + j] += scaled * vectors[j * n + e];

@@ -1,7 +1,8 @@
 /**
  * cuBLAS, where CUDA has it. It is column-major: what it takes for Cᵀ = Bᵀ·Aᵀ is C = A·B in rows.
  *
- * f32 is computed in f32 (cuBLAS's default mathematics: no TF32); f64 on the tensor cores where there are any, in full precision.
+ * f32 is computed in f32 (cuBLAS's default mathematics: no TF32); f64 on the tensor cores where there are any, in full
+ * precision.
  */
 import { DeviceUnavailableError, KernelRuntimeError, OutOfMemoryError } from "../../errors.ts";
 import type { CudaDevice, Device, ForeignAccess, ForeignCalls, ForeignDescription } from "../../device/index.ts";

@@ -12,7 +12,7 @@ export interface Eigen {
 }
 
 /** A sweep squares what is left beside the diagonal; matrices of order 1,000 take about 12. */
-const MOST_SWEEPS = 50;
+const MAX_SWEEPS = 50;
 
 /**
  * Eigenvalues and eigenvectors of a symmetric matrix, A = Q·diag(λ)·Qᵀ, by Jacobi's rotations, row by row (Golub & Van
@@ -35,7 +35,7 @@ export function symmetricEigen(matrix: ArrayLike<number>, n: number): Eigen {
   const enough = Number.EPSILON * Math.sqrt(a.reduce((sum, x) => sum + x * x, 0));
   let sweeps = 0;
   while (!(offDiagonal(a, n) <= enough)) {
-    if (++sweeps > MOST_SWEEPS) throw new ShapeError("symmetricEigen: NaN or infinity in the matrix, expected numbers");
+    if (++sweeps > MAX_SWEEPS) throw new ShapeError("symmetricEigen: NaN or infinity in the matrix, expected numbers");
     for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) rotate(a, q, n, i, j);
   }
   const order = Array.from({ length: n }, (_, i) => i).sort((i, j) => a[i * n + i] - a[j * n + j]);

@@ -75,7 +75,8 @@ export class Matmul implements Disposable {
 
   /**
    * Compiles, or loads the library.
-   * @throws PrecisionError | DeviceUnavailableError (implementation "library" where there is none) | SpecError (a tile too large for the
+   * @throws PrecisionError | DeviceUnavailableError (implementation "library" where there is none) | SpecError (a tile
+   * too large for the
    *   device, or more workgroups than can be counted) | KernelError
    */
   static async create(device: Device, spec: MatmulSpec): Promise<Matmul> {
@@ -85,7 +86,8 @@ export class Matmul implements Disposable {
 
   /**
    * Records the product; arguments are borrowed.
-   * @throws ShapeError (arrays that are not as the specification says; C in the memory of A or B; C a transposed view) | DisposedError
+   * @throws ShapeError (arrays that are not as the specification says; C in the memory of A or B; C a transposed view)
+   * | DisposedError
    */
   run({ a, b, c, alpha = 1, beta = 0 }: MatmulArguments): void {
     if (this.#disposed) throw new DisposedError("matmul: it has been disposed");
@@ -171,9 +173,9 @@ async function ownProduct(device: Device, spec: MatmulSpec): Promise<OwnProduct>
 /** Items are counted in i32. */
 function counted(spec: MatmulSpec, product: OwnProduct, items: number): OwnProduct {
   const groups = Math.ceil(spec.rows / product.rows) * Math.ceil(spec.columns / product.columns) * spec.batch;
-  const most = Math.floor((2 ** 31 - 65_536) / items);
-  if (groups <= most) return product;
-  throw new SpecError(`matmul: ${groups} workgroups, expected at most ${most}; split the batch`);
+  const max = Math.floor((2 ** 31 - 65_536) / items);
+  if (groups <= max) return product;
+  throw new SpecError(`matmul: ${groups} workgroups, expected at most ${max}; split the batch`);
 }
 
 /** Options of `matmul`. */

@@ -1,4 +1,7 @@
-/** An array as the product's kernels and libraries take it: where it starts, how far apart its rows and its matrices are. */
+/**
+ * An array as the product's kernels and libraries take it: where it starts, how far apart its rows and its matrices
+ * are.
+ */
 import { ShapeError } from "../../errors.ts";
 import type { Device } from "../../device/index.ts";
 import type { DeviceBuffer } from "../../device/index.ts";
@@ -15,7 +18,7 @@ export interface Operand {
 }
 
 /** Kernels count elements in i32. */
-const MOST_ELEMENTS = 2 ** 31 - 1;
+const MAX_ELEMENTS = 2 ** 31 - 1;
 
 interface Expected {
   readonly name: "a" | "b" | "c";
@@ -43,9 +46,9 @@ export function operandOf(device: Device, spec: MatmulSpec, array: DeviceArray, 
     const wanted = spec.batch === 1 ? [rows, columns] : [spec.batch, rows, columns];
     throw new ShapeError(`${who}: shape ${shapeText(array.shape)}, expected ${shapeText(wanted)}`);
   }
-  if (buffer.length > MOST_ELEMENTS)
+  if (buffer.length > MAX_ELEMENTS)
     throw new ShapeError(
-      `${who}: in a buffer of ${buffer.length} elements, expected at most ${MOST_ELEMENTS}; split it`,
+      `${who}: in a buffer of ${buffer.length} elements, expected at most ${MAX_ELEMENTS}; split it`,
     );
   const batch = array.batch === 1 ? 0 : array.strides.batch;
   return { buffer, start: array.offset, stride: strideIn(array, order, who), batch };

@@ -10,7 +10,10 @@ export const productParams = {
   tileColumns: i32,
   alpha: real,
   beta: real,
-  /** Where a matrix starts in its buffer, the distance of its rows (or columns, if it is transposed), of its batch's matrices. */
+  /**
+   * Where a matrix starts in its buffer, the distance of its rows (or columns, if it is transposed), of its batch's
+   * matrices.
+   */
   aStart: i32,
   aStride: i32,
   aBatch: i32,

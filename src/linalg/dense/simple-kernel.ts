@@ -1,8 +1,9 @@
 /**
- * The product in emulated double: the matrix product of the CUDA tutorials, an item an element of C, tiles of 16×16 in workgroup memory.
+ * The product in emulated double: the matrix product of the CUDA tutorials, an item an element of C, tiles of 16×16 in
+ * workgroup memory.
  *
- * A multiplication and a sum are 38 operations there, so that two loads from workgroup memory for each do not matter, and a tile in
- * registers would only be code: 16 of them take a minute to compile on SwiftShader.
+ * A multiplication and a sum are 38 operations there, so that two loads from workgroup memory for each do not matter,
+ * and a tile in registers would only be code: 16 of them take a minute to compile on SwiftShader.
  */
 import { kernel } from "../../kernel/index.ts";
 import { once } from "./once.ts";

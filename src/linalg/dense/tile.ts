@@ -13,10 +13,15 @@ export interface Tile {
   readonly itemColumns: number;
 }
 
-/** Lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32 different banks. */
+/**
+ * Lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32 different
+ * banks.
+ */
 export const lanes = { rows: 4, columns: 8 } as const;
 
-/** Words at the end of a row of workgroup memory: rows then start in different banks, and still at multiples of four. */
+/**
+ * Words at the end of a row of workgroup memory: rows then start in different banks, and still at multiples of four.
+ */
 export const padding = 4;
 
 const tile = (rows: number, columns: number, depth: number, itemRows: number, itemColumns: number): Tile => ({
@@ -28,8 +33,8 @@ const tile = (rows: number, columns: number, depth: number, itemRows: number, it
 });
 
 /**
- * Largest first; the last fits every device. Of an H200's 64 (f32) and 33 (f64) TFLOP/s at 4,096³ the first reach 43 (WebGPU 36) and 18; bench/results has
- * the others.
+ * Largest first; the last fits every device. Of an H200's 64 (f32) and 33 (f64) TFLOP/s at 4,096³ the first reach 43
+ * (WebGPU 36) and 18; bench/results has the others.
  */
 const TILES: Readonly<Record<"f64" | "f32", readonly Tile[]>> = {
   f32: [
@@ -62,16 +67,18 @@ export interface Tiled {
 }
 
 /** How much more than the smallest tiles a tile may compute beyond C's edges. */
-const MOST_WASTE = 1.5;
+const MAX_WASTE = 1.5;
 
-/** The largest tile that the device has memory for, of which there are enough to fill it, and which fits C well enough. */
+/**
+ * The largest tile that the device has memory for, of which there are enough to fill it, and which fits C well enough.
+ */
 export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tiled): Tile {
   const smallest = TILES[precision].at(-1)!;
   const work = (one: Tile): number => tilesOf(shape, one) * one.rows * one.columns;
   const good = (one: Tile): boolean =>
     fits(device, one, precision) &&
     tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL &&
-    work(one) <= MOST_WASTE * work(smallest);
+    work(one) <= MAX_WASTE * work(smallest);
   // A software adapter takes a minute to compile what a GPU's registers hold.
   const some = isGpu(device) ? TILES[precision] : TILES[precision].slice(-2);
   return some.find(good) ?? smallest;

@@ -1,12 +1,14 @@
 /**
  * The product on GPUs: a workgroup computes a tile of C, an item a smaller one in registers.
  *
- * A's and B's tiles pass through workgroup memory, twice there: while one pair is multiplied, the next is on its way from
- * memory into registers, so that one barrier a step is enough. Both lie there with the inner index outermost, so that an item
- * reads neighbours; it reads fours of them, at multiples of four, which CUDA's compiler merges into one 128-bit access.
+ * A's and B's tiles pass through workgroup memory, twice there: while one pair is multiplied, the next is on its way
+ * from memory into registers, so that one barrier a step is enough. Both lie there with the inner index outermost, so
+ * that an item reads neighbours; it reads fours of them, at multiples of four, which CUDA's compiler merges into one
+ * 128-bit access.
  *
- * Traffic of a step, per item, of the 128×128×16 tile in f32: 1,024 fused multiply-adds on 16 words from memory, 16 stores to and 256 words (64 accesses)
- * from workgroup memory. Per unknown of C: inner·(1/128 + 1/128) words from memory.
+ * Traffic of a step, per item, of the 128×128×16 tile in f32: 1,024 fused multiply-adds on 16 words from memory, 16
+ * stores to and 256 words (64 accesses) from workgroup memory. Per unknown of C: inner·(1/128 + 1/128) words from
+ * memory.
  */
 import { kernel } from "../../kernel/index.ts";
 import { once } from "./once.ts";

@@ -4,16 +4,16 @@ import { runShape } from "./register-hybrid.ts";
 import type { Algorithm } from "./spec.ts";
 
 /** Shorter systems are done before cutting them up is. */
-const LEAST_PARTITIONED = 4096;
+const MIN_PARTITIONED = 4096;
 
 /**
- * The algorithm for a problem. A CPU, and a software adapter, is full with a few systems, one a SIMD lane; a GPU keeps a system on the chip
- * while it has room. Longer systems go one an item where there are enough to fill the device and neighbouring items read neighbouring words, else in
- * chunks.
+ * The algorithm for a problem. A CPU, and a software adapter, is full with a few systems, one a SIMD lane; a GPU keeps
+ * a system on the chip while it has room. Longer systems go one an item where there are enough to fill the device and
+ * neighbouring items read neighbouring words, else in chunks.
  */
 export function chooseAlgorithm(device: Device, problem: Problem): Exclude<Algorithm, "auto"> {
   const { rows, batch, stride } = problem;
-  if (!isGpu(device)) return rows >= LEAST_PARTITIONED && 2 * batch <= device.parallelism ? "partition" : "thomas";
+  if (!isGpu(device)) return rows >= MIN_PARTITIONED && 2 * batch <= device.parallelism ? "partition" : "thomas";
   const contiguous = stride === 1;
   // One an item is faster for short ones, once they fill the device: see the figure of docs/linear-algebra.md.
   if (rows <= 2 || (rows <= (contiguous ? 8 : 64) && batch >= device.parallelism)) return "thomas";

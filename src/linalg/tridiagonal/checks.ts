@@ -2,8 +2,9 @@ import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts"
 import { CODE_OK } from "./status.ts";
 
 /**
- * 0 as long as every x it is given, with what it gave for the one before, is finite; something that is not 0 (NaN, in f64) from then on. In f64, which is
- * IEEE 754's everywhere, two operations; f32 may be WebGPU's, where infinities need not survive arithmetic.
+ * 0 as long as every x it is given, with what it gave for the one before, is finite; something that is not 0 (NaN, in
+ * f64) from then on. In f64, which is IEEE 754's everywhere, two operations; f32 may be WebGPU's, where infinities need
+ * not survive arithmetic.
  */
 export const stillZero: KernelFunction<any, number> = fn({
   name: "stillZero",
@@ -14,7 +15,10 @@ export const stillZero: KernelFunction<any, number> = fn({
   },
 });
 
-/** The row of the first pivot that is zero in Thomas' elimination of `count` rows, the first of which is `first`; the code of "ok" if none is. */
+/**
+ * The row of the first pivot that is zero in Thomas' elimination of `count` rows, the first of which is `first`; the
+ * code of "ok" if none is.
+ */
 export const firstZeroPivot: KernelFunction<any, number> = fn({
   name: "firstZeroPivot",
   params: [read(real), read(real), read(real), i32, i32, i32, i32],
@@ -32,7 +36,9 @@ export const firstZeroPivot: KernelFunction<any, number> = fn({
   },
 });
 
-/** The row of the first pivot that is zero with partial pivoting: the matrix is singular. The code of "ok" if none is. */
+/**
+ * The row of the first pivot that is zero with partial pivoting: the matrix is singular. The code of "ok" if none is.
+ */
 export const firstSingularPivot: KernelFunction<any, number> = fn({
   name: "firstSingularPivot",
   params: [read(real), read(real), read(real), i32, i32, i32],

@@ -18,7 +18,10 @@ const begin = kernel({
   },
 });
 
-/** The worst of what happened to a system's chunks: while they were reduced (rows of the system), while they were solved (rows of the system, too). */
+/**
+ * The worst of what happened to a system's chunks: while they were reduced (rows of the system), while they were solved
+ * (rows of the system, too).
+ */
 const join = kernel({
   name: "chunk-status-join",
   params: { batch: i32, reducing: read(i32), solving: read(i32), codes: write(i32) },

@@ -2,23 +2,24 @@ import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/in
 import { CODE_OK } from "./status.ts";
 
 /**
- * Forward half of cyclic reduction in workgroup memory: rows s − 1, 3s − 1, 5s − 1 … are eliminated from those between, for s = 1, 2, 4 …,
- * in place, until at most `most` rows are left, which stand at s − 1, 2s − 1, 3s − 1 …. Returns that s and the code of the first zero pivot.
+ * Forward half of cyclic reduction in workgroup memory: rows s − 1, 3s − 1, 5s − 1 … are eliminated from those between,
+ * for s = 1, 2, 4 …, in place, until at most `most` rows are left, which stand at s − 1, 2s − 1, 3s − 1 …. Returns that
+ * s and the code of the first zero pivot.
  *
  *   α = −aᵢ/bᵢ₋ₛ, γ = −cᵢ/bᵢ₊ₛ:   a′ = α·aᵢ₋ₛ,   b′ = bᵢ + α·cᵢ₋ₛ + γ·aᵢ₊ₛ,   c′ = γ·cᵢ₊ₛ,   d′ = dᵢ + α·dᵢ₋ₛ + γ·dᵢ₊ₛ
  *
  * Cost: rows in total, each 12 flops; a barrier a round. Source: R. W. Hockney (1965).
  */
-export function reduceCyclic(groupSize: number, most: number): KernelFunction<any, any> {
+export function reduceCyclic(groupSize: number, max: number): KernelFunction<any, any> {
   return fn({
     name: "reduceCyclic",
     params: [write(real), write(real), write(real), write(real), i32],
-    env: { groupSize, most, ok: CODE_OK },
-    *body([a, b, c, d, rows], gpu, { groupSize, most, ok }) {
+    env: { groupSize, max, ok: CODE_OK },
+    *body([a, b, c, d, rows], gpu, { groupSize, max, ok }) {
       const item = gpu.localId();
       let code = ok;
       let s = 1;
-      while (((rows / s) | 0) > most) {
+      while (((rows / s) | 0) > max) {
         for (let i = 2 * s - 1 + 2 * s * item; i < rows; i += 2 * s * groupSize) {
           const below = b[i - s];
           if (below === 0) code = Math.min(code, i - s);
@@ -49,8 +50,8 @@ export function reduceCyclic(groupSize: number, most: number): KernelFunction<an
 }
 
 /**
- * Backward half: with the unknowns at s − 1, 2s − 1 … known (in d), those between, of s/2, s/4, … 1. Starts at the stride `start`, whose rows
- * s − 1, 3s − 1 … are solved first. Cost: 5 flops a row; a barrier a round.
+ * Backward half: with the unknowns at s − 1, 2s − 1 … known (in d), those between, of s/2, s/4, … 1. Starts at the
+ * stride `start`, whose rows s − 1, 3s − 1 … are solved first. Cost: 5 flops a row; a barrier a round.
  */
 export function substituteCyclic(groupSize: number): KernelFunction<any, any> {
   return fn({

@@ -62,7 +62,10 @@ const thomasFactorKernel = remembered(({ layout, shared }: Variant): Kernel =>
   }),
 );
 
-/** d′ and x of Thomas' algorithm. Cost a row: 5 flops, no division; 4 words read and 1 written, d′ written and read once, in place. */
+/**
+ * d′ and x of Thomas' algorithm. Cost a row: 5 flops, no division; 4 words read and 1 written, d′ written and read
+ * once, in place.
+ */
 const thomasSolveKernel = remembered(({ layout, shared }: Variant): Kernel =>
   kernel({
     name: `thomas-solve-${layout}${shared ? "-shared" : ""}`,
@@ -91,7 +94,10 @@ const thomasSolveKernel = remembered(({ layout, shared }: Variant): Kernel =>
   }),
 );
 
-/** U = (p, q, r), the multipliers, and whether rows i and i + 1 changed places: LAPACK's dgttrf. Cost a row: 6 flops; 3 words read, 5 written. */
+/**
+ * U = (p, q, r), the multipliers, and whether rows i and i + 1 changed places: LAPACK's dgttrf. Cost a row: 6 flops; 3
+ * words read, 5 written.
+ */
 const pivotingFactorKernel = remembered(({ layout, shared }: Variant): Kernel =>
   kernel({
     name: `pivoting-factor-${layout}${shared ? "-shared" : ""}`,
@@ -131,7 +137,10 @@ const pivotingFactorKernel = remembered(({ layout, shared }: Variant): Kernel =>
   }),
 );
 
-/** LAPACK's dgtts2. Cost a row: 7 flops, one a division; 6 words read and 1 written, and the right-hand side once more, in place. */
+/**
+ * LAPACK's dgtts2. Cost a row: 7 flops, one a division; 6 words read and 1 written, and the right-hand side once more,
+ * in place.
+ */
 const pivotingSolveKernel = remembered(({ layout, shared }: Variant): Kernel =>
   kernel({
     name: `pivoting-solve-${layout}${shared ? "-shared" : ""}`,

@@ -8,15 +8,18 @@ export interface RunAccess {
   readonly rows: number;
   /** Whether consecutive items read consecutive rows, and runs are made in workgroup memory. */
   readonly staged: boolean;
-  /** Whether an item reads its run as it lies, `rows` words from a multiple of four on, which CUDA's compiler merges into accesses of 16 bytes. */
+  /**
+   * Whether an item reads its run as it lies, `rows` words from a multiple of four on, which CUDA's compiler merges
+   * into accesses of 16 bytes.
+   */
   readonly aligned: boolean;
   /** Distance of neighbours in the arrays of b and d: 1, or `items` where these are in workgroup memory. */
   readonly pitch: number;
 }
 
 /**
- * An item's run of rows, from `start` = lane·rows: a, b, c, d. Rows from `count` on say x = 0; the first has no a, the last no c. All loads
- * stand before the first use, so that they are in flight together. b and d begin at `origin`.
+ * An item's run of rows, from `start` = lane·rows: a, b, c, d. Rows from `count` on say x = 0; the first has no a, the
+ * last no c. All loads stand before the first use, so that they are in flight together. b and d begin at `origin`.
  */
 export function loadRuns(
   access: RunAccess & { readonly lanes: number; readonly shared: boolean },

@@ -30,7 +30,9 @@ export interface Method extends Disposable {
   solve(system: System): void;
 }
 
-/** A problem cut into chunks, of which each is solved by itself: with what the two unknowns beside it are known to be. */
+/**
+ * A problem cut into chunks, of which each is solved by itself: with what the two unknowns beside it are known to be.
+ */
 export interface Chunks {
   /** Rows of a chunk; the last may have fewer. */
   readonly rows: number;

@@ -26,14 +26,14 @@ interface Reduced {
 
 const CHUNK_ROWS = 512;
 /** A device with no registers to speak of walks chunks with private arrays that stay in a core's first cache. */
-const LEAST_CHUNK = 64;
+const MIN_CHUNK = 64;
 
 /**
- * Systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced system of two rows a chunk is solved,
- * by whatever suits its size, this again, and every chunk is solved by itself.
+ * Systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced system of
+ * two rows a chunk is solved, by whatever suits its size, this again, and every chunk is solved by itself.
  *
- * Cost a row: 4 words read, then 4 read and 1 written; 12 flops and those of the chunks' own solver; 4/512 of it again for the reduced
- * system. Nothing as long as the system is kept. Source: H. H. Wang (1981).
+ * Cost a row: 4 words read, then 4 read and 1 written; 12 flops and those of the chunks' own solver; 4/512 of it again
+ * for the reduced system. Nothing as long as the system is kept. Source: H. H. Wang (1981).
  */
 export class Partition implements Method {
   readonly #device: Device;
@@ -113,7 +113,7 @@ function reducedSystem(device: Device, { rows, batch, precision }: Problem, stat
 }
 
 function chunksOf({ rows }: Problem): Chunks {
-  const chunk = Math.min(CHUNK_ROWS, Math.max(LEAST_CHUNK, Math.ceil(rows / 4)));
+  const chunk = Math.min(CHUNK_ROWS, Math.max(MIN_CHUNK, Math.ceil(rows / 4)));
   return { rows: chunk, count: Math.ceil(rows / chunk) };
 }
 

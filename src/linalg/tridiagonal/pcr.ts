@@ -2,12 +2,13 @@ import { fn, i32, type KernelFunction, real, write } from "../../kernel/index.ts
 import { CODE_OK } from "./status.ts";
 
 /**
- * Parallel cyclic reduction in place in workgroup memory, `perItem` rows a work item: every row eliminates both neighbours at distance 1, 2,
- * 4, …, until each stands alone and x = d/b, in d. The rows are those at step − 1, 2·step − 1, … of the arrays; all of them for step = 1. An item
- * reads all it needs before the barrier, and writes after it. Returns the code of the first zero pivot.
+ * Parallel cyclic reduction in place in workgroup memory, `perItem` rows a work item: every row eliminates both
+ * neighbours at distance 1, 2, 4, …, until each stands alone and x = d/b, in d. The rows are those at step − 1, 2·step
+ * − 1, … of the arrays; all of them for step = 1. An item reads all it needs before the barrier, and writes after it.
+ * Returns the code of the first zero pivot.
  *
- * Cost: 12 flops a row and round, log₂ n rounds of two barriers. Source: R. W. Hockney & C. R. Jesshope, Parallel Computers (1981); in place as
- * in D. Egloff, GPUs in Financial Computing (2010).
+ * Cost: 12 flops a row and round, log₂ n rounds of two barriers. Source: R. W. Hockney & C. R. Jesshope, Parallel
+ * Computers (1981); in place as in D. Egloff, GPUs in Financial Computing (2010).
  */
 export function reduceParallel(groupSize: number, perItem: number): KernelFunction<any, any> {
   return fn({

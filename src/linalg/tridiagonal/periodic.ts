@@ -10,9 +10,10 @@ interface Variant {
 }
 
 /**
- * The matrix without its corners, A′ = A − u·vᵀ, with u = (γ, 0 … 0, upper[n−1]), v = (1, 0 … 0, lower[0]/γ), γ = −diagonal[0]; and u, where q = A′⁻¹u will
- * be; and lower[0]/γ. Of one or two rows the corners fall on entries that are there already: they are added, and u = 0. One item an element, in the order of
- * memory. Cost a row: 3 words read, 4 written.
+ * The matrix without its corners, A′ = A − u·vᵀ, with u = (γ, 0 … 0, upper[n−1]), v = (1, 0 … 0, lower[0]/γ), γ =
+ * −diagonal[0]; and u, where q = A′⁻¹u will be; and lower[0]/γ. Of one or two rows the corners fall on entries that are
+ * there already: they are added, and u = 0. One item an element, in the order of memory. Cost a row: 3 words read, 4
+ * written.
  */
 const prepareKernel = kernel({
   name: "periodic-prepare",
@@ -62,8 +63,8 @@ const prepareKernel = kernel({
 });
 
 /**
- * By how much of q the solution of A′y = d is off: (vᵀy)/(1 + vᵀq), by Sherman & Morrison (1950). Where the divisor is nothing but rounding, A is
- * singular. Cost a system: 8 words.
+ * By how much of q the solution of A′y = d is off: (vᵀy)/(1 + vᵀq), by Sherman & Morrison (1950). Where the divisor is
+ * nothing but rounding, A is singular. Cost a system: 8 words.
  */
 const shareKernel = remembered(({ layout, shared }: Variant): Kernel =>
   kernel({
@@ -118,8 +119,9 @@ const combineKernel = kernel({
 const EPSILON = { f64: 2 ** -52, f32: 2 ** -23, f32x2: 2 ** -44 } as const;
 
 /**
- * Periodic systems, by Sherman & Morrison's formula: the tridiagonal part is solved by any other method, for the right-hand side and for a second
- * one that only the matrix decides. Made once a matrix by `prepare`, then used by `finish` after each solution.
+ * Periodic systems, by Sherman & Morrison's formula: the tridiagonal part is solved by any other method, for the
+ * right-hand side and for a second one that only the matrix decides. Made once a matrix by `prepare`, then used by
+ * `finish` after each solution.
  *
  * Cost a row beyond the tridiagonal solver's, which runs twice: 5 words read and 5 written; 2 flops.
  */

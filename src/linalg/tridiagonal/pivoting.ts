@@ -13,11 +13,12 @@ interface Variant {
 }
 
 /**
- * Gaussian elimination with partial pivoting, one system a work item, in the order of LAPACK's dgtsv: of the two rows that hold
- * column i the one with the larger entry becomes row i of U, which so has two upper diagonals. U = (p, q, r).
+ * Gaussian elimination with partial pivoting, one system a work item, in the order of LAPACK's dgtsv: of the two rows
+ * that hold column i the one with the larger entry becomes row i of U, which so has two upper diagonals. U = (p, q, r).
  *
- * Cost a row: about 14 flops, two of them divisions; 4 words read and 1 written; p, q, r and the right-hand side written and read once, in private
- * memory while it has room. Backward stable for every matrix but for exponential growth that does not happen. Source: LAPACK 3, dgtsv.
+ * Cost a row: about 14 flops, two of them divisions; 4 words read and 1 written; p, q, r and the right-hand side
+ * written and read once, in private memory while it has room. Backward stable for every matrix but for exponential
+ * growth that does not happen. Source: LAPACK 3, dgtsv.
  */
 export const pivotingKernel = remembered(({ layout, shared, capacity }: Variant): Kernel =>
   kernel({

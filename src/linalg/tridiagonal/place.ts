@@ -1,6 +1,9 @@
 import { fn, i32, type KernelFunction } from "../../kernel/index.ts";
 
-/** How kernels find a system: with `stride` known to be 1, or `batch`, its place needs no division, and neighbours stay neighbours. */
+/**
+ * How kernels find a system: with `stride` known to be 1, or `batch`, its place needs no division, and neighbours stay
+ * neighbours.
+ */
 export type Layout = "contiguous" | "interleaved" | "strided";
 
 export function layoutOf({ stride, batch }: { readonly stride: number; readonly batch: number }): Layout {

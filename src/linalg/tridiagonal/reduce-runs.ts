@@ -9,7 +9,10 @@ import { CODE_OK } from "./status.ts";
 
 const LANES = 32;
 
-/** Rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such subgroups, or no room. */
+/**
+ * Rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such subgroups, or no
+ * room.
+ */
 export function rowsOfLane({ limits }: Device, chunk: number, precision: Precision): number | undefined {
   const rows = [2, 4, 8, 16].find((size) => size * LANES === chunk);
   if (rows === undefined || limits.subgroupSize !== LANES) return undefined;
@@ -21,8 +24,8 @@ export function rowsOfLane({ limits }: Device, chunk: number, precision: Precisi
  *
  *   x₀ + fA·(last before) + fC·x₁ = fD,   x₁ + lA·x₀ + lC·(first after) = lD
  *
- * for its first unknown x₀ and its last x₁, the two inner unknowns are eliminated; lane 0 ends with the rows of all. Cost: 30 flops, 6 shuffles
- * a lane and round.
+ * for its first unknown x₀ and its last x₁, the two inner unknowns are eliminated; lane 0 ends with the rows of all.
+ * Cost: 30 flops, 6 shuffles a lane and round.
  */
 const joinRuns: KernelFunction<any, any> = fn({
   name: "joinRuns",
@@ -66,8 +69,8 @@ const joinRuns: KernelFunction<any, any> = fn({
 });
 
 /**
- * As `reduceChunksKernel`, a contiguous chunk of 32·perItem rows a subgroup, so that memory is read in whole lines: each lane eliminates a run, the
- * runs are joined by shuffles. Cost a row: 12 flops and 4 words read.
+ * As `reduceChunksKernel`, a contiguous chunk of 32·perItem rows a subgroup, so that memory is read in whole lines:
+ * each lane eliminates a run, the runs are joined by shuffles. Cost a row: 12 flops and 4 words read.
  */
 export const reduceRunsKernel = remembered(
   ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>

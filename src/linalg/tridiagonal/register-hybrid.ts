@@ -34,15 +34,18 @@ interface Variant extends RunShape {
 }
 
 /**
- * The register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in registers. Every item eliminates its run
- * down to its first and last unknown (`run.ts`), the last unknowns of all runs make a tridiagonal system of one row a lane, solved by parallel cyclic
- * reduction (`lanes.ts`), and every item substitutes back.
+ * The register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in registers.
+ * Every item eliminates its run down to its first and last unknown (`run.ts`), the last unknowns of all runs make a
+ * tridiagonal system of one row a lane, solved by parallel cyclic reduction (`lanes.ts`), and every item substitutes
+ * back.
  *
- * Contiguous systems are read and written in whole lines, one system a workgroup: as they lie, where runs of four words begin at multiples of 16 bytes, else
- * turned into runs through workgroup memory. Others are read as they are, `systems` neighbours a workgroup.
+ * Contiguous systems are read and written in whole lines, one system a workgroup: as they lie, where runs of four words
+ * begin at multiples of 16 bytes, else turned into runs through workgroup memory. Others are read as they are,
+ * `systems` neighbours a workgroup.
  *
- * Cost a row: 16 flops; 4 words read and 1 written, nothing else; a lane: 70 flops and 33 shuffles. Stable where Thomas' algorithm is. Source: E. László,
- * M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block tridiagonal solvers (ACM TOMS 42:4, 2016).
+ * Cost a row: 16 flops; 4 words read and 1 written, nothing else; a lane: 70 flops and 33 shuffles. Stable where
+ * Thomas' algorithm is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block
+ * tridiagonal solvers (ACM TOMS 42:4, 2016).
  */
 export const registerHybridKernel = remembered((variant: Variant): Kernel => {
   const { lanes, rows: perItem, systems, shuffles, aligned, parked, residentGroups, layout, shared, chunked } = variant;
@@ -223,7 +226,10 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
   });
 });
 
-/** Lanes and rows of an item for contiguous systems; the first that hold one are taken. Measured on an H200 with 512 rows, see design/tridiagonal.md. */
+/**
+ * Lanes and rows of an item for contiguous systems; the first that hold one are taken. Measured on an H200 with 512
+ * rows, see design/tridiagonal.md.
+ */
 const CONTIGUOUS = {
   aligned: [
     [32, 1],
@@ -279,9 +285,10 @@ function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted
 }
 
 /**
- * So many systems side by side that their words of a row are a line of the caches, or half of one, as many as there is room for: on an H200 a kernel that
- * only reads and writes so reaches 2.1, 2.6 and 3.8 TB/s with pieces of 32, 64 and 128 bytes. On CUDA b and d are parked, where workgroup memory has room. A batch that
- * is too small to give every multiprocessor a workgroup is cut finer.
+ * So many systems side by side that their words of a row are a line of the caches, or half of one, as many as there is
+ * room for: on an H200 a kernel that only reads and writes so reaches 2.1, 2.6 and 3.8 TB/s with pieces of 32, 64 and
+ * 128 bytes. On CUDA b and d are parked, where workgroup memory has room. A batch that is too small to give every
+ * multiprocessor a workgroup is cut finer.
  */
 function stridedShapes({ backend, limits }: Device, { rows, systems, precision }: Wanted): RunShape[] {
   const perItem = STRIDED.find((size) => size * 32 >= rows);

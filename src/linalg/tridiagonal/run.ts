@@ -8,8 +8,9 @@ import { CODE_OK } from "./status.ts";
  *   xₖ + aₖ·x₀ + cₖ·xₖ₊₁ = dₖ,
  *
  * the last of them coupled to the next run; on the way row 0 is freed of all but the last row of its own run, and
- * becomes x₀ + a·(last of the run before) + c·(last of this run) = d, which is returned as a, c, d. `code` is that of the run's first row, `first`, if a pivot is zero, or its inverse
- * is (`gpu.reciprocal`); b and d lie `pitch` apart from `origin` on. Cost a row: 12 flops, a division.
+ * becomes x₀ + a·(last of the run before) + c·(last of this run) = d, which is returned as a, c, d. `code` is that of
+ * the run's first row, `first`, if a pivot is zero, or its inverse is (`gpu.reciprocal`); b and d lie `pitch` apart
+ * from `origin` on. Cost a row: 12 flops, a division.
  */
 export function eliminateRun(rows: number, pitch = 1): KernelFunction<any, any> {
   return fn({
@@ -37,8 +38,8 @@ export function eliminateRun(rows: number, pitch = 1): KernelFunction<any, any> 
 }
 
 /**
- * Row k ≥ 1 of a run, whose a, c, d are in place, after the one before; and what it leaves of row 0, whose pivot, c and d are given. `d` of
- * the row before comes and goes as a number, so that it is not read again.
+ * Row k ≥ 1 of a run, whose a, c, d are in place, after the one before; and what it leaves of row 0, whose pivot, c and
+ * d are given. `d` of the row before comes and goes as a number, so that it is not read again.
  */
 export function eliminateRow(rows: number, pitch = 1): KernelFunction<any, any> {
   return fn({
@@ -95,9 +96,9 @@ export function substituteRun(rows: number, pitch = 1): KernelFunction<any, any>
 }
 
 /**
- * Rows strided over the items become runs, or back: an item's k-th value is row k·items + item on one side, item·rows + k on the other. Through
- * a workgroup array with a word of padding every `rows`, so that the items of a subgroup touch as many banks. `rows` divides `items`.
- * Cost: a word written and one read, each without a conflict; two barriers.
+ * Rows strided over the items become runs, or back: an item's k-th value is row k·items + item on one side, item·rows +
+ * k on the other. Through a workgroup array with a word of padding every `rows`, so that the items of a subgroup touch
+ * as many banks. `rows` divides `items`. Cost: a word written and one read, each without a conflict; two barriers.
  */
 export function transposeRuns(items: number, rows: number, toRuns: boolean): KernelFunction<any, any> {
   return fn({

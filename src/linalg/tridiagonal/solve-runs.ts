@@ -3,10 +3,11 @@ import { solveLanes } from "./lanes.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * The last unknowns of all runs of several systems, neighbours in a workgroup of `lanes` × `systems` items, item lane·systems + own: an exchange in workgroup memory
- * makes lanes of a system neighbours, parallel cyclic reduction solves (`lanes.ts`), and another exchange brings x back, with that of the run
- * before. What is given is the run's first row as `eliminateRun` leaves it, a, c, d, and its last, a, c, d; runs of one row (`single`) give
- * a, b, c, d and two numbers without meaning. `scratch` has 7 words an item.
+ * The last unknowns of all runs of several systems, neighbours in a workgroup of `lanes` × `systems` items, item
+ * lane·systems + own: an exchange in workgroup memory makes lanes of a system neighbours, parallel cyclic reduction
+ * solves (`lanes.ts`), and another exchange brings x back, with that of the run before. What is given is the run's
+ * first row as `eliminateRun` leaves it, a, c, d, and its last, a, c, d; runs of one row (`single`) give a, b, c, d and
+ * two numbers without meaning. `scratch` has 7 words an item.
  */
 export function solveRuns(
   lanes: number,

@@ -83,7 +83,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Compiles kernels and takes a workspace. The spec's precision is kept: f64 on a device that only emulates it is f32x2 there.
+   * Compiles kernels and takes a workspace. The spec's precision is kept: f64 on a device that only emulates it is
+   * f32x2 there.
    * @throws SpecError (more rows than the algorithm has room for on this device) | PrecisionError | OutOfMemoryError
    */
   static async create(device: Device, spec: TridiagonalSpec): Promise<TridiagonalSolver> {
@@ -95,7 +96,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Records the solution of all systems; `rhs` becomes x. Buffers are borrowed, and may be reused as soon as this returns.
+   * Records the solution of all systems; `rhs` becomes x. Buffers are borrowed, and may be reused as soon as this
+   * returns.
    * @throws ShapeError (a buffer of another length, element type or device) | DisposedError
    */
   solveInPlace(system: TridiagonalSystem): void {
@@ -115,8 +117,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Records the factorisation of the matrices, for `solve`: with partial pivoting if that is the spec's algorithm (LAPACK's dgttrf), by Thomas' elimination
-   * otherwise. The matrices are copied: their buffers may be reused.
+   * Records the factorisation of the matrices, for `solve`: with partial pivoting if that is the spec's algorithm
+   * (LAPACK's dgttrf), by Thomas' elimination otherwise. The matrices are copied: their buffers may be reused.
    * @throws SpecError (the spec has no `factors`) | ShapeError | DisposedError
    */
   factor(matrix: TridiagonalMatrix): void {
@@ -147,7 +149,10 @@ export class TridiagonalSolver implements Disposable {
     periodic?.finish(rhs, this.status);
   }
 
-  /** Waits, and says which systems the last solution failed for; none, as a rule. @throws DisposedError | DeviceLostError */
+  /**
+   * Waits, and says which systems the last solution failed for; none, as a rule. @throws DisposedError |
+   * DeviceLostError
+   */
   async failures(): Promise<Failure[]> {
     this.#check({});
     return failuresIn(await this.device.read(this.status));

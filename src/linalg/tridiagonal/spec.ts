@@ -36,11 +36,14 @@ export interface TridiagonalOptions {
   /** "auto" by default. */
   readonly algorithm?: Algorithm;
   /**
-   * "each" (the default): every right-hand side has its own matrix, in the same places. "one": all share one, given as three arrays of `rows`
-   * elements.
+   * "each" (the default): every right-hand side has its own matrix, in the same places. "one": all share one, given as
+   * three arrays of `rows` elements.
    */
   readonly matrices?: "each" | "one";
-  /** Whether lower[0] couples the first row to the last unknown, and upper[rows − 1] the last row to the first; false by default. */
+  /**
+   * Whether lower[0] couples the first row to the last unknown, and upper[rows − 1] the last row to the first; false by
+   * default.
+   */
   readonly periodic?: boolean;
   /**
    * Whether `factor` and `solve` are available. They take memory: 3 words per row (5 for `pivoting`). False by default.
@@ -53,12 +56,14 @@ export interface TridiagonalSpec extends Required<TridiagonalOptions> {
   readonly kind: "tridiagonal";
   readonly rows: number;
   readonly batch: number;
-  /** Elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride: every placement is that. */
+  /**
+   * Elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride: every placement is that.
+   */
   readonly stride: number;
 }
 
 /** Indexes on devices are of 32 bits. */
-const MOST_ELEMENTS = 2 ** 31 - 1;
+const MAX_ELEMENTS = 2 ** 31 - 1;
 
 /**
  * Checks and completes a description of `batch` tridiagonal systems of `rows` equations each,
@@ -82,12 +87,8 @@ export function tridiagonalSpec(options: Placement & TridiagonalOptions): Tridia
   oneOf("periodic", periodic, [true, false]);
   oneOf("factors", factors, [true, false]);
   const place = "shape" in options ? alongAxis(options) : inLayout(options);
-  if (place.rows * place.batch > MOST_ELEMENTS)
-    throw wrong(
-      "rows × batch",
-      place.rows * place.batch,
-      `at most ${MOST_ELEMENTS} elements; solve the batch in parts`,
-    );
+  if (place.rows * place.batch > MAX_ELEMENTS)
+    throw wrong("rows × batch", place.rows * place.batch, `at most ${MAX_ELEMENTS} elements; solve the batch in parts`);
   return Object.freeze({ kind: "tridiagonal", ...place, precision, algorithm, matrices, periodic, factors });
 }
 

@@ -1,7 +1,10 @@
 /** What happened to one system. Rows count from 0. */
 export type SystemStatus =
   | { readonly kind: "ok" }
-  /** The pivot of this row was exactly zero: with partial pivoting the matrix is singular, without it elimination broke down. */
+  /**
+   * The pivot of this row was exactly zero: with partial pivoting the matrix is singular, without it elimination broke
+   * down.
+   */
   | { readonly kind: "zero-pivot"; readonly row: number }
   /** The solution has an infinity or a NaN: something overflowed, or was not finite to begin with. */
   | { readonly kind: "not-finite" }

@@ -26,7 +26,10 @@ interface Variant extends StreamShape {
   readonly whole: boolean;
 }
 
-/** Where the words of a tile begin that this item fetches, of row 0 of their run. What lies beyond the batch is the last of it again. */
+/**
+ * Where the words of a tile begin that this item fetches, of row 0 of their run. What lies beyond the batch is the last
+ * of it again.
+ */
 function fetchBase({ systems, lanes, rows, words }: Variant): KernelFunction<any, any> {
   return fn({
     name: "fetchBase",
@@ -41,7 +44,10 @@ function fetchBase({ systems, lanes, rows, words }: Variant): KernelFunction<any
   });
 }
 
-/** Fetches row `row` of every run to place `into` of the ring, `words` words an item: of one array in f32, of two in f64. Beyond a system's last row that one again. */
+/**
+ * Fetches row `row` of every run to place `into` of the ring, `words` words an item: of one array in f32, of two in
+ * f64. Beyond a system's last row that one again.
+ */
 function fetchRow({ systems, lanes, rows, words, whole }: Variant): KernelFunction<any, any> {
   const items = systems * lanes;
   return fn({
@@ -67,12 +73,13 @@ function fetchRow({ systems, lanes, rows, words, whole }: Variant): KernelFuncti
 }
 
 /**
- * The register hybrid for systems side by side, with memory busy all the time: a workgroup goes from tile to tile of `systems` neighbours; rows come through a
- * ring in workgroup memory (`gpu.fetch`), and the first of the next tile are on their way while the last of this one are eliminated, its runs
- * meet (`solve-runs.ts`) and are substituted. A run is eliminated row by row as it arrives, so that registers hold a, c and d alone.
+ * The register hybrid for systems side by side, with memory busy all the time: a workgroup goes from tile to tile of
+ * `systems` neighbours; rows come through a ring in workgroup memory (`gpu.fetch`), and the first of the next tile are
+ * on their way while the last of this one are eliminated, its runs meet (`solve-runs.ts`) and are substituted. A run is
+ * eliminated row by row as it arrives, so that registers hold a, c and d alone.
  *
- * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays. Cost a row: 16 flops, 5
- * words, and those of an exchange a run. Any `stride` that `words` divides.
+ * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays.
+ * Cost a row: 16 flops, 5 words, and those of an exchange a run. Any `stride` that `words` divides.
  */
 export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
   const { systems, lanes, rows, depth, ahead, shuffles, whole } = variant;
@@ -205,8 +212,9 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
 });
 
 /**
- * Items of a system, rows of an item that are worth streaming (shorter systems are many to a multiprocessor), and rows of the ring. On an H200, for 512 rows in f32, 8 × 64 with
- * 32 rows in the ring are 3 % faster than 16 × 32 with 16; in f64 16 × 32 fill the registers. A spill of 16 bytes cost 8 %.
+ * Items of a system, rows of an item that are worth streaming (shorter systems are many to a multiprocessor), and rows
+ * of the ring. On an H200, for 512 rows in f32, 8 × 64 with 32 rows in the ring are 3 % faster than 16 × 32 with 16; in
+ * f64 16 × 32 fill the registers. A spill of 16 bytes cost 8 %.
  */
 const SHARED_OUT = {
   f64: { lanes: 16, rows: [16, 32], depth: 16, ahead: 12 },

@@ -22,7 +22,10 @@ interface Plan {
   readonly size: LaunchSize;
 }
 
-/** Thomas' algorithm on a CPU, in the order that its caches like: by tiles of contiguous systems, by strips of interleaved ones. */
+/**
+ * Thomas' algorithm on a CPU, in the order that its caches like: by tiles of contiguous systems, by strips of
+ * interleaved ones.
+ */
 export class CpuThomas implements Method {
   readonly #compiled: CompiledKernel;
   readonly #problem: Problem;
@@ -36,7 +39,10 @@ export class CpuThomas implements Method {
     this.#work = work;
   }
 
-  /** Undefined where `Thomas` does: other devices, one matrix for all, other placements, batches of too few strips to occupy every core. */
+  /**
+   * Undefined where `Thomas` does: other devices, one matrix for all, other placements, batches of too few strips to
+   * occupy every core.
+   */
   static create(device: Device, problem: Problem): Promise<CpuThomas> | undefined {
     if (device.backend !== "cpu" || problem.shared) return undefined;
     const layout = layoutOf(problem);

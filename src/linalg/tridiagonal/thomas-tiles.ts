@@ -15,12 +15,16 @@ interface Variant {
   readonly capacity: number;
 }
 
-/** Longer systems are streams that a CPU follows by itself; shorter ones end before it does, and are asked for as a whole. */
+/**
+ * Longer systems are streams that a CPU follows by itself; shorter ones end before it does, and are asked for as a
+ * whole.
+ */
 const SHORT = 128;
 
 /**
- * `thomasKernel` for contiguous systems on a CPU: rows are read and written a tile at a time, so that the emitter takes a vector of each
- * system and turns tiles of lanes × lanes words (kernel/emit/wasm/blocks.ts), where word by word every load would be of one lane.
+ * `thomasKernel` for contiguous systems on a CPU: rows are read and written a tile at a time, so that the emitter takes
+ * a vector of each system and turns tiles of lanes × lanes words (kernel/emit/wasm/blocks.ts), where word by word every
+ * load would be of one lane.
  *
  * Cost a row as there. The same operations in the same order: the same bits.
  */

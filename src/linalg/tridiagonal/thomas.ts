@@ -18,8 +18,8 @@ interface Variant {
  *
  *   c′ᵢ = cᵢ/(bᵢ − aᵢc′ᵢ₋₁),   d′ᵢ = (dᵢ − aᵢd′ᵢ₋₁)/(bᵢ − aᵢc′ᵢ₋₁),   xᵢ = d′ᵢ − c′ᵢxᵢ₊₁.
  *
- * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private memory while it has
- * room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
+ * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private
+ * memory while it has room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
  */
 export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: Variant): Kernel =>
   kernel({
@@ -124,10 +124,10 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
 /** Private arrays are of few sizes, so that kernels are few. */
 const CAPACITIES = [64, 256, 512, 1024];
 /** Of private memory an item may take so many bytes: beyond that caches lose it, and a workspace is as good. */
-const MOST_PRIVATE_BYTES = 16_384;
+const MAX_PRIVATE_BYTES = 16_384;
 
 export function privateCapacity(rows: number, arrays: number, { limits }: Device, problem: Problem): number {
-  const bytes = Math.min(limits.maxPrivateBytes, MOST_PRIVATE_BYTES);
+  const bytes = Math.min(limits.maxPrivateBytes, MAX_PRIVATE_BYTES);
   const fits = (size: number): boolean => size >= rows && size * arrays * bytesOf(problem.precision) <= bytes;
   return CAPACITIES.find(fits) ?? 0;
 }

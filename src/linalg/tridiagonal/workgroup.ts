@@ -19,10 +19,11 @@ interface Variant {
 }
 
 /**
- * Cyclic reduction, parallel cyclic reduction, or the one until a row an item is left and then the other (Zhang, Cohen & Owens 2010): a system a
- * workgroup, in workgroup memory from the first word read to the last word written.
+ * Cyclic reduction, parallel cyclic reduction, or the one until a row an item is left and then the other (Zhang, Cohen
+ * & Owens 2010): a system a workgroup, in workgroup memory from the first word read to the last word written.
  *
- * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written in whole lines.
+ * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written
+ * in whole lines.
  */
 export const workgroupKernel = remembered(({ algorithm, layout, shared, groupSize, perItem }: Variant): Kernel =>
   kernel({

@@ -108,8 +108,8 @@ function termsOf(base: PricedTrade, { t, v, r, vr = 0, d }: Second, moves: Pair[
   };
 }
 
-function clamp(x: number, least: number, most: number): number {
-  return Math.min(Math.max(x, least), most);
+function clamp(x: number, min: number, max: number): number {
+  return Math.min(Math.max(x, min), max);
 }
 
 function withShift(trade: Trade, volatility: number, rate: number): Trade {

@@ -1,2 +1,2 @@
 /** Batches priced on several threads of the host. */
-export { type Crew, crewOf, startCrew } from "./worker-pool.ts";
+export { type WorkerPool, workerPoolOf, startWorkerPool } from "./worker-pool.ts";

@@ -1,4 +1,4 @@
-/** What a crew and its members say to each other, as structured clones. */
+/** What a worker pool and its workers say to each other, as structured clones. */
 import type { Scenarios, Trade, TradeResult } from "../../book/index.ts";
 import type { DeviceParts } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -15,19 +15,19 @@ export interface Job extends Settings {
   readonly precision: Precision;
 }
 
-export type ToMember =
+export type ToWorker =
   | { readonly kind: "job"; readonly number: number; readonly job: Job }
   /** Nobody waits for it any more. */
   | { readonly kind: "stop"; readonly number: number };
 
-export type FromMember =
+export type FromWorker =
   | { readonly kind: "ready" }
   | { readonly kind: "done"; readonly number: number; readonly packed: PackedResults }
   /** Whatever the reason: who asked does the job, and meets it there. */
   | { readonly kind: "failed"; readonly number: number };
 
-/** What a member is started with. */
-export type MemberData = DeviceParts["options"];
+/** What a worker is started with. */
+export type WorkerData = DeviceParts["options"];
 
 /**
  * Results, their scenarios as one column: a ladder is hundreds of numbers in as many lists, which a clone takes three times as long for as JSON does to write

@@ -1,4 +1,4 @@
-/** One member of a crew: a thread that prices whole batches on its own part of a device. */
+/** One worker of a worker pool: a thread that prices whole batches on its own part of a device. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BookError } from "../../errors.ts";
 import type { ParsedTrade, Trade } from "../../book/index.ts";
@@ -6,20 +6,20 @@ import { openDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Engine } from "../backend.ts";
 import { priceBatch } from "../batch.ts";
-import { type FromMember, type Job, type MemberData, packResults, type ToMember } from "./messages.ts";
+import { type FromWorker, type Job, type WorkerData, packResults, type ToWorker } from "./messages.ts";
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const device = await openDevice(workerData as MemberData);
+const device = await openDevice(workerData as WorkerData);
 const engines = new Map<Precision, Engine>();
 /** Jobs to come and under way, by number; one at a time is worked on. */
 const stops = new Map<number, AbortController>();
 let last: Promise<void> = Promise.resolve();
 
-function say(message: FromMember, transfer: ArrayBuffer[] = []): void {
+function say(message: FromWorker, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer);
 }
 
-port.on("message", (message: ToMember) => {
+port.on("message", (message: ToWorker) => {
   if (message.kind === "stop") stops.get(message.number)?.abort();
   else {
     const { number, job } = message;

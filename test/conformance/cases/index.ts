@@ -8,6 +8,7 @@ import { functionCases } from "./functions.ts";
 import { integerCases } from "./integers.ts";
 import { libraryCases } from "./library.ts";
 import { realCases } from "./reals.ts";
+import { recordCases } from "./records.ts";
 import { subgroupCases } from "./subgroups.ts";
 import { workgroupCases } from "./workgroups.ts";
 
@@ -21,5 +22,6 @@ export const cases: readonly ConformanceCase[] = [
   ...atomicCases,
   ...subgroupCases,
   ...functionCases,
+  ...recordCases,
   ...libraryCases,
 ];

@@ -1,4 +1,6 @@
-/** The functions written in the kernel language: equal bits wherever arithmetic is exact, close where WGSL contracts. */
+/**
+ * The functions written in the kernel language: equal bits wherever arithmetic is exact, close where WGSL contracts.
+ */
 import { kernel, read, real, write } from "../../../src/kernel/index.ts";
 import { type ConformanceCase, range, uniforms } from "../case.ts";
 

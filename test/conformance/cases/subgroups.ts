@@ -1,9 +1,11 @@
-/** Subgroup operations. Their size is the device's; each kernel reports it, so that the interpreter can assume the same. */
+/**
+ * Subgroup operations. Their size is the device's; each kernel reports it, so that the interpreter can assume the same.
+ */
 import { i32, kernel, read, real, u32, write } from "../../../src/kernel/index.ts";
 import { type ConformanceCase, range, u32s, uniforms, words } from "../case.ts";
 
 const shuffles: ConformanceCase = {
-  name: "shuffles of reals; lanes outside give the item's own value",
+  name: "shuffles of reals; instances outside give the item's own value",
   kernel: kernel({
     name: "shuffles",
     params: { u: read(real), out: write(real), subgroupSize: write(i32) },
@@ -28,10 +30,13 @@ const shuffles: ConformanceCase = {
   args: ({ real, zeros }) => ({ u: real(range(128)), out: zeros(640), subgroupSize: new Int32Array(1) }),
 };
 
-/** Distances that are constants and that are not, runs shorter than any subgroup and longer than some, a group that is not full. */
+/**
+ * Distances that are constants and that are not, runs shorter than any subgroup and longer than some, a group that is
+ * not full.
+ */
 const runs: readonly ConformanceCase[] = [2, 8].flatMap((width) =>
   [32, 40].map((groupSize) => ({
-    name: `shuffles within runs of ${width} lanes, in groups of ${groupSize}`,
+    name: `shuffles within runs of ${width} instances, in groups of ${groupSize}`,
     kernel: kernel({
       name: "shufflesInRuns",
       params: { u: read(real), far: i32, out: write(real), subgroupSize: write(i32) },
@@ -72,11 +77,11 @@ const integers: ConformanceCase = {
       const x = a[i];
       const y = gpu.i32(x % 1000) - 500;
       const sum: number = yield gpu.subgroupAdd(x);
-      const least: number = yield gpu.subgroupMin(x);
+      const min: number = yield gpu.subgroupMin(x);
       const greatest: number = yield gpu.subgroupMax(x);
       const neighbour: number = yield gpu.shuffleXor(x, 1);
       out[4 * i] = sum;
-      out[4 * i + 1] = least;
+      out[4 * i + 1] = min;
       out[4 * i + 2] = greatest;
       out[4 * i + 3] = neighbour;
       const signedSum: number = yield gpu.subgroupAdd(y);
@@ -107,10 +112,10 @@ const reals: ConformanceCase = {
       if (i === 0) subgroupSize[0] = gpu.subgroupSize();
       const x = u[i];
       const sum: number = yield gpu.subgroupAdd(x);
-      const least: number = yield gpu.subgroupMin(x);
+      const min: number = yield gpu.subgroupMin(x);
       const greatest: number = yield gpu.subgroupMax(-x);
       out[3 * i] = sum;
-      out[3 * i + 1] = least;
+      out[3 * i + 1] = min;
       out[3 * i + 2] = greatest;
     },
   }),
@@ -124,7 +129,7 @@ const reals: ConformanceCase = {
 };
 
 const butterfly: ConformanceCase = {
-  name: "a butterfly sum, by lanes, in a loop",
+  name: "a butterfly sum, by instances, in a loop",
   kernel: kernel({
     name: "butterfly",
     params: { u: read(real), out: write(real), subgroupSize: write(i32) },

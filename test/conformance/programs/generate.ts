@@ -7,7 +7,9 @@ import fc from "fast-check";
 
 type Text = fc.Arbitrary<string>;
 
-/** What reals may decide. With "nothing", results depend on rounding continuously, so that devices that contract agree. */
+/**
+ * What reals may decide. With "nothing", results depend on rounding continuously, so that devices that contract agree.
+ */
 export type Decisions = "anything" | "nothing";
 
 const oneOf = (...texts: readonly string[]): Text => fc.constantFrom(...texts);

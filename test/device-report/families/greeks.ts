@@ -1,4 +1,7 @@
-/** Greeks of the European reference cases against their published values, and trades with formulas against the CPU in f64. */
+/**
+ * Greeks of the European reference cases against their published values, and trades with formulas against the CPU in
+ * f64.
+ */
 import type { Method } from "../../../src/pricing/index.ts";
 import { FORMULA_TOLERANCE, formulas } from "../../pricing/formula-trades.ts";
 import { GREEKS, type GreekError, greekErrors } from "../../pricing/greek-errors.ts";

@@ -1,4 +1,7 @@
-/** The functions of the kernel language against mpmath, and, where arithmetic is IEEE 754's, bit for bit against JavaScript's. */
+/**
+ * The functions of the kernel language against mpmath, and, where arithmetic is IEEE 754's, bit for bit against
+ * JavaScript's.
+ */
 import {
   casesOf,
   columns,

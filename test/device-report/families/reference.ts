@@ -18,7 +18,9 @@ export const reference: Family = (target, context) => {
   return METHODS.flatMap((method) => groupsOf(target, context, method, some(trades[method], context, 8)));
 };
 
-/** Of the CPU's value in f64, over spot: rounding, of 48 bits or 53, adds up over the steps, and cancels in the payoff. */
+/**
+ * Of the CPU's value in f64, over spot: rounding, of 48 bits or 53, adds up over the steps, and cancels in the payoff.
+ */
 const OF_CPU = 1e-9;
 
 function groupsOf(target: Target, { cpu }: Context, method: Method, trades: readonly ReferenceTrade[]): Group[] {

@@ -1,4 +1,7 @@
-/** The solver's splits, one item, one subgroup or one workgroup an option, agree with each other; those of items, with the CPU's. */
+/**
+ * The solver's splits, one item, one subgroup or one workgroup an option, agree with each other; those of items, with
+ * the CPU's.
+ */
 import { largestNodes, type OneFactorProblem, type Resolution } from "../../../src/fdm/index.ts";
 import type { TeamSplit } from "../../../src/fdm/execute/split.ts";
 import {
@@ -87,7 +90,7 @@ function groupOf(target: Target, context: Context, size: Resolution, split: Team
   };
 }
 
-/** Copies of a lane side by side, and again: the same bits. */
+/** Copies of an instance side by side, and again: the same bits. */
 function copies(target: Target, context: Context, size: Resolution, split: TeamSplit): Check[] {
   if (isSlow(target)) return [];
   return some(problemsOf(target, size, split), context, 8).map(([problem, terms]): Check => {
@@ -119,7 +122,7 @@ function everySize(target: Target, { quick }: Context, split: TeamSplit): Check[
   if (quick || isSlow(target)) return [];
   return [17, 33, 129, 193, 257, 321, 513]
     .map((nodes) => ({ nodes, steps: 24 }))
-    .filter((size) => fits(target, size, split) && size.nodes <= mostOfAnItem(target, "brennan-schwartz"))
+    .filter((size) => fits(target, size, split) && size.nodes <= maxOfAnItem(target, "brennan-schwartz"))
     .map((size) => agreement(target, `American put, ${size.nodes} nodes`, american, size, split));
 }
 
@@ -127,7 +130,7 @@ function everySize(target: Target, { quick }: Context, split: TeamSplit): Check[
 function ends(target: Target, context: Context, split: TeamSplit): Check[] {
   const { precision } = target;
   const sizes = (context.quick || isSlow(target) ? [33] : [33, 129, 257]).filter(
-    (nodes) => fits(target, { nodes, steps: 8 }, split) && nodes <= mostOfAnItem(target, "policy"),
+    (nodes) => fits(target, { nodes, steps: 8 }, split) && nodes <= maxOfAnItem(target, "policy"),
   );
   const all = Object.entries(movable).filter(([, problem]) => fits(target, { nodes: 33, steps: 8 }, split, problem));
   return some(all, context, 2).flatMap(([problemName, problem]) =>
@@ -153,7 +156,7 @@ function ends(target: Target, context: Context, split: TeamSplit): Check[] {
 }
 
 /** WebGPU gives an item little private memory. */
-const mostOfAnItem = ({ device, precision }: Target, scheme: "brennan-schwartz" | "policy"): number =>
+const maxOfAnItem = ({ device, precision }: Target, scheme: "brennan-schwartz" | "policy"): number =>
   largestNodes(device, precision, scheme, ["item"]);
 
 function agreement(target: Target, name: string, problem: OneFactorProblem, size: Resolution, split: TeamSplit): Check {

@@ -52,7 +52,8 @@ async function expectPrice(c: ReferenceCase, problem: AnyProblem, accuracy: numb
   expect(Math.abs(error)).toBeLessThan(accuracy);
 }
 
-// 801 nodes on a mesh of width 0.2·K: h about 0.3 % of K, an error of about h²·gamma/2 (2e-4 at K = 100, a sixth of the vanillas' at 401).
+// 801 nodes on a mesh of width 0.2·K: h about 0.3 % of K, an error of about h²·gamma/2 (2e-4 at K = 100, a sixth of the
+// vanillas' at 401).
 const PER_SPOT = 4e-6;
 
 describe("exercise on dates", () => {
@@ -115,10 +116,7 @@ describe("jumps of the state: cash dividends", () => {
       await solveOne({ ...problem, conditions: [] }, device),
       await solveOne(problem, device),
     ];
-    const difference = plain.values.reduce(
-      (most, value, i) => Math.max(most, Math.abs(value - reflected.values[i])),
-      0,
-    );
+    const difference = plain.values.reduce((max, value, i) => Math.max(max, Math.abs(value - reflected.values[i])), 0);
     expect(difference).toBeLessThan(1e-9);
   });
 });

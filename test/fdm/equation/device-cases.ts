@@ -76,12 +76,15 @@ async function numbersOf(problem: AnyProblem, device: Device, precision: Precisi
 }
 
 /**
- * f64: the same operations but for contraction (CUDA). f32: values up to 120, of which rounding leaves 1e-4, and where an exercise boundary passes
- * a node to a cell's width, which the boundary is allowed.
+ * f64: the same operations but for contraction (CUDA). f32: values up to 120, of which rounding leaves 1e-4, and where
+ * an exercise boundary passes a node to a cell's width, which the boundary is allowed.
  */
 export const tolerance = { f64: 1e-9, f32x2: 1e-7, f32: 5e-3 } as const;
 
-/** How far a solution is from the one in f64 on `reference`: the largest difference of values; of the exercise boundary, unless in f32. */
+/**
+ * How far a solution is from the one in f64 on `reference`: the largest difference of values; of the exercise boundary,
+ * unless in f32.
+ */
 export async function difference(
   name: string,
   device: Device,

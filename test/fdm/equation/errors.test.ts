@@ -384,7 +384,7 @@ describe("diffusion", () => {
 
 /** By how much the value falls from a node to the next, at most. */
 const largestFall = (values: Float64Array): number =>
-  values.reduce((most, value, i) => Math.max(most, i === 0 ? 0 : values[i - 1] - value), 0);
+  values.reduce((max, value, i) => Math.max(max, i === 0 ? 0 : values[i - 1] - value), 0);
 
 describe("warnings", () => {
   const advection = (convection: "fitted" | "central"): AnyProblem => ({

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { differentiate, fornbergWeights, stencilStart } from "../../../src/fdm/read/fornberg.ts";
 
-/** Fornberg, *Generation of finite difference formulas on arbitrarily spaced grids*, Math. Comp. 51 (1988), tables 1 and 3. */
+/**
+ * Fornberg, *Generation of finite difference formulas on arbitrarily spaced grids*, Math. Comp. 51 (1988), tables 1 and
+ * 3.
+ */
 const published: readonly (readonly [
   x: number,
   nodes: readonly number[],

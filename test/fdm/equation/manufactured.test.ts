@@ -1,7 +1,7 @@
 /**
  * A manufactured solution with every coefficient in use and in time, for all kinds of ends, coordinates and directions:
  *
- *   V = (1 + t)³/(1 + x),   a = (1 + 0.3/(1 + x))(1 + t/2)/2,   b = 0.2·(2 − x),   c = −0.1·x,   d what makes V a solution.
+ *   V = (1 + t)³/(1 + x),   a = (1 + 0.3/(1 + x))(1 + t/2)/2, b = 0.2·(2 − x), c = −0.1·x, d what makes V a solution.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";

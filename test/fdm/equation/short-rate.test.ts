@@ -1,4 +1,7 @@
-/** Models of the short rate, as a user would write them: the coordinate is a rate, and may be negative. Against closed forms. */
+/**
+ * Models of the short rate, as a user would write them: the coordinate is a rate, and may be negative. Against closed
+ * forms.
+ */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { readFixture } from "../../support/fixtures.ts";
@@ -106,7 +109,8 @@ describe("Bermudan swaptions in Hull and White's model", () => {
       last_payment: last,
       fixed_rate,
     } = c.params;
-    // r = x + φ(t), dx = −a·x dt + σ dW (Brigo & Mercurio 2006, 3.3), and the swap from t on by the model's bond prices.
+    // r = x + φ(t), dx = −a·x dt + σ dW (Brigo & Mercurio 2006, 3.3), and the swap from t on by the model's bond
+    // prices.
     const problem: AnyProblem = {
       axes: {
         x: { from: "-8*sigma*sqrt(T)", to: "8*sigma*sqrt(T)", nodes: 801, points: [0], width: "2*sigma*sqrt(T)" },

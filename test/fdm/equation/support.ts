@@ -17,7 +17,9 @@ export const call = (S: number): number => S * normalCdf(d1(S / K)) - K * discou
 export const put = (S: number): number => call(S) - S + K * discount;
 export const digitalCall = (S: number): number => discount * normalCdf(d1(S / K) - deviation);
 
-/** A down-and-out call with its barrier H below the strike (Reiner & Rubinstein 1991): the call less the reflected one. */
+/**
+ * A down-and-out call with its barrier H below the strike (Reiner & Rubinstein 1991): the call less the reflected one.
+ */
 export function downAndOutCall(S: number, H: number): number {
   const power = (2 * r) / sigma ** 2;
   const y = d1((H * H) / (S * K));

@@ -1,4 +1,7 @@
-/** The types of a problem know its names. What must not compile is marked; `npm run typecheck` would find a mark that is not needed. */
+/**
+ * The types of a problem know its names. What must not compile is marked; `npm run typecheck` would find a mark that is
+ * not needed.
+ */
 import { expect, test } from "vitest";
 import { type EquationProblem, solve } from "../../../src/fdm/index.ts";
 

@@ -1,7 +1,10 @@
 /** Settings and counters of a built emulator, through koffi. */
 import type { CudaEmulatorPaths } from "./build.ts";
 
-/** What can be set; the environment variable FKEMU_<NAME> sets the same before anything is called. README.md explains each. */
+/**
+ * What can be set; the environment variable FKEMU_<NAME> sets the same before anything is called. README.md explains
+ * each.
+ */
 export type DriverSetting =
   | "devices"
   | "name"

@@ -1,4 +1,6 @@
-/** The foreign function interface: the optional package `koffi`, loaded on demand, and the little of it that is used. */
+/**
+ * The foreign function interface: the optional package `koffi`, loaded on demand, and the little of it that is used.
+ */
 import { DeviceUnavailableError } from "../../../errors.ts";
 import { nodeModule } from "../node.ts";
 

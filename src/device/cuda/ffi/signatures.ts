@@ -1,10 +1,10 @@
 /**
- * How tables of foreign functions are written. Every function of the driver and of NVRTC that is used returns a status, an
- * int; a table gives the types of its arguments.
+ * How tables of foreign functions are written. Every function of the driver and of NVRTC that is used returns a status,
+ * an int; a table gives the types of its arguments.
  *
  * Handles, device pointers, host pointers and sizes are all 64-bit integers here: that is how they are passed on every
- * platform CUDA has, and as plain numbers (addresses stay below 2⁵³) they cost no allocation. Only results come as BigInt,
- * out of the word that a call has filled in.
+ * platform CUDA has, and as plain numbers (addresses stay below 2⁵³) they cost no allocation. Only results come as
+ * BigInt, out of the word that a call has filled in.
  */
 import { DeviceUnavailableError } from "../../../errors.ts";
 import type { ForeignFunction, ForeignLibrary } from "./koffi.ts";

@@ -1,10 +1,10 @@
 /**
  * Device memory, with freed blocks kept for reuse.
  *
- * All work goes through one stream, so a block may be handed out again the moment it is freed: whatever still uses it runs
- * first. That is what the driver's stream-ordered pools do, too; but they belong to the device rather than to a context
- * (what a faulted context held would stay), become nodes when a graph is captured, and are missing on some systems.
- * `cuMemFree`, which waits for the whole device, is called only to keep what lies idle within bounds.
+ * All work goes through one stream, so a block may be handed out again the moment it is freed: whatever still uses it
+ * runs first. That is what the driver's stream-ordered pools do, too; but they belong to the device rather than to a
+ * context (what a faulted context held would stay), become nodes when a graph is captured, and are missing on some
+ * systems. `cuMemFree`, which waits for the whole device, is called only to keep what lies idle within bounds.
  */
 import { OutOfMemoryError } from "../../../errors.ts";
 import type { Session } from "../session.ts";
@@ -21,7 +21,7 @@ const PAGE = 2 ** 21;
 
 export interface BlockSettings {
   /** Most bytes that may lie idle. */
-  readonly mostIdle: number;
+  readonly maxIdle: number;
   /** Exactly the size asked for, and freed at once: for tools that look for accesses out of bounds. */
   readonly exact: boolean;
 }
@@ -35,16 +35,16 @@ export function blockBytes(bytes: number): number {
 
 export class Blocks {
   readonly #session: Session;
-  readonly #mostIdle: number;
+  readonly #maxIdle: number;
   readonly #exact: boolean;
   /** By age. */
   readonly #idle = new Set<Block>();
   readonly #bySize = new Map<number, Block[]>();
   #idleBytes = 0;
 
-  constructor(session: Session, { mostIdle, exact }: BlockSettings) {
+  constructor(session: Session, { maxIdle, exact }: BlockSettings) {
     this.#session = session;
-    this.#mostIdle = exact ? 0 : mostIdle;
+    this.#maxIdle = exact ? 0 : maxIdle;
     this.#exact = exact;
   }
 
@@ -71,8 +71,8 @@ export class Blocks {
 
   /** Work recorded before may still use the block. */
   release(block: Block): void {
-    if (block.bytes > this.#mostIdle) return this.#free(block);
-    this.#shrinkTo(this.#mostIdle - block.bytes);
+    if (block.bytes > this.#maxIdle) return this.#free(block);
+    this.#shrinkTo(this.#maxIdle - block.bytes);
     this.#idle.add(block);
     const alike = this.#bySize.get(block.bytes);
     if (alike === undefined) this.#bySize.set(block.bytes, [block]);

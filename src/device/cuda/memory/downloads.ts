@@ -2,15 +2,15 @@
  * Copies to the host: by the GPU into pinned pieces, from there into the caller's array as each piece arrives.
  *
  * Pinned memory is bounded, so of a very large copy some pieces cannot be recorded yet when `start` returns. Anything
- * recorded meanwhile would come before them and could change what they read; `settle`, called before anything is recorded,
- * therefore waits until they are recorded, too. Whoever awaits a read before recording more never notices.
+ * recorded meanwhile would come before them and could change what they read; `settle`, called before anything is
+ * recorded, therefore waits until they are recorded, too. Whoever awaits a read before recording more never notices.
  */
 import type { Session } from "../session.ts";
 import type { Timeline } from "../timeline.ts";
 import { PinnedPool, type Pinned } from "./pinned.ts";
 
-const SMALL = { bytes: 2 ** 16, most: 64 };
-const LARGE = { bytes: 2 ** 22, most: 16 };
+const SMALL = { bytes: 2 ** 16, max: 64 };
+const LARGE = { bytes: 2 ** 22, max: 16 };
 
 interface Download {
   readonly source: number;
@@ -34,8 +34,8 @@ export class Downloads {
   constructor(session: Session, timeline: Timeline) {
     this.#session = session;
     this.#timeline = timeline;
-    this.#small = new PinnedPool(session, SMALL.bytes, SMALL.most);
-    this.#large = new PinnedPool(session, LARGE.bytes, LARGE.most);
+    this.#small = new PinnedPool(session, SMALL.bytes, SMALL.max);
+    this.#large = new PinnedPool(session, LARGE.bytes, LARGE.max);
   }
 
   /** Fills `target`, which is not empty. Settles when it is full. */

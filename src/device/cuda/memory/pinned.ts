@@ -19,14 +19,14 @@ export function allocatePinned(session: Session, bytes: number): Pinned {
 export class PinnedPool {
   readonly pieceBytes: number;
   readonly #session: Session;
-  readonly #most: number;
+  readonly #max: number;
   readonly #idle: Pinned[] = [];
   #made = 0;
 
-  constructor(session: Session, pieceBytes: number, most: number) {
+  constructor(session: Session, pieceBytes: number, max: number) {
     this.#session = session;
     this.pieceBytes = pieceBytes;
-    this.#most = most;
+    this.#max = max;
   }
 
   /** Undefined when all there can be are in use. @throws OutOfMemoryError (there is none at all) */
@@ -39,7 +39,7 @@ export class PinnedPool {
   }
 
   #make(): Pinned | undefined {
-    if (this.#made >= this.#most) return undefined;
+    if (this.#made >= this.#max) return undefined;
     try {
       const piece = allocatePinned(this.#session, this.pieceBytes);
       this.#made++;

@@ -1,7 +1,7 @@
 /**
- * Copies from the host: at once into pinned memory, so that the caller may reuse its array, and from there by the GPU in
- * its turn. The pinned pages are filled one after the other; a large copy overlaps with its own transfer, a page being
- * filled while the others are on their way.
+ * Copies from the host: at once into pinned memory, so that the caller may reuse its array, and from there by the GPU
+ * in its turn. The pinned pages are filled one after the other; a large copy overlaps with its own transfer, a page
+ * being filled while the others are on their way.
  */
 import { OutOfMemoryError } from "../../../errors.ts";
 import { CUDA_ERROR_NOT_READY, CUDA_SUCCESS } from "../ffi/results.ts";
@@ -10,7 +10,7 @@ import type { Session } from "../session.ts";
 import { allocatePinned, type Pinned } from "./pinned.ts";
 
 const PAGE_BYTES = 2 ** 21;
-const MOST_PAGES = 16;
+const MAX_PAGES = 16;
 const ALIGNMENT = 64;
 
 interface Page {
@@ -60,7 +60,7 @@ export class Uploads {
     const [oldest] = this.#pages;
     if (oldest === undefined) return this.#newPage();
     if (!this.#isFree(oldest)) {
-      const page = this.#pages.length < MOST_PAGES ? this.#tryNewPage() : undefined;
+      const page = this.#pages.length < MAX_PAGES ? this.#tryNewPage() : undefined;
       if (page !== undefined) return page;
       this.#wait(oldest);
     }

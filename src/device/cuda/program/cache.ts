@@ -1,6 +1,7 @@
 /**
- * Compiled kernels on disk, shared by all processes: an entry is written under a name of its own and renamed into place, so
- * that nobody ever reads half of one. Whatever goes wrong with the disk, a kernel is compiled as if there were no cache.
+ * Compiled kernels on disk, shared by all processes: an entry is written under a name of its own and renamed into
+ * place, so that nobody ever reads half of one. Whatever goes wrong with the disk, a kernel is compiled as if there
+ * were no cache.
  */
 import { type Host, thisHost } from "../library/host.ts";
 import { nodeModule } from "../node.ts";
@@ -9,19 +10,22 @@ import { decodeEntry, encodeEntry, nameOf } from "./entry.ts";
 
 const SUFFIX = ".kernel";
 const TEMPORARY = ".tmp";
-const MOST_BYTES = 256 * 2 ** 20;
-/** Looking through the directory takes milliseconds, so it is done for the first entry that is stored and for every 64th. */
+const MAX_BYTES = 256 * 2 ** 20;
+/**
+ * Looking through the directory takes milliseconds, so it is done for the first entry that is stored and for every
+ * 64th.
+ */
 const STORES_A_PRUNE = 64;
 const HOUR = 3_600_000;
 
 export class KernelCache {
   readonly directory: string | undefined;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #stores = 0;
 
-  constructor(host: Host = thisHost(), mostBytes = MOST_BYTES) {
+  constructor(host: Host = thisHost(), maxBytes = MAX_BYTES) {
     this.directory = cacheDirectory(host);
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
   }
 
   async find(key: string): Promise<Uint8Array | undefined> {
@@ -65,7 +69,7 @@ export class KernelCache {
     for (const { path, bytes, age } of await filesOf(directory)) {
       if (path.endsWith(SUFFIX)) total += bytes;
       const abandoned = path.endsWith(TEMPORARY) && age > HOUR;
-      if (abandoned || (path.endsWith(SUFFIX) && total > this.#mostBytes)) await fs.rm(path, { force: true });
+      if (abandoned || (path.endsWith(SUFFIX) && total > this.#maxBytes)) await fs.rm(path, { force: true });
     }
   }
 }

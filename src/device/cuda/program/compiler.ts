@@ -13,7 +13,7 @@ export type Contraction = NonNullable<CudaOptions["fma"]>;
 export interface Image {
   readonly module: CudaModule;
   readonly bytes: Uint8Array;
-  /** Makes the image anew, where it came out of the cache: should the driver turn it down. */
+  /** Makes the image again, where it came out of the cache: should the driver turn it down. */
   readonly remake: (() => Promise<Uint8Array>) | undefined;
 }
 

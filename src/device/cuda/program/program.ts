@@ -50,10 +50,10 @@ export function loadProgram(session: Session, module: CudaModule, image: Uint8Ar
     calls.cuModuleGetFunction(to, loaded, module.entryPoint),
   );
   const program = new Program(session, module, loaded, entry);
-  const most = driver.int(name, (to) => calls.cuFuncGetAttribute(to, functionAttribute.maxThreadsPerBlock, entry));
-  if (module.groupSize > most) {
+  const max = driver.int(name, (to) => calls.cuFuncGetAttribute(to, functionAttribute.maxThreadsPerBlock, entry));
+  if (module.groupSize > max) {
     throw new KernelError(
-      `${name}: a group of ${groupSize} items, but its registers leave room for ${most}; make the group smaller`,
+      `${name}: a group of ${groupSize} items, but its registers leave room for ${max}; make the group smaller`,
     );
   }
   if (module.dynamicSharedBytes > 0) allowSharedBytes(session, program);

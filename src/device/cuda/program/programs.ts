@@ -3,7 +3,7 @@ import { KernelError } from "../../../errors.ts";
 import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
 import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../../kernel/index.ts";
 import { LastUsed } from "../../../last-used.ts";
-import { MOST_PROGRAMS } from "../../most-programs.ts";
+import { MAX_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkLimits } from "../limits.ts";
 import type { Session } from "../session.ts";
@@ -30,7 +30,7 @@ export class Programs {
   readonly #session: Session;
   readonly #compiler: Compiler;
   readonly #device: ProgramsDevice;
-  readonly #byText = new LastUsed<string, Promise<Program>>(MOST_PROGRAMS);
+  readonly #byText = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
   /** Nobody can launch a program that has been collected: launches under way and recorded sequences hold theirs. */
   readonly #collected = new FinalizationRegistry<number>((module) => this.#unload(module));
   readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();

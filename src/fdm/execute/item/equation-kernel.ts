@@ -1,5 +1,5 @@
 import { i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
-import { LEAST } from "../../operator/zero-value-guard.ts";
+import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { payJump } from "../../conditions/jump.ts";
 import { assemble } from "../../operator/assemble.ts";
 import { exerciseBoundary } from "../../conditions/exercise-boundary.ts";
@@ -7,25 +7,27 @@ import { penalised } from "../../conditions/penalty.ts";
 import { isPinned } from "../../operator/pinned.ts";
 import { LOOP_BUDGET } from "../../problem/functions.ts";
 import { rightHandSide } from "../../operator/right-hand-side.ts";
-import { STATUS, TROUBLE } from "./status.ts";
+import { STATUS, FAULT } from "./status.ts";
 import { substitute } from "./substitute.ts";
 import type { EquationVariant } from "./equation-variant.ts";
 
 /**
- * The whole backward time loop of a batch of one-factor equations, one lane an entry: terminal values, then the rows of a time program, stages
- * (`Stage`) and events, in order. The matrix is made anew only in rows marked FACTOR.
+ * The whole backward time loop of a batch of one-factor equations, one instance an entry: terminal values, then the
+ * rows of a time program, stages (`Stage`) and events, in order. The matrix is computed again only in rows marked
+ * FACTOR.
  *
- * Layout: value i of lane l stands at [i·pitch + l].
+ * Layout: value i of instance l stands at [i·pitch + l].
  *   table       S at each node, then the next node's coordinate less this one's
  *   parameters  the user's, then the dates 0 … expiry
- *   words       two a row: flags (timeline.ts), the segment or date; the same for all lanes
- *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV, extrapolation
+ *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
+ *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV,
+ *               extrapolation
  *   out         V(0, S) at each node, then the recorded exercise boundary
  *   status      `STATUS_WORDS`, see `STATUS`; zeros before
  *   state       `keptArrays` arrays of the nodes, where the loop is run a part at a time: rows `first` … `end` − 1 of
  *               `rows`, with `recorded` values of the exercise boundary before; not looked at where one launch runs all
- * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25 flops and two
- * divisions, besides the equation.
+ * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25
+ * flops and two divisions, besides the equation.
  */
 export function equationKernel(variant: EquationVariant): Kernel {
   const { exercise, capacity, pointwise, jump, obstacle, recordsEvents } = variant;
@@ -34,7 +36,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
     name: `equation-${variant.name}`,
     loopBudget: LOOP_BUDGET,
     params: {
-      lanes: i32,
+      instances: i32,
       pitch: i32,
       nodes: i32,
       rows: i32,
@@ -67,7 +69,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
       splittingCapacity: exercise === "operator-splitting" ? capacity : 1,
       jumpCapacity: jump === undefined ? 1 : capacity,
       terminal: variant.terminal,
-      least: LEAST,
+      min: ZERO_VALUE_GUARD,
       assemble: assemble(variant),
       isPinned: isPinned(variant),
       rightHandSide: rightHandSide(variant),
@@ -78,20 +80,36 @@ export function equationKernel(variant: EquationVariant): Kernel {
       ...(early || recordsEvents ? { exerciseBoundary: exerciseBoundary(early) } : {}),
       hasSource: variant.hasSource,
       pins: variant.first.kind === "dirichlet" || variant.last.kind === "dirichlet" || variant.region !== undefined,
-      badTerminal: TROUBLE.terminal,
-      badEvent: TROUBLE.event,
-      badPayoff: TROUBLE.payoff,
-      badPinned: TROUBLE.pinned,
-      badSolution: TROUBLE.solution,
+      badTerminal: FAULT.terminal,
+      badEvent: FAULT.event,
+      badPayoff: FAULT.payoff,
+      badPinned: FAULT.pinned,
+      badSolution: FAULT.solution,
       endless: STATUS.endless,
     },
     body(
-      { lanes, pitch, nodes, rows, dates, first, end, recorded, table, parameters, words, reals, out, status, state },
+      {
+        instances,
+        pitch,
+        nodes,
+        rows,
+        dates,
+        first,
+        end,
+        recorded,
+        table,
+        parameters,
+        words,
+        reals,
+        out,
+        status,
+        state,
+      },
       gpu,
       env: any,
     ) {
-      const lane = gpu.globalId();
-      if (lane >= lanes) return;
+      const instance = gpu.globalId();
+      if (instance >= instances) return;
       const u = gpu.privateReal(env.capacity); // the solution
       const z = gpu.privateReal(env.capacity); // the stage's y
       const inverse = gpu.privateReal(env.capacity); // 1/pivot (penalty: 1 + hc)
@@ -106,27 +124,27 @@ export function equationKernel(variant: EquationVariant): Kernel {
       const lambda = gpu.privateReal(env.splittingCapacity); // the multiplier
       const spots = gpu.privateReal(env.jumpCapacity); // S, where jumps are
       const last = nodes - 1;
-      let trouble = 0; // the first, its node and row
-      let troubled = 0;
-      let troubledRow = 0;
+      let fault = 0; // the first, its node and row
+      let faultNode = 0;
+      let faultRow = 0;
       let isNew = true; // has been set since the last stage
       if (first === 0) {
-        const expiry = parameters[(env.count + dates - 1) * pitch + lane];
+        const expiry = parameters[(env.count + dates - 1) * pitch + instance];
         for (let i = 0; i < nodes; i++) {
-          u[i] = env.terminal(expiry, table[i * pitch + lane], parameters, pitch, lane);
+          u[i] = env.terminal(expiry, table[i * pitch + instance], parameters, pitch, instance);
           if (env.twoStages) v[i] = 0.0;
           if (env.early) obstacle[i] = -1e30; // until the first stage
           if (env.penalty) active[i] = 0.0;
           if (env.splitting) lambda[i] = 0.0;
-          if (!Number.isFinite(u[i]) && trouble === 0) {
-            trouble = env.badTerminal;
-            troubled = i;
+          if (!Number.isFinite(u[i]) && fault === 0) {
+            fault = env.badTerminal;
+            faultNode = i;
           }
         }
       } else {
         isNew = (words[2 * (first - 1)] & 8) !== 0;
         for (let i = 0; i < nodes; i++) {
-          let at = i * pitch + lane;
+          let at = i * pitch + instance;
           u[i] = state[at];
           at += nodes * pitch;
           inverse[i] = state[at];
@@ -156,7 +174,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
           }
         }
       }
-      if (env.hasJumps) for (let i = 0; i < nodes; i++) spots[i] = table[i * pitch + lane];
+      if (env.hasJumps) for (let i = 0; i < nodes; i++) spots[i] = table[i * pitch + instance];
       let record = nodes + recorded;
       for (let row = first; row < end; row++) {
         const flags = words[2 * row];
@@ -165,15 +183,15 @@ export function equationKernel(variant: EquationVariant): Kernel {
         if ((flags & 8) !== 0) {
           isNew = true;
           const k = (flags >> 8) & 255;
-          const t = parameters[(env.count + segment) * pitch + lane];
+          const t = parameters[(env.count + segment) * pitch + instance];
           if (env.hasJumps) {
             if (env.isJump(k)) {
               for (let i = 0; i < nodes; i++) {
-                z[i] = env.jump(t, spots[i], parameters, pitch, lane, k);
-                if (!Number.isFinite(z[i]) && trouble === 0) {
-                  trouble = env.badEvent;
-                  troubled = i;
-                  troubledRow = row;
+                z[i] = env.jump(t, spots[i], parameters, pitch, instance, k);
+                if (!Number.isFinite(z[i]) && fault === 0) {
+                  fault = env.badEvent;
+                  faultNode = i;
+                  faultRow = row;
                 }
               }
               env.payJump(spots, u, z, lower, nodes);
@@ -182,27 +200,27 @@ export function equationKernel(variant: EquationVariant): Kernel {
           }
           if (env.recordsEvents && (flags & 4) !== 0) {
             for (let i = 0; i < nodes; i++)
-              obstacle[i] = env.payoff(t, table[i * pitch + lane], parameters, pitch, lane);
-            out[record * pitch + lane] = env.exerciseBoundary(u, obstacle, table, nodes, pitch, lane);
+              obstacle[i] = env.payoff(t, table[i * pitch + instance], parameters, pitch, instance);
+            out[record * pitch + instance] = env.exerciseBoundary(u, obstacle, table, nodes, pitch, instance);
             record++;
           }
           if (env.hasPointwise) {
             for (let i = 0; i < nodes; i++) {
-              const { value, ok } = env.pointwise(t, table[i * pitch + lane], parameters, pitch, lane, k, u[i]);
+              const { value, ok } = env.pointwise(t, table[i * pitch + instance], parameters, pitch, instance, k, u[i]);
               u[i] = value;
-              if (!ok && trouble === 0) {
-                trouble = env.badEvent;
-                troubled = i;
-                troubledRow = row;
+              if (!ok && fault === 0) {
+                fault = env.badEvent;
+                faultNode = i;
+                faultRow = row;
               }
             }
           }
           if (env.early) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
         } else {
-          if (isNew) for (let i = 0; i < nodes; i++) u[i] = u[i] + env.least;
+          if (isNew) for (let i = 0; i < nodes; i++) u[i] = u[i] + env.min;
           isNew = false;
-          const start = parameters[(env.count + segment) * pitch + lane];
-          const length = parameters[(env.count + segment + 1) * pitch + lane] - start;
+          const start = parameters[(env.count + segment) * pitch + instance];
+          const length = parameters[(env.count + segment + 1) * pitch + instance] - start;
           const t = start + reals[6 * row] * length;
           const tEnd = start + reals[6 * row + 1] * length;
           const h = reals[6 * row + 2] * length;
@@ -220,28 +238,28 @@ export function equationKernel(variant: EquationVariant): Kernel {
               status,
               nodes,
               pitch,
-              lane,
+              instance,
               mask,
               t,
               tEnd,
               h,
             );
-            if (trouble === 0) {
-              trouble = made.trouble;
-              troubled = made.troubled;
-              troubledRow = row;
+            if (fault === 0) {
+              fault = made.fault;
+              faultNode = made.faultNode;
+              faultRow = row;
             }
           }
           if (env.early && (flags & 16) !== 0) {
             for (let i = 0; i < nodes; i++) {
-              const S = table[i * pitch + lane];
-              const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, lane, mask);
+              const S = table[i * pitch + instance];
+              const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, instance, mask);
               // A pinned node is not exercised.
-              obstacle[i] = pinned ? -1e30 : env.payoff(tEnd, S, parameters, pitch, lane);
-              if (!Number.isFinite(obstacle[i]) && trouble === 0) {
-                trouble = env.badPayoff;
-                troubled = i;
-                troubledRow = row;
+              obstacle[i] = pinned ? -1e30 : env.payoff(tEnd, S, parameters, pitch, instance);
+              if (!Number.isFinite(obstacle[i]) && fault === 0) {
+                fault = env.badPayoff;
+                faultNode = i;
+                faultRow = row;
               }
             }
           }
@@ -256,7 +274,7 @@ export function equationKernel(variant: EquationVariant): Kernel {
               i,
               nodes,
               pitch,
-              lane,
+              instance,
               mask,
               tEnd,
               h,
@@ -267,16 +285,16 @@ export function equationKernel(variant: EquationVariant): Kernel {
             if (env.penalty) right[i] = r;
             else z[i] = r;
             if (env.pins) {
-              if (!Number.isFinite(r) && trouble === 0) {
-                trouble = env.badPinned;
-                troubled = i;
-                troubledRow = row;
+              if (!Number.isFinite(r) && fault === 0) {
+                fault = env.badPinned;
+                faultNode = i;
+                faultRow = row;
               }
             }
           }
           if (env.penalty) {
             const unconverged = env.penalised(z, right, inverse, lower, upper, u, obstacle, active, factor, nodes, e);
-            status[6 * pitch + lane] = status[6 * pitch + lane] + unconverged;
+            status[6 * pitch + instance] = status[6 * pitch + instance] + unconverged;
           } else env.substitute(z, inverse, lower, upper, u, obstacle, nodes, e);
           for (let i = 0; i < nodes; i++) {
             const before = u[i];
@@ -291,14 +309,14 @@ export function equationKernel(variant: EquationVariant): Kernel {
             u[i] = after;
           }
           if (env.early && (flags & 4) !== 0) {
-            out[record * pitch + lane] = env.exerciseBoundary(u, obstacle, table, nodes, pitch, lane);
+            out[record * pitch + instance] = env.exerciseBoundary(u, obstacle, table, nodes, pitch, instance);
             record++;
           }
         }
       }
       if (end < rows) {
         for (let i = 0; i < nodes; i++) {
-          let at = i * pitch + lane;
+          let at = i * pitch + instance;
           state[at] = u[i];
           at += nodes * pitch;
           state[at] = inverse[i];
@@ -329,20 +347,20 @@ export function equationKernel(variant: EquationVariant): Kernel {
         }
       } else {
         for (let i = 0; i < nodes; i++) {
-          out[i * pitch + lane] = u[i];
-          if (!Number.isFinite(u[i]) && trouble === 0) {
-            trouble = env.badSolution;
-            troubled = i;
+          out[i * pitch + instance] = u[i];
+          if (!Number.isFinite(u[i]) && fault === 0) {
+            fault = env.badSolution;
+            faultNode = i;
           }
         }
       }
-      if (trouble !== 0 && status[lane] === 0) {
-        status[lane] = trouble;
-        status[pitch + lane] = troubled;
-        status[2 * pitch + lane] = troubledRow;
+      if (fault !== 0 && status[instance] === 0) {
+        status[instance] = fault;
+        status[pitch + instance] = faultNode;
+        status[2 * pitch + instance] = faultRow;
       }
       const endless = gpu.endlessLoop();
-      if (endless !== 0) status[env.endless * pitch + lane] = endless;
+      if (endless !== 0) status[env.endless * pitch + instance] = endless;
     },
   });
 }

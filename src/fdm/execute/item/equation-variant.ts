@@ -17,7 +17,10 @@ export interface RegionCode {
   readonly hasEdges: KernelFunction<any, any>;
 }
 
-/** Everything a kernel is compiled for. Functions take (t, S, parameters, pitch, lane); "first" and "last" are ends of the nodes as they run. */
+/**
+ * Everything a kernel is compiled for. Functions take (t, S, parameters, pitch, instance); "first" and "last" are ends
+ * of the nodes as they run.
+ */
 export interface EquationVariant {
   readonly name: string;
   /** Most nodes. */
@@ -48,7 +51,7 @@ export interface EquationVariant {
   readonly isJump: KernelFunction<any, any> | undefined;
 }
 
-/** Private arrays of a lane's nodes that are kept where a time loop goes on in another launch. */
+/** Private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */
 export function keptArrays({
   twoStages,
   hasSource,

@@ -1,7 +1,7 @@
-/** What `status` says of a lane, a word each. */
+/** What `status` says of an instance, a word each. */
 export const STATUS = {
-  /** `TROUBLE`, at which node and in which row of the program; only the first is kept. */
-  trouble: 0,
+  /** `FAULT`, at which node and in which row of the program; only the first is kept. */
+  fault: 0,
   node: 1,
   row: 2,
   cuts: 3,
@@ -19,7 +19,7 @@ export const STATUS_WORDS = 9;
  * value of a pinned node, the payoff at all
  * times, what a condition on a date takes; not a number: the edge of a region at all times. Negative: a.
  */
-export const TROUBLE = {
+export const FAULT = {
   a: 1,
   b: 2,
   c: 4,

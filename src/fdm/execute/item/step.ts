@@ -1,14 +1,15 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 
 /**
- * One time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ← 2y − u (Crank–Nicolson); `weighted`:
- * u ← y + over·(y − u), of which Crank–Nicolson's is one.
+ * One time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ← 2y − u
+ * (Crank–Nicolson); `weighted`: u ← y + over·(y − u), of which Crank–Nicolson's is one.
  *
- * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its obstacle (the
- * mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan & Schwartz (1977), exact
- * if the exercise region holds the first nodes. `moving`: the obstacle is slope·obstacle − kink. The factors stand from `start` on. Cost: 7 flops and 8 (early exercise 9) words of private memory a node.
+ * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its
+ * obstacle (the mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan
+ * & Schwartz (1977), exact if the exercise region holds the first nodes. `moving`: the obstacle is slope·obstacle −
+ * kink. The factors stand from `start` on. Cost: 7 flops and 8 (early exercise 9) words of private memory a node.
  */
-export function projectedStep(early: boolean, weighted: boolean, moving: boolean): KernelFunction<any, void> {
+export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean): KernelFunction<any, void> {
   return fn({
     name: "projectedStep",
     params: [
@@ -25,7 +26,7 @@ export function projectedStep(early: boolean, weighted: boolean, moving: boolean
       real,
       i32,
     ],
-    env: { early, weighted, moving },
+    env: { early, weighted, timeDependent },
     body([u, z, inverse, lower, upper, obstacle, slope, kink, nodes, extrapolated, over, start], _gpu, env) {
       let y = 0.0;
       for (let i = nodes - 1; i >= 0; i--) {
@@ -38,7 +39,7 @@ export function projectedStep(early: boolean, weighted: boolean, moving: boolean
           y = z[i] + lower[start + i] * y;
           const before = u[i];
           if (env.early) {
-            const paid = env.moving ? slope * obstacle[i] - kink : obstacle[i];
+            const paid = env.timeDependent ? slope * obstacle[i] - kink : obstacle[i];
             y = Math.max(y, 0.5 * (paid + before));
           }
           u[i] = env.weighted ? y + over * (y - before) : y + y - before;
@@ -46,7 +47,7 @@ export function projectedStep(early: boolean, weighted: boolean, moving: boolean
       } else {
         for (let i = 0; i < nodes; i++) {
           y = z[i] + lower[start + i] * y;
-          if (env.early) y = Math.max(y, env.moving ? slope * obstacle[i] - kink : obstacle[i]);
+          if (env.early) y = Math.max(y, env.timeDependent ? slope * obstacle[i] - kink : obstacle[i]);
           u[i] = y;
         }
       }

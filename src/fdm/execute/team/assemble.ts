@@ -12,9 +12,10 @@ export interface Assembly {
 }
 
 /**
- * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`; 0 beyond the last node. `variance` is
- * where σ²S² starts in the table (shape "table"), `pieceRow` where the slice of the step does (shape "surface"). Returns the piece that
- * the run's first node is in, which is where the search of the next step starts.
+ * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`;
+ * 0 beyond the last node. `variance` is where σ²S² starts in the table (shape "table"), `pieceRow` where the slice of
+ * the step does (shape "surface"). Returns the piece that the run's first node is in, which is where the search of the
+ * next step starts.
  */
 export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
   const { team, rows, shape, volatility } = assembly;
@@ -59,8 +60,8 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
         c,
         nodes,
         pitch,
-        lane,
-        fixed,
+        instance,
+        firstExercised,
         h,
         hVariance,
         hDrift,
@@ -86,7 +87,7 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
         const hDown = here - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, last)] - here;
         let variance = hVariance * here * here;
-        if (env.shape === "table") variance = hVariance * table[(varianceRow + i) * pitch + lane];
+        if (env.shape === "table") variance = hVariance * table[(varianceRow + i) * pitch + instance];
         if (env.shape === "formula" && here > 0) {
           const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
           variance = h * sigma * sigma * here * here;
@@ -97,7 +98,7 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
           if (k === 0) next = found;
           variance = h * sigma * sigma * here * here;
         }
-        const row = env.matrixRow(hDrift * here, variance, hDown, hUp, weights[i], i === 0, i === last, fixed);
+        const row = env.matrixRow(hDrift * here, variance, hDown, hUp, weights[i], i === 0, i === last, firstExercised);
         a[k] = first + k <= last ? row.a : 0.0;
         c[k] = first + k <= last ? row.c : 0.0;
       }
@@ -107,8 +108,10 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
 }
 
 /**
- * The rows anew where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, as `lower` and `upper`; else they follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the ends let in depends on the step (`matrixRow`), so
- * their two rows are made as `assembleRuns` makes them. `gain` = 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
+ * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, as
+ * `lower` and `upper`; else they follow from what elimination made of them, a = lower·pivot, c = upper·pivot. What the
+ * ends let in depends on the step (`matrixRow`), so their two rows are made as `assembleRuns` makes them. `gain` =
+ * 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
  */
 export function rescaleRuns(team: Team, rows: number, shape: string, kept: boolean): KernelFunction<any, void> {
   return fn({
@@ -133,7 +136,24 @@ export function rescaleRuns(team: Team, rows: number, shape: string, kept: boole
     ],
     env: { rows, placeIn: placeIn(team), byTable: shape === "table", matrixRow, kept },
     body(
-      [x, weights, table, a, c, gain, lower, upper, nodes, pitch, lane, fixed, ratio, hVariance, hDrift, varianceRow],
+      [
+        x,
+        weights,
+        table,
+        a,
+        c,
+        gain,
+        lower,
+        upper,
+        nodes,
+        pitch,
+        instance,
+        firstExercised,
+        ratio,
+        hVariance,
+        hDrift,
+        varianceRow,
+      ],
       gpu,
       { rows, placeIn, byTable, matrixRow, kept }: any,
     ) {
@@ -151,8 +171,8 @@ export function rescaleRuns(team: Team, rows: number, shape: string, kept: boole
         const hDown = here - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, last)] - here;
         let variance = hVariance * here * here;
-        if (byTable) variance = hVariance * table[(varianceRow + i) * pitch + lane];
-        const row = matrixRow(hDrift * here, variance, hDown, hUp, weights[i], isFirst, !isFirst, fixed);
+        if (byTable) variance = hVariance * table[(varianceRow + i) * pitch + instance];
+        const row = matrixRow(hDrift * here, variance, hDown, hUp, weights[i], isFirst, !isFirst, firstExercised);
         for (let k = 0; k < rows; k++) {
           if (first + k === i && isFirst) c[k] = row.c;
           if (first + k === i && !isFirst) a[k] = row.a;

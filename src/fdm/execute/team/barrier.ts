@@ -2,17 +2,17 @@ import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel
 import { CROSSING_WORDS, NEVER, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
 
 /**
- * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers: compilers take a row's number as a real out of
- * the time loop, which costs a register a row.
+ * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers:
+ * compilers take a row's number as a real out of the time loop, which costs a register a row.
  */
 export function knockOutRuns(barriers: number, rows: number, crossing = false): KernelFunction<any, void> {
   return fn({
     name: "knockOutRuns",
     params: [read(real), i32, i32, i32, i32, write(real)],
     env: { barriers, rows, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS },
-    body([coefficients, row, pitch, lane, first, u], gpu, env) {
+    body([coefficients, row, pitch, instance, first, u], gpu, env) {
       for (let j = 0; j < env.barriers; j++) {
-        const at = (row + j * env.words) * pitch + lane;
+        const at = (row + j * env.words) * pitch + instance;
         const node = gpu.i32(coefficients[at]) - first;
         const up = coefficients[at + pitch] > 0;
         const value = coefficients[at + 2 * pitch];
@@ -32,16 +32,16 @@ export function knockOutRuns(barriers: number, rows: number, crossing = false): 
 }
 
 /**
- * The ends of the live nodes (`readEnds`) as rows of an item's run, which may be far outside it: knocked out up to `low` and from `high` on; `lowHeld` and
- * `highHeld` are the rows whose value is held, −1 where none of the run's is.
+ * The ends of the live nodes (`readEnds`) as rows of an item's run, which may be far outside it: knocked out up to
+ * `low` and from `high` on; `lowHeld` and `highHeld` are the rows whose value is held, −1 where none of the run's is.
  */
 const readRunEnds = (barriers: number): KernelFunction<any, any> =>
   fn({
     name: "readRunEnds",
     params: [read(real), i32, i32, i32, i32, i32],
     env: { readEnds: readEnds(barriers) },
-    body([coefficients, row, pitch, lane, first, nodes], _gpu, { readEnds }) {
-      const { low, lowHeld, high, highHeld } = readEnds(coefficients, row, pitch, lane);
+    body([coefficients, row, pitch, instance, first, nodes], _gpu, { readEnds }) {
+      const { low, lowHeld, high, highHeld } = readEnds({ values: coefficients, pitch, instance }, row);
       const lowRow = Math.min(Math.max(low, 0), nodes - 1) - first;
       const highRow = Math.min(Math.max(high, 0), nodes - 1) - first;
       return {
@@ -59,8 +59,8 @@ export const holdRuns = (barriers: number, rows: number): KernelFunction<any, vo
     name: "holdRuns",
     params: [read(real), i32, i32, i32, i32, i32, write(real)],
     env: { rows, readEnds: readEnds(barriers) },
-    body([coefficients, row, pitch, lane, lowHeld, highHeld, u], _gpu, { rows, readEnds }) {
-      const { lowValue, highValue } = readEnds(coefficients, row, pitch, lane);
+    body([coefficients, row, pitch, instance, lowHeld, highHeld, u], _gpu, { rows, readEnds }) {
+      const { lowValue, highValue } = readEnds({ values: coefficients, pitch, instance }, row);
       for (let k = 0; k < rows; k++) {
         if (k === lowHeld) u[k] = lowValue;
         if (k === highHeld) u[k] = highValue;
@@ -84,8 +84,9 @@ export const cutRuns = (rows: number): KernelFunction<any, void> =>
   });
 
 /**
- * A row that is held is y = u: with the pivot 1 instead of 1 + hr a step leaves its value as it is, to the last bit, so that it is set once a segment,
- * not, as by `holdEnd`, before and after each step. No other row's pivot knows of it, its neighbours being cut off. `gain` is what 1/pivot is scaled with.
+ * A row that is held is y = u: with the pivot 1 instead of 1 + hr a step leaves its value as it is, to the last bit, so
+ * that it is set once a segment, not, as by `holdEnd`, before and after each step. No other row's pivot knows of it,
+ * its neighbours being cut off. `gain` is what 1/pivot is scaled with.
  */
 export const pinRuns = (rows: number): KernelFunction<any, void> =>
   fn({
@@ -103,18 +104,22 @@ const liveObstacleRuns = (rows: number): KernelFunction<any, void> =>
     name: "liveObstacleRuns",
     params: [read(real), i32, i32, i32, i32, i32, i32, i32, i32, i32, write(real)],
     env: { rows, never: NEVER },
-    body([table, column, nodes, pitch, lane, first, low, high, lowHeld, highHeld, obstacle], _gpu, { rows, never }) {
+    body(
+      [table, column, nodes, pitch, instance, first, low, high, lowHeld, highHeld, obstacle],
+      _gpu,
+      { rows, never },
+    ) {
       for (let k = 0; k < rows; k++) {
         const dead = k < low || k > high || k === lowHeld || k === highHeld;
-        const payoff = table[(column * nodes + Math.min(first + k, nodes - 1)) * pitch + lane];
+        const payoff = table[(column * nodes + Math.min(first + k, nodes - 1)) * pitch + instance];
         obstacle[k] = dead || first + k >= nodes ? never : payoff;
       }
     },
   });
 
 /**
- * An event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from then on. Returns the ends, see `readRunEnds`; what is held
- * there is set by `holdRuns`, after the date's other events.
+ * An event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from then on.
+ * Returns the ends, see `readRunEnds`; what is held there is set by `holdRuns`, after the date's other events.
  */
 export const settleRuns = (barriers: number, rows: number, policy: boolean): KernelFunction<any, any> =>
   fn({
@@ -126,11 +131,11 @@ export const settleRuns = (barriers: number, rows: number, policy: boolean): Ker
       readRunEnds: readRunEnds(barriers),
       liveObstacleRuns: liveObstacleRuns(rows),
     },
-    body([coefficients, row, pitch, lane, first, nodes, u, table, column, obstacle], _gpu, env: any) {
-      env.knockOutRuns(coefficients, row, pitch, lane, first, u);
-      const { low, high, lowHeld, highHeld } = env.readRunEnds(coefficients, row, pitch, lane, first, nodes);
+    body([coefficients, row, pitch, instance, first, nodes, u, table, column, obstacle], _gpu, env: any) {
+      env.knockOutRuns(coefficients, row, pitch, instance, first, u);
+      const { low, high, lowHeld, highHeld } = env.readRunEnds(coefficients, row, pitch, instance, first, nodes);
       if (env.policy)
-        env.liveObstacleRuns(table, column, nodes, pitch, lane, first, low, high, lowHeld, highHeld, obstacle);
+        env.liveObstacleRuns(table, column, nodes, pitch, instance, first, low, high, lowHeld, highHeld, obstacle);
       return { low, high, lowHeld, highHeld };
     },
   });

@@ -1,7 +1,13 @@
-/** Whole numbers over the workgroup, the same for all items to the compiler too: loops that are collective may end by them. */
+/**
+ * Whole numbers over the workgroup, the same for all items to the compiler too: loops that are collective may end by
+ * them.
+ */
 import { fn, i32, type KernelFunction, write } from "../../../kernel/index.ts";
 
-/** `counter` is a word that is 0 before and after, `result` one that nobody else writes. Cost: an atomic operation an item, two barriers. */
+/**
+ * `counter` is a word that is 0 before and after, `result` one that nobody else writes. Cost: an atomic operation an
+ * item, two barriers.
+ */
 const overGroup = (name: string, operation: "add" | "max"): KernelFunction<any, any> =>
   fn({
     name,
@@ -22,5 +28,8 @@ const overGroup = (name: string, operation: "add" | "max"): KernelFunction<any, 
 
 export const total = overGroup("total", "add");
 
-/** Of numbers that are not negative. Not by a subgroup's own maximum, for memory does not ask which items are together; see design/splits.md, "Reductions". */
+/**
+ * Of numbers that are not negative. Not by a subgroup's own maximum, for memory does not ask which items are together;
+ * see design/splits.md, "Reductions".
+ */
 export const largest = overGroup("largest", "max");

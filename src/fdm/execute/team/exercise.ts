@@ -3,7 +3,10 @@ import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
-/** Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be made again. */
+/**
+ * Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be
+ * made again.
+ */
 interface Obstacle {
   readonly closed: boolean;
   readonly laid: boolean;
@@ -15,17 +18,17 @@ export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacl
     name: "obstacleRuns",
     params: [read(real), read(real), i32, i32, i32, i32, write(real)],
     env: { rows, closed, laid, placeIn: placeIn(team), closedNode, readClosed },
-    body([x, table, column, nodes, pitch, lane, obstacle], gpu, env: any) {
+    body([x, table, column, nodes, pitch, instance, obstacle], gpu, env: any) {
       const first = env.placeIn().item * env.rows;
       if (env.closed) {
-        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table, pitch, lane);
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed({ values: table, pitch, instance });
         for (let k = 0; k < env.rows; k++) {
           const i = Math.min(first + k, nodes - 1);
           const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);
           obstacle[k] = first + k < nodes ? gpu.positivePart(sign * (node - kink)) : 0.0;
         }
       } else {
-        const from = (column * nodes + first) * pitch + lane;
+        const from = (column * nodes + first) * pitch + instance;
         for (let k = 0; k < env.rows; k++) {
           obstacle[k] = 0.0;
           if (first + k < nodes) obstacle[k] = table[from + k * pitch];
@@ -36,16 +39,17 @@ export function obstacleRuns(team: Team, rows: number, { closed, laid }: Obstacl
 }
 
 /**
- * Twice what elimination is held above (`stepRuns`), from what exercise pays on the nodes of a run and on the one `before` it, and from lower = a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁).
- * `u` is put back on the obstacle where rounding has left it below. Nodes are laid in x, or in the table.
+ * Twice what elimination is held above (`stepRuns`), from what exercise pays on the nodes of a run and on the one
+ * `before` it, and from lower = a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has
+ * left it below. Nodes are laid in x, or in the table.
  */
 export function thresholdRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
   return fn({
     name: "thresholdRuns",
     params: [read(real), read(real), i32, i32, i32, i32, read(real), real, write(real), write(real)],
     env: { rows, obstacleRuns: obstacleRuns(team, rows, { closed, laid: true }) },
-    body([x, table, column, nodes, pitch, lane, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
-      obstacleRuns(x, table, column, nodes, pitch, lane, threshold);
+    body([x, table, column, nodes, pitch, instance, lower, before, u, threshold], _gpu, { rows, obstacleRuns }) {
+      obstacleRuns(x, table, column, nodes, pitch, instance, threshold);
       let below = 2 * before;
       for (let k = 0; k < rows; k++) {
         u[k] = Math.max(u[k], threshold[k]);
@@ -58,11 +62,14 @@ export function thresholdRuns(team: Team, rows: number, closed: boolean): Kernel
 }
 
 /**
- * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
+ * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ +
+ * hL·paid brings a source, in the scale of the state
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
- * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's first node is, whatever its row says: next to such a source nothing else counts. `upper` is without the sign that the first may have.
+ * and u becomes what elimination takes, gain·p + source. `doubled` becomes twice the source. `isExercised`: the run's
+ * first node is, whatever its row says: next to such a source nothing else counts. `upper` is without the sign that the
+ * first may have.
  */
 export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFunction<any, void> {
   return fn({
@@ -93,7 +100,7 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
         column,
         nodes,
         pitch,
-        lane,
+        instance,
         gain,
         lower,
         upper,
@@ -108,7 +115,7 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
       gpu,
       { rows, obstacleRuns }: any,
     ) {
-      obstacleRuns(x, table, column, nodes, pitch, lane, doubled);
+      obstacleRuns(x, table, column, nodes, pitch, instance, doubled);
       let below = before;
       for (let k = 0; k < rows; k++) {
         const paid = doubled[k];
@@ -125,8 +132,9 @@ export function sourceRuns(team: Team, rows: number, closed: boolean): KernelFun
 }
 
 /**
- * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the item after. In workgroup memory they pass
- * through the parts of `scratch` that only factorisations use. Runs have two nodes at least.
+ * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the
+ * item after. In workgroup memory they pass through the parts of `scratch` that only factorisations use. Runs have two
+ * nodes at least.
  */
 function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
   return fn({
@@ -163,9 +171,10 @@ function premiumsBeside(team: Team, rows: number): KernelFunction<any, any> {
 }
 
 /**
- * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of one with two as `exerciseByHalves`.
- * `obstacle` is overwritten. It is read anew on each date, for registers that hold it for the whole time loop are missing elsewhere.
- * Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and 30 a bend, twice where it is the run's own.
+ * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of
+ * one with two as `exerciseByHalves`. `obstacle` is overwritten. It is read again on each date, for registers that hold
+ * it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and
+ * 30 a bend, twice where it is the run's own.
  */
 export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): KernelFunction<any, any> {
   return fn({
@@ -180,10 +189,10 @@ export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): Kern
       obstacleRuns: obstacleRuns(team, rows, obstacle),
       premiumsBeside: premiumsBeside(team, rows),
     },
-    *body([u, obstacle, x, table, scratch, column, nodes, pitch, lane], _gpu, env: any) {
+    *body([u, obstacle, x, table, scratch, column, nodes, pitch, instance], _gpu, env: any) {
       const first = env.placeIn().item * env.rows;
       const last = nodes - 1;
-      env.obstacleRuns(x, table, column, nodes, pitch, lane, obstacle);
+      env.obstacleRuns(x, table, column, nodes, pitch, instance, obstacle);
       if (env.closed || column === 1) {
         const beside = yield* env.premiumsBeside(u, obstacle, scratch);
         let before = beside.before2;
@@ -221,7 +230,7 @@ export function exerciseRuns(team: Team, rows: number, obstacle: Obstacle): Kern
           above = beyond;
         }
       } else {
-        const means = (nodes + first) * pitch + lane;
+        const means = (nodes + first) * pitch + instance;
         for (let k = 0; k < env.rows; k++)
           if (first + k < nodes) u[k] = env.exercisedByHalf(u[k], table[means + k * pitch], obstacle[k]);
       }

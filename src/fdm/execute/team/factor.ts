@@ -3,9 +3,10 @@ import { scanProducts } from "./scan.ts";
 import { partsOf, placeIn, span, type Team } from "./team.ts";
 
 /**
- * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such maps compose as
- * 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. They start with m₁₀ + m₁₁ = 1, and a round leaves at
- * least the smallest excess of its product: in f32 rounds past `fewOfPivots` scale them again. `near`: what is further above than those reach does not count.
+ * The excess that enters an item's run from above. An item's rows map it by e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁), and such
+ * maps compose as 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. They start
+ * with m₁₀ + m₁₁ = 1, and a round leaves at least the smallest excess of its product: in f32 rounds past `fewOfPivots`
+ * scale them again. `near`: what is further above than those reach does not count.
  */
 function scanExcess(team: Team): KernelFunction<any, any> {
   const { items, levels, shuffles, fewOfPivots } = team;
@@ -109,21 +110,26 @@ export interface Factoring {
   readonly lasting: boolean;
   /** The state is w = gain·u: what enters a part from below counts times `gain` (`stepRuns`). */
   readonly scaled: boolean;
-  /** In f64, for `weighRuns`, `LEAST` is added to the coefficients, and `upper` is without the sign that a mesh's first row may give it. */
+  /**
+   * In f64, for `weighRuns`, `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that a
+   * mesh's first row may give it.
+   */
   readonly summed: boolean;
 }
 
 /** Keeps products over a part far from the ends of f64, and what it lets through is nothing beside a rounding. */
-const LEAST = 2 ** -64;
+const ZERO_VALUE_GUARD = 2 ** -64;
 
 /**
- * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with row sums carried
- * (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned over the items, then each item
- * takes its rows one by one. `inverse` becomes `gain` times 1/pivot, `downProduct` and `upProduct` the products of `upper` and `lower` over the parts of the run, in f32, where factors last, `downTo` and `upTo` those up to each row. With `policy`, rows that are `active` are y = bound instead. `near`: see
- * `scanExcess`. Returns the scans' reach.
+ * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with
+ * row sums carried (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned
+ * over the items, then each item takes its rows one by one. `inverse` becomes `gain` times 1/pivot, `downProduct` and
+ * `upProduct` the products of `upper` and `lower` over the parts of the run, in f32, where factors last, `downTo` and
+ * `upTo` those up to each row. With `policy`, rows that are `active` are y = bound instead. `near`: see `scanExcess`.
+ * Returns the scans' reach.
  *
- * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of workgroup memory written and read and
- * 8 (14) barriers, an item.
+ * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of
+ * workgroup memory written and read and 8 (14) barriers, an item.
  */
 export function factorRuns(
   team: Team,
@@ -159,7 +165,7 @@ export function factorRuns(
       lasting,
       scaled,
       summed,
-      least: LEAST,
+      min: ZERO_VALUE_GUARD,
       often: lasting && team.options === 1,
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, lasting),
@@ -208,7 +214,8 @@ export function factorRuns(
         m01 = p1;
         m10 = q0;
         m11 = q1;
-        // Entries grow like 1 + a + c, which is below 1e15 on any mesh that f32 can tell the nodes of, and mostly near 10: in f64 a whole run may.
+        // Entries grow like 1 + a + c, which is below 1e15 on any mesh that f32 can tell the nodes of, and mostly near
+        // 10: in f64 a whole run may.
         if (gpu.precision !== "f64" && k % 2 === 0 && k > 0) {
           const size = q0 + q1;
           if (size > 1e8) {
@@ -237,8 +244,8 @@ export function factorRuns(
         lower[k] = a[k] * pivot;
         upper[k] = c[k] * pivot;
         if (env.summed && gpu.precision === "f64") {
-          lower[k] = a[k] * pivot + env.least;
-          upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.least;
+          lower[k] = a[k] * pivot + env.min;
+          upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.min;
         }
         // As above; f64 has room for a whole run, which factors that last do without where registers count for more.
         if (env.often || (gpu.precision !== "f64" && k % 2 === 1)) {

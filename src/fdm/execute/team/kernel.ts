@@ -2,7 +2,7 @@ import { LastUsed } from "../../../last-used.ts";
 import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
 import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { STEPS_SHIFT } from "../../time/flags.ts";
-import { MOST_VARIANTS, solverParams, type SolverVariant, variantName } from "../item/kernel.ts";
+import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../item/kernel.ts";
 import { pointValue, pointWords } from "../../read/point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
 import { PIECE_WORDS, readSurface } from "../../operator/read-surface.ts";
@@ -20,68 +20,82 @@ import { advanceRuns } from "./step.ts";
 import { advanceSums, weighRuns } from "./sums.ts";
 import { groupSize, multipliers, multiplierWords, partsOf, placeIn, scratchWords, type Team } from "./team.ts";
 
-/** Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more, the sixteenth would wait for the first. */
+/**
+ * Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more,
+ * the sixteenth would wait for the first.
+ */
 const RESIDENT = 16;
-/** Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one factorisation to the next. */
-const MOST_RESIDENT_ROWS = 9;
+/**
+ * Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one
+ * factorisation to the next.
+ */
+const MAX_RESIDENT_ROWS = 9;
 /** Arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
 const KEPT = 3;
 
-/** Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers will do; in f32 room for more registers than sixteen subgroups leave is worth more than these. */
+/**
+ * Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers
+ * will do; in f32 room for more registers than sixteen subgroups leave is worth more than these.
+ */
 const PAIRED_RESIDENT = 12;
 
 const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "residentGroups"> => {
   if (options === 2) return { residentGroups: { f32: PAIRED_RESIDENT } };
-  return shuffles && rows <= MOST_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {};
+  return shuffles && rows <= MAX_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {};
 };
 
 /**
- * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a workgroup each, launched
- * with as many groups as lanes, or half as many where a group has two options side by side. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
+ * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a
+ * workgroup each, launched with as many groups as instances, or half as many where a group has two options side by
+ * side. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
  *
- * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`, `factor.ts`): an
- * item needs what enters its run, no more. So it is the same elimination, with the same pivots and the same projection, not another
- * algorithm, and its results differ by rounding only (with early exercise see `stepRuns`). Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
+ * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
+ * `factor.ts`): an item needs what enters its run, no more. So it is the same elimination, with the same pivots and the
+ * same projection, not another algorithm, and its results differ by rounding only (with early exercise see `stepRuns`).
+ * Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
- * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops beside, and either 12
- * shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`, a round.
- * Workgroup memory: `teamWords`.
+ * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops
+ * beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`,
+ * a round. Workgroup memory: `teamWords`.
  */
-export function teamKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
-  if (variant.volatility !== undefined) return makeKernel(variant, team, steady);
-  const name = `${team.name} ${steady} ${variantName(variant)}`;
-  return kernels.getOrMake(name, () => makeKernel(variant, team, steady));
+export function teamKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
+  if (variant.volatility !== undefined) return makeKernel(variant, team, homogeneous);
+  const name = `${team.name} ${homogeneous} ${variantName(variant)}`;
+  return kernels.getOrMake(name, () => makeKernel(variant, team, homogeneous));
 }
 
 /** One kernel a variant, as for the other split. A pure function's memory. */
-const kernels = new LastUsed<string, Kernel>(MOST_VARIANTS);
+const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
 
-/** Words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running sums keep; what scans pass on, coefficients, two counters. */
+/**
+ * Words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running sums keep;
+ * what scans pass on, coefficients, two counters.
+ */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {
-  const kept = precision === "f64" && capacity > MOST_RESIDENT_ROWS * team.items ? KEPT : 0;
+  const kept = precision === "f64" && capacity > MAX_RESIDENT_ROWS * team.items ? KEPT : 0;
   const lasting = (2 + kept) * capacity + 2 * multiplierWords(team, true);
-  const anew = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
-  return team.options * Math.max(lasting, anew) + scratchWords(team) + team.options * AHEAD_WORDS + 2;
+  const refactorised = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
+  return team.options * Math.max(lasting, refactorised) + scratchWords(team) + team.options * AHEAD_WORDS + 2;
 }
 
-function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel {
+function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
   const { exercise, shape, dividends, barriers = 0, closed, points = false, capacity, volatility } = variant;
   const rows = Math.ceil(capacity / team.items);
   const early = exercise !== "none" && exercise !== "dates";
   const dates = exercise === "dates";
-  const moving = exercise === "moving";
-  const barred = barriers > 0;
+  const timeDependent = exercise === "time-dependent";
+  const hasBarriers = barriers > 0;
   const policy = exercise === "policy";
   // Without dividends and with constant coefficients the exercise region shrinks on the way to today.
-  const held = exercise === "brennan-schwartz" && steady && !dividends && !barred;
-  const scaled = held || (steady && !early);
-  const summed = scaled && team.shuffles && rows > MOST_RESIDENT_ROWS && !dividends && !barred && !dates;
+  const held = exercise === "brennan-schwartz" && homogeneous && !dividends && !hasBarriers;
+  const scaled = held || (homogeneous && !early);
+  const summed = scaled && team.shuffles && rows > MAX_RESIDENT_ROWS && !dividends && !hasBarriers && !dates;
   // Factors that do not last. Local variances that a mesh and a table give once are weighed once.
-  const anew = !steady;
-  const metrics = anew && (shape === "lognormal" || shape === "table");
-  const stepping = { early, scaled, lasting: steady, weighted: dates, moving };
+  const refactorised = !homogeneous;
+  const metrics = refactorised && (shape === "lognormal" || shape === "table");
+  const stepping = { early, scaled, lasting: homogeneous, weighted: dates, timeDependent };
   return kernel({
-    name: `fdm-${team.name}-${variantName(variant)}${scaled ? "-scaled" : anew ? "-anew" : ""}`,
+    name: `fdm-${team.name}-${variantName(variant)}${scaled ? "-scaled" : refactorised ? "-refactorised" : ""}`,
     groupSize: groupSize(team),
     ...residents(team, rows),
     params: solverParams,
@@ -90,10 +104,10 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       shape,
       dividends,
       dates,
-      moving,
+      timeDependent,
       stepsShift: STEPS_SHIFT,
-      barred,
-      eventful: dates || barred,
+      hasBarriers,
+      eventful: dates || hasBarriers,
       policy,
       closed,
       capacity,
@@ -104,17 +118,17 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       placeIn: placeIn(team),
       scratchWords: scratchWords(team),
       policyRows: policy ? rows : 1,
-      throughRows: steady && !policy ? rows : 1,
+      throughRows: homogeneous && !policy ? rows : 1,
       scaled,
       summed,
       held,
-      anew,
+      refactorised,
       metrics,
       far: FAR,
       few: team.few,
       levels: team.levels,
-      multipliers: multipliers(team, steady && !policy),
-      multiplierWords: multiplierWords(team, steady && !policy),
+      multipliers: multipliers(team, homogeneous && !policy),
+      multiplierWords: multiplierWords(team, homogeneous && !policy),
       metricWords: metrics ? capacity : 1,
       boundWords: metrics ? team.items : 1,
       endWords: END_WORDS,
@@ -128,14 +142,14 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       sliceWords: PIECE_WORDS,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
-      aheadWords: anew ? 1 : AHEAD_WORDS,
+      aheadWords: refactorised ? 1 : AHEAD_WORDS,
       readAhead: readAhead(team),
       coefficientsAhead: coefficientsAhead(shape === "formula"),
       assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
       rescaleRuns: rescaleRuns(team, rows, shape, summed),
       weighRuns: weighRuns(rows, held),
-      rescaled: steady && !policy && !barred && (shape === "lognormal" || shape === "table"),
-      payRuns: payRuns(team, rows, barred),
+      rescaled: homogeneous && !policy && !hasBarriers && (shape === "lognormal" || shape === "table"),
+      payRuns: payRuns(team, rows, hasBarriers),
       exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
       thresholdRuns: thresholdRuns(team, rows, closed),
       sourceRuns: sourceRuns(team, rows, closed),
@@ -147,17 +161,17 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       holdRuns: holdRuns(barriers, rows),
       cutRuns: cutRuns(rows),
       pinRuns: pinRuns(rows),
-      factorRuns: factorRuns(team, rows, { policy: false, lasting: !anew, scaled, summed }),
+      factorRuns: factorRuns(team, rows, { policy: false, lasting: !refactorised, scaled, summed }),
       advanceRuns: advanceRuns(team, rows, stepping),
       advanceSums: advanceSums(team, rows, held),
-      policyRuns: policyRuns(team, rows, barred),
+      policyRuns: policyRuns(team, rows, hasBarriers),
       reads: points,
       pointWords: pointWords(closed),
-      pointValue: pointValue({ closed, american: early, moving, waits: false }),
+      pointValue: pointValue({ closed, american: early, timeDependent, hasKnockIns: false }),
     },
     *body(
       {
-        lanes,
+        instances,
         pitch,
         nodes,
         runs,
@@ -165,7 +179,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         points,
         obstacleColumn,
         scale,
-        fixed,
+        firstExercised,
         table,
         coefficients,
         flags,
@@ -175,13 +189,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       gpu,
       env: any,
     ) {
-      if (gpu.groupId() * env.options >= lanes) return;
+      if (gpu.groupId() * env.options >= instances) return;
       const { item, option } = env.placeIn();
-      const ownLane = gpu.groupId() * env.options + option;
-      // Without a lane of its own a group's second option does again what the first does, for both take part in what is collective.
-      const lane = env.options === 1 ? ownLane : Math.min(ownLane, lanes - 1);
-      // The nodes; the weights of rows (`rowWeight`), which make place for the solution where items need more than their own; or four metrics (`layMetrics`), the
-      // first two making place for nodes and solution where those are needed. Memory decides how many subgroups WebGPU has on a multiprocessor.
+      const ownInstance = gpu.groupId() * env.options + option;
+      // Without an instance of its own a group's second option does again what the first does, for both take part in
+      // what is collective.
+      const instance = env.options === 1 ? ownInstance : Math.min(ownInstance, instances - 1);
+      // The nodes; the weights of rows (`rowWeight`), which make place for the solution where items need more than
+      // their own; or four metrics (`layMetrics`), the first two making place for nodes and solution where those are
+      // needed. Memory decides how many subgroups WebGPU has on a multiprocessor.
       const x = gpu.part(gpu.sharedReal(env.options * env.capacity), option * env.capacity, env.capacity);
       const values = gpu.part(gpu.sharedReal(env.options * env.capacity), option * env.capacity, env.capacity);
       const third = gpu.part(gpu.sharedReal(env.options * env.metricWords), option * env.metricWords, env.metricWords);
@@ -224,8 +240,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           ? gpu.privateReal(env.multipliers)
           : gpu.part(gpu.sharedReal(env.options * env.multiplierWords), ofScan, env.multiplierWords);
       const first = item * env.rows;
-      env.layNodes(x, table, pitch, lane, nodes);
-      if (!env.anew) env.readAhead(ahead, coefficients, pitch, lane);
+      env.layNodes(x, table, pitch, instance, nodes);
+      if (!env.refactorised) env.readAhead(ahead, coefficients, pitch, instance);
       yield;
       // The obstacle at the node before the run.
       let paidBefore = 0.0;
@@ -233,40 +249,54 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let paidAfter = 0.0;
       const beyond = Math.min(first + env.rows, nodes - 1);
       if (env.closed) {
-        const { kink, sign } = env.readClosed(table, pitch, lane);
+        const { kink, sign } = env.readClosed({ values: table, pitch, instance });
         for (let k = 0; k < env.rows; k++) {
           u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
           obstacle[k] = u[k];
           // Nobody exercises beyond the last node.
-          if (env.moving) obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : -1e30;
+          if (env.timeDependent) obstacle[k] = first + k < nodes ? sign * x[Math.min(first + k, nodes - 1)] : -1e30;
         }
         const before = sign * x[Math.min(Math.max(first - 1, 0), nodes - 1)];
-        paidBefore = env.moving ? before : Math.max(before - sign * kink, 0);
+        paidBefore = env.timeDependent ? before : Math.max(before - sign * kink, 0);
         if (premium) paidAfter = Math.max(sign * (x[beyond] - kink), 0);
       } else {
         for (let k = 0; k < env.rows; k++) {
           const i = first + k;
-          u[k] = i < nodes ? table[(nodes + Math.min(i, nodes - 1)) * pitch + lane] : 0.0;
+          u[k] = i < nodes ? table[(nodes + Math.min(i, nodes - 1)) * pitch + instance] : 0.0;
           obstacle[k] = 0.0;
-          if (env.early && i < nodes) obstacle[k] = table[(obstacleColumn * nodes + i) * pitch + lane];
+          if (env.early && i < nodes) obstacle[k] = table[(obstacleColumn * nodes + i) * pitch + instance];
         }
         if (env.early)
-          paidBefore = table[(obstacleColumn * nodes + Math.min(Math.max(first - 1, 0), nodes - 1)) * pitch + lane];
-        if (premium) paidAfter = table[(obstacleColumn * nodes + beyond) * pitch + lane];
+          paidBefore = table[(obstacleColumn * nodes + Math.min(Math.max(first - 1, 0), nodes - 1)) * pitch + instance];
+        if (premium) paidAfter = table[(obstacleColumn * nodes + beyond) * pitch + instance];
       }
-      // A call's first node is, whatever the rate: its row would let it grow where the rate is negative, which the others would feel.
-      const isExercised = fixed && first === 0 && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
+      // A call's first node is, whatever the rate: its row would let it grow where the rate is negative, which the
+      // others would feel.
+      const isExercised = firstExercised && first === 0 && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (premium) for (let k = 0; k < env.rows; k++) u[k] -= obstacle[k];
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
       const varianceRow = (obstacleColumn + 1) * nodes;
       if (env.metrics) {
         yield;
-        yield* env.layMetrics(x, values, third, fourth, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed);
+        yield* env.layMetrics(
+          x,
+          values,
+          third,
+          fourth,
+          bounds,
+          ends,
+          table,
+          varianceRow,
+          nodes,
+          pitch,
+          instance,
+          firstExercised,
+        );
       } else env.layWeights(x, values, nodes);
       if (gpu.localId() === 0) gpu.atomicStore(count, 0, 0);
       yield;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
-      const { slice, move, pieces } = env.readSurface(table, tail, pitch, lane);
+      const { slice, move, pieces } = env.readSurface({ values: table, pitch, instance }, tail);
       let pieceRow = tail + 2 * pitch + 1 + slice * pieces * env.sliceWords;
       let piece = 0;
       let row = env.barrierWords;
@@ -275,15 +305,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let high = env.rows;
       let lowHeld = -1;
       let highHeld = -1;
-      if (env.barred) {
-        const ends = env.settleRuns(coefficients, 0, pitch, lane, first, nodes, u, table, obstacleColumn, obstacle);
+      if (env.hasBarriers) {
+        const ends = env.settleRuns(coefficients, 0, pitch, instance, first, nodes, u, table, obstacleColumn, obstacle);
         low = ends.low;
         high = ends.high;
         lowHeld = ends.lowHeld;
         highHeld = ends.highHeld;
-        env.holdRuns(coefficients, 0, pitch, lane, lowHeld, highHeld, u);
+        env.holdRuns(coefficients, 0, pitch, instance, lowHeld, highHeld, u);
       }
-      let moves = env.closedWords * pitch + lane;
+      let moves = env.closedWords * pitch + instance;
       let hRate = 0.0;
       let hLast = 1.0;
       let signOfFirst = 1.0;
@@ -298,8 +328,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
       let nextRate = 0.0;
       let nextTime = 0.0;
       let nextShift = 0.0;
-      if (env.anew) {
-        const firstRow = env.readCoefficients(coefficients, env.barrierWords, pitch, lane);
+      if (env.refactorised) {
+        const firstRow = env.readCoefficients({ values: coefficients, pitch, instance }, env.barrierWords);
         nextH = firstRow.h;
         nextVariance = firstRow.hVariance;
         nextDrift = firstRow.hDrift;
@@ -312,8 +342,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         flag = nextFlag;
         nextFlag = flagAfter;
         flagAfter = run + 2 < runs ? flags[run + 2] : 0;
-        if (!env.anew && (flag & 1) !== 0) {
-          const now = env.coefficientsAhead(ahead, coefficients, row, pitch, lane);
+        if (!env.refactorised && (flag & 1) !== 0) {
+          const now = env.coefficientsAhead(ahead, coefficients, row, pitch, instance);
           nextH = now.h;
           nextVariance = now.hVariance;
           nextDrift = now.hDrift;
@@ -328,10 +358,10 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
         const time = nextTime;
         const shift = nextShift;
         if ((flag & 1) !== 0) row += env.coefficientWords;
-        if (env.anew && (nextFlag & 1) !== 0) {
+        if (env.refactorised && (nextFlag & 1) !== 0) {
           const paid = (flag & 4) === 0 ? 0 : 2 + env.crossWords;
-          const settled = env.barred && (flag & 16) !== 0 ? env.barrierWords : 0;
-          const next = env.readCoefficients(coefficients, row + paid + settled, pitch, lane);
+          const settled = env.hasBarriers && (flag & 16) !== 0 ? env.barrierWords : 0;
+          const next = env.readCoefficients({ values: coefficients, pitch, instance }, row + paid + settled);
           nextH = next.h;
           nextVariance = next.hVariance;
           nextDrift = next.hDrift;
@@ -381,8 +411,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 summed ? keptC : upper,
                 nodes,
                 pitch,
-                lane,
-                fixed,
+                instance,
+                firstExercised,
                 ratio,
                 hVariance * rowScale,
                 hDrift * rowScale,
@@ -397,8 +427,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 c,
                 nodes,
                 pitch,
-                lane,
-                fixed,
+                instance,
+                firstExercised,
                 h * rowScale,
                 hVariance * rowScale,
                 hDrift * rowScale,
@@ -413,15 +443,16 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               );
               found = assembled.piece;
             }
-            if (env.barred) env.cutRuns(a, c, low, high);
+            if (env.hasBarriers) env.cutRuns(a, c, low, high);
             if (env.rescaled && summed && run === 0)
               for (let k = 0; k < env.rows; k++) {
                 keptA[k] = a[k];
                 keptC[k] = c[k];
               }
             if (!env.policy) {
-              // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only where that proves too little.
-              const near = env.anew && needed === 0;
+              // Neighbouring steps' reach alike: what the one before needed is tried first, and the whole scan only
+              // where that proves too little.
+              const near = env.refactorised && needed === 0;
               needed = yield* env.factorRuns(
                 a,
                 c,
@@ -443,7 +474,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
                 sum,
               );
               again = near && needed !== 0;
-              reach = !env.anew ? needed : needed === env.far ? env.levels : env.few;
+              reach = !env.refactorised ? needed : needed === env.far ? env.levels : env.few;
             }
           } while (again);
           if (!summed) hLast = h;
@@ -452,7 +483,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             piece = found;
             pieceRow += pieces * env.sliceWords;
           }
-          if (env.barred && !env.policy) env.pinRuns(inverse, lowHeld, highHeld, 2.0);
+          if (env.hasBarriers && !env.policy) env.pinRuns(inverse, lowHeld, highHeld, 2.0);
           if (summed) signOfFirst = c[0] < 0 ? -1.0 : 1.0;
           if (premium)
             env.sourceRuns(
@@ -461,7 +492,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               obstacleColumn,
               nodes,
               pitch,
-              lane,
+              instance,
               inverse,
               lower,
               upper,
@@ -474,15 +505,15 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               obstacle,
             );
           else if (env.held)
-            env.thresholdRuns(x, table, obstacleColumn, nodes, pitch, lane, lower, paidBefore, u, obstacle);
+            env.thresholdRuns(x, table, obstacleColumn, nodes, pitch, instance, lower, paidBefore, u, obstacle);
           if (env.scaled && !premium) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
           if (summed) env.weighRuns(u, obstacle, multiple, inverse, lower, upper);
         }
 
         const crankNicolson = (flag & 2) !== 0;
-        const alike = env.anew ? 1 : flag >> env.stepsShift;
+        const runLength = env.refactorised ? 1 : flag >> env.stepsShift;
         if (env.policy) {
-          for (let step = 0; step < alike; step++)
+          for (let step = 0; step < runLength; step++)
             yield* env.policyRuns(
               u,
               z,
@@ -508,7 +539,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           const alexander = env.dates && (flag & 32) !== 0;
           if (summed)
             yield* env.advanceSums(
-              alike,
+              runLength,
               u,
               z,
               lower,
@@ -525,7 +556,7 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
             );
           else
             yield* env.advanceRuns(
-              alike,
+              runLength,
               table,
               moves,
               pitch,
@@ -548,33 +579,36 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               crankNicolson || alexander,
               alexander ? Math.SQRT2 : 1.0,
             );
-          moves += 2 * pitch * alike;
+          moves += 2 * pitch * runLength;
         }
 
-        // An event ends a segment of the time grid, so the next step factors anew.
+        // An event ends a segment of the time grid, so the next step factors again.
         if (env.eventful && (flag & 28) !== 0) {
           if (env.scaled) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           if (env.dates && (flag & 8) !== 0)
-            yield* env.exerciseRuns(u, z, x, table, scratch, obstacleColumn, nodes, pitch, lane);
+            yield* env.exerciseRuns(u, z, x, table, scratch, obstacleColumn, nodes, pitch, instance);
         }
         if (env.dividends && (flag & 4) !== 0) {
-          const keep = coefficients[row * pitch + lane];
-          const cash = coefficients[(row + 1) * pitch + lane];
+          const keep = coefficients[row * pitch + instance];
+          const cash = coefficients[(row + 1) * pitch + instance];
           row += 2;
           if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= gpu.reciprocal(inverse[k]);
           yield; // the last metrics or weights have been read
-          if (env.metrics) env.layNodes(x, table, pitch, lane, nodes);
+          if (env.metrics) env.layNodes(x, table, pitch, instance, nodes);
           for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
           yield;
           env.payRuns(x, values, u, nodes, keep, cash, low, high);
           if (env.scaled && !env.eventful) for (let k = 0; k < env.rows; k++) u[k] *= inverse[k];
           // Before the date other nodes of a barrier's trade may be alive.
-          if (env.barred && env.policy)
+          if (env.hasBarriers && env.policy)
             for (let k = 0; k < env.rows; k++)
-              u[k] = Math.max(u[k], table[(obstacleColumn * nodes + Math.min(first + k, nodes - 1)) * pitch + lane]);
+              u[k] = Math.max(
+                u[k],
+                table[(obstacleColumn * nodes + Math.min(first + k, nodes - 1)) * pitch + instance],
+              );
           else if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
-          if (env.barred) {
-            env.crossRuns(coefficients, row, pitch, lane, first, u);
+          if (env.hasBarriers) {
+            env.crossRuns(coefficients, row, pitch, instance, first, u);
             row += env.crossWords;
           }
           yield;
@@ -590,8 +624,8 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
               varianceRow,
               nodes,
               pitch,
-              lane,
-              fixed,
+              instance,
+              firstExercised,
             );
           else {
             env.layWeights(x, values, nodes);
@@ -599,12 +633,12 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           }
         }
         const endsRow = row;
-        if (env.barred && (flag & 16) !== 0) {
+        if (env.hasBarriers && (flag & 16) !== 0) {
           const ends = env.settleRuns(
             coefficients,
             endsRow,
             pitch,
-            lane,
+            instance,
             first,
             nodes,
             u,
@@ -619,49 +653,50 @@ function makeKernel(variant: SolverVariant, team: Team, steady: boolean): Kernel
           row += env.barrierWords;
           if (env.policy) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
         }
-        if (env.barred && (flag & 16) !== 0) env.holdRuns(coefficients, endsRow, pitch, lane, lowHeld, highHeld, u);
+        if (env.hasBarriers && (flag & 16) !== 0)
+          env.holdRuns(coefficients, endsRow, pitch, instance, lowHeld, highHeld, u);
       }
       yield; // the last metrics or weights have been read
-      if (env.metrics) env.layNodes(x, table, pitch, lane, nodes);
-      if (premium) env.obstacleRuns(x, table, obstacleColumn, nodes, pitch, lane, z);
+      if (env.metrics) env.layNodes(x, table, pitch, instance, nodes);
+      if (premium) env.obstacleRuns(x, table, obstacleColumn, nodes, pitch, instance, z);
       for (let k = 0; k < env.rows; k++) {
         if (premium && runs > 0) u[k] -= 0.5 * obstacle[k];
         const value = env.scaled && runs > 0 ? u[k] * gpu.reciprocal(summed ? multiple[k] : inverse[k]) : u[k];
         if (first + k < nodes) values[first + k] = premium ? z[k] + value : value;
       }
       yield;
-      const ownWindows = ownLane < lanes ? windows : 0;
-      const ownPoints = ownLane < lanes ? points : 0;
+      const ownWindows = ownInstance < instances ? windows : 0;
+      const ownPoints = ownInstance < instances ? points : 0;
       for (let k = item; k < ownWindows * 6; k += env.items) {
         const window = (k / 6) | 0;
-        const i = start[window * pitch + lane] + k - window * 6;
-        out[k * pitch + lane] = values[i];
-        if (env.closed) out[(windows * 6 + k) * pitch + lane] = x[i];
+        const i = start[window * pitch + instance] + k - window * 6;
+        out[k * pitch + instance] = values[i];
+        if (env.closed) out[(windows * 6 + k) * pitch + instance] = x[i];
       }
       if (env.reads) {
         // What exercise pays is φ·(slope·x) − kink where the obstacle moves: that of the last step.
         let slope = 1.0;
         let kink = 0.0;
-        if (env.moving && runs > 0) {
+        if (env.timeDependent && runs > 0) {
           slope = table[moves - 2 * pitch];
           kink = table[moves - pitch];
         }
         const read = (env.closed ? 2 : 1) * windows * 6;
         for (let point = item; point < ownPoints; point += env.items)
-          out[(read + point) * pitch + lane] = env.pointValue(
-            table,
-            coefficients,
-            row + point * env.pointWords,
-            pitch,
-            lane,
-            x,
-            values,
-            values,
-            nodes,
-            obstacleColumn * nodes,
-            slope,
-            kink,
-          );
+          out[(read + point) * pitch + instance] = env.pointValue({
+            of: {
+              table: { values: table, pitch, instance },
+              coefficients: { values: coefficients, pitch, instance },
+              nodes,
+              x,
+              u: values,
+              dormant: values,
+              obstacleRow: obstacleColumn * nodes,
+              slope,
+              kink,
+            },
+            row: row + point * env.pointWords,
+          });
       }
     },
   });

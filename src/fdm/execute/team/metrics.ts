@@ -4,20 +4,22 @@ import { placeIn, type Team } from "./team.ts";
 /**
  * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
  *
- *   a = hσ²·A − hμ·B,   c = hσ²·C + hμ·D,   A = v/(h₋(h₋ + h₊)),  B = S·h₊/(h₋(h₋ + h₊)),  C = v/(h₊(h₋ + h₊)),  D = S·h₋/(h₊(h₋ + h₊)),
+ *   a = hσ²·A − hμ·B,   c = hσ²·C + hμ·D, A = v/(h₋(h₋ + h₊)), B = S·h₊/(h₋(h₋ + h₊)), C = v/(h₊(h₋ + h₊)), D =
+ *                       S·h₋/(h₊(h₋ + h₊)),
  *
- * at the ends B = S/h₋ or D = S/h₊ alone, and how far |hμ|/hσ² may go before diffusion has to be raised: up to 1/`bound`.
+ * at the ends B = S/h₋ or D = S/h₊ alone, and how far |hμ|/hσ² may go before diffusion has to be raised: up to
+ * 1/`bound`.
  */
 const rowMetrics = fn({
   name: "rowMetrics",
   params: [real, real, real, real, bool, bool, bool],
-  body([here, variance, hDown, hUp, isFirst, isLast, fixed], gpu) {
+  body([here, variance, hDown, hUp, isFirst, isLast, firstExercised], gpu) {
     let A = 0.0;
     let B = 0.0;
     let C = 0.0;
     let D = 0.0;
     if (isLast) B = here / hDown;
-    else if (isFirst) D = fixed ? 0.0 : here / hUp;
+    else if (isFirst) D = firstExercised ? 0.0 : here / hUp;
     else {
       const weight = gpu.reciprocal(hDown * hUp * (hDown + hUp));
       A = variance * (hUp * weight);
@@ -36,8 +38,9 @@ const rowMetrics = fn({
 export const END_WORDS = 4;
 
 /**
- * The metrics of all rows from the nodes, which are in A: `rowMetrics`, at [i], 0 beyond the last node, over the nodes and whatever is in B. `bounds` becomes
- * an item's largest bound; `ends` those of the first and the last node, and D and B there without sign. Cost: once a launch and a dividend.
+ * The metrics of all rows from the nodes, which are in A: `rowMetrics`, at [i], 0 beyond the last node, over the nodes
+ * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
+ * and B there without sign. Cost: once a launch and a dividend.
  */
 export function layMetrics(team: Team, rows: number, shape: string): KernelFunction<any, any> {
   return fn({
@@ -57,7 +60,7 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
       bool,
     ],
     env: { rows, shape, placeIn: placeIn(team), rowMetrics },
-    *body([A, B, C, D, bounds, ends, table, varianceRow, nodes, pitch, lane, fixed], gpu, env: any) {
+    *body([A, B, C, D, bounds, ends, table, varianceRow, nodes, pitch, instance, firstExercised], gpu, env: any) {
       const last = nodes - 1;
       const { item } = env.placeIn();
       const first = item * env.rows;
@@ -69,8 +72,8 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
         const here = A[i];
         const hDown = here - A[Math.max(i - 1, 0)];
         const hUp = A[Math.min(i + 1, last)] - here;
-        const variance = env.shape === "table" ? table[(varianceRow + i) * pitch + lane] : here * here;
-        const row = env.rowMetrics(here, variance, hDown, hUp, i === 0, i === last, fixed);
+        const variance = env.shape === "table" ? table[(varianceRow + i) * pitch + instance] : here * here;
+        const row = env.rowMetrics(here, variance, hDown, hUp, i === 0, i === last, firstExercised);
         const inside = first + k <= last;
         ownA[k] = inside ? row.A : 0.0;
         ownB[k] = inside ? row.B : 0.0;
@@ -98,8 +101,9 @@ export function layMetrics(team: Team, rows: number, shape: string): KernelFunct
 }
 
 /**
- * a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ already are. Where drift would make one negative it
- * becomes zero and the other what the raised diffusion makes of it: S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
+ * a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ already are.
+ * Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it: S/h₋ and
+ * S/h₊ are B + √(BD) and D + √(BD).
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */

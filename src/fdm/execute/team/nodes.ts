@@ -3,16 +3,19 @@ import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { rowWeight } from "../../operator/matrix.ts";
 import { placeIn, type Team } from "./team.ts";
 
-/** A lane's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to follow. */
+/**
+ * An instance's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to
+ * follow.
+ */
 export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> {
   return fn({
     name: "layNodes",
     params: [write(real), read(real), i32, i32, i32],
     env: { items: team.items, placeIn: placeIn(team), closed, closedNode, readClosed },
-    body([x, table, pitch, lane, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed }: any) {
+    body([x, table, pitch, instance, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed }: any) {
       const { item } = placeIn();
       if (closed) {
-        const { kink, width, meshStep, at, zeroAt } = readClosed(table, pitch, lane);
+        const { kink, width, meshStep, at, zeroAt } = readClosed({ values: table, pitch, instance });
         // Two at a time, for one exponential waits for the other.
         for (let i = item; i < nodes; i += 2 * items) {
           const here = closedNode(i, kink, width, meshStep, at, zeroAt);
@@ -20,7 +23,7 @@ export function layNodes(team: Team, closed: boolean): KernelFunction<any, any> 
           x[i] = here;
           if (i + items < nodes) x[i + items] = further;
         }
-      } else for (let i = item; i < nodes; i += items) x[i] = table[i * pitch + lane];
+      } else for (let i = item; i < nodes; i += items) x[i] = table[i * pitch + instance];
     },
   });
 }

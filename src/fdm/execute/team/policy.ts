@@ -6,7 +6,10 @@ import { FAR } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import { partsOf, type Team } from "./team.ts";
 
-/** As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its rows changed. */
+/**
+ * As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its
+ * rows changed.
+ */
 function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<any, any> {
   return fn({
     name: "improveRuns",
@@ -47,11 +50,11 @@ function improveRuns({ items, shuffles }: Team, rows: number): KernelFunction<an
 }
 
 /**
- * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors anew, solves,
- * and improves the policy. `barred`: rows `lowHeld` and `highHeld` keep their values (`pinRuns`). Cost of a round: a factorisation, about 20 flops a node, 32 words
- * and 18 barriers an item.
+ * One time step with early exercise wherever it is, as `policyStep` does it: each round of Howard's iteration factors
+ * again, solves, and improves the policy. `barred`: rows `lowHeld` and `highHeld` keep their values (`pinRuns`). Cost
+ * of a round: a factorisation, about 20 flops a node, 32 words and 18 barriers an item.
  */
-export function policyRuns(team: Team, rows: number, barred: boolean): KernelFunction<any, any> {
+export function policyRuns(team: Team, rows: number, hasBarriers: boolean): KernelFunction<any, any> {
   return fn({
     name: "policyRuns",
     params: [
@@ -77,7 +80,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
     ],
     env: {
       rows,
-      barred,
+      hasBarriers,
       pinRuns: pinRuns(rows),
       total,
       parts: partsOf(rows).count,
@@ -85,7 +88,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
       few: team.few,
       levels: team.levels,
       factorRuns: factorRuns(team, rows, { policy: true, lasting: false, scaled: false, summed: false }),
-      eliminateRuns: eliminateRuns(team, rows, false, "anew"),
+      eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
       substituteRuns: substituteRuns(team, rows),
       improveRuns: improveRuns(team, rows),
     },
@@ -139,7 +142,7 @@ export function policyRuns(team: Team, rows: number, barred: boolean): KernelFun
           count,
           sum,
         );
-        if (env.barred) env.pinRuns(inverse, lowHeld, highHeld, 1.0);
+        if (env.hasBarriers) env.pinRuns(inverse, lowHeld, highHeld, 1.0);
         const reach = needed === env.far ? env.levels : env.few;
         for (let k = 0; k < env.rows; k++)
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];

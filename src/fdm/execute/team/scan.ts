@@ -6,12 +6,16 @@ import { hops, placeIn, span, type Team } from "./team.ts";
 export const NEAR = 0;
 /** One hop of `passOn` more. */
 export const HOP = 1;
-/** All items are needed. Of factors that do not last `scanProducts` returns 1 if few rounds are enough, 0 if few of the pivots' (`Team.fewOfPivots`) are for them. */
+/**
+ * All items are needed. Of factors that do not last `scanProducts` returns 1 if few rounds are enough, 0 if few of the
+ * pivots' (`Team.fewOfPivots`) are for them.
+ */
 export const FAR = 2;
 
 /**
- * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the
- * j-th one's run leaves by itself and qⱼ the product of p over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
+ * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each
+ * other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's run leaves by itself and qⱼ the product of p over
+ * the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
 function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, any> {
   return fn({
@@ -34,8 +38,9 @@ function nearSum(team: Team, direction: "above" | "below"): KernelFunction<any, 
 }
 
 /**
- * What reaches an item from further away, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂ …, where eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over
- * the n·j between, in the multipliers behind those of `nearSum`; of one hop if that is `reaching`, or "any" and `reach` is not `FAR`, else from all items.
+ * What reaches an item from further away, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂ …, where
+ * eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over the n·j between, in the multipliers behind
+ * those of `nearSum`; of one hop if that is `reaching`, or "any" and `reach` is not `FAR`, else from all items.
  */
 function passOn(team: Team, direction: "above" | "below", reaching: Reaching): KernelFunction<any, any> {
   const { f32, f64 } = team.neighbours;
@@ -72,15 +77,21 @@ function passOn(team: Team, direction: "above" | "below", reaching: Reaching): K
   });
 }
 
-/** How far a scan has to go: over the neighbours (`nearSum`), one hop more (`passOn`), over all, or as its `reach` says; factors that do not last have the multipliers of doubling only. */
-export type Reaching = "near" | "hop" | "far" | "any" | "anew";
+/**
+ * How far a scan has to go: over the neighbours (`nearSum`), one hop more (`passOn`), over all, or as its `reach` says;
+ * factors that do not last have the multipliers of doubling only.
+ */
+export type Reaching = "near" | "hop" | "far" | "any" | "refactorised";
 
 /**
- * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last: returns the y that
- * enters an item's run, that is, what left the run of the item before. All p are in [0, 1], so nothing grows, and what is further away than `reach` says is nothing beside a rounding (`scanProducts`).
- * By shuffles, where factors last, it adds up neighbours and passes their sums on; else it is by recursive doubling (Kogge & Stone 1973), and `multiplier` has the product of p over 2ᵏ items, from
- * this one on, 0 where there is none. The item at which it starts, whose first row takes nothing from a neighbour, gets some number of its own. In workgroup memory it
- * starts and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, and hops, or rounds + 1, or words written and read, an item.
+ * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last: returns the
+ * y that enters an item's run, that is, what left the run of the item before. All p are in [0, 1], so nothing grows,
+ * and what is further away than `reach` says is nothing beside a rounding (`scanProducts`). By shuffles, where factors
+ * last, it adds up neighbours and passes their sums on; else it is by recursive doubling (Kogge & Stone 1973), and
+ * `multiplier` has the product of p over 2ᵏ items, from this one on, 0 where there is none. The item at which it
+ * starts, whose first row takes nothing from a neighbour, gets some number of its own. In workgroup memory it starts
+ * and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, and hops, or
+ * rounds + 1, or words written and read, an item.
  */
 export function scan(team: Team, direction: "down" | "up", reaching: Reaching): KernelFunction<any, any> {
   const { items, levels, shuffles, few } = team;
@@ -93,7 +104,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       levels,
       shuffles,
       down,
-      anew: reaching === "anew",
+      refactorised: reaching === "refactorised",
       passes: reaching === "hop" || reaching === "far",
       any: reaching === "any",
       near: NEAR,
@@ -110,7 +121,7 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching): 
       const place = own ? 0 : item;
       let entering = 0.0;
       if (env.shuffles) {
-        if (env.anew) entering = yield* env.rounds(value, multiplier, place, pitch, reach);
+        if (env.refactorised) entering = yield* env.rounds(value, multiplier, place, pitch, reach);
         else entering = yield* env.nearSum(value, multiplier, place, pitch);
         if (env.passes || (env.any && reach !== env.near))
           entering = yield* env.passOn(entering, multiplier, place, pitch, reach);
@@ -169,12 +180,13 @@ function rounds(team: Team, down: boolean): KernelFunction<any, any> {
 const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
- * The multipliers of both scans, from the products of p over an item's own run: `above` for the one down, `below` for the one up; 0 where
- * 2ᵏ items on there is none. Once a factorisation. Returns how far scans need to reach, p of neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of
- * doubling, with shuffles see `sumProducts`; for others, which have fewer multipliers then, 0, 1 or `FAR`.
+ * The multipliers of both scans, from the products of p over an item's own run: `above` for the one down, `below` for
+ * the one up; 0 where 2ᵏ items on there is none. Once a factorisation. Returns how far scans need to reach, p of
+ * neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, with
+ * shuffles see `sumProducts`; for others, which have fewer multipliers then, 0, 1 or `FAR`.
  *
- * What decides by item is a choice of values, not an `if`: from a branch that sets a constant NVIDIA's compiler for Vulkan (driver 580) went on to a reduction of its own,
- * over the items of that branch alone.
+ * What decides by item is a choice of values, not an `if`: from a branch that sets a constant NVIDIA's compiler for
+ * Vulkan (driver 580) went on to a reduction of its own, over the items of that branch alone.
  */
 export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, any> {
   const { items, levels, shuffles, few, fewOfPivots } = team;
@@ -244,8 +256,8 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
             upwards = round.upwards;
           }
         // Its barriers stand before the next scan, which starts in the half that was just read.
-        const most: number = yield* env.largest(reach, counter, result);
-        return env.shuffles ? most : (most + 1) & -2;
+        const max: number = yield* env.largest(reach, counter, result);
+        return env.shuffles ? max : (max + 1) & -2;
       }
       for (let level = 0; level < env.few; level++) {
         const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
@@ -259,8 +271,8 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
       const next = item + distance < env.items ? downwards : 0.0;
       const before = item >= distance ? upwards : 0.0;
       reach = Math.max(next, before) > nothing ? env.far : reach;
-      const most: number = yield* env.largest(reach, counter, result);
-      if (most === env.far) {
+      const max: number = yield* env.largest(reach, counter, result);
+      if (max === env.far) {
         for (let level = env.few; level < env.levels; level++) {
           const round = yield* env.doubling(downwards, upwards, level, above, below, scratch);
           downwards = round.downwards;
@@ -268,14 +280,15 @@ export function scanProducts(team: Team, lasting: boolean): KernelFunction<any, 
         }
         if (!env.shuffles) yield; // the next scan starts in the half that was just read
       }
-      return most;
+      return max;
     },
   });
 }
 
 /**
- * The multipliers of `nearSum` and `passOn`, 0 where there is nobody so far on; what enters an item is no business of its own run's products. Returns `NEAR` where products over as many runs as
- * there are neighbours are `nothing`, `HOP` where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
+ * The multipliers of `nearSum` and `passOn`, 0 where there is nobody so far on; what enters an item is no business of
+ * its own run's products. Returns `NEAR` where products over as many runs as there are neighbours are `nothing`, `HOP`
+ * where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
  */
 function sumProducts(team: Team): KernelFunction<any, any> {
   const { items, neighbours } = team;

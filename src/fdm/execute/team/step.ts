@@ -3,16 +3,24 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
- * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn what leaves its
- * run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side: `product[p]` is that of `upper` over part p, so that what enters a part
- * follows from what enters the run. `scaled`: rhs has the factor `inverse` already.
+ * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn
+ * what leaves its run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side:
+ * `product[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run. `scaled`:
+ * rhs has the factor `inverse` already.
  */
 export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
   return fn({
     name: "eliminateRuns",
     params: [read(real), write(real), read(real), read(real), read(real), read(real), read(real), write(real), i32],
-    env: { scaled, rows, parts: count, size, scanDown: scan(team, "down", reaching), lasting: reaching !== "anew" },
+    env: {
+      scaled,
+      rows,
+      parts: count,
+      size,
+      scanDown: scan(team, "down", reaching),
+      lasting: reaching !== "refactorised",
+    },
     *body([rhs, z, inverse, upper, downTo, product, above, scratch, reach], gpu, env: any) {
       const kept = env.lasting && gpu.precision === "f32";
       if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * inverse[k];
@@ -52,7 +60,7 @@ export function substituteRuns(team: Team, rows: number): KernelFunction<any, an
   return fn({
     name: "substituteRuns",
     params: [write(real), read(real), read(real), write(real), i32],
-    env: { rows, scanUp: scan(team, "up", "anew") },
+    env: { rows, scanUp: scan(team, "up", "refactorised") },
     *body([z, lower, below, scratch, reach], _gpu, env: any) {
       let y = 0.0;
       for (let k = 0; k < env.rows; k++) y = z[k] + lower[k] * y;
@@ -71,11 +79,14 @@ export interface Stepping {
   /** See `scanProducts`. */
   readonly lasting: boolean;
   readonly weighted: boolean;
-  readonly moving: boolean;
+  readonly timeDependent: boolean;
 }
 
-/** `plain`: steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last, without a branch. */
-interface Alike extends Stepping {
+/**
+ * `plain`: steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last,
+ * without a branch.
+ */
+interface EqualSteps extends Stepping {
   readonly plain?: "near" | "hop" | "far";
 }
 
@@ -106,8 +117,9 @@ const PARAMS = [
 ] as const;
 
 /**
- * Steps that are alike, one after another (`alikeRuns`). Where factors last and items shuffle, those of Crank–Nicolson have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of
- * Alexander's stages, look at both in each step.
+ * Steps that are alike, one after another (`alikeRuns`). Where factors last and items shuffle, those of Crank–Nicolson
+ * have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's
+ * stages, look at both in each step.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping): KernelFunction<any, any> {
   return fn({
@@ -117,10 +129,10 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
       branched: team.shuffles && stepping.lasting,
       near: NEAR,
       hop: HOP,
-      alikeNear: alikeRuns(team, rows, { ...stepping, plain: "near" }),
-      alikeHop: alikeRuns(team, rows, { ...stepping, plain: "hop" }),
-      alikeFar: alikeRuns(team, rows, { ...stepping, plain: "far" }),
-      alikeAny: alikeRuns(team, rows, stepping),
+      equalNear: equalSteps(team, rows, { ...stepping, plain: "near" }),
+      equalHop: equalSteps(team, rows, { ...stepping, plain: "hop" }),
+      equalFar: equalSteps(team, rows, { ...stepping, plain: "far" }),
+      equalAny: equalSteps(team, rows, stepping),
     },
     *body(
       [
@@ -148,11 +160,11 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
         over,
       ],
       _gpu,
-      { branched, near, hop, alikeNear, alikeHop, alikeFar, alikeAny }: any,
+      { branched, near, hop, equalNear, equalHop, equalFar, equalAny }: any,
     ) {
       const plain = branched && extrapolated && over === 1;
       if (plain && reach === near)
-        yield* alikeNear(
+        yield* equalNear(
           steps,
           table,
           moves,
@@ -177,7 +189,7 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
           1.0,
         );
       else if (plain && reach === hop)
-        yield* alikeHop(
+        yield* equalHop(
           steps,
           table,
           moves,
@@ -202,7 +214,7 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
           1.0,
         );
       else if (plain)
-        yield* alikeFar(
+        yield* equalFar(
           steps,
           table,
           moves,
@@ -227,7 +239,7 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
           1.0,
         );
       else
-        yield* alikeAny(
+        yield* equalAny(
           steps,
           table,
           moves,
@@ -256,14 +268,14 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping): Kerne
 }
 
 /**
- * Steps that are alike, one after another, each by `stepRuns`. `moving`: from word `moves` of the table on there are slope and kink of each step, and of one more, `pitch` words apart; read a step
- * ahead.
+ * Steps that are alike, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there
+ * are slope and kink of each step, and of one more, `pitch` words apart; read a step ahead.
  */
-function alikeRuns(team: Team, rows: number, stepping: Alike): KernelFunction<any, any> {
+function equalSteps(team: Team, rows: number, stepping: EqualSteps): KernelFunction<any, any> {
   return fn({
     name: "alikeRuns",
     params: PARAMS,
-    env: { moving: stepping.moving, stepRuns: stepRuns(team, rows, stepping) },
+    env: { timeDependent: stepping.timeDependent, stepRuns: stepRuns(team, rows, stepping) },
     *body(
       [
         steps,
@@ -290,15 +302,15 @@ function alikeRuns(team: Team, rows: number, stepping: Alike): KernelFunction<an
         over,
       ],
       _gpu,
-      { moving, stepRuns }: any,
+      { timeDependent, stepRuns }: any,
     ) {
       let next = moves;
       let slope = 1.0;
       let kink = 0.0;
-      let nextSlope = moving ? table[next] : 1.0;
-      let nextKink = moving ? table[next + pitch] : 0.0;
+      let nextSlope = timeDependent ? table[next] : 1.0;
+      let nextKink = timeDependent ? table[next + pitch] : 0.0;
       for (let step = 0; step < steps; step++) {
-        if (moving) {
+        if (timeDependent) {
           slope = nextSlope;
           kink = nextKink;
           next += 2 * pitch;
@@ -333,28 +345,34 @@ function alikeRuns(team: Team, rows: number, stepping: Alike): KernelFunction<an
 }
 
 /**
- * One time step, as `projectedStep` does it: solves (I − hL)·y = u, then u ← y or, `extrapolated`, u ← 2y − u (Crank–Nicolson), `weighted` u ← y + over·(y − u). What
- * elimination gives is Z = 2z, from `gain` = 2/pivot. `scaled`: the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. The parts of substitution go
- * side by side as those of elimination do.
+ * One time step, as `projectedStep` does it: solves (I − hL)·y = u, then u ← y or, `extrapolated`, u ← 2y − u
+ * (Crank–Nicolson), `weighted` u ← y + over·(y − u). What elimination gives is Z = 2z, from `gain` = 2/pivot. `scaled`:
+ * the state is w = gain·u, w ← gain·Y − w with Y = 2y, which spares the elimination its products. The parts of
+ * substitution go side by side as those of elimination do.
  *
- * With `early` exercise Brennan & Schwartz (1977) hold y above a bound in each step of the substitution, yₖ ← max(zₖ + lowerₖ·yₖ₋₁, boundₖ): exact if what is exercised are the first nodes. Then it is z that can be held,
- * before the substitution and each node by itself,
+ * With `early` exercise Brennan & Schwartz (1977) hold y above a bound in each step of the substitution, yₖ ← max(zₖ +
+ * lowerₖ·yₖ₋₁, boundₖ): exact if what is exercised are the first nodes. Then it is z that can be held, before the
+ * substitution and each node by itself,
  *
  *   yₖ ← max(zₖ, thresholdₖ) + lowerₖ·yₖ₋₁,   thresholdₖ = boundₖ − lowerₖ·boundₖ₋₁,
  *
- * since y = bound on all nodes before, and z is above its threshold on all nodes behind (design/early-exercise.md). `scaled`, where the exercise region only shrinks on the way to today, the bound is the obstacle, for the old values
- * are the obstacle wherever the new ones are, and `obstacle` brings twice the thresholds. Else substitution is for the new u itself, with the old values in q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit
- * Euler: q = Z/2) in place of z. `paidBefore`: the obstacle at the node before the run. `isExercised`: the run's first node is, whatever the row of an end says. `moving`: the obstacle is slope·obstacle − kink.
+ * since y = bound on all nodes before, and z is above its threshold on all nodes behind (design/early-exercise.md).
+ * `scaled`, where the exercise region only shrinks on the way to today, the bound is the obstacle, for the old values
+ * are the obstacle wherever the new ones are, and `obstacle` brings twice the thresholds. Else substitution is for the
+ * new u itself, with the old values in q = Z − uₖ + lowerₖ·uₖ₋₁ (implicit Euler: q = Z/2) in place of z. `paidBefore`:
+ * the obstacle at the node before the run. `isExercised`: the run's first node is, whatever the row of an end says.
+ * `timeDependent`: the obstacle is slope·obstacle − kink.
  *
- * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`moving` 9); a comparison with early exercise; and the scans.
+ * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`timeDependent` 9); a comparison with
+ * early exercise; and the scans.
  */
 function stepRuns(
   team: Team,
   rows: number,
-  { early, scaled, lasting, weighted, moving, plain }: Alike,
+  { early, scaled, lasting, weighted, timeDependent, plain }: EqualSteps,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
-  const reaching = plain ?? (lasting ? "any" : "anew");
+  const reaching = plain ?? (lasting ? "any" : "refactorised");
   const isPlain = plain !== undefined;
   const direct = early && !scaled;
   return fn({
@@ -392,7 +410,7 @@ function stepRuns(
       isPlain,
       lasting,
       eliminateRuns: eliminateRuns(team, rows, scaled, reaching),
-      oldValues: oldValues(team, rows, moving, isPlain),
+      oldValues: oldValues(team, rows, timeDependent, isPlain),
       scanUp: scan(team, "up", reaching),
     },
     *body(
@@ -477,16 +495,18 @@ function stepRuns(
   });
 }
 
-/** Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before. */
-function oldValues(team: Team, rows: number, moving: boolean, plain: boolean): KernelFunction<any, any> {
+/**
+ * Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before.
+ */
+function oldValues(team: Team, rows: number, timeDependent: boolean, plain: boolean): KernelFunction<any, any> {
   return fn({
     name: "oldValues",
     params: [read(real), write(real), read(real), read(real), bool, real, real, real, write(real), bool],
-    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team), moving, plain },
+    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team), timeDependent, plain },
     *body(
       [u, z, lower, obstacle, isExercised, paidBefore, slope, kink, scratch, crankNicolson],
       gpu,
-      { rows, items, shuffles, span, moving, plain }: any,
+      { rows, items, shuffles, span, timeDependent, plain }: any,
     ) {
       let before = 0.0;
       if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, span);
@@ -503,9 +523,9 @@ function oldValues(team: Team, rows: number, moving: boolean, plain: boolean): K
           before = u[k];
         }
       } else for (let k = 0; k < rows; k++) z[k] = 0.5 * z[k];
-      let bound = moving ? slope * paidBefore - kink : paidBefore;
+      let bound = timeDependent ? slope * paidBefore - kink : paidBefore;
       for (let k = 0; k < rows; k++) {
-        const paid = moving ? slope * obstacle[k] - kink : obstacle[k];
+        const paid = timeDependent ? slope * obstacle[k] - kink : obstacle[k];
         const threshold = paid - lower[k] * bound;
         z[k] = k === 0 && isExercised ? threshold : Math.max(z[k], threshold);
         bound = paid;

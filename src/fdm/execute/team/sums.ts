@@ -3,8 +3,10 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
- * Weights that make the recurrences of a step running sums (`stepSums`). Of a part's rows, first to last, let Pₖ be the product of `upper` over those before row k, Qₖ that of `lower` over those
- * behind it. `lower` becomes rₖ = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums, are multiplied by Pₖ. `multiple` is what u was multiplied by in all.
+ * Weights that make the recurrences of a step running sums (`stepSums`). Of a part's rows, first to last, let Pₖ be the
+ * product of `upper` over those before row k, Qₖ that of `lower` over those behind it. `lower` becomes rₖ = Qₖ/Pₖ,
+ * `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums, are multiplied by Pₖ.
+ * `multiple` is what u was multiplied by in all.
  *
  * Cost: 8 flops a node and a reciprocal, a factorisation.
  */
@@ -56,15 +58,19 @@ const PARAMS = [
 ] as const;
 
 /**
- * Steps that are alike, one after another, as `stepRuns` makes them, of a state that `weighRuns` has weighted: elimination z = w + upper·z and substitution y = z + lower·y are sums,
+ * Steps that are alike, one after another, as `stepRuns` makes them, of a state that `weighRuns` has weighted:
+ * elimination z = w + upper·z and substitution y = z + lower·y are sums,
  *
- *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + what enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + what enters from below,   Pₖw ← (gainₖ/rₖ)·Tₖ − Pₖw,
+ *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + what enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + what enters from below, Pₖw ← (gainₖ/rₖ)·Tₖ −
+ *                                                   Pₖw,
  *
- * over the rows of a part, and what leaves it is its last sum. In f64, where an H200 takes 2 cycles for an addition, or a multiply-add that shares an operand with the one before, and 3 for one with
- * three operands of its own; and what enters a part is added to sums that wait for it, not at the start of a chain (design/splits.md). A mesh's first row may have a negative `upper`, as values flow
- * out of the mesh there: P is without its sign, which is `first`.
+ * over the rows of a part, and what leaves it is its last sum. In f64, where an H200 takes 2 cycles for an addition, or
+ * a multiply-add that shares an operand with the one before, and 3 for one with three operands of its own; and what
+ * enters a part is added to sums that wait for it, not at the start of a chain (design/splits.md). A mesh's first row
+ * may have a negative `upper`, as values flow out of the mesh there: P is without its sign, which is `first`.
  *
- * `premium`: early exercise, of premiums (`sourceRuns`): Sₖ, which has the sign of z, is held above 0, and `doubled` is added.
+ * `premium`: early exercise, of premiums (`sourceRuns`): Sₖ, which has the sign of z, is held above 0, and `doubled` is
+ * added.
  *
  * Cost: 5 operations a node (`premium` 7, one of them on whole numbers), and the scans.
  */
@@ -162,7 +168,7 @@ function sumSteps(
   team: Team,
   rows: number,
   premium: boolean,
-  reaching: Exclude<Reaching, "anew">,
+  reaching: Exclude<Reaching, "refactorised">,
 ): KernelFunction<any, any> {
   const { count, size } = partsOf(rows);
   return fn({

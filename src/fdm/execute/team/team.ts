@@ -5,19 +5,29 @@ export interface Team {
   readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
   /**
-   * How many options a workgroup has, one after another. Where they share a subgroup, shuffles keep to the items of one (`span`): no number of one option gets to the other, be it
-   * one or not. What they have in common is how far scans reach, which is the larger of the two.
+   * How many options a workgroup has, one after another. Where they share a subgroup, shuffles keep to the items of one
+   * (`span`): no number of one option gets to the other, be it one or not. What they have in common is how far scans
+   * reach, which is the larger of the two.
    */
   readonly options: 1 | 2;
   /** log₂ of the items: rounds of a scan. */
   readonly levels: number;
   /** By shuffles within one subgroup, else through workgroup memory with a barrier a round. */
   readonly shuffles: boolean;
-  /** Rounds of a scan that are often enough: they reach some 70 nodes. In workgroup memory they come in twos, which keeps its halves in turn. */
+  /**
+   * Rounds of a scan that are often enough: they reach some 70 nodes. In workgroup memory they come in twos, which
+   * keeps its halves in turn.
+   */
   readonly few: number;
-  /** The same of the pivots' scan: rounds that reach some 35 nodes, past which pivots often know nothing of what entered. */
+  /**
+   * The same of the pivots' scan: rounds that reach some 35 nodes, past which pivots often know nothing of what
+   * entered.
+   */
   readonly fewOfPivots: number;
-  /** With shuffles, how many neighbours a scan adds up where more are not needed: some 50 nodes, in f64 70 where a shuffle is worth it. */
+  /**
+   * With shuffles, how many neighbours a scan adds up where more are not needed: some 50 nodes, in f64 70 where a
+   * shuffle is worth it.
+   */
   readonly neighbours: { readonly f32: number; readonly f64: number };
 }
 
@@ -42,7 +52,10 @@ export const SUBGROUP: Team = {
   fewOfPivots: 2,
   neighbours: { f32: 5, f64: 5 },
 };
-/** The same devices, two options a subgroup: half the shuffles an option, and of its runs, twice as long, fewer matter to each other. */
+/**
+ * The same devices, two options a subgroup: half the shuffles an option, and of its runs, twice as long, fewer matter
+ * to each other.
+ */
 export const HALF_SUBGROUP: Team = {
   name: "half-subgroup",
   items: 16,
@@ -57,7 +70,7 @@ export const HALF_SUBGROUP: Team = {
 /** Items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
 
-/** Lanes among which shuffles exchange values: those of an option, or all, for no subgroup has more. */
+/** Instances among which shuffles exchange values: those of an option, or all, for no subgroup has more. */
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /** Which of its option's items an item is, and which of the group's options that is. */
@@ -78,8 +91,9 @@ export function scratchWords({ items, shuffles }: Team): number {
 }
 
 /**
- * How a run is cut into parts that are worked on side by side, all of `size` rows but the last: long runs leave registers for so few subgroups that a chain of
- * dependent operations is what they wait for; short ones would only have more to do.
+ * How a run is cut into parts that are worked on side by side, all of `size` rows but the last: long runs leave
+ * registers for so few subgroups that a chain of dependent operations is what they wait for; short ones would only have
+ * more to do.
  */
 export function partsOf(rows: number): { readonly count: number; readonly size: number } {
   const size = rows > 9 ? Math.ceil(rows / 3) : rows;
@@ -89,12 +103,18 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
 /** In how many shuffles, side by side, sums of so many neighbours reach all items. */
 export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
 
-/** Multipliers of one scan, an item's: those of doubling, or, with shuffles, where factors last, of neighbours' sums and their hops. */
+/**
+ * Multipliers of one scan, an item's: those of doubling, or, with shuffles, where factors last, of neighbours' sums and
+ * their hops.
+ */
 export const multipliers = (team: Team, lasting: boolean): number => {
   const { levels, shuffles, neighbours } = team;
   const ofSums = (count: number): number => count - 1 + hops(team, count);
   return shuffles && lasting ? Math.max(ofSums(neighbours.f32), ofSums(neighbours.f64)) : levels;
 };
 
-/** Words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32 they are in registers, which have no room for them in f64. */
+/**
+ * Words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32 they are in
+ * registers, which have no room for them in f64.
+ */
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;

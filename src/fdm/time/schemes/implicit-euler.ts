@@ -1,6 +1,9 @@
 import type { TimeScheme } from "./scheme.ts";
 
-/** Implicit Euler, u′ = u + Δt·F(u′; t): first order, L-stable. Half steps of it are Rannacher's start for the other schemes. */
+/**
+ * Implicit Euler, u′ = u + Δt·F(u′; t): first order, L-stable. Half steps of it are Rannacher's start for the other
+ * schemes.
+ */
 export const implicitEuler: TimeScheme = {
   order: 1,
   stages: [{ implicit: 1, at: 1, end: 1, fromU: 1, fromV: 0, extrapolation: 1 }],

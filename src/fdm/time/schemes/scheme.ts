@@ -1,10 +1,12 @@
 /**
- * A time step, backward from t + Δt to t, as stages that each solve one linear system and extrapolate. With F(u) = Lu + d:
+ * A time step, backward from t + Δt to t, as stages that each solve one linear system and extrapolate. With F(u) = Lu +
+ * d:
  *
  *   y  = fromU·u + fromV·v + implicit·Δt·F(y; t_at)        solved for y
  *   v ← u,   u ← u + extrapolation·(y − u)
  *
- * so that L is never applied, whatever the scheme. Before a step's first stage u is the solution at t + Δt, after its last at t.
+ * so that L is never applied, whatever the scheme. Before a step's first stage u is the solution at t + Δt, after its
+ * last at t.
  */
 export interface Stage {
   /** h/Δt of the system's matrix I − hL. */

@@ -16,6 +16,7 @@ export function theta(theta: number): TimeScheme {
 }
 
 /**
- * Crank and Nicolson (1947): θ = ½, of second order, and A-stable only: rough data need Rannacher's (1984) start, which the time grid gives it.
+ * Crank and Nicolson (1947): θ = ½, of second order, and A-stable only: rough data need Rannacher's (1984) start, which
+ * the time grid gives it.
  */
 export const crankNicolson: TimeScheme = theta(0.5);

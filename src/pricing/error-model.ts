@@ -1,4 +1,4 @@
-import { hasLargeDividends, type Resolution, type WatchedLevel } from "../fdm/index.ts";
+import { hasLargeDividends, type Resolution, type MonitoredLevel } from "../fdm/index.ts";
 import type { TradeProblems } from "./trade-barriers.ts";
 
 /**
@@ -13,7 +13,7 @@ interface Left {
 }
 
 /** What the kind of a product says of its errors. */
-export interface Decay {
+export interface ErrorModel {
   /**
    * Where trades begin, where those that want Greeks do, since what is left of noise in them only more nodes take away, and where those that ask for 1e-4 of the spot or
    * less do.
@@ -24,99 +24,99 @@ export interface Decay {
   /** The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an estimate. */
   readonly beyond: number;
   /** The least part of its own first estimate that two resolutions, agreeing by chance, may bring an estimate to. */
-  readonly least: number;
+  readonly min: number;
 }
 
 const ROUGH: Resolution = { nodes: 57, steps: 24 };
-const SMOOTH: Decay = {
+const SMOOTH: ErrorModel = {
   first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 113, steps: 36 }, rough: ROUGH },
   space: { part: 0.05, order: 3, sure: 0.1 },
   time: { part: 0.03, order: 4, sure: 0.03 },
   beyond: 1e-3,
-  least: 0.05,
+  min: 0.05,
 };
 /** A dividend of cash is read between nodes, whose errors differ from mesh to mesh. */
-const CASH: Decay = {
+const CASH: ErrorModel = {
   first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
   space: { part: 0.15, order: 3, sure: 0.35 },
   time: SMOOTH.time,
   beyond: 1e-3,
-  least: 0.35,
+  min: 0.35,
 };
 /** A mesh that is dense about several prices has fewer nodes for each. */
-const LARGE_DIVIDENDS: Decay = {
+const LARGE_DIVIDENDS: ErrorModel = {
   first: { ...CASH.first, rough: CASH.first.value },
   space: { part: 0.15, order: 3, sure: 1 },
   time: SMOOTH.time,
   beyond: 1e-3,
-  least: 1,
+  min: 1,
 };
 /** The exercise boundary among the nodes keeps extrapolation in time from its full order. */
-const AMERICAN: Decay = {
+const AMERICAN: ErrorModel = {
   first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
   space: { part: 0.05, order: 2.5, sure: 0.1 },
   time: { part: 1, order: 2.1, sure: 0.5 },
   beyond: 1e-3,
-  least: 0.35,
+  min: 0.35,
 };
 /** Of those with exercise on dates: V bends there, between nodes. */
-const BERMUDAN: Decay = {
+const BERMUDAN: ErrorModel = {
   first: { value: { nodes: 113, steps: 24 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
   space: { part: 0.1, order: 3.5, sure: 0.12 },
   time: { part: 0.05, order: 4, sure: 0.06 },
   beyond: 2e-3,
-  least: 0.2,
+  min: 0.2,
 };
 /** Barriers stand on nodes, and dense meshes about them. */
-const BARRIERS: Decay = {
+const BARRIERS: ErrorModel = {
   first: { value: { nodes: 57, steps: 24 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
   space: { part: 0.03, order: 3, sure: 0.04 },
   time: { part: 0.1, order: 4, sure: 0.1 },
   beyond: 4e-3,
-  least: 0.05,
+  min: 0.05,
 };
 /** A knock-in by parity has the trade without it on the same mesh, whose kinks are left to chance there. */
-const KNOCKED_IN: Decay = {
+const KNOCKED_IN: ErrorModel = {
   first: { value: { nodes: 81, steps: 36 }, greeks: BARRIERS.first.greeks, rough: ROUGH },
   space: { part: 0.1, order: 3, sure: 0.35 },
   time: { part: 0.1, order: 4, sure: 0.5 },
   beyond: 5e-4,
-  least: 0.35,
+  min: 0.35,
 };
-/** V jumps at those that are watched on dates, where watching begins, and where a payoff that jumps is exercised on dates. */
-const WATCHED: Decay = {
+/** V jumps at those that are monitored on dates, where monitoring begins, and where a payoff that jumps is exercised on dates. */
+const WATCHED: ErrorModel = {
   first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
   space: { part: 0.05, order: 3, sure: 0.1 },
   time: { part: 0.3, order: 4, sure: 0.3 },
   beyond: 2e-3,
-  least: 0.2,
+  min: 0.2,
 };
 
 /** Kinks near to each other share the nodes, and their leading errors cancel. */
-const SEVERAL_KINKS: Decay = {
+const SEVERAL_KINKS: ErrorModel = {
   ...SMOOTH,
   space: { part: 0.1, order: 3, sure: 0.25 },
-  least: 0.2,
+  min: 0.2,
 };
 
 /**
  * Payoffs that jump at several prices, or on a mesh that is pinned to barriers: jumps there are averaged over cells,
  * whose leading errors cancel by chance.
  */
-const SEVERAL_JUMPS: Decay = {
+const SEVERAL_JUMPS: ErrorModel = {
   ...SEVERAL_KINKS,
   first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
   space: { part: 0.3, order: 3, sure: 1 },
   beyond: 5e-4,
-  least: 0.5,
+  min: 0.5,
 };
 
 /** Of a trade's problems: the worst of what they have. */
-export function decayOf({ problem, notYet }: TradeProblems): Decay {
+export function errorModelOf({ problem, notYet }: TradeProblems): ErrorModel {
   const { american, exerciseTimes, dividends, expiry, payoff } = problem;
   const { barriers = [], knockIns } = notYet ?? problem;
   const levels = [...barriers, ...(knockIns?.levels ?? [])];
-  const kinds: Decay[] = [];
+  const kinds: ErrorModel[] = [];
   if (american) kinds.push(AMERICAN);
   if (exerciseTimes !== undefined) kinds.push(payoff.jumps ? worse(BERMUDAN, WATCHED) : BERMUDAN);
   if (dividends.some(({ cash }) => cash > 0)) kinds.push(CASH);
@@ -128,11 +128,11 @@ export function decayOf({ problem, notYet }: TradeProblems): Decay {
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
 }
 
-function isAlwaysThere({ times, from, to }: WatchedLevel, expiry: number): boolean {
+function isAlwaysThere({ times, from, to }: MonitoredLevel, expiry: number): boolean {
   return times === undefined && from === 0 && to >= expiry;
 }
 
-function worse(a: Decay, b: Decay): Decay {
+function worse(a: ErrorModel, b: ErrorModel): ErrorModel {
   return {
     first: {
       value: finer(a.first.value, b.first.value),
@@ -142,7 +142,7 @@ function worse(a: Decay, b: Decay): Decay {
     space: worseLeft(a.space, b.space),
     time: worseLeft(a.time, b.time),
     beyond: Math.min(a.beyond, b.beyond),
-    least: Math.max(a.least, b.least),
+    min: Math.max(a.min, b.min),
   };
 }
 
