@@ -86,7 +86,9 @@ export {
 /** @internal */
 export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
 /** @internal */
-export { solverKernel, type SolverVariant } from "./execute/item/kernel.ts";
+export { type SolverVariant } from "./execute/variant.ts";
+/** @internal */
+export { solverKernel } from "./execute/item/kernel.ts";
 /** @internal */
 export { stepsOfRun } from "./time/flags.ts";
 /** @internal */

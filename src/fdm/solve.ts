@@ -122,7 +122,7 @@ async function solveOn(
 
 /** The errors of loops in the user's functions that did not end in some of the solutions, by their numbers. */
 function endlessLoops(
-  { kernel }: BatchSolver,
+  { kernel, source: own }: BatchSolver,
   solved: readonly Solved[],
   called: Error,
 ): ReadonlyMap<number, SpecError> {
@@ -130,7 +130,7 @@ function endlessLoops(
   const numbers = new Set(solved.map(({ status }) => status[STATUS.endless]));
   numbers.delete(0);
   if (numbers.size === 0) return errors;
-  const { countedLoops = [], sources } = lower(kernel.kernel, kernel.precision);
+  const { countedLoops = [], sources } = lower(own, kernel.precision);
   for (const number of numbers) {
     const { line, column, source } = countedLoops[number - 1];
     const { name, text } = sources[source];

@@ -1,6 +1,6 @@
 /** What every declaration of a kernel function does, whichever `gpu` plain JavaScript runs it with. */
 import { SpecError } from "../errors.ts";
-import { checkFieldNames } from "./language.ts";
+import { checkFieldNames, isTuple } from "./language.ts";
 import type {
   Environment,
   FunctionDefinition,
@@ -9,6 +9,7 @@ import type {
   FunctionSpec,
   Gpu,
   KernelFunction,
+  LiftedLiterals,
 } from "./language.ts";
 
 interface Trace {
@@ -53,8 +54,8 @@ export function functionRunOn<const P extends FunctionParams, const E extends En
   entry: Entry,
 ): KernelFunction<P, R> {
   const { name = "function", params, env = {} as E, body } = definition;
-  const isTuple = Array.isArray(params);
-  const run = (...args: unknown[]): R => body((isTuple ? args : args[0]) as never, gpu, env as never);
+  const takes = isTuple(params) ? (args: unknown[]) => args : ([record]: unknown[]) => record;
+  const run = (...args: unknown[]): R => body(takes(args) as never, gpu, env as never);
   return declareFunction({ run, functionName: name, params, env, source: body.toString(), entry });
 }
 
@@ -81,25 +82,26 @@ export interface DeclaredFunction<P extends FunctionParams> {
   readonly params: P;
   readonly env: Environment;
   readonly source: string;
-  readonly argumentNames?: readonly string[];
+  readonly argumentNames?: readonly string[] | undefined;
+  readonly lifted?: LiftedLiterals | undefined;
   readonly entry: Entry;
 }
 
 export function declareFunction<P extends FunctionParams, R extends FunctionResult>(
   declared: DeclaredFunction<P>,
 ): KernelFunction<P, R> {
-  const { run, functionName, params, env, source, argumentNames, entry } = declared;
+  const { run, functionName, params, env, source, argumentNames, lifted, entry } = declared;
   const owner = `function "${functionName}"`;
   checkEnvironment(owner, env);
-  const isTuple = Array.isArray(params);
-  if (!isTuple) checkFieldNames(owner, params);
+  if (!isTuple(params)) checkFieldNames(owner, params);
   const result = Object.assign(run, {
     kind: "function" as const,
     functionName,
-    params: Object.freeze(isTuple ? [...params] : { ...params }) as unknown as P,
+    params: Object.freeze(isTuple(params) ? [...params] : Object.assign({}, params)) as unknown as P,
     argumentNames: argumentNames && Object.freeze([...argumentNames]),
     env: Object.freeze({ ...env }),
     source,
+    lifted,
   });
   return Object.freeze(recordDeclaration(result, entry)) as unknown as KernelFunction<P, R>;
 }

@@ -30,6 +30,8 @@ export { runWithin } from "./evaluate.ts";
 /** @internal */
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
 /** @internal */
+export { type Lifted, liftLiterals, shapeOf } from "./frontend/lift.ts";
+/** @internal */
 export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
 /** @internal */
 export { fromPairs, pairOf, toPairs } from "./pairs.ts";

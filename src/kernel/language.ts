@@ -123,7 +123,7 @@ export interface ReadonlyNumbers<E extends ElementType = ElementType> {
   readonly [accessOf]?: "read" | "write";
 }
 
-/** What a declared parameter or field is inside a body. */
+/** What a declared parameter or field is inside a body. Only the name that a record was declared by may change it. */
 export type ValueOf<D extends Declaration> =
   D extends ScalarDeclaration<infer T>
     ? T extends "bool"
@@ -134,11 +134,8 @@ export type ValueOf<D extends Declaration> =
         ? ReadonlyNumbers<E>
         : Numbers<E>
       : D extends RecordDeclaration<infer F>
-        ? FieldValues<F>
+        ? { readonly [K in keyof F]: ValueOf<F[K]> }
         : never;
-
-/** What the fields of a record are inside a body. Only the name that a record was declared by may change it. */
-export type FieldValues<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
 
 /** Parameters of a kernel by name. */
 export type Params = Readonly<Record<string, LaunchDeclaration>>;
@@ -146,6 +143,13 @@ export type Params = Readonly<Record<string, LaunchDeclaration>>;
 export type ParamTuple = readonly Declaration[];
 /** A function's parameters: a tuple for positional ones, or one record by its fields. */
 export type FunctionParams = ParamTuple | Fields;
+/**
+ * Whether the parameters of a function are positional.
+ *
+ * @internal
+ */
+export const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
+
 /** What the parameters of a kernel are inside its body. */
 export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
 /** What positional parameters of a kernel function are inside its body. */
@@ -154,13 +158,13 @@ export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> 
 export type Arguments<P extends FunctionParams> = P extends ParamTuple
   ? Readonly<TupleValues<P>>
   : P extends Fields
-    ? [fields: FieldValues<P>]
+    ? [fields: { readonly [K in keyof P]: ValueOf<P[K]> }]
     : never;
 /** The first argument of a function's body, which destructures it. */
 export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
   ? TupleValues<P>
   : P extends Fields
-    ? FieldValues<P>
+    ? { readonly [K in keyof P]: ValueOf<P[K]> }
     : never;
 
 /** What kernels and functions know at compile time; undefined stands for an optional function that is not there. */
@@ -200,6 +204,16 @@ export interface FunctionSpec {
   readonly env: Environment;
   /** The text of the function, `(…) => …` or a method, as the front end parses it. */
   readonly source: string;
+  /** Which of its literals its last parameters stand for (`liftLiterals`), else undefined. */
+  readonly lifted?: LiftedLiterals | undefined;
+}
+
+/** The literals of a function that have become parameters of it. */
+export interface LiftedLiterals {
+  /** By place and value the number of the parameter, counted from the first that stands for a literal. */
+  readonly places: ReadonlyMap<string, number>;
+  /** Equal exactly for functions that lower to the same code but for the values of their literals. */
+  readonly shape: string;
 }
 
 /**

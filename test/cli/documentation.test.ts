@@ -134,13 +134,17 @@ test("docs/explain.md: a put over a weekend", () => {
   expect(Math.abs(unexplained)).toBeLessThan(0.01);
 });
 
-test("docs/kernels.md: calls, and sums over workgroups", () => {
-  const [calls, sums, ...others] = examplesOf("docs/kernels.md");
+test("docs/kernels.md: calls, records, and sums over workgroups", () => {
+  const [calls, records, sums, ...others] = examplesOf("docs/kernels.md");
   expect(others).toEqual([]);
   // Black and Scholes' formula, computed in Python.
   const expected = [16.69944840841599, 10.450583572185565, 6.040088129724232];
   const values = numbers(run(calls));
   expect(values).toHaveLength(3);
   values.forEach((value, i) => expect(value).toBeCloseTo(expected[i], 12));
+  // By hand: 5a − 2b = 1 and 5b − 4a = 1 for a, b, a at the inner nodes.
+  const solved = numbers(run(records)).filter((u) => u !== 0);
+  expect(solved).toHaveLength(3);
+  [7 / 17, 9 / 17, 7 / 17].forEach((u, i) => expect(solved[i]).toBeCloseTo(u, 14));
   expect(run(sums)).toMatch(/2016, 6112, 257/);
 });

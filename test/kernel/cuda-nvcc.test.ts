@@ -5,7 +5,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/team.ts";
-import { solverKernel, type SolverVariant } from "../../src/fdm/execute/item/kernel.ts";
+import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
+import { solverKernel } from "../../src/fdm/execute/item/kernel.ts";
 import { teamKernel } from "../../src/fdm/execute/team/kernel.ts";
 import {
   bool,

@@ -91,7 +91,7 @@ export function kernelOf(name: string) {
       env: { f },
       body({ x, y, out }, gpu, { f }) {
         const i = gpu.globalId();
-        out[i] = f(x[i], y[i]) as number;
+        out[i] = f(x[i], y[i]);
       },
     });
   }
@@ -101,7 +101,7 @@ export function kernelOf(name: string) {
     env: { f },
     body({ x, out }, gpu, { f }) {
       const i = gpu.globalId();
-      out[i] = f(x[i]) as number;
+      out[i] = f(x[i]);
     },
   });
 }

@@ -84,8 +84,10 @@ function gpuOf(
   at: { groupSize: number; groups: number; group: number; local: number; subgroupSize: number },
 ): Gpu {
   let declared = 0;
-  const shared = (Type: new (length: number) => Numbers) => (length: number): Numbers<never> =>
-    (state.shared[declared++] ??= new Type(length)) as Numbers<never>;
+  const shared =
+    (Type: new (length: number) => Numbers) =>
+    (length: number): Numbers<never> =>
+      (state.shared[declared++] ??= new Type(length)) as Numbers<never>;
   const offer =
     (collective: string) =>
     (value: number, operand = 0, width = 128): Offer => ({ collective, value, operand, width });

@@ -66,7 +66,11 @@ export class PlainDevice implements Device {
     const items = "items" in size ? size.items : 0;
     let item = 0;
     const gpu = { ...hostGpu, globalId: () => item, privateReal: (length: number) => new Float64Array(length) };
-    for (; item < items; item++) void kernel.body(values as never, gpu, kernel.env as never);
+    for (; item < items; item++) {
+      const body = kernel.body(values as never, gpu, kernel.env as never);
+      // A generator runs when it is asked to; items that run one after another cannot wait for each other.
+      if (body !== undefined && body.next().done !== true) throw new Error(`${kernel.name} waits at a barrier`);
+    }
   }
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     (buffer as PlainBuffer<BufferElement>).values.set(values, offset);

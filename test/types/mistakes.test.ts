@@ -24,7 +24,7 @@ test("every mistake is an error of the compiler, with a message that helps", () 
   const found = complaints();
   const lines = readFileSync(here("mistakes.ts"), "utf8").split("\n");
   const expected = lines.flatMap((line, k) => {
-    const [, message] = /^\/\/ error: (.*)$/.exec(line) ?? [];
+    const [, message] = /^ *\/\/ error: (.*)$/.exec(line) ?? [];
     return message === undefined ? [] : [[k + 2, message] as const];
   });
   expect(expected.length).toBeGreaterThan(25);

@@ -3,7 +3,21 @@
  * wrong. Compiled by mistakes.test.ts, and by nothing else.
  */
 import { openDevice, parseBook, priceBook, solve } from "feynkac";
-import { i32, kernel, read, real, bool, write } from "feynkac/kernel";
+import {
+  bool,
+  fn,
+  type FunctionOf,
+  i32,
+  kernel,
+  type KernelFunction,
+  type ParamsOf,
+  read,
+  real,
+  record,
+  type ResultOf,
+  type ValueOf,
+  write,
+} from "feynkac/kernel";
 import type { EquationProblem } from "feynkac/fdm";
 
 const device = await openDevice();
@@ -121,3 +135,106 @@ device.launch(compiled, { u, n: 8, half: 1, out }, { items: 8 });
 device.launch(compiled, { u, n: 8, half: true, out }, { item: 8 });
 // error: Type '"double"' is not assignable to type
 await device.compile(scale, { precision: "double" });
+
+// Kernel functions and their records: right …
+const Row = record({ lower: real, diagonal: real, upper: real });
+const Mesh = record({ nodes: i32, x: read(real), kinds: read(i32), closed: bool, first: Row });
+const assemble = fn({
+  params: { mesh: Mesh, rate: real, u: write(real) },
+  body({ mesh, rate, u }, gpu) {
+    const { lower, upper } = mesh.first;
+    if (mesh.closed) u[0] = rate * mesh.x[mesh.kinds[0]];
+    return { lower, u, inner: { upper: upper * gpu.real(mesh.nodes) } };
+  },
+});
+const allocate = fn({ params: [], body: (_, gpu) => ({ u: gpu.privateReal(4), kinds: gpu.privateI32(4) }) });
+const barrier = fn({
+  params: { u: write(real) },
+  *body({ u }) {
+    yield;
+    return { first: u[0] };
+  },
+});
+const positional = fn({ params: [real, read(i32), Row], body: ([x, kinds, { lower }]) => x + kinds[0] + lower });
+const optional = undefined as FunctionOf<(of: { S: number }) => number> | undefined;
+/** A factory states what it makes without `any`. */
+function assembleWith(_variant: boolean): FunctionOf<(of: ParamsOf<typeof assemble>) => ResultOf<typeof assemble>> {
+  return assemble;
+}
+const same: KernelFunction<{ readonly row: typeof Row }, number> = fn({
+  params: { row: Row },
+  body: ({ row }) => row.lower,
+});
+kernel({
+  params: { x: read(real), kinds: read(i32), out: write(real) },
+  env: { assemble, allocate, barrier, positional, optional, same, NODES: 4, made: assembleWith(true) },
+  *body({ x, kinds, out }, gpu, { assemble, allocate, barrier, positional, optional, same, NODES, made }) {
+    const first = { lower: 1, diagonal: 2, upper: 3 };
+    const mesh = { nodes: NODES, x, kinds, closed: true, first };
+    const own = allocate();
+    const { inner, lower } = assemble({ mesh, rate: 0.5, u: own.u });
+    made({ mesh, rate: 1, u: out });
+    const result: ResultOf<typeof assemble> = assemble({
+      mesh: { nodes: 4, x, kinds, closed: false, first },
+      rate: lower,
+      u: out,
+    });
+    let ends = yield* barrier(own);
+    ends = { first: inner.upper };
+    out[0] = ends.first + result.inner.upper + positional(0.5, own.kinds, first) + same({ row: first });
+    if (optional !== undefined) out[1] = optional({ S: 1 });
+
+    // … and wrong.
+    // error: Property 'rate' is missing
+    assemble({ mesh, u: out });
+    // error: 'rates' does not exist in type
+    assemble({ mesh, rate: 1, u: out, rates: 2 });
+    // error: Type '"i32"' is not assignable to type '"real"'
+    assemble({ mesh: { nodes: 4, x: kinds, kinds: x, closed: true, first }, rate: 1, u: out });
+    // error: is not assignable to type '"write"'
+    assemble({ mesh, rate: 1, u: x });
+    // error: Type 'number' is not assignable to type 'Numbers<"real">'
+    assemble({ mesh, rate: 1, u: 2 });
+    // error: is not assignable to type 'number'
+    assemble({ mesh, rate: out, u: out });
+    // error: Type 'number' is not assignable to type 'boolean'
+    assemble({ mesh: { nodes: 4, x, kinds, closed: 1, first }, rate: 1, u: out });
+    // error: Property 'upper' is missing
+    assemble({ mesh: { nodes: 4, x, kinds, closed: true, first: { lower: 1, diagonal: 2 } }, rate: 1, u: out });
+    // error: Expected 1 arguments, but got 3
+    assemble(mesh, 1, out);
+    // error: Property 'uper' does not exist
+    out[0] = assemble({ mesh, rate: 1, u: out }).inner.uper;
+    // error: Type '"real"' is not assignable to type '"i32"'
+    out[0] = positional(1, x, first);
+    // error: Expected 3 arguments, but got 2
+    out[0] = positional(1, kinds);
+    // error: Cannot invoke an object which is possibly 'undefined'
+    out[0] = optional({ S: 1 });
+    // error: Argument of type 'Numbers<"real">' is not assignable
+    gpu.atomicAdd(out, 0, 1);
+  },
+});
+fn({
+  params: { mesh: Mesh, rate: real },
+  env: { positional },
+  // error: Property 'rat' does not exist
+  body({ mesh, rat }, _gpu, { positional }) {
+    // error: Cannot assign to 'lower' because it is a read-only property
+    mesh.first.lower = 1;
+    // error: is not assignable to type '"write"'
+    const x: ValueOf<ReturnType<typeof write<"real">>> = mesh.x;
+    // error: Expected 3 arguments, but got 1
+    return positional(x[0] + rat);
+  },
+});
+fn({
+  params: [real],
+  env: { positional },
+  // error: Property 'missing' does not exist
+  body: ([x], _gpu, { missing }) => x + missing,
+});
+// error: is not assignable to type 'EnvironmentValue'
+fn({ params: [real], env: { helper: (x: number) => x }, body: ([x]) => x });
+// error: is not assignable to type 'Declaration'
+record({ lower: 1 });

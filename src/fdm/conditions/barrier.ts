@@ -1,5 +1,5 @@
-import { bool, fn, i32, read, real, write } from "../../kernel/index.ts";
-import { Column } from "../operator/column.ts";
+import { bool, fn, i32, real, record, write } from "../../kernel/index.ts";
+import { Column, valueAt } from "../operator/column.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
@@ -13,7 +13,7 @@ export const barrierWords = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
 
 /** Lower than any bound: a node that cannot be exercised. */
-export const NEVER = -1e30;
+export const NEVER_EXERCISED = -1e30;
 
 /**
  * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier
@@ -25,7 +25,7 @@ export function knockOut(barriers: number, crossing = false) {
   return fn({
     name: "knockOut",
     params: [Column, i32, write(real), i32],
-    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, min: ZERO_VALUE_GUARD },
+    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, guard: ZERO_VALUE_GUARD },
     body([coefficients, row, u, nodes], gpu, env) {
       const { values, pitch, instance } = coefficients;
       for (let k = 0; k < env.barriers; k++) {
@@ -38,8 +38,8 @@ export function knockOut(barriers: number, crossing = false) {
         for (let i = 0; i < nodes; i++) {
           const beyond = side * (gpu.real(i) - node);
           const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
-          let out = value + env.min;
-          if (env.crossing && beyond < 1.5) out = values[at + 5 * pitch] * u[i] + values[at + 6 * pitch] + env.min;
+          let out = value + env.guard;
+          if (env.crossing && beyond < 1.5) out = values[at + 5 * pitch] * u[i] + values[at + 6 * pitch] + env.guard;
           u[i] = beyond > 0.5 ? out : here;
         }
       }
@@ -48,10 +48,12 @@ export function knockOut(barriers: number, crossing = false) {
 }
 
 /**
- * The ends of the live nodes from an event's date back to the one before: the nodes at and beyond which the trade is
- * knocked out, −1 and `nodes` where no barrier is monitored. `held`: the value there stays as it is; else it is
- * discounted like any other.
+ * The ends of the live nodes: those at and beyond which the trade is knocked out, −1 and `nodes` where no barrier is
+ * monitored. `held`: the value there stays as it is; else it is discounted like any other.
  */
+export const Ends = record({ low: i32, high: i32, lowHeld: bool, highHeld: bool, lowValue: real, highValue: real });
+
+/** The ends from an event's date back to the one before. */
 export const readEnds = (barriers: number) =>
   fn({
     name: "readEnds",
@@ -70,11 +72,17 @@ export const readEnds = (barriers: number) =>
     },
   });
 
-/**
- * Before a step: the right-hand side of a row without neighbours, (1 + hr)·y = u, for which y is the value held there.
- * After it, with `hRate` = 0: that value itself.
- */
-export const holdEnd = fn({
+/** Whether node i is at or beyond an end, and so without neighbours. */
+export const cutOff = fn({
+  name: "cutOff",
+  params: [Ends, i32],
+  body([{ low, high }, i]) {
+    return i <= low || i >= high;
+  },
+});
+
+/** Sets what is `held` at a node: value·(1 + hr) before a step, so that the step leaves the value itself. */
+const holdEnd = fn({
   name: "holdEnd",
   params: [write(real), i32, i32, bool, real, real],
   body([u, nodes, end, held, value, hRate]) {
@@ -84,15 +92,29 @@ export const holdEnd = fn({
   },
 });
 
+/**
+ * Before a step: the right-hand side of the rows without neighbours, (1 + hr)·y = u, for which y is the value held
+ * there. After it, with `hRate` = 0: that value itself.
+ */
+export const holdEnds = fn({
+  name: "holdEnds",
+  params: [write(real), i32, Ends, real],
+  env: { holdEnd },
+  body([u, nodes, { low, lowHeld, lowValue, high, highHeld, highValue }, hRate], _gpu, { holdEnd }) {
+    holdEnd(u, nodes, low, lowHeld, lowValue, hRate);
+    holdEnd(u, nodes, high, highHeld, highValue, hRate);
+  },
+});
+
 /** Beyond the ends nobody can exercise, nor on an end that is held, whose value knows of exercise already. */
 export const liveObstacle = fn({
   name: "liveObstacle",
-  params: [read(real), i32, i32, i32, write(real), i32, i32, bool, i32, bool],
-  env: { never: NEVER },
-  body([table, column, pitch, instance, obstacle, nodes, low, lowHeld, high, highHeld], _gpu, { never }) {
+  params: [Column, i32, write(real), i32, Ends],
+  env: { never: NEVER_EXERCISED, valueAt },
+  body([table, column, obstacle, nodes, { low, lowHeld, high, highHeld }], _gpu, { never, valueAt }) {
     for (let i = 0; i < nodes; i++) {
       const dead = i < low || i > high || (i === low && lowHeld) || (i === high && highHeld);
-      const payoff = table[(column * nodes + i) * pitch + instance];
+      const payoff = valueAt(table, column * nodes + i);
       obstacle[i] = dead ? never : payoff;
     }
   },

@@ -16,12 +16,11 @@ const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
 function regionText(
   condition: GivenCondition & { kind: "knock-out" },
   k: number,
-  names: readonly string[],
   env: Environment,
 ): string {
   const edge = (name: "below" | "above", given: Given | undefined): string[] => {
     if (given === undefined) return [];
-    env[`${name}${k}`] = numberAdapter(given, names);
+    env[`${name}${k}`] = numberAdapter(given);
     const level = `env.${name}${k}(${STATE})`;
     return [name === "below" ? `S - slack * Math.abs(S) <= ${level}` : `S + slack * Math.abs(S) >= ${level}`];
   };
@@ -38,18 +37,17 @@ function edgeTests({ below, above }: GivenCondition & { kind: "knock-out" }, k: 
 /** The knock-outs at all times. Undefined where there are none. */
 export function regionFunctions(
   conditions: readonly GivenCondition[],
-  names: readonly string[],
 ): RegionCode | undefined {
   const regions = conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined ? [condition] : [],
   );
   if (regions.length === 0) return undefined;
   const env: Environment = {};
-  const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${regionText(region, k, names, env)})`);
+  const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${regionText(region, k, env)})`);
   const values: Environment = { ...env };
   const edges = regions.map((region, k) => `if ((mask & ${1 << k}) !== 0) { ${edgeTests(region, k, "ok = false")} }`);
   const cases = regions.map((region, k) => {
-    values[`value${k}`] = numberAdapter(region.value, names);
+    values[`value${k}`] = numberAdapter(region.value);
     return `if (${inside[k]}) value = env.value${k}(${STATE});`;
   });
   const params = [...stateParams, i32];
@@ -81,19 +79,18 @@ export function regionFunctions(
  */
 export function pointwiseFunction(
   conditions: readonly GivenCondition[],
-  names: readonly string[],
 ): KernelFunction<any, any> | undefined {
   const env: Environment = {};
   const cases = conditions.flatMap((condition, k) => {
     if (condition.kind === "jump" || condition.dates === undefined) return [];
     if (condition.kind === "exercise") {
-      env[`payoff${k}`] = numberAdapter(condition.payoff, names);
+      env[`payoff${k}`] = numberAdapter(condition.payoff);
       return [
         `if (k === ${k}) { const payoff = env.payoff${k}(${STATE}); ok = Number.isFinite(payoff); value = Math.max(u, payoff); }`,
       ];
     }
-    env[`value${k}`] = numberAdapter(condition.value, names);
-    const inside = regionText(condition, k, names, env);
+    env[`value${k}`] = numberAdapter(condition.value);
+    const inside = regionText(condition, k, env);
     const paid = `value = env.value${k}(${STATE}); ok = Number.isFinite(value);`;
     return [`if (k === ${k}) { if (${inside}) { ${paid} } ${edgeTests(condition, k, "ok = false")} }`];
   });
@@ -109,11 +106,10 @@ export function pointwiseFunction(
 /** (t, S, …, k) → where S jumps to under condition k; and whether k is a jump. Undefined where there are none. */
 export function jumpFunctions(
   conditions: readonly GivenCondition[],
-  names: readonly string[],
 ): { readonly jump: KernelFunction<any, number>; readonly isJump: KernelFunction<any, any> } | undefined {
   const jumps = conditions.flatMap((condition, k) => (condition.kind === "jump" ? [{ k, to: condition.to }] : []));
   if (jumps.length === 0) return undefined;
-  const env: Environment = Object.fromEntries(jumps.map(({ k, to }) => [`to${k}`, numberAdapter(to, names)]));
+  const env: Environment = Object.fromEntries(jumps.map(({ k, to }) => [`to${k}`, numberAdapter(to)]));
   const cases = jumps.map(({ k }) => `if (k === ${k}) value = env.to${k}(${STATE});`);
   return {
     jump: functionFromSource({

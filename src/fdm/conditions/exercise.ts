@@ -1,4 +1,5 @@
 import { fn, i32, read, real, write } from "../../kernel/index.ts";
+import { Column, valueAt } from "../operator/column.ts";
 
 /**
  * What the two nodes about a bend of V are to be lowered by, from the premiums f at them, `below` and `here`, and at
@@ -77,12 +78,12 @@ export const exercisedByHalf = fn({
  */
 export const exerciseByHalves = fn({
   name: "exerciseByHalves",
-  params: [write(real), read(real), i32, i32, i32, i32, i32],
-  env: { exercisedByHalf },
-  body([u, table, mean, obstacle, nodes, pitch, instance], _gpu, env) {
+  params: [write(real), Column, i32, i32, i32],
+  env: { exercisedByHalf, valueAt },
+  body([u, table, mean, obstacle, nodes], _gpu, { exercisedByHalf, valueAt }) {
     for (let i = 0; i < nodes; i++) {
-      const paid = table[(obstacle * nodes + i) * pitch + instance];
-      u[i] = env.exercisedByHalf(u[i], table[(mean * nodes + i) * pitch + instance], paid);
+      const paid = valueAt(table, obstacle * nodes + i);
+      u[i] = exercisedByHalf(u[i], valueAt(table, mean * nodes + i), paid);
     }
   },
 });

@@ -1,18 +1,28 @@
-import { bool, fn, i32, read, real, write } from "../../kernel/index.ts";
+import { bool, fn, read, real, write } from "../../kernel/index.ts";
+import { Rows } from "../operator/factor.ts";
 
 /**
  * Solves the rows (−a, 1 + hr + a + c, −c)·y = u where `active` is 0, and y = bound where it is 1; y is left in z. The
- * row sums are carried along (see `solverKernel`), so that nothing is subtracted.
+ * row sums are carried along (see `solverKernel`), so that nothing is subtracted. The bound is obstacle +
+ * weightOfOld·(u − obstacle).
  */
 const solvePolicy = fn({
   name: "solvePolicy",
-  params: [read(real), write(real), read(real), read(real), read(real), read(real), write(real), i32, real, real],
-  body([u, z, a, c, obstacle, active, factor, nodes, hRate, memory]) {
+  params: {
+    u: read(real),
+    z: write(real),
+    rows: Rows,
+    obstacle: read(real),
+    active: read(real),
+    factor: write(real),
+    weightOfOld: real,
+  },
+  body({ u, z, rows: { a, c, nodes, hRate }, obstacle, active, factor, weightOfOld }) {
     let excess = 1.0;
     let y = 0.0;
     for (let i = nodes - 1; i >= 0; i--) {
       if (active[i] > 0.5) {
-        y = obstacle[i] + memory * (u[i] - obstacle[i]);
+        y = obstacle[i] + weightOfOld * (u[i] - obstacle[i]);
         factor[i] = 0.0;
         excess = 1.0;
       } else {
@@ -33,13 +43,20 @@ const solvePolicy = fn({
 });
 
 /**
- * Exercises where y is below its bound, holds on where exercise would need a negative multiplier; returns how many rows
- * changed.
+ * Exercises where y is below its bound, and continues where exercise would need a negative multiplier; returns how many
+ * rows changed.
  */
 const improvePolicy = fn({
   name: "improvePolicy",
-  params: [read(real), read(real), read(real), read(real), read(real), write(real), i32, real, real],
-  body([u, y, a, c, obstacle, active, nodes, hRate, memory]) {
+  params: {
+    u: read(real),
+    y: read(real),
+    rows: Rows,
+    obstacle: read(real),
+    active: write(real),
+    weightOfOld: real,
+  },
+  body({ u, y, rows: { a, c, nodes, hRate }, obstacle, active, weightOfOld }) {
     let changes = 0;
     for (let i = 0; i < nodes; i++) {
       if (active[i] > 0.5) {
@@ -50,7 +67,7 @@ const improvePolicy = fn({
           active[i] = 0.0;
           changes++;
         }
-      } else if (y[i] < obstacle[i] + memory * (u[i] - obstacle[i])) {
+      } else if (y[i] < obstacle[i] + weightOfOld * (u[i] - obstacle[i])) {
         active[i] = 1.0;
         changes++;
       }
@@ -66,17 +83,25 @@ const improvePolicy = fn({
  */
 export const policyStep = fn({
   name: "policyStep",
-  params: [write(real), write(real), read(real), read(real), read(real), write(real), write(real), i32, real, bool],
+  params: {
+    u: write(real),
+    z: write(real),
+    rows: Rows,
+    obstacle: read(real),
+    active: write(real),
+    factor: write(real),
+    crankNicolson: bool,
+  },
   env: { solvePolicy, improvePolicy },
-  body([u, z, a, c, obstacle, active, factor, nodes, hRate, crankNicolson], _gpu, env) {
+  body({ u, z, rows, obstacle, active, factor, crankNicolson }, _gpu, env) {
     // The bound is obstacle for u_new, so (obstacle + u)/2 for y = (u_new + u)/2.
-    const memory = crankNicolson ? 0.5 : 0.0;
+    const weightOfOld = crankNicolson ? 0.5 : 0.0;
     for (let round = 0; round < 12; round++) {
-      env.solvePolicy(u, z, a, c, obstacle, active, factor, nodes, hRate, memory);
-      const changes = env.improvePolicy(u, z, a, c, obstacle, active, nodes, hRate, memory);
+      env.solvePolicy({ u, z, rows, obstacle, active, factor, weightOfOld });
+      const changes = env.improvePolicy({ u, y: z, rows, obstacle, active, weightOfOld });
       if (changes === 0) break;
     }
-    for (let i = 0; i < nodes; i++) {
+    for (let i = 0; i < rows.nodes; i++) {
       const y = crankNicolson ? z[i] + z[i] - u[i] : z[i];
       u[i] = Math.max(y, obstacle[i]);
     }

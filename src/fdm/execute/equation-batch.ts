@@ -1,8 +1,8 @@
 import type { CompiledKernel, Device } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
-import type { Precision } from "../../kernel/index.ts";
-import { equationKernel } from "./item/equation-kernel.ts";
-import { privateArrays } from "./item/equation-variant.ts";
+import type { Kernel, Precision } from "../../kernel/index.ts";
+import { equationKernel, sharedEquationKernel } from "./item/equation-kernel.ts";
+import { type EquationVariant, privateArrays } from "./item/equation-variant.ts";
 import {
   type Instance,
   type InstanceResult,
@@ -50,19 +50,27 @@ export class BatchSolver {
   private readonly setting: LaunchSetting;
   private readonly meshes = new Map<string, AxisMesh>();
 
-  private constructor(setting: LaunchSetting) {
+  private readonly variant: EquationVariant;
+
+  private constructor(setting: LaunchSetting, variant: EquationVariant) {
     this.setting = setting;
+    this.variant = variant;
   }
 
   /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
   static async create(device: Device, model: Model, precision: Precision, pace: Pace): Promise<BatchSolver> {
-    const capacity = capacityOf(device, model, precision);
-    const kernel = await device.compile(equationKernel({ ...model.variant, capacity }), { precision });
-    return new BatchSolver({ device, kernel, model, pace });
+    const variant = { ...model.variant, capacity: capacityOf(device, model, precision) };
+    const kernel = await device.compile(sharedEquationKernel(variant), { precision });
+    return new BatchSolver({ device, kernel, model, pace }, variant);
   }
 
   get kernel(): CompiledKernel {
     return this.setting.kernel;
+  }
+
+  /** What is compiled, in this very model's functions: the kernel's own may be those of another model. */
+  get source(): Kernel {
+    return equationKernel(this.variant);
   }
 
   /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates. */

@@ -78,7 +78,7 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
  * @throws the signal's reason, between launches
  */
 export async function launch(
-  { device, kernel, model: { descending, variant }, pace }: LaunchSetting,
+  { device, kernel, model: { descending, variant, literals }, pace }: LaunchSetting,
   program: TimeProgram,
   instances: readonly Instance[],
 ): Promise<InstanceResult[]> {
@@ -110,7 +110,7 @@ export async function launch(
       rows,
       dates,
       table: filled(element, packedMeshes(instances, descending)),
-      parameters: filled(element, packedParameters(instances)),
+      parameters: filled(element, packedParameters(instances, literals)),
       words: filled("i32", program.words),
       reals: filled(element, program.reals),
       out,
@@ -167,12 +167,12 @@ function packedMeshes(instances: readonly Instance[], descending: boolean): Floa
   return table;
 }
 
-function packedParameters(instances: readonly Instance[]): Float64Array {
+function packedParameters(instances: readonly Instance[], literals: readonly number[]): Float64Array {
   const pitch = instances.length;
-  const rows = instances[0].entry.length + instances[0].timeline.dates.length;
+  const rows = instances[0].entry.length + literals.length + instances[0].timeline.dates.length;
   const parameters = new Float64Array(rows * pitch);
   instances.forEach(({ entry, timeline: { dates } }, l) => {
-    [...entry, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
+    [...entry, ...literals, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
   });
   return parameters;
 }

@@ -19,7 +19,7 @@ import { cellOf, coarser, isBeyond, type KinkedMesh, type Mesh, mesh, nodeAt, no
 import { pinnedMesh } from "../mesh/pinned-mesh.ts";
 import { type Diffusion, type OneFactorProblem, volatilityAt } from "../problem/one-factor.ts";
 import { timesOf } from "../time/nested-times.ts";
-import type { ExerciseScheme, SolverVariant } from "./item/kernel.ts";
+import type { ExerciseScheme, SolverVariant } from "./variant.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 import { checkFormula } from "../problem/volatility-check.ts";
 

@@ -1,43 +1,46 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
+import { cutOff, Ends } from "../conditions/barrier.ts";
 
 /** As much inflow as a row at an end may have, see `matrixRow`. */
 const MAX_INFLOW = -0.5;
 
+/** Rows (−a, 1 + hr + a + c, −c) of I − hL as they are, not factored. */
+export const Rows = record({ a: read(real), c: read(real), nodes: i32, hRate: real });
+
+/** Factors of I − hL from `start` on: 1/pivot, a/pivot and c/pivot. */
+export const Factors = record({ inverse: write(real), lower: write(real), upper: write(real), start: i32 });
+
 /**
- * Factors I − hL from rows (−a, 1 + hr + a + c, −c) of another h, `ratio` times as long: the inverse pivots, a/pivot
- * and c/pivot. Row sums are carried along (see `solverKernel`). With barriers the rows up to `low` and from `high` on
- * lose their neighbours. The factors stand from `start` on. Cost: 9 flops, one of them a division, and 5 words of
- * private memory a node.
+ * Factors I − hL from rows (−a, 1 + hr + a + c, −c) of another h, `ratio` times as long; hr is that of the new h. Row
+ * sums are carried along (see `solverKernel`). With barriers the rows at and beyond the `ends` lose their neighbours.
+ * Cost: 9 flops, one of them a division, and 5 words of private memory a node.
  */
-export function factorRows(hasBarriers: boolean): KernelFunction<any, void> {
+export function factorRows(hasBarriers: boolean) {
   return fn({
     name: "factorRows",
-    params: [read(real), read(real), real, real, i32, i32, i32, write(real), write(real), write(real), i32],
-    env: { hasBarriers, max: MAX_INFLOW },
-    body(
-      [rowLower, rowUpper, ratio, hRate, low, high, nodes, inverse, lower, upper, start],
-      _gpu,
-      { hasBarriers, max },
-    ) {
+    params: { rows: Rows, ratio: real, ends: Ends, factors: Factors },
+    env: { hasBarriers, max: MAX_INFLOW, cutOff },
+    body({ rows, ratio, ends, factors }, _gpu, { hasBarriers, max, cutOff }) {
+      const { nodes, hRate } = rows;
       let excess = 1.0; // 1 − lower[i + 1]
       for (let i = nodes - 1; i >= 0; i--) {
-        let a = rowLower[i] * ratio;
-        let c = rowUpper[i] * ratio;
+        let a = rows.a[i] * ratio;
+        let c = rows.c[i] * ratio;
         if (i === 0 || i === nodes - 1) {
           a = a < max ? 0.0 : a;
           c = c < max ? 0.0 : c;
         }
-        if (hasBarriers && (i <= low || i >= high)) {
+        if (hasBarriers && cutOff(ends, i)) {
           a = 0.0;
           c = 0.0;
         }
         const rest = 1 + hRate + c * excess;
         const pivot = 1 / (rest + a);
         excess = rest * pivot;
-        const at = start + i;
-        inverse[at] = pivot;
-        lower[at] = a * pivot;
-        upper[at] = c * pivot;
+        const at = factors.start + i;
+        factors.inverse[at] = pivot;
+        factors.lower[at] = a * pivot;
+        factors.upper[at] = c * pivot;
       }
     },
   });

@@ -1,8 +1,11 @@
-import { fn, i32, real } from "../../kernel/index.ts";
+import { fn, i32, real, record } from "../../kernel/index.ts";
 import { Column, valueAt } from "./column.ts";
 
 /** Words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
+
+/** h, h·σ² (h if σ comes from elsewhere), h·(r − q), h·r; of a formula in S and t the time and the shift of σ. */
+export const Coefficients = record({ h: real, hVariance: real, hDrift: real, hRate: real, time: real, shift: real });
 
 /** A factorisation's coefficients of an instance, from `row` on; see `solverKernel`. */
 export function readCoefficients(formula: boolean) {

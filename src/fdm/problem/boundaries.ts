@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import { isObject, knownKeys, oneOf } from "./checks.ts";
-import { type Given, givenNumber, numberAdapter } from "./functions.ts";
+import { type Given, givenNumber, numberAdapter, type State } from "./functions.ts";
 import type { BoundaryCode } from "../execute/item/equation-variant.ts";
 import type { AnyProblem, Boundary } from "./equation.ts";
 
@@ -16,7 +16,7 @@ export interface GivenEnds {
 }
 
 /** @throws SpecError | KernelError with the place */
-export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: readonly string[]): GivenEnds {
+export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: State): GivenEnds {
   const stray = Object.keys(boundaries ?? {}).find((name) => name !== axis);
   if (stray !== undefined) throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axis}`);
   const ends = boundaries?.[axis] ?? {};
@@ -27,7 +27,7 @@ export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: re
   return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
 }
 
-function givenBoundary(path: string, boundary: Boundary<string>, state: readonly string[]): GivenBoundary {
+function givenBoundary(path: string, boundary: Boundary<string>, state: State): GivenBoundary {
   isObject(path, boundary, "an object with its kind");
   switch (boundary.kind) {
     case "dirichlet":
@@ -43,6 +43,6 @@ function givenBoundary(path: string, boundary: Boundary<string>, state: readonly
   }
 }
 
-export function boundaryCode({ kind, number }: GivenBoundary, state: readonly string[]): BoundaryCode {
-  return { kind, number: number === undefined ? undefined : numberAdapter(number, state) };
+export function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
+  return { kind, number: number === undefined ? undefined : numberAdapter(number) };
 }

@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
-import { type Given, givenNumber } from "./functions.ts";
+import { type Given, givenNumber, type State } from "./functions.ts";
 import type { Condition, ExerciseMethod, Quantity } from "./equation.ts";
 import { type ParameterValues, quantityOf } from "./quantity.ts";
 
@@ -34,7 +34,7 @@ const MAX_REGIONS = 8;
 /** @throws SpecError | KernelError with the place, `conditions[1].to` */
 export function givenConditions(
   conditions: readonly Condition<string>[],
-  state: readonly string[],
+  state: State,
   names: readonly string[],
 ): GivenCondition[] {
   const all = conditions.map((condition, k) => givenCondition(`conditions[${k}]`, condition, state, names));
@@ -52,7 +52,7 @@ export function givenConditions(
 function givenCondition(
   path: string,
   condition: Condition<string>,
-  state: readonly string[],
+  state: State,
   names: readonly string[],
 ): GivenCondition {
   isObject(path, condition, "an object with its kind");

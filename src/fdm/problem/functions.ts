@@ -6,23 +6,33 @@ import {
   functionFromSource,
   i32,
   type KernelFunction,
-  kernelFromSource,
-  lower,
+  type KernelIR,
+  type Lifted,
+  liftLiterals,
   read,
   real,
   type ResultKind,
   resultOf,
   runWithin,
   userFunction,
-  write,
 } from "../../kernel/index.ts";
 import { shownType } from "./checks.ts";
+
+/** What functions of a problem are given: the state, and behind the user's parameters their own literals. */
+export interface State {
+  /** t, the axis, the parameters: the order in which functions take the state. */
+  readonly names: readonly string[];
+  /** Those of all functions so far, by which problems with the same kernels differ. */
+  readonly literals: number[];
+}
 
 /** A function of the state as the user gave it, with the place it stands at. */
 export interface Given {
   readonly path: string;
-  /** Of t, the axis and the parameters, in this order. */
+  /** Of t, the axis, the parameters and the function's literals, in this order. */
   readonly call: KernelFunction<any, any>;
+  /** The arguments of `call` inside an adapter. */
+  readonly args: string;
   /** Its value, or values by name, in f64 on the host; NaN where a loop did not end. */
   readonly at: (...state: readonly number[]) => any;
   readonly dependsOnTime: boolean;
@@ -39,16 +49,28 @@ export const stateParams = [real, real, read(real), i32, i32] as const;
 
 /**
  * "t, S, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
+ * Literals are behind the parameters, those of other functions between.
  */
-const argumentsText = (parameters: number): string =>
-  ["t", "S", ...Array.from({ length: parameters }, (_, k) => `parameters[${k} * pitch + instance]`)].join(", ");
+function argumentsText({ names, literals }: State, own: number): string {
+  const rows = [...names.keys()].slice(0, -2);
+  for (let k = literals.length - own; k < literals.length; k++) rows.push(names.length - 2 + k);
+  return ["t", "S", ...rows.map((row) => `parameters[${row} * pitch + instance]`)].join(", ");
+}
 
 /** @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function */
-export function givenNumber(path: string, value: unknown, names: readonly string[]): Given {
-  const call = numberFunction(path, value, names);
-  const kind = resultOf(call, "f64");
+export function givenNumber(path: string, value: unknown, state: State): Given {
+  const { names } = state;
+  const fn = numberFunction(path, value, names);
+  const kind = resultOf(fn, "f64");
   if (kind !== "number") throw wrongResult(path, value, kind, "a number", names);
-  return { path, call, ...probed(path, call, names.length, ["k"], ([value]) => value) };
+  const lifted = liftLiterals(fn, ["k"], LOOP_BUDGET);
+  return { path, ...taken(state, lifted), ...onHost(fn, lifted, ([value]) => value) };
+}
+
+/** A function with its literals among those of the state. */
+function taken(state: State, { call, values }: Pick<Lifted, "call" | "values">): Pick<Given, "call" | "args"> {
+  state.literals.push(...values);
+  return { call, args: argumentsText(state, values.length) };
 }
 
 function wrongResult(
@@ -92,13 +114,15 @@ export interface GivenEquation extends Given {
 }
 
 /** @throws KernelError | SpecError (an unknown coefficient) */
-export function givenEquation(equation: unknown, axis: string, names: readonly string[]): GivenEquation {
+export function givenEquation(equation: unknown, axis: string, state: State): GivenEquation {
   const path = "equation";
+  const { names } = state;
   const labels = { a: `${axis}${axis}`, b: axis, c: "V", d: "source" };
-  const call: KernelFunction<any, any> =
-    typeof equation === "function" ? userFunction(names, equation as never, path) : composed(equation, labels, names);
+  const parts = typeof equation === "function" ? undefined : partsOf(equation, labels, names);
+  const fn: KernelFunction<any, any> =
+    parts === undefined ? userFunction(names, equation as never, path) : composed(parts, names.length);
   const known: readonly string[] = Object.values(labels);
-  const kind = resultOf(call, "f64");
+  const kind = resultOf(fn, "f64");
   if (typeof kind === "string" || kind.has("t"))
     throw wrongResult(path, equation, kind, `an object with some of ${known.join(", ")}`, names);
   for (const [name, field] of kind) {
@@ -111,87 +135,109 @@ export function givenEquation(equation: unknown, axis: string, names: readonly s
   }
   const text = (label: string): string => (kind.has(label) ? `k.${label}` : "0.0");
   const reads = { a: text(labels.a), b: text(labels.b), c: text(labels.c), d: text(labels.d) };
+  if (parts !== undefined) return { path, ...liftedParts(parts, state), reads, labels };
   const fields = [...kind.keys()];
   const byName = (values: Float64Array): object => Object.fromEntries(fields.map((name, k) => [name, values[k]]));
-  const used = fields.map((name) => `k.${name}`);
-  return { path, call, ...probed(path, call, names.length, used, byName), reads, labels };
+  const lifted = liftLiterals(
+    fn,
+    fields.map((name) => `k.${name}`),
+    LOOP_BUDGET,
+  );
+  return { path, ...taken(state, lifted), ...onHost(fn, lifted, byName), reads, labels };
 }
 
-/** One function of formulas by name, runnable on the host, too. */
-function composed(
-  equation: unknown,
-  labels: GivenEquation["labels"],
-  names: readonly string[],
-): KernelFunction<any, any> {
+/** Functions by the names of the coefficients. */
+type Parts = readonly (readonly [name: string, call: KernelFunction<any, any>])[];
+
+function partsOf(equation: unknown, labels: GivenEquation["labels"], names: readonly string[]): Parts {
   if (typeof equation !== "object" || equation === null)
     throw new SpecError(`equation: got ${shownType(equation)}, expected a function of the state or formulas by name`);
   const known: readonly string[] = Object.values(labels);
   const unknown = Object.keys(equation).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw new SpecError(`equation.${unknown}: unknown; the coefficients are ${known.join(", ")}`);
-  const parts = Object.entries(equation).map(
+  return Object.entries(equation).map(
     ([key, value]) => [key, numberFunction(`equation.${key}`, value, names)] as const,
   );
-  const args = names.map((_, k) => `x${k}`).join(", ");
-  const fields = parts.map(([key], k) => `${key}: f${k}(${args})`).join(", ");
+}
+
+/** One function of `count` values of the state; each part takes its own literals behind them. */
+function composed(parts: Parts, count: number): KernelFunction<any, any> {
+  const state = Array.from({ length: count }, (_, k) => `x${k}`);
+  const all = [...state];
+  const fields = parts.map(([key, { params }], k) => {
+    const own = params.slice(count).map((_: unknown, l: number) => `l${all.length + l}`);
+    all.push(...own);
+    return `${key}: f${k}(${[...state, ...own].join(", ")})`;
+  });
   return functionFromSource({
     name: "equation",
-    params: names.map(() => real),
+    params: all.map(() => real),
     env: Object.fromEntries(parts.map(([, part], k) => [`f${k}`, part])),
-    source: `([${args}], gpu, { ${parts.map((_, k) => `f${k}`).join(", ")} }) => ({ ${fields} })`,
-    run: (...state: number[]) => Object.fromEntries(parts.map(([key, part]) => [key, part(...state)])),
+    source: `([${all.join(", ")}], gpu, { ${parts.map((_, k) => `f${k}`).join(", ")} }) => ({ ${fields.join(", ")} })`,
   });
 }
 
+/** The parts' literals are among those of the state, one part after the other. */
+function liftedParts(parts: Parts, state: State): Pick<Given, "call" | "args" | "at" | "dependsOnTime"> {
+  const lifted = parts.map(([, part]) => liftLiterals(part, ["k"], LOOP_BUDGET));
+  const call = composed(
+    parts.map(([key], k) => [key, lifted[k].call]),
+    state.names.length,
+  );
+  const hosts = parts.map(([, part], k) => onHost(part, lifted[k], ([value]) => value));
+  return {
+    ...taken(state, { call, values: lifted.flatMap(({ values }) => values) }),
+    at: (...values) => Object.fromEntries(parts.map(([key], k) => [key, hosts[k].at(...values) as number])),
+    dependsOnTime: hosts.some(({ dependsOnTime }) => dependsOnTime),
+  };
+}
+
 /** A kernel function (t, S, parameters, pitch, instance) → number. */
-export function numberAdapter({ call, path }: Given, names: readonly string[]): KernelFunction<any, number> {
+export function numberAdapter({ call, args, path }: Given): KernelFunction<any, number> {
   return functionFromSource({
     name: path,
     params: stateParams,
     env: { f: call },
-    source: `([t, S, parameters, pitch, instance], gpu, { f }) => f(${argumentsText(names.length - 2)})`,
+    source: `([t, S, parameters, pitch, instance], gpu, { f }) => f(${args})`,
   });
 }
 
 /** A kernel function (t, S, parameters, pitch, instance) → { a, b, c, d }. */
-export function equationAdapter({ call, reads }: GivenEquation, names: readonly string[]): KernelFunction<any, any> {
+export function equationAdapter({ call, args, reads }: GivenEquation): KernelFunction<any, any> {
   return functionFromSource({
     name: "equation",
     params: stateParams,
     env: { f: call },
     source:
-      `([t, S, parameters, pitch, instance], gpu, { f }) => { const k = f(${argumentsText(names.length - 2)}); ` +
+      `([t, S, parameters, pitch, instance], gpu, { f }) => { const k = f(${args}); ` +
       `return { a: ${reads.a}, b: ${reads.b}, c: ${reads.c}, d: ${reads.d} }; }`,
   });
 }
 
-/** What is found out about a function by lowering it alone, with those of its results that `reads` names. */
-function probed(
-  path: string,
-  call: KernelFunction<any, any>,
-  count: number,
-  reads: readonly string[],
+/** What is found out about a function by lowering it alone. */
+function onHost(
+  fn: KernelFunction<any, any>,
+  { ir, values }: Lifted,
   resultOf: (values: Float64Array) => unknown,
 ): Pick<Given, "at" | "dependsOnTime"> {
-  const args = Array.from({ length: count }, (_, k) => `x${k}`);
-  const stores = reads.map((text, k) => `out[${k}] = ${text};`).join(" ");
-  const params = Object.fromEntries([...args.map((name) => [name, real] as const), ["out", write(real)] as const]);
-  const probe = kernelFromSource({
-    name: path,
-    params,
-    env: { f: call },
-    loopBudget: LOOP_BUDGET,
-    source: `({ ${args.join(", ")}, out }, gpu, { f }) => { const k = f(${args.join(", ")}); ${stores} }`,
-  });
-  const ir = lower(probe, "f64");
-  const time = ir.scalars.findIndex(({ name }) => name === "x0");
+  const literals = Object.fromEntries(values.map((value, k) => [`literal${k}`, value]));
   const within = (...state: readonly number[]): unknown => {
-    const out = new Float64Array(reads.length);
-    const values = Object.fromEntries(state.map((value, k) => [`x${k}`, value]));
-    return resultOf(runWithin(ir, { ...values, out }, LOOP_BUDGET) ? out : out.fill(NaN));
+    const out = new Float64Array(MAX_RESULTS);
+    const args = Object.fromEntries(state.map((value, k) => [`x${k}`, value]));
+    return resultOf(runWithin(ir, { ...args, ...literals, out }, LOOP_BUDGET) ? out : out.fill(NaN));
   };
-  return { at: ir.countedLoops === undefined ? call : within, dependsOnTime: readsParam(ir.body, time) };
+  return { at: ir.countedLoops === undefined ? fn : within, dependsOnTime: readsTime(ir) };
 }
+
+/** Coefficients of an equation. */
+const MAX_RESULTS = 4;
+
+const readsTime = ({ scalars, body }: KernelIR): boolean =>
+  readsParam(
+    body,
+    scalars.findIndex(({ name }) => name === "x0"),
+  );
 
 /** Whether scalar parameter `id` stands anywhere in a piece of lowered code. */
 function readsParam(code: unknown, id: number): boolean {

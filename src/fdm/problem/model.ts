@@ -12,6 +12,7 @@ import {
   givenEquation,
   givenNumber,
   numberAdapter,
+  type State,
 } from "./functions.ts";
 import { jumpFunctions, pointwiseFunction, regionFunctions } from "../conditions/by-number.ts";
 import type { EquationVariant } from "../execute/item/equation-variant.ts";
@@ -24,8 +25,8 @@ import { type ProgramSpec, type Timeline, timelineOf } from "../time/timeline.ts
 export interface Model {
   readonly axisName: string;
   readonly batch: Batch;
-  /** t, the axis, the parameters: the order in which functions take the state. */
-  readonly state: readonly string[];
+  /** Rows of parameters behind the user's own: the literals of all functions. */
+  readonly literals: readonly number[];
   readonly equation: GivenEquation;
   readonly terminal: Given;
   readonly ends: GivenEnds;
@@ -76,7 +77,7 @@ export function modelOf(problem: AnyProblem): Model {
   const axisName = onlyAxis(problem);
   if (problem.parameters !== undefined) isObject("parameters", problem.parameters, "numbers by name");
   const batch = batchOf(problem.parameters ?? {});
-  const state = ["t", axisName, ...batch.names];
+  const state: State = { names: ["t", axisName, ...batch.names], literals: [] };
   checkNames(axisName, batch.names);
   const accuracy = accuracyOf(problem);
   const equation = givenEquation(problem.equation, axisName, state);
@@ -91,7 +92,7 @@ export function modelOf(problem: AnyProblem): Model {
   return {
     axisName,
     batch,
-    state,
+    literals: state.literals,
     equation,
     terminal,
     ends,
@@ -105,20 +106,20 @@ export function modelOf(problem: AnyProblem): Model {
     descending,
     variant: {
       name: axisName,
-      parameters: batch.names.length,
-      coefficients: equationAdapter(equation, state),
+      parameters: batch.names.length + state.literals.length,
+      coefficients: equationAdapter(equation),
       hasSource: equation.reads.d !== "0.0" || [ends.low, ends.high].some(({ kind }) => kind === "neumann"),
       log: problem.axes[axisName].coordinate === "log",
       fitted: convectionOf(problem) === "fitted",
-      terminal: numberAdapter(terminal, state),
-      first: boundaryCode(descending ? ends.high : ends.low, state),
-      last: boundaryCode(descending ? ends.low : ends.high, state),
+      terminal: numberAdapter(terminal),
+      first: boundaryCode(descending ? ends.high : ends.low),
+      last: boundaryCode(descending ? ends.low : ends.high),
       twoStages: program.scheme.stages.length > 1,
-      ...exerciseCode(exercise, state),
-      region: regionFunctions(conditions, state),
-      pointwise: pointwiseFunction(conditions, state),
-      jump: jumpFunctions(conditions, state)?.jump,
-      isJump: jumpFunctions(conditions, state)?.isJump,
+      ...exerciseCode(exercise),
+      region: regionFunctions(conditions),
+      pointwise: pointwiseFunction(conditions),
+      jump: jumpFunctions(conditions)?.jump,
+      isJump: jumpFunctions(conditions)?.isJump,
     },
     accuracy: { ...accuracy, order: program.scheme.order },
   };
@@ -201,12 +202,9 @@ const inTime = (functions: readonly (Given | undefined)[]): boolean =>
   functions.some((given) => given?.dependsOnTime === true);
 const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind === "neumann" ? number : undefined);
 
-function exerciseCode(
-  exercise: Model["exercise"],
-  state: readonly string[],
-): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
+function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
   if (exercise === undefined) return { exercise: "none", obstacle: undefined, recordsEvents: false };
-  const obstacle: KernelFunction<any, number> = numberAdapter(exercise.payoff, state);
+  const obstacle: KernelFunction<any, number> = numberAdapter(exercise.payoff);
   const always = exercise.dates === undefined;
   return { exercise: always ? exercise.method : "none", obstacle, recordsEvents: !always };
 }

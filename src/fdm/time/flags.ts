@@ -9,6 +9,9 @@ export const ALEXANDER = 32;
 /** Of a time-homogeneous solver's: the second of two factorisations that are kept. */
 export const SECOND = 64;
 
+/** All of them, for the environment of a kernel. */
+export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, ALEXANDER, SECOND } as const;
+
 /** h of Alexander's stages, as a part of their step. */
 export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 

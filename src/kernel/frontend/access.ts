@@ -29,7 +29,11 @@ export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: S
 }
 
 export function lowerLiteral(ctx: Context, node: Node, value: unknown): Value {
-  if (typeof value === "number" || typeof value === "boolean") return { kind: "constant", value };
+  if (typeof value === "number") {
+    const { literals } = ctx.frame;
+    return { kind: "constant", value, origin: literals && { literals, start: node.start } };
+  }
+  if (typeof value === "boolean") return { kind: "constant", value };
   if (typeof value === "string") return { kind: "text", value };
   throw ctx.fail(
     node,

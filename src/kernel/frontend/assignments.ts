@@ -44,14 +44,14 @@ function lowerRecordAssignment(
   const value = lowerValue(ctx, node.right, scope, out);
   const isFresh = makesRecord(node.right);
   if (isRecord) {
-    assignRecord(ctx, node, known, value, isFresh, out);
+    assignRecord(ctx, node.right, known, value, isFresh, out);
     return known;
   }
   if (value.kind !== "record") {
     const target = lowerNamedTarget(ctx, node.left, name, scope);
     return scalar(assign(ctx, node, target, scalarOf(ctx, node.right, value), out, true));
   }
-  const declared = declaredRecord(ctx, node, name, value, out, { isFresh, constant: false });
+  const declared = declaredRecord(ctx, node.right, name, value, out, { isFresh, constant: false });
   scope.replace(name, declared);
   return declared;
 }

@@ -5,7 +5,15 @@ import type { KernelError } from "../../errors.ts";
 import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
 import type { FunctionSpec, Kernel } from "../language.ts";
 import { declarationTrace } from "../declared.ts";
-import type { Draft, DraftArray, DraftLocal, DraftShape, DraftStatement } from "./draft.ts";
+import type {
+  Draft,
+  DraftArray,
+  DraftLocal,
+  DraftShape,
+  DraftStatement,
+  FunctionLiterals,
+  LiteralOrigin,
+} from "./draft.ts";
 import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } from "./source.ts";
 import { assignedNames } from "./syntax.ts";
 import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
@@ -13,7 +21,7 @@ import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVari
 /** What a name, or an expression, stands for. */
 export type Value =
   | { readonly kind: "scalar"; readonly draft: Draft }
-  | { readonly kind: "constant"; readonly value: number | boolean }
+  | { readonly kind: "constant"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
   | { readonly kind: "text"; readonly value: string }
   | { readonly kind: "local"; readonly id: number; readonly constant?: boolean }
   /** Declared further down in the same block. */
@@ -109,6 +117,8 @@ export interface Frame {
   readonly isKernel: boolean;
   /** Of a user's function the local that counts the rounds its loops have left, once there is one to be counted. */
   roundsLeft: number | null;
+  /** What its literals become, where that is not constants. */
+  literals: FunctionLiterals | undefined;
 }
 
 /** Whether a user wrote the function, who is told about its state and not about declarations. */
@@ -141,6 +151,7 @@ export function newFrame(
     resultOwner: null,
     isKernel,
     roundsLeft: null,
+    literals: undefined,
   };
 }
 
@@ -173,6 +184,8 @@ export class Context {
   /** Whether the work item asks for its place in the workgroup, or shares memory or values with it. */
   cooperative = false;
   frame!: Frame;
+  /** Asked for the literals of each function that is inlined. */
+  readonly literalsOf: ((declared: object) => FunctionLiterals | undefined) | undefined;
   /** How often the code being lowered is repeated by the unrolled loops around it. */
   repetitions = 1;
   private nesting = 0;
@@ -181,10 +194,12 @@ export class Context {
   constructor(
     { name, groupSize, loopBudget }: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
     precision: Precision,
+    literalsOf?: Context["literalsOf"],
   ) {
     this.kernelName = name;
     this.precision = precision;
     this.groupSize = groupSize;
+    this.literalsOf = literalsOf;
     this.loopBudget = loopBudget;
     this.endlessLoop = loopBudget === undefined ? null : this.newLocal("endlessLoop", i32Type());
   }
@@ -236,9 +251,9 @@ export class Context {
     return draft;
   }
 
-  constant(node: Node, value: number | boolean): Draft {
+  constant(node: Node, value: number | boolean, origin?: LiteralOrigin): Draft {
     const mask = typeof value === "boolean" ? BOOL : literalMask(value);
-    return this.draft(node, new TypeVariable(mask), { kind: "const", value });
+    return this.draft(node, new TypeVariable(mask), { kind: "const", value, origin });
   }
 
   newLocal(name: string, type = new TypeVariable(NUMERIC | BOOL)): number {
@@ -254,6 +269,11 @@ export class Context {
   materialise(node: Node, draft: Draft, out: DraftStatement[], name = "t"): Draft {
     if (draft.kind === "const" || draft.kind === "param") return draft;
     if (draft.kind === "local" && this.settled.has(draft.id)) return draft;
+    return this.settle(node, draft, out, name);
+  }
+
+  /** A local that holds the value of `draft` at this point of the program. */
+  settle(node: Node, draft: Draft, out: DraftStatement[], name: string): Draft {
     const id = this.newLocal(name, draft.type);
     this.settled.add(id);
     out.push({ kind: "assign", local: id, value: draft, place: this.place(node) });

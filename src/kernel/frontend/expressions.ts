@@ -21,7 +21,7 @@ export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
     case "scalar":
       return value.draft;
     case "constant":
-      return ctx.constant(node, value.value);
+      return ctx.constant(node, value.value, value.origin);
     case "local":
       return ctx.local(node, value.id);
     case "array":

@@ -2,6 +2,7 @@
 import type { Expr, ScalarType, Stmt } from "../ir.ts";
 import type { Context } from "./context.ts";
 import type { Draft, DraftStatement, LateOp } from "./draft.ts";
+import { literalOf } from "./literals.ts";
 import { errorAt } from "./source.ts";
 
 export function finalizeStatements(ctx: Context, statements: readonly DraftStatement[]): Stmt[] {
@@ -53,8 +54,10 @@ export function finalizeExpr(ctx: Context, d: Draft): Expr {
   const expr = (draft: Draft): Expr => finalizeExpr(ctx, draft);
   const type = d.type.resolve();
   switch (d.kind) {
-    case "const":
-      return constantExpr(ctx, d, d.value, type);
+    case "const": {
+      const value = type === "real" ? literalOf(d) : undefined;
+      return value === undefined ? constantExpr(ctx, d, d.value, type) : expr(value);
+    }
     case "local":
       return { kind: "local", type, id: d.id };
     case "param":

@@ -1,19 +1,19 @@
 /** Kernel functions are inlined where they are called: back ends never see a call. */
 import type { Expression, Node, Property } from "acorn";
 
+import { isTuple } from "../language.ts";
 import type {
   BufferDeclaration,
   Declaration,
-  FunctionParams,
   FunctionSpec,
   LaunchDeclaration,
-  ParamTuple,
   RecordDeclaration,
 } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
 import { newFrame, Scope, type Context, type Frame, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
+import { literalArguments } from "./literals.ts";
 import { lowerLent } from "./records.ts";
 import { checkInstrumentation } from "./source.ts";
 import { startRounds } from "./loop-budget.ts";
@@ -27,8 +27,6 @@ const MAX_DEPTH = 64;
 export function positional({ params }: FunctionSpec): readonly Declaration[] {
   return isTuple(params) ? params : [{ kind: "record", fields: params }];
 }
-
-const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
 
 /** A call with arguments as written: scalars, arrays or records, evaluated left to right. */
 export function inlineCall(
@@ -114,7 +112,10 @@ function scalarArgument(ctx: Context, node: Node, draft: Draft, declared: Declar
     throw ctx.fail(node, "an array is expected here", "pass a buffer, a private or a shared array by its name");
   const type = typeVariable(declared.type);
   ctx.unifyTypes(node, draft.type, type, draft);
-  return { kind: "scalar", draft: draft.kind === "const" ? draft : ctx.materialise(node, draft, out, "a") };
+  // A function is not specialised for a literal that becomes a run-time value.
+  const isLiteral = draft.kind === "const" && draft.origin !== undefined && declared.type === "real";
+  const value = isLiteral ? ctx.settle(node, draft, out, "a") : ctx.materialise(node, draft, out, "a");
+  return { kind: "scalar", draft: value };
 }
 
 /**
@@ -191,16 +192,27 @@ export function inlineValues(
   checkDepth(ctx, node, fn);
   checkInstrumentation(unit);
   const scope = new Scope(null);
-  const caller = ctx.frame;
+  const { frame: caller, repetitions } = ctx;
+  // A function whose literals are run-time values is lowered as by itself, wherever it is called: see `liftLiterals`.
+  const bound = fn.lifted === undefined ? args : args.map((arg) => settled(ctx, node, arg, out));
+  if (fn.lifted !== undefined) ctx.repetitions = 1;
   ctx.frame = newFrame(unit, fn, scope, caller, out);
+  ctx.frame.literals = ctx.literalsOf?.(fn) ?? literalArguments(fn, bound);
   const [argPattern, gpuPattern, envPattern] = unit.syntax.params;
-  if (argPattern) bindPattern(ctx, argPattern, argumentsOf(fn, args), scope, out);
+  if (argPattern) bindPattern(ctx, argPattern, argumentsOf(fn, bound), scope, out);
   if (gpuPattern) bindPattern(ctx, gpuPattern, { kind: "namespace", name: "gpu" }, scope, out);
   if (envPattern) bindPattern(ctx, envPattern, environmentValue(fn.env), scope, out);
   const result = lowerBody(ctx, unit.syntax, scope, out);
   startRounds(ctx, node);
   ctx.frame = caller;
+  ctx.repetitions = repetitions;
   return result;
+}
+
+/** No constant. */
+function settled(ctx: Context, node: Node, arg: Value, out: DraftStatement[]): Value {
+  if (arg.kind !== "scalar" || arg.draft.kind !== "const") return arg;
+  return { kind: "scalar", draft: ctx.settle(node, arg.draft, out, "a") };
 }
 
 /** A tuple; the record that a call passes; or one by names for a user's function. */

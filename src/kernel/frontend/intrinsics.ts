@@ -65,7 +65,7 @@ export function intrinsicOf(
   const [a] = args;
   if (a?.kind === "const" && args.length === 1) {
     const folded = foldIntrinsic(signature.op, a.value as number);
-    if (folded !== null) return ctx.constant(node, folded);
+    if (folded !== null) return ctx.constant(node, folded, a.origin && { ...a.origin, start: node.start });
   }
   const type =
     signature.result === "same" ? a.type : { i32: i32Type, u32: u32Type, bool: boolType }[signature.result]();

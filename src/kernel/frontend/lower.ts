@@ -19,7 +19,11 @@ import { checkBarriers } from "./uniform-check.ts";
  * @throws KernelError with line, column, a caret and a remedy
  */
 export function lower(kernel: Kernel, precision: Precision): KernelIR {
-  const ctx = new Context(kernel, precision);
+  return lowerWithin(new Context(kernel, precision), kernel);
+}
+
+/** The same in a context of the caller's own. */
+export function lowerWithin(ctx: Context, kernel: Kernel): KernelIR {
   try {
     return lowerIn(ctx, kernel);
   } catch (error) {

@@ -5,7 +5,7 @@ import { boolType, type Context, i32Type, isUsers } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { inlineScalars } from "./inline.ts";
 import { expectArguments, intrinsicOf, MATH_INTRINSICS, own } from "./intrinsics.ts";
-import { arithmeticOf, binaryOf, lateOf } from "./operators.ts";
+import { arithmeticOf, binaryOf, lateOf, originOf } from "./operators.ts";
 import { INTEGER, NUMERIC, REAL } from "./types.ts";
 
 export type Operands = () => Draft[];
@@ -105,14 +105,20 @@ const LARGEST_UNROLLED_POWER = 16;
 
 /** x ** y: small whole constant powers by multiplication, the rest by pow. */
 export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: DraftStatement[]): Draft {
-  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, (a.value as number) ** (b.value as number));
+  if (a.kind === "const" && b.kind === "const")
+    return ctx.constant(node, (a.value as number) ** (b.value as number), originOf(node, a, b));
   ctx.require(node, a, REAL);
   ctx.require(node, b, REAL);
   const exponent = b.kind === "const" ? (b.value as number) : NaN;
   if (!Number.isInteger(exponent) || Math.abs(exponent) > LARGEST_UNROLLED_POWER || exponent === 0)
-    return inlineScalars(ctx, node, mathFunctions["pow"], [a, b], out);
+    return inlineScalars(ctx, node, mathFunctions["pow"], [a, constantOf(ctx, node, b)], out);
   const power = integerPower(ctx, node, ctx.materialise(node, a, out), Math.abs(exponent), out);
   return exponent > 0 ? power : binaryOf(ctx, node, "/", realOne(ctx, node), power, out);
+}
+
+/** A constant that stays one wherever it comes from: pow is much faster for a constant exponent. */
+function constantOf(ctx: Context, node: Node, draft: Draft): Draft {
+  return draft.kind === "const" ? ctx.draft(node, draft.type, { kind: "const", value: draft.value }) : draft;
 }
 
 function integerPower(ctx: Context, node: Node, x: Draft, exponent: number, out: DraftStatement[]): Draft {

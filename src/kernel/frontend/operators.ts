@@ -4,7 +4,7 @@ import type { BinaryOp, CompareOp } from "../ir.ts";
 import { lowerPower } from "./math-calls.ts";
 import { type LowerBranch, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
 import { boolType, type Context, i32Type, type Scope, u32Type, type Value } from "./context.ts";
-import type { Draft, DraftStatement, LateOp } from "./draft.ts";
+import type { Draft, DraftStatement, LateOp, LiteralOrigin } from "./draft.ts";
 import { lowerEffect, lowerOperands, lowerScalar, lowerValue, scalar, scalarOf } from "./expressions.ts";
 import { foldBinary, foldCompare } from "../fold.ts";
 import { withoutParentheses } from "./syntax.ts";
@@ -22,7 +22,7 @@ export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, ou
   if (node.operator !== "-") throw ctx.fail(node, `${node.operator} is not part of the kernel language`);
   if (a.kind === "const") {
     ctx.require(node.argument, a, NUMERIC);
-    return { kind: "constant", value: -(a.value as number) };
+    return { kind: "constant", value: -(a.value as number), origin: a.origin };
   }
   ctx.require(node.argument, a, REAL | I32, "negate an i32 or a real: gpu.i32(x)");
   return scalar(ctx.draft(node, a.type, { kind: "unary", op: "neg", a }));
@@ -245,17 +245,27 @@ export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b
   return isNothing ? a : ctx.draft(node, a.type, { kind: "binary", op, a, b });
 }
 
+/** Where a constant comes from that was folded of others: from its own place, if one of them comes from a literal. */
+export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
+  for (const draft of folded)
+    if (draft.kind === "const" && draft.origin !== undefined)
+      return { literals: draft.origin.literals, start: node.start };
+  return undefined;
+}
+
 /** A folded constant has its operands' type; one that is known to be an integer wraps, as at run time. */
 function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a: Draft, b: Draft): Draft {
   const { type } = a;
-  if (type.narrow(literalMask(value))) return ctx.draft(node, type, { kind: "const", value });
+  if (type.narrow(literalMask(value)))
+    return ctx.draft(node, type, { kind: "const", value, origin: originOf(node, a, b) });
   const [x, y] = [a, b].map((side) => (side as { value: number }).value) as [number, number];
   const exact = op === "mul" ? Math.imul(x, y) : value;
   return ctx.draft(node, type, { kind: "const", value: type.possible & I32 ? exact | 0 : exact >>> 0 });
 }
 
 function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
-  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, (a.value as number) / (b.value as number));
+  if (a.kind === "const" && b.kind === "const")
+    return ctx.constant(node, (a.value as number) / (b.value as number), originOf(node, a, b));
   for (const side of [a, b])
     ctx.require(
       node,

@@ -260,7 +260,7 @@ function declareInitialised(
   if (id.type !== "Identifier") return bindPattern(ctx, id, value, scope, out);
   const name: string = id.name;
   if (value.kind === "record")
-    return scope.declare(name, declaredRecord(ctx, id, name, value, out, { isFresh: makesRecord(init), constant }));
+    return scope.declare(name, declaredRecord(ctx, init, name, value, out, { isFresh: makesRecord(init), constant }));
   const scalar = value.kind === "scalar" || value.kind === "constant" || value.kind === "local";
   if (!scalar) {
     if (value.kind === "nothing")

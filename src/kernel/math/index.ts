@@ -8,7 +8,7 @@
  * takes the branches of f64 except where the range of exponents decides; its errors are below 2⁻⁴⁵, relative, where arguments
  * and results are above 3e-24 (design/f32x2.md).
  */
-import type { FunctionOf } from "../language.ts";
+import type { FunctionOf, ParamTuple } from "../language.ts";
 import { cbrt } from "./cbrt.ts";
 import { erf, erfc } from "./erf.ts";
 import { exp, expm1 } from "./exp.ts";
@@ -20,8 +20,10 @@ import { normalCdf, normalPdf } from "./normal.ts";
 import { pow } from "./pow.ts";
 import { cos, sin, tan } from "./trig.ts";
 
+type MathFunction = FunctionOf<(...x: number[]) => number> & { readonly params: ParamTuple };
+
 /** By the names that kernels use: of `Math`, of `gpu`, and `pow` for `**`. */
-export const mathFunctions: Readonly<Record<string, FunctionOf<(...x: number[]) => number>>> = Object.freeze({
+export const mathFunctions: Readonly<Record<string, MathFunction>> = Object.freeze({
   exp,
   expm1,
   log,

@@ -1,4 +1,4 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
@@ -6,7 +6,7 @@ import { CODE_OK } from "./status.ts";
  * f64) from then on. In f64, which is IEEE 754's everywhere, two operations; f32 may be WebGPU's, where infinities need
  * not survive arithmetic.
  */
-export const stillZero: KernelFunction<any, number> = fn({
+export const stillZero = fn({
   name: "stillZero",
   params: [real, real],
   body([check, x], gpu) {
@@ -19,7 +19,7 @@ export const stillZero: KernelFunction<any, number> = fn({
  * The row of the first pivot that is zero in Thomas' elimination of `count` rows, the first of which is `first`; the
  * code of "ok" if none is.
  */
-export const firstZeroPivot: KernelFunction<any, number> = fn({
+export const firstZeroPivot = fn({
   name: "firstZeroPivot",
   params: [read(real), read(real), read(real), i32, i32, i32, i32],
   env: { ok: CODE_OK },
@@ -39,7 +39,7 @@ export const firstZeroPivot: KernelFunction<any, number> = fn({
 /**
  * The row of the first pivot that is zero with partial pivoting: the matrix is singular. The code of "ok" if none is.
  */
-export const firstSingularPivot: KernelFunction<any, number> = fn({
+export const firstSingularPivot = fn({
   name: "firstSingularPivot",
   params: [read(real), read(real), read(real), i32, i32, i32],
   env: { ok: CODE_OK },

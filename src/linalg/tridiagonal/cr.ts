@@ -1,4 +1,4 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
@@ -10,7 +10,7 @@ import { CODE_OK } from "./status.ts";
  *
  * Cost: rows in total, each 12 flops; a barrier a round. Source: R. W. Hockney (1965).
  */
-export function reduceCyclic(groupSize: number, max: number): KernelFunction<any, any> {
+export function reduceCyclic(groupSize: number, max: number) {
   return fn({
     name: "reduceCyclic",
     params: [write(real), write(real), write(real), write(real), i32],
@@ -53,7 +53,7 @@ export function reduceCyclic(groupSize: number, max: number): KernelFunction<any
  * Backward half: with the unknowns at s − 1, 2s − 1 … known (in d), those between, of s/2, s/4, … 1. Starts at the
  * stride `start`, whose rows s − 1, 3s − 1 … are solved first. Cost: 5 flops a row; a barrier a round.
  */
-export function substituteCyclic(groupSize: number): KernelFunction<any, any> {
+export function substituteCyclic(groupSize: number) {
   return fn({
     name: "substituteCyclic",
     params: [read(real), read(real), read(real), write(real), i32, i32],

@@ -2,7 +2,7 @@
  * Tridiagonal systems of one row a lane, by parallel cyclic reduction: by shuffles within a subgroup, or through
  * workgroup memory.
  */
-import { fn, i32, type KernelFunction, real, write } from "../../kernel/index.ts";
+import { fn, i32, real, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
@@ -13,7 +13,7 @@ import { CODE_OK } from "./status.ts";
  *
  * Cost: 14 flops a lane and round, log₂ lanes rounds; 6 shuffles, or 3 words written and 6 read.
  */
-export function solveLanes(lanes: number, items: number, shuffles: boolean): KernelFunction<any, any> {
+export function solveLanes(lanes: number, items: number, shuffles: boolean) {
   return fn({
     name: "solveLanes",
     params: [real, real, real, real, i32, i32, i32, write(real)],

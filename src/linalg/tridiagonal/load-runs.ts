@@ -1,5 +1,14 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { transposeRuns } from "./run.ts";
+import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
+import { Run, transposeRuns } from "./run.ts";
+
+/** The arrays of a batch, as kernels read them. */
+export const SystemArrays = record({ lower: read(real), diagonal: read(real), upper: read(real), rhs: read(real) });
+
+/**
+ * Where a system, or a chunk of one, begins in the matrix and in the right-hand side; the distance of its rows, how many
+ * there are, and which of its runs an item has.
+ */
+const RunPlace = record({ matrix: i32, from: i32, stride: i32, count: i32, lane: i32 });
 
 /** How items come to their runs. */
 export interface RunAccess {
@@ -21,29 +30,11 @@ export interface RunAccess {
  * An item's run of rows, from `start` = lane·rows: a, b, c, d. Rows from `count` on say x = 0; the first has no a, the
  * last no c. All loads stand before the first use, so that they are in flight together. b and d begin at `origin`.
  */
-export function loadRuns(
-  access: RunAccess & { readonly lanes: number; readonly shared: boolean },
-): KernelFunction<any, any> {
+export function loadRuns(access: RunAccess & { readonly lanes: number; readonly shared: boolean }) {
   const { items, rows, staged, shared, aligned, pitch } = access;
   return fn({
     name: "loadRuns",
-    params: [
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      i32,
-      i32,
-      i32,
-      i32,
-      i32,
-      write(real),
-      i32,
-    ],
+    params: { run: Run, b: write(real), system: SystemArrays, place: RunPlace, tile: write(real) },
     env: {
       items,
       rows,
@@ -54,7 +45,9 @@ export function loadRuns(
       shared,
       toRuns: transposeRuns(items, rows, true),
     },
-    *body([a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, tile, origin], gpu, env: any) {
+    *body({ run: { a, c, d, origin }, b, system, place, tile }, gpu, env) {
+      const { lower, diagonal, upper, rhs } = system;
+      const { matrix, from, stride, count, lane } = place;
       const item = gpu.localId();
       const start = lane * env.rows;
       if (!env.staged && start + env.rows <= count) {
@@ -101,12 +94,12 @@ export function loadRuns(
 }
 
 /** The unknowns of a run to where they belong, those of rows below `count`. */
-export function storeRuns({ items, rows, staged, aligned, pitch }: RunAccess): KernelFunction<any, any> {
+export function storeRuns({ items, rows, staged, aligned, pitch }: RunAccess) {
   return fn({
     name: "storeRuns",
     params: [write(real), write(real), i32, i32, i32, i32, write(real), i32],
     env: { items, rows, pitch, staged: staged && rows > 1, aligned, toStrided: transposeRuns(items, rows, false) },
-    *body([x, rhs, from, stride, count, lane, tile, origin], gpu, env: any) {
+    *body([x, rhs, from, stride, count, lane, tile, origin], gpu, env) {
       const item = gpu.localId();
       const start = lane * env.rows;
       // Rows that are not there were read as the last one, which is written now.

@@ -1,4 +1,4 @@
-import { fn, i32, type KernelFunction, real, write } from "../../kernel/index.ts";
+import { fn, i32, real, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
@@ -10,7 +10,7 @@ import { CODE_OK } from "./status.ts";
  * Cost: 12 flops a row and round, log₂ n rounds of two barriers. Source: R. W. Hockney & C. R. Jesshope, Parallel
  * Computers (1981); in place as in D. Egloff, GPUs in Financial Computing (2010).
  */
-export function reduceParallel(groupSize: number, perItem: number): KernelFunction<any, any> {
+export function reduceParallel(groupSize: number, perItem: number) {
   return fn({
     name: "reduceParallel",
     params: [write(real), write(real), write(real), write(real), i32, i32],

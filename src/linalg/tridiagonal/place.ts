@@ -11,8 +11,10 @@ export function layoutOf({ stride, batch }: { readonly stride: number; readonly 
   return stride === batch ? "interleaved" : "strided";
 }
 
+type I32 = typeof i32;
+
 /** Where system s begins; see `TridiagonalSpec.stride`. */
-export const systemBase: Readonly<Record<Layout, KernelFunction<any, number>>> = {
+export const systemBase: Readonly<Record<Layout, KernelFunction<readonly [I32, I32, I32], number>>> = {
   contiguous: fn({ name: "contiguousBase", params: [i32, i32, i32], body: ([s, rows]) => s * rows }),
   interleaved: fn({ name: "interleavedBase", params: [i32, i32, i32], body: ([s]) => s }),
   strided: fn({

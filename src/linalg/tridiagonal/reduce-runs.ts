@@ -1,5 +1,5 @@
 import type { Device } from "../../device/index.ts";
-import { fn, type Kernel, kernel, type KernelFunction, type Precision, real } from "../../kernel/index.ts";
+import { fn, type Kernel, kernel, type Precision, real } from "../../kernel/index.ts";
 import { loadRuns } from "./load-runs.ts";
 import { bytesOf, remembered } from "./method.ts";
 import { systemBase } from "./place.ts";
@@ -27,7 +27,7 @@ export function rowsOfLane({ limits }: Device, chunk: number, precision: Precisi
  * for its first unknown x₀ and its last x₁, the two inner unknowns are eliminated; lane 0 ends with the rows of all.
  * Cost: 30 flops, 6 shuffles a lane and round.
  */
-const joinRuns: KernelFunction<any, any> = fn({
+const joinRuns = fn({
   name: "joinRuns",
   params: [real, real, real, real, real, real],
   *body([startFA, startFC, startFD, startLA, startLC, startLD], gpu) {
@@ -97,11 +97,7 @@ export const reduceRunsKernel = remembered(
         shared,
         ok: CODE_OK,
       },
-      *body(
-        { rows, stride, batch, chunk, lower, diagonal, upper, rhs, outLower, outUpper, outRhs, status },
-        gpu,
-        env: any,
-      ) {
+      *body({ rows, stride, batch, chunk, lower, diagonal, upper, rhs, outLower, outUpper, outRhs, status }, gpu, env) {
         const tile = gpu.sharedReal(env.tile);
         const a = gpu.privateReal(env.perItem);
         const b = gpu.privateReal(env.perItem);
@@ -115,13 +111,15 @@ export const reduceRunsKernel = remembered(
         const count = Math.min(chunk, rows - first);
         const from = env.base(system, rows, stride) + first;
         const matrix = env.shared ? first : from;
-        yield* env.loadRuns(a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, tile, 0);
+        const own = { a, c, d, origin: 0 };
+        const place = { matrix, from, stride, count, lane };
+        yield* env.loadRuns({ run: own, b, system: { lower, diagonal, upper, rhs }, place, tile });
         // The couplings to the chunks beside this one, which a system by itself does not have.
         const down = lower[matrix];
         const up = upper[matrix + count - 1];
         if (lane === 0 && first > 0) a[0] = down;
         if (lane === 31 && count === chunk && first + count < rows) c[env.last] = up;
-        const run = env.eliminateRun(a, b, c, d, first + lane * env.perItem, 0);
+        const run = env.eliminateRun({ run: own, b, first: first + lane * env.perItem });
         const joined = yield* env.joinRuns(run.a, run.c, run.d, a[env.last], c[env.last], d[env.last]);
         const code = yield gpu.subgroupMin(run.code);
         if (lane === 0) {

@@ -77,10 +77,10 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       base: systemBase[layout],
       loadRuns: loadRuns({ ...access, lanes, shared }),
       storeRuns: storeRuns(access),
-      ...(single ? {} : { eliminateRun: eliminateRun(perItem, pitch), substituteRun: substituteRun(perItem, pitch) }),
-      ...(direct
-        ? { solveLanes: solveLanes(lanes, items, shuffles) }
-        : { solveRuns: solveRuns(lanes, systems, single, shuffles) }),
+      eliminateRun: eliminateRun(perItem, pitch),
+      substituteRun: substituteRun(perItem, pitch),
+      solveLanes: solveLanes(lanes, items, shuffles),
+      solveRuns: solveRuns(lanes, systems, single, shuffles),
       single,
       direct,
       shuffles,
@@ -98,7 +98,7 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       ok: CODE_OK,
       notFinite: CODE_NOT_FINITE,
     },
-    *body({ rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, status }, gpu, env: any) {
+    *body({ rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, status }, gpu, env) {
       const scratch = gpu.sharedReal(env.scratchWords);
       const worst = gpu.sharedI32(env.systems);
       const a = gpu.privateReal(env.perItem);
@@ -125,7 +125,9 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       const place = env.base(system, rows, stride) + first * stride;
       const from = env.aligned ? place & -4 : place;
       const matrix = env.shared ? first : from;
-      yield* env.loadRuns(a, b, c, d, lower, diagonal, upper, rhs, matrix, from, stride, count, lane, scratch, origin);
+      const run = { a, c, d, origin };
+      const arrays = { lower, diagonal, upper, rhs };
+      yield* env.loadRuns({ run, b, system: arrays, place: { matrix, from, stride, count, lane }, tile: scratch });
       const start = lane * env.perItem;
       if (env.chunked) {
         // What the chunks beside this one begin and end with, as the reduced system says.
@@ -156,7 +158,7 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
           code = solved.code;
         }
       } else {
-        const reduced = env.eliminateRun(a, b, c, d, first + start, origin);
+        const reduced = env.eliminateRun({ run, b, first: first + start });
         code = reduced.code;
         firstA = reduced.a;
         firstC = reduced.c;
@@ -184,17 +186,15 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
         }
       }
       if (!env.direct) {
-        const solved = yield* env.solveRuns(
-          env.single ? a[0] : firstA,
-          env.single ? b[origin] : firstC,
-          env.single ? c[0] : firstD,
-          env.single ? d[origin] : a[env.last],
-          c[env.last],
-          d[env.last * env.pitch + origin],
-          lane,
-          own,
-          scratch,
-        );
+        const values = {
+          first: env.single ? a[0] : firstA,
+          second: env.single ? b[origin] : firstC,
+          third: env.single ? c[0] : firstD,
+          fourth: env.single ? d[origin] : a[env.last],
+          fifth: c[env.last],
+          sixth: d[env.last * env.pitch + origin],
+        };
+        const solved = yield* env.solveRuns({ values, lane, own, scratch });
         x = solved.x;
         xBefore = solved.xBefore;
         if (solved.broken) code = Math.min(code, row);
@@ -202,7 +202,7 @@ export const registerHybridKernel = remembered((variant: Variant): Kernel => {
       if (env.single) d[origin] = x;
       else {
         const before = lane === 0 ? 0.0 : xBefore;
-        env.substituteRun(a, c, d, firstD - firstA * before - firstC * x, x, origin);
+        env.substituteRun({ run, x0: firstD - firstA * before - firstC * x, xLast: x });
       }
       let finite = true;
       for (let k = 0; k < env.perItem; k++) finite = finite && Number.isFinite(d[k * env.pitch + origin]);

@@ -1,6 +1,12 @@
 /** What an item of the register hybrid does with its run of rows, all in registers. */
-import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
+
+/** A run of rows without its diagonal; `d` begins at `origin`. */
+export const Run = record({ a: write(real), c: write(real), d: write(real), origin: i32 });
+
+/** What is left of row 0 of a run while it is freed of the rows after it. */
+const FirstRow = record({ pivot: real, c: real, d: real });
 
 /**
  * Elimination within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 … become
@@ -12,26 +18,23 @@ import { CODE_OK } from "./status.ts";
  * the run's first row, `first`, if a pivot is zero, or its inverse is (`gpu.reciprocal`); b and d lie `pitch` apart
  * from `origin` on. Cost a row: 12 flops, a division.
  */
-export function eliminateRun(rows: number, pitch = 1): KernelFunction<any, any> {
+export function eliminateRun(rows: number, pitch = 1) {
   return fn({
     name: "eliminateRun",
-    params: [write(real), read(real), write(real), write(real), i32, i32],
+    params: { run: Run, b: read(real), first: i32 },
     env: { rows, pitch, eliminateRow: eliminateRow(rows, pitch), freeFirstRow, ok: CODE_OK },
-    body([a, b, c, d, first, origin], _gpu, { rows, pitch, eliminateRow, freeFirstRow, ok }: any) {
+    body({ run, b, first }, _gpu, { rows, pitch, eliminateRow, freeFirstRow, ok }) {
+      const { a, c, d, origin } = run;
       let broken = false;
-      let pivot0 = b[origin];
-      let c0 = c[0];
-      let d0 = d[origin];
-      let dBefore = d0;
+      let row0 = { pivot: b[origin], c: c[0], d: d[origin] };
+      let dBefore = row0.d;
       for (let k = 1; k < rows; k++) {
-        const row = eliminateRow(a, c, d, k, b[k * pitch + origin], dBefore, pivot0, c0, d0, origin);
-        pivot0 = row.pivot0;
-        c0 = row.c0;
-        d0 = row.d0;
+        const row = eliminateRow({ run, k, b: b[k * pitch + origin], dBefore, row0 });
+        row0 = row.row0;
         dBefore = row.d;
         broken = broken || row.broken;
       }
-      const freed = freeFirstRow(pivot0, a[0], c0, d0);
+      const freed = freeFirstRow(row0.pivot, a[0], row0.c, row0.d);
       return { a: freed.a, c: freed.c, d: freed.d, code: broken || freed.broken ? first : ok };
     },
   });
@@ -41,12 +44,12 @@ export function eliminateRun(rows: number, pitch = 1): KernelFunction<any, any> 
  * Row k ≥ 1 of a run, whose a, c, d are in place, after the one before; and what it leaves of row 0, whose pivot, c and
  * d are given. `d` of the row before comes and goes as a number, so that it is not read again.
  */
-export function eliminateRow(rows: number, pitch = 1): KernelFunction<any, any> {
+export function eliminateRow(rows: number, pitch = 1) {
   return fn({
     name: "eliminateRow",
-    params: [write(real), write(real), write(real), i32, real, real, real, real, real, i32],
+    params: { run: Run, k: i32, b: real, dBefore: real, row0: FirstRow },
     env: { pitch, last: rows - 1 },
-    body([a, c, d, k, b, dBefore, pivot0, c0, d0, origin], gpu, { pitch, last }) {
+    body({ run: { a, c, d, origin }, k, b, dBefore, row0 }, gpu, { pitch, last }) {
       const before = k === 1 ? 0.0 : a[k]; // couples to row k − 1, and so to x₀; row 1 is coupled to x₀ as it is
       const at = k * pitch + origin;
       const pivot = b - before * c[k - 1];
@@ -58,9 +61,11 @@ export function eliminateRow(rows: number, pitch = 1): KernelFunction<any, any> 
       const inner = k < last;
       return {
         d: dHere,
-        pivot0: inner ? pivot0 - c0 * a[k] : pivot0,
-        d0: inner ? d0 - c0 * dHere : d0,
-        c0: inner ? -c0 * c[k] : c0,
+        row0: {
+          pivot: inner ? row0.pivot - row0.c * a[k] : row0.pivot,
+          d: inner ? row0.d - row0.c * dHere : row0.d,
+          c: inner ? -row0.c * c[k] : row0.c,
+        },
         broken: pivot === 0 || inverse === 0,
       };
     },
@@ -78,12 +83,12 @@ export const freeFirstRow = fn({
 });
 
 /** The unknowns of a run from its last, and from row 0 and the last of the run before: x in d. Cost a row: 4 flops. */
-export function substituteRun(rows: number, pitch = 1): KernelFunction<any, any> {
+export function substituteRun(rows: number, pitch = 1) {
   return fn({
     name: "substituteRun",
-    params: [read(real), read(real), write(real), real, real, i32],
+    params: { run: Run, x0: real, xLast: real },
     env: { pitch, last: rows - 1 },
-    body([a, c, d, x0, xLast, origin], _gpu, { pitch, last }) {
+    body({ run: { a, c, d, origin }, x0, xLast }, _gpu, { pitch, last }) {
       d[origin] = x0;
       let x = xLast;
       d[last * pitch + origin] = x;
@@ -100,7 +105,7 @@ export function substituteRun(rows: number, pitch = 1): KernelFunction<any, any>
  * k on the other. Through a workgroup array with a word of padding every `rows`, so that the items of a subgroup touch
  * as many banks. `rows` divides `items`. Cost: a word written and one read, each without a conflict; two barriers.
  */
-export function transposeRuns(items: number, rows: number, toRuns: boolean): KernelFunction<any, any> {
+export function transposeRuns(items: number, rows: number, toRuns: boolean) {
   return fn({
     name: toRuns ? "stridedToRuns" : "runsToStrided",
     params: [write(real), write(real)],

@@ -1,6 +1,9 @@
-import { fn, i32, type KernelFunction, real, write } from "../../kernel/index.ts";
+import { fn, i32, real, record, write } from "../../kernel/index.ts";
 import { solveLanes } from "./lanes.ts";
 import { CODE_OK } from "./status.ts";
+
+/** What a run gives, as `solveRuns` says. */
+const RunValues = record({ first: real, second: real, third: real, fourth: real, fifth: real, sixth: real });
 
 /**
  * The last unknowns of all runs of several systems, neighbours in a workgroup of `lanes` × `systems` items, item
@@ -9,18 +12,13 @@ import { CODE_OK } from "./status.ts";
  * first row as `eliminateRun` leaves it, a, c, d, and its last, a, c, d; runs of one row (`single`) give a, b, c, d and
  * two numbers without meaning. `scratch` has 7 words an item.
  */
-export function solveRuns(
-  lanes: number,
-  systems: number,
-  single: boolean,
-  shuffles: boolean,
-): KernelFunction<any, any> {
+export function solveRuns(lanes: number, systems: number, single: boolean, shuffles: boolean) {
   const items = lanes * systems;
   return fn({
     name: "solveRuns",
-    params: [real, real, real, real, real, real, i32, i32, write(real)],
+    params: { values: RunValues, lane: i32, own: i32, scratch: write(real) },
     env: { lanes, items, single, solveLanes: solveLanes(lanes, items, shuffles), ok: CODE_OK },
-    *body([first, second, third, fourth, fifth, sixth, lane, own, scratch], gpu, env: any) {
+    *body({ values: { first, second, third, fourth, fifth, sixth }, lane, own, scratch }, gpu, env) {
       // What is item (lane, own) here is (own, lane) in the exchange.
       const items = env.items;
       const item = gpu.localId();

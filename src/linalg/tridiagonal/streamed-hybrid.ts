@@ -1,6 +1,7 @@
 import type { CompiledKernel, Device } from "../../device/index.ts";
-import { fn, i32, type Kernel, kernel, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { bytesOf, type Method, type Problem, remembered, type System } from "./method.ts";
+import { SystemArrays } from "./load-runs.ts";
 import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
@@ -30,7 +31,7 @@ interface Variant extends StreamShape {
  * Where the words of a tile begin that this item fetches, of row 0 of their run. What lies beyond the batch is the last
  * of it again.
  */
-function fetchBase({ systems, lanes, rows, words }: Variant): KernelFunction<any, any> {
+function fetchBase({ systems, lanes, rows, words }: Variant) {
   return fn({
     name: "fetchBase",
     params: [i32, i32, i32, i32],
@@ -48,13 +49,13 @@ function fetchBase({ systems, lanes, rows, words }: Variant): KernelFunction<any
  * Fetches row `row` of every run to place `into` of the ring, `words` words an item: of one array in f32, of two in
  * f64. Beyond a system's last row that one again.
  */
-function fetchRow({ systems, lanes, rows, words, whole }: Variant): KernelFunction<any, any> {
+function fetchRow({ systems, lanes, rows, words, whole }: Variant) {
   const items = systems * lanes;
   return fn({
     name: "fetchRow",
-    params: [write(real), read(real), read(real), read(real), read(real), i32, i32, i32, i32, i32],
+    params: { ring: write(real), system: SystemArrays, rows: i32, stride: i32, into: i32, row: i32, base: i32 },
     env: { systems, items, words, whole, perItem: rows, fetchers: items / words },
-    body([ring, lower, diagonal, upper, rhs, rows, stride, into, row, base], gpu, env: any) {
+    body({ ring, system: { lower, diagonal, upper, rhs }, rows, stride, into, row, base }, gpu, env) {
       const part = (gpu.localId() / env.fetchers) | 0;
       const word = (gpu.localId() % env.fetchers) * env.words;
       const start = ((word / env.systems) | 0) * env.perItem;
@@ -115,13 +116,15 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
       ok: CODE_OK,
       notFinite: CODE_NOT_FINITE,
     },
-    *body({ rows, stride, tiles, tilesAcross, lower, diagonal, upper, rhs, status }, gpu, env: any) {
+    *body({ rows, stride, tiles, tilesAcross, lower, diagonal, upper, rhs, status }, gpu, env) {
       const ring = gpu.sharedReal(env.depth * 4 * env.items);
       const scratch = gpu.sharedReal(7 * env.items);
       const worst = gpu.sharedI32(env.systems);
       const a = gpu.privateReal(env.perItem);
       const c = gpu.privateReal(env.perItem);
       const d = gpu.privateReal(env.perItem);
+      const run = { a, c, d, origin: 0 };
+      const system = { lower, diagonal, upper, rhs };
       const items = env.items;
       const item = gpu.localId();
       const lane = (item / env.systems) | 0;
@@ -130,12 +133,10 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
       let base = env.fetchBase(gpu.groupId(), tilesAcross, rows, stride);
       for (let row = 0; row < env.ahead; row++) {
         if (row > 0) yield gpu.awaitFetches(env.ahead);
-        env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, row, row, base);
+        env.fetchRow({ ring, system, rows, stride, into: row, row, base });
       }
       for (let tile = gpu.groupId(); tile < tiles; tile += gpu.groupCount()) {
-        let pivot0 = 0.0;
-        let c0 = 0.0;
-        let d0 = 0.0;
+        let row0 = { pivot: 0.0, c: 0.0, d: 0.0 };
         let dBefore = 0.0;
         let broken = false;
         for (let k = 0; k < env.perItem; k++) {
@@ -145,9 +146,9 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
           const next = tile + gpu.groupCount();
           if (k === env.perItem - env.ahead) base = env.fetchBase(next, tilesAcross, rows, stride);
           if (k < env.perItem - env.ahead)
-            env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, free, k + env.ahead, base);
+            env.fetchRow({ ring, system, rows, stride, into: free, row: k + env.ahead, base });
           else if (next < tiles)
-            env.fetchRow(ring, lower, diagonal, upper, rhs, rows, stride, free, k + env.ahead - env.perItem, base);
+            env.fetchRow({ ring, system, rows, stride, into: free, row: k + env.ahead - env.perItem, base });
           const at = (k % env.depth) * 4 * items + item;
           const inside = env.whole || start + k < rows;
           const b = inside ? ring[at + items] : 1.0;
@@ -157,37 +158,31 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
           c[k] = inside && !ends ? ring[at + 2 * items] : 0.0;
           d[k] = inside ? ring[at + 3 * items] : 0.0;
           if (k === 0) {
-            pivot0 = b;
-            c0 = c[0];
-            d0 = d[0];
+            row0 = { pivot: b, c: c[0], d: d[0] };
             dBefore = d[0];
           } else {
-            const eliminated = env.eliminateRow(a, c, d, k, b, dBefore, pivot0, c0, d0, 0);
-            pivot0 = eliminated.pivot0;
-            c0 = eliminated.c0;
-            d0 = eliminated.d0;
+            const eliminated = env.eliminateRow({ run, k, b, dBefore, row0 });
+            row0 = eliminated.row0;
             dBefore = eliminated.d;
             broken = broken || eliminated.broken;
           }
         }
-        const first = env.freeFirstRow(pivot0, a[0], c0, d0);
+        const first = env.freeFirstRow(row0.pivot, a[0], row0.c, row0.d);
         if (lane === 0) gpu.atomicStore(worst, own, env.ok);
-        const solved = yield* env.solveRuns(
-          first.a,
-          first.c,
-          first.d,
-          a[env.last],
-          c[env.last],
-          dBefore,
-          lane,
-          own,
-          scratch,
-        );
+        const values = {
+          first: first.a,
+          second: first.c,
+          third: first.d,
+          fourth: a[env.last],
+          fifth: c[env.last],
+          sixth: dBefore,
+        };
+        const solved = yield* env.solveRuns({ values, lane, own, scratch });
         const before = lane === 0 ? 0.0 : solved.xBefore;
         const x0 = first.d - first.a * before - first.c * solved.x;
         const block = (tile / tilesAcross) | 0;
-        const system = (tile - block * tilesAcross) * env.systems + own;
-        const place = (block * rows + start) * stride + system;
+        const column = (tile - block * tilesAcross) * env.systems + own;
+        const place = (block * rows + start) * stride + column;
         let finite = true;
         let x = solved.x;
         for (let after = 0; after < env.perItem; after++) {
@@ -195,16 +190,16 @@ export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
           if (k === 0) x = x0;
           else if (k < env.last) x = d[k] - a[k] * x0 - c[k] * x;
           finite = finite && Number.isFinite(x);
-          if (system < stride && (env.whole || start + k < rows)) rhs[place + k * stride] = x;
+          if (column < stride && (env.whole || start + k < rows)) rhs[place + k * stride] = x;
         }
         let code = broken || first.broken ? start : env.ok;
         if (solved.broken) code = Math.min(code, Math.min(start + env.last, rows - 1));
         if (!finite) code = Math.min(code, env.notFinite);
         if (code < env.ok) gpu.atomicMin(worst, own, code);
         yield;
-        if (lane === 0 && system < stride) {
+        if (lane === 0 && column < stride) {
           const seen = gpu.atomicLoad(worst, own);
-          status[block * stride + system] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
+          status[block * stride + column] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
         }
       }
     },

@@ -52,7 +52,7 @@ export const workgroupKernel = remembered(({ algorithm, layout, shared, groupSiz
       ok: CODE_OK,
       notFinite: CODE_NOT_FINITE,
     },
-    *body({ rows, stride, lower, diagonal, upper, rhs, status }, gpu, env: any) {
+    *body({ rows, stride, lower, diagonal, upper, rhs, status }, gpu, env) {
       const s = gpu.groupId();
       const item = gpu.localId();
       const a = gpu.sharedReal(env.capacity);

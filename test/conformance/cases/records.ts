@@ -263,11 +263,4 @@ const optional: ConformanceCase = {
   args: ({ real, zeros }) => ({ x: real(range(11)), n: 7, out: zeros(33) }),
 };
 
-export const recordCases: readonly ConformanceCase[] = [
-  nested,
-  withArrays,
-  assigned,
-  references,
-  together,
-  optional,
-];
+export const recordCases: readonly ConformanceCase[] = [nested, withArrays, assigned, references, together, optional];

@@ -1,5 +1,5 @@
 /** Kernel functions that generated programs call. */
-import { bool, fn, i32, real, write } from "../../../src/kernel/index.ts";
+import { bool, fn, i32, real, record, write } from "../../../src/kernel/index.ts";
 
 /** Keeps reals within (−½, ½), and differences from growing. */
 const bound = fn({
@@ -56,4 +56,30 @@ const stir = fn({
   },
 });
 
-export const functions = { bound, choose, pair, search, stir };
+const State = record({ r: real, k: i32 });
+
+/** Takes and returns records, in two returns, and changes an array of the caller. */
+const mix = fn({
+  name: "mix",
+  params: { of: State, by: i32, t: write(real) },
+  body({ of, by, t }) {
+    if (by % 2 === 0) return { r: of.r * 0.5, k: by };
+    const { r, k } = of;
+    t[by & 3] = r;
+    const mixed = { r: -r, k: 0 };
+    mixed.k = k ^ by;
+    return mixed;
+  },
+});
+
+/** `stir` with an array in a record. */
+const swirl = fn({
+  name: "swirl",
+  params: { at: record({ t: write(real), k: i32 }), up: bool },
+  env: { stir },
+  body({ at, up }, _gpu, { stir }) {
+    stir(at.t, at.k, up);
+  },
+});
+
+export const functions = { bound, choose, mix, pair, search, stir, swirl };

@@ -41,7 +41,22 @@ function reals(tie: (name: keyof Grammar) => Text, decisions: Decisions): fc.Wei
     { weight: 4, arbitrary: REALS },
     {
       weight: 3,
-      arbitrary: oneOf("x", "0.5", "1.25", "-0.75", "2", "Math.PI", "w[i]", "u[i]", "p[0]", "p[3]", "SCALE"),
+      arbitrary: oneOf(
+        "x",
+        "0.5",
+        "1.25",
+        "-0.75",
+        "2",
+        "Math.PI",
+        "w[i]",
+        "u[i]",
+        "p[0]",
+        "p[3]",
+        "SCALE",
+        "kept.r",
+        "held.kept.p[1]",
+        "state.r",
+      ),
     },
     { weight: 4, arbitrary: text`(${real} ${oneOf("+", "-", "*")} ${real})` },
     { weight: 1, arbitrary: text`(${real} / (1 + Math.abs(${real})))` },
@@ -54,6 +69,8 @@ function reals(tie: (name: keyof Grammar) => Text, decisions: Decisions): fc.Wei
     { weight: 1, arbitrary: text`choose(${int}, ${real}, ${real})` },
     { weight: 1, arbitrary: text`(${REALS} = bound(${real}))` },
     { weight: 1, arbitrary: text`(w[i] = bound(${real}))` },
+    { weight: 1, arbitrary: text`(kept.r = bound(${real}))` },
+    { weight: 1, arbitrary: text`mix({ of: ${oneOf("state", "{ r: 0.25, k: k1 }")}, by: ${int}, t: o }).r` },
     { weight: 1, arbitrary: text`(w[i] ${oneOf("*=", "=", "-=")} 0.5)` },
     { weight: 1, arbitrary: text`Math.${oneOf("min", "max")}(${real}, ${oneOf("0.25", "-0.5")})` },
     { weight: 1, arbitrary: text`((${real}) ** ${oneOf("1", "2")} * 0.125)` },
@@ -76,12 +93,13 @@ function ints(tie: (name: keyof Grammar) => Text, decisions: Decisions): fc.Weig
   const exact = [
     { weight: 4, arbitrary: INTS },
     { weight: 2, arbitrary: SMALL },
-    { weight: 3, arbitrary: oneOf("i", "n", "v[i]", "3", "-7", "0", "1000003", "q[1]", "COUNT") },
+    { weight: 3, arbitrary: oneOf("i", "n", "v[i]", "3", "-7", "0", "1000003", "q[1]", "COUNT", "kept.k", "state.k") },
     { weight: 4, arbitrary: text`((${int} ${oneOf("+", "-")} ${int}) | 0)` },
     { weight: 1, arbitrary: text`Math.imul(${int}, ${int})` },
     { weight: 1, arbitrary: text`((${int} / ${int}) | 0)` },
     { weight: 1, arbitrary: text`((${int} % ${oneOf("7", "-3", "16")}) | 0)` },
     { weight: 2, arbitrary: text`(${int} ${oneOf("&", "|", "^", "<<", ">>")} ${int})` },
+    { weight: 1, arbitrary: text`(kept.k ^= ${int})` },
     { weight: 1, arbitrary: text`(~${int})` },
     { weight: 1, arbitrary: text`(- ${int} | 0)` },
     { weight: 1, arbitrary: text`(${bool} ? ${int} : ${int})` },
@@ -169,6 +187,21 @@ function statements(tie: (name: keyof Grammar) => Text): fc.WeightedArbitrary<st
     { weight: 1, arbitrary: text`out[i] = bound(${real});` },
     { weight: 1, arbitrary: text`stir(p, ${int}, ${bool});` },
     { weight: 1, arbitrary: text`if (${bool}) stir(p, k1, b1); else stir(o, k1, b1);` },
+    {
+      weight: 1,
+      arbitrary: text`if (${bool}) swirl({ at: { t: kept.p, k: k1 }, up: b1 }); else swirl({ at: { t: o, k: k1 }, up: b1 });`,
+    },
+    { weight: 2, arbitrary: text`kept.r = bound(${real});` },
+    { weight: 1, arbitrary: text`kept.k = ${int};` },
+    { weight: 1, arbitrary: text`state = { r: bound(${real}), k: ${int} };` },
+    { weight: 1, arbitrary: text`state = mix({ of: state, by: ${int}, t: held.kept.p });` },
+    { weight: 1, arbitrary: text`state = ${bool} ? { k: ${int}, r: 0.25 } : mix({ t: o, by: k2, of: state });` },
+    { weight: 1, arbitrary: text`{ const { r, k } = state; ${block} r0 = r; k0 = k; }` },
+    { weight: 1, arbitrary: text`{ const before = state; ${block} r1 = bound(before.r - state.r); }` },
+    {
+      weight: 1,
+      arbitrary: text`{ let next; if (${bool}) next = { r: r0, k: k1 }; else next = state; state = next; }`,
+    },
     { weight: 1, arbitrary: text`${oneOf("b0 = b0 ||", "b1 = b1 &&", "if (!b0) b0 =", "if (b1) b1 =")} ${bool};` },
     { weight: 1, arbitrary: text`${oneOf("k0 = k0 ||", "if (!k1) k1 =", "if (k0) k0 =", "k1 = k1 ? k1 :")} ${int};` },
     {
@@ -228,7 +261,7 @@ export function programs(decisions: Decisions): fc.Arbitrary<Program> {
 }
 
 function sourceOf(body: string): string {
-  return `({ n, x, yes, u, v, w, out, iout, uout }, gpu, { SCALE, COUNT, FLAG, bound, choose, pair, search, stir }) => {
+  return `({ n, x, yes, u, v, w, out, iout, uout }, gpu, { SCALE, COUNT, FLAG, bound, choose, mix, pair, search, stir, swirl }) => {
 const i = gpu.globalId();
 if (i >= n) return;
 let r0 = x, r1 = u[i], r2 = 0.25;
@@ -238,10 +271,12 @@ let w0 = v[i] >>> 0, w1 = 0x12345678 >>> 0;
 let b0 = yes, b1 = i % 2 === 0;
 const p = gpu.privateReal(4), o = gpu.privateReal(4), q = gpu.privateI32(4);
 for (let j = 0; j < 4; j++) { p[j] = 0.125 * gpu.real(j); o[j] = 0.5 - p[j]; q[j] = i + j; }
+const kept = { r: 0.125, k: 3, p }, held = { kept, o };
+let state = { r: u[i], k: v[i] };
 iout[i] = 1; uout[i] = 2;
 ${body}
-out[i] = bound(out[i] + r0 + r1 + r2 + p[0] + p[1] + p[2] + p[3] + o[0] + o[1] + o[2] + o[3]);
-iout[i] = (k0 ^ k1 ^ k2 ^ m0 ^ m1) + (q[0] ^ q[1] ^ q[2] ^ q[3]) + (b0 ? 1 : 0) | 0;
+out[i] = bound(out[i] + r0 + r1 + r2 + p[0] + p[1] + p[2] + p[3] + o[0] + o[1] + o[2] + o[3] + held.kept.r + state.r);
+iout[i] = (k0 ^ k1 ^ k2 ^ m0 ^ m1) + (q[0] ^ q[1] ^ q[2] ^ q[3] ^ kept.k ^ state.k) + (b0 ? 1 : 0) | 0;
 uout[i] = (w0 ^ w1) >>> 0;
 }`;
 }

@@ -1,4 +1,5 @@
-import { i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
+import { LastUsed } from "../../../last-used.ts";
+import { type FunctionSpec, i32, type Kernel, kernel, read, real, shapeOf, write } from "../../../kernel/index.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { payJump } from "../../conditions/jump.ts";
 import { assemble } from "../../operator/assemble.ts";
@@ -11,6 +12,27 @@ import { STATUS, FAULT } from "./status.ts";
 import { substitute } from "./substitute.ts";
 import type { EquationVariant } from "./equation-variant.ts";
 
+/** Kernels that models share. */
+const MAX_KERNELS = 64;
+/** Longer ones than this are no memory's business; the device still compares what they lower to. */
+const MAX_KEY = 2 ** 18;
+/** By all that they are lowered from: devices know them by identity. A pure function's memory. */
+const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
+
+/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+export function sharedEquationKernel(variant: EquationVariant): Kernel {
+  const key = keyOf(variant);
+  return key.length > MAX_KEY ? equationKernel(variant) : kernels.getOrMake(key, () => equationKernel(variant));
+}
+
+/** A text that is equal for variants that lower to the same code. */
+function keyOf(value: unknown): string {
+  if (typeof value === "function") return shapeOf(value as unknown as FunctionSpec);
+  if (typeof value !== "object" || value === null) return String(value);
+  const parts = Object.entries(value).map(([name, part]) => `${name} ${keyOf(part)}`);
+  return parts.map((part) => `${part.length} ${part}`).join("\n");
+}
+
 /**
  * The whole backward time loop of a batch of one-factor equations, one instance an entry: terminal values, then the
  * rows of a time program, stages (`Stage`) and events, in order. The matrix is computed again only in rows marked
@@ -18,7 +40,7 @@ import type { EquationVariant } from "./equation-variant.ts";
  *
  * Layout: value i of instance l stands at [i·pitch + l].
  *   table       S at each node, then the next node's coordinate less this one's
- *   parameters  the user's, then the dates 0 … expiry
+ *   parameters  the user's, the literals of the user's functions, then the dates 0 … expiry
  *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
  *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV,
  *               extrapolation

@@ -1,4 +1,8 @@
-import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { Factors } from "../../operator/factor.ts";
+
+/** What exercise pays at the nodes: the obstacle; a time-dependent one is slope·obstacle − kink. */
+export const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
 
 /**
  * One time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ← 2y − u
@@ -6,28 +10,27 @@ import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../
  *
  * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its
  * obstacle (the mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan
- * & Schwartz (1977), exact if the exercise region holds the first nodes. `moving`: the obstacle is slope·obstacle −
- * kink. The factors stand from `start` on. Cost: 7 flops and 8 (early exercise 9) words of private memory a node.
+ * & Schwartz (1977), exact if the exercise region holds the first nodes. Cost: 7 flops and 8 (early exercise 9) words
+ * of private memory a node.
  */
-export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean): KernelFunction<any, void> {
+export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean) {
   return fn({
     name: "projectedStep",
-    params: [
-      write(real),
-      write(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      real,
-      real,
-      i32,
-      bool,
-      real,
-      i32,
-    ],
+    params: {
+      u: write(real),
+      z: write(real),
+      factors: Factors,
+      paid: Obstacle,
+      nodes: i32,
+      extrapolated: bool,
+      over: real,
+    },
     env: { early, weighted, timeDependent },
-    body([u, z, inverse, lower, upper, obstacle, slope, kink, nodes, extrapolated, over, start], _gpu, env) {
+    body(
+      { u, z, factors: { inverse, lower, upper, start }, paid: { obstacle, slope, kink }, nodes, extrapolated, over },
+      _gpu,
+      env,
+    ) {
       let y = 0.0;
       for (let i = nodes - 1; i >= 0; i--) {
         y = u[i] * inverse[start + i] + upper[start + i] * y;

@@ -1,6 +1,7 @@
 import { bool, fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { matrixRow } from "../../operator/matrix.ts";
 import { surfaceSigma } from "../../operator/read-surface.ts";
+import type { SolverVariant } from "../variant.ts";
 import { placeIn, type Team } from "./team.ts";
 
 /** What the matrix depends on at compile time. */
@@ -8,7 +9,7 @@ export interface Assembly {
   readonly team: Team;
   readonly rows: number;
   readonly shape: string;
-  readonly volatility?: KernelFunction<any, number>;
+  readonly volatility?: NonNullable<SolverVariant["volatility"]>;
 }
 
 /**

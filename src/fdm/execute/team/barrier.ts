@@ -1,5 +1,5 @@
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
-import { CROSSING_WORDS, NEVER, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
+import { CROSSING_WORDS, NEVER_EXERCISED, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
 
 /**
  * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers:
@@ -103,7 +103,7 @@ const liveObstacleRuns = (rows: number): KernelFunction<any, void> =>
   fn({
     name: "liveObstacleRuns",
     params: [read(real), i32, i32, i32, i32, i32, i32, i32, i32, i32, write(real)],
-    env: { rows, never: NEVER },
+    env: { rows, never: NEVER_EXERCISED },
     body(
       [table, column, nodes, pitch, instance, first, low, high, lowHeld, highHeld, obstacle],
       _gpu,

@@ -2,7 +2,7 @@ import { LastUsed } from "../../../last-used.ts";
 import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
 import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { STEPS_SHIFT } from "../../time/flags.ts";
-import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../item/kernel.ts";
+import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../variant.ts";
 import { pointValue, pointWords } from "../../read/point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
 import { PIECE_WORDS, readSurface } from "../../operator/read-surface.ts";

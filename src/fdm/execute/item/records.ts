@@ -1,0 +1,80 @@
+import { bool, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
+import { Ends } from "../../conditions/barrier.ts";
+import { Column } from "../../operator/column.ts";
+import { Launch } from "../variant.ts";
+
+/** The instance of a work item, and its columns of what the launch brings. */
+export const Place = record({
+  isActive: bool,
+  firstRun: i32,
+  endRun: i32,
+  instance: i32,
+  table: Column,
+  coefficients: Column,
+});
+
+/** The arrays of an instance, in private memory, one value a node; of length 1 where a variant does without. */
+export const Memory = record({
+  /** The solution. */
+  u: write(real),
+  /** The right-hand side after elimination. */
+  z: write(real),
+  /** 1 / pivot; not used where the matrix is factored on the way (policy iteration, knock-ins). */
+  inverse: write(real),
+  /** a / pivot; a where the matrix is factored on the way. */
+  lower: write(real),
+  /** c / pivot; c where the matrix is factored on the way. */
+  upper: write(real),
+  /** The nodes. */
+  x: write(real),
+  /** What exercise pays; φ·x where the obstacle is time-dependent. */
+  obstacle: write(real),
+  /** 1 where exercised, of policy iteration. */
+  active: write(real),
+  /** a / pivot of the current policy, or value. */
+  factor: write(real),
+  /** The value before a knock-in. */
+  dormant: write(real),
+  /** a and c of the first factorisation's rows, of time-homogeneous problems. */
+  rowLower: write(real),
+  rowUpper: write(real),
+});
+
+/** What changes from run to run. */
+export const Cursor = record({
+  /** The next row of coefficients. */
+  row: i32,
+  /** h·r of the matrix; h and h·r of `rowLower` and `rowUpper`. */
+  rates: record({ hRate: real, hFirst: real, firstRate: real }),
+  /**
+   * Whether the first node is certain to be exercised; a time-dependent obstacle, slope·obstacle − kink, and where the
+   * next step's stands in the table.
+   */
+  exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
+  /** A volatility surface: its parallel move, the pieces of a slice, where the next slice starts in the table. */
+  surface: record({ move: real, pieces: i32, sliceAt: i32 }),
+  /** Between which nodes the trade is alive. */
+  ends: Ends,
+  /** The last event's words of what is dormant. */
+  dormantRow: i32,
+});
+
+/** One run of equal steps. */
+export const Step = record({
+  run: i32,
+  flag: i32,
+  refactor: bool,
+  event: bool,
+  /** Where the factors of the run's steps start, of the two factorisations that are kept. */
+  start: i32,
+  count: i32,
+  crankNicolson: bool,
+  /** Alexander's second stage: u ← y + √2·(y − u). */
+  alexander: bool,
+});
+
+/** What every part of the rollback is called with, and after the first run of steps. */
+export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atRun = { ...atStart, cursor: Cursor, step: Step };
+
+export type Cursor = ValueOf<typeof Cursor>;

@@ -1,0 +1,88 @@
+import { bool, type FunctionOf, i32, read, real, record, write } from "../../kernel/index.ts";
+
+/**
+ * How early exercise is treated; "dates": at some ends of steps only; "time-dependent": as Brennan and Schwartz do, for
+ * an obstacle that moves. See `solverKernel`.
+ */
+export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "time-dependent";
+
+/**
+ * Where σ² comes from: flat in S, a column of the table, a formula in S and t evaluated in the kernel, or cubics in S,
+ * other ones each step, that the instances of one expiry share (`surface.ts`).
+ */
+export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
+
+export interface SolverVariant {
+  readonly exercise: ExerciseScheme;
+  readonly shape: DiffusionShape;
+  /** Whether any step ends at a dividend; without them a third of the code goes. */
+  readonly dividends: boolean;
+  /** How many barriers instances have; none unless said. */
+  readonly barriers?: number;
+  /**
+   * How many knock-ins instances wait for, none unless said: then a second value is solved beside the first
+   * (`knock-in.ts`).
+   */
+  readonly knockIns?: number;
+  /** Whether instances bring a mesh and a vanilla payoff in closed form, in place of a table. */
+  readonly closed: boolean;
+  /**
+   * Whether no coefficient depends on time: rows are made once, and scaled when the step changes; two factorisations
+   * are kept.
+   */
+  readonly homogeneous?: boolean;
+  /** Whether values at points are read beside windows; not unless said. */
+  readonly points?: boolean;
+  /** Most nodes an instance may have. */
+  readonly capacity: number;
+  /** σ(S, t), for the shape "formula". */
+  readonly volatility?: FunctionOf<(spot: number, time: number) => number>;
+}
+
+/** Two variants without a formula are the same if their names are. */
+export function variantName(variant: SolverVariant): string {
+  const {
+    exercise,
+    shape,
+    dividends,
+    barriers = 0,
+    knockIns = 0,
+    closed,
+    points = false,
+    homogeneous = false,
+    capacity,
+  } = variant;
+  const levels = `${barriers > 0 ? `-barriers${barriers}` : ""}${knockIns > 0 ? `-ins${knockIns}` : ""}`;
+  const events = `${dividends ? "-dividends" : ""}${levels}`;
+  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}${homogeneous ? "-homogeneous" : ""}-${capacity}`;
+}
+
+/** Factorisations that a time-homogeneous solver has room for. */
+export const KEPT_FACTORS = 2;
+
+/**
+ * Variants whose kernels are remembered. A book has a dozen, 600 random trades of every kind some 200; numbers of
+ * barriers and knock-ins make
+ * their number unbounded in a stream.
+ */
+export const MAX_VARIANTS = 512;
+/** What every executor of the book's problems is launched with; the layouts are `solverKernel`'s. */
+export const solverParams = {
+  instances: i32,
+  pitch: i32,
+  nodes: i32,
+  runs: i32,
+  windows: i32,
+  points: i32,
+  obstacleColumn: i32,
+  scale: real,
+  firstExercised: bool,
+  table: read(real),
+  coefficients: read(real),
+  flags: read(i32),
+  start: read(i32),
+  out: write(real),
+} as const;
+
+/** The same as one argument. */
+export const Launch = record(solverParams);

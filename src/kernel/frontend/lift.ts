@@ -1,0 +1,85 @@
+/** Literals as run-time parameters, so that functions that differ only in them share one compilation. */
+import { canonicalText } from "../canonical.ts";
+import { declareFunction } from "../declared.ts";
+import type { KernelIR } from "../ir.ts";
+import { type FunctionSpec, type KernelFunction, type ParamTuple, real, write } from "../language.ts";
+import { Context } from "./context.ts";
+import { kernelFromSource } from "./declare.ts";
+import type { FunctionLiterals } from "./draft.ts";
+import { LiteralPlaces } from "./literals.ts";
+import { lowerWithin } from "./lower.ts";
+import { typeVariable } from "./types.ts";
+
+/** A function of reals whose literals are parameters of it, the last ones. It runs in kernels only. */
+export interface Lifted {
+  readonly call: KernelFunction<any, any>;
+  /** What the literals are, in the order of their parameters. */
+  readonly values: readonly number[];
+  /**
+   * The function by itself, lowered in f64: `x0`, `x1` … are its arguments, `literal0` … its literals, `out` gets the
+   * results that were asked for.
+   */
+  readonly ir: KernelIR;
+}
+
+/**
+ * Makes parameters of a function's literals: of those in its own text whose type is real, and of what is folded of
+ * them. An exponent of `**` or `Math.pow`, a loop's bound, an array's length, an index and any other integer stay
+ * constants, as 0, ±½, ±1 and ±2 do. Functions whose `lifted.shape` is the same lower to the same code.
+ *
+ * @param reads text of each result that is used, of `k`, what the function returns: `k` itself, or `k.S`
+ * @param loopBudget see `KernelDefinition`
+ * @throws KernelError as `lower` does
+ */
+export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"], loopBudget?: number): Lifted {
+  const { functionName, params, env, source, argumentNames } = fn;
+  const args = (params as ParamTuple).map((_, k) => `x${k}`);
+  const stores = reads.map((text, k) => `out[${k}] = ${text};`).join(" ");
+  const alone = kernelFromSource({
+    name: functionName,
+    params: Object.fromEntries([...args.map((name) => [name, real] as const), ["out", write(real)] as const]),
+    env: { f: fn as KernelFunction },
+    ...(loopBudget === undefined ? {} : { loopBudget }),
+    source: `({ ${[...args, "out"].join(", ")} }, gpu, { f }) => { const k = f(${args.join(", ")}); ${stores} }`,
+  });
+  const found = new LiteralPlaces();
+  const literals: FunctionLiterals = {
+    valueOf({ unit, start }, place, value) {
+      const at = found.take(place, value);
+      if (at === undefined) return undefined;
+      for (let k = ctx.scalars.length - args.length; k <= at; k++)
+        ctx.scalars.push({ name: `literal${k}`, type: "real" });
+      return { kind: "param", id: args.length + at, type: typeVariable("real"), unit, start };
+    },
+  };
+  const ctx = new Context(alone, "f64", (declared) => (declared === fn ? literals : undefined));
+  const ir = lowerWithin(ctx, alone);
+  // Where the precision decides, one in which other branches are taken may differ, too.
+  const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
+  const call = declareFunction({
+    run: () => {
+      throw new Error(
+        `function "${functionName}" takes its literals as arguments and cannot be run by plain JavaScript`,
+      );
+    },
+    functionName,
+    params: [...(params as ParamTuple), ...found.values.map(() => real)],
+    env,
+    source,
+    argumentNames,
+    lifted: { places: found.numbers, shape },
+    entry: liftLiterals,
+  });
+  return { call, values: found.values, ir };
+}
+
+/** A text that is equal for two functions only if they lower to the same code. */
+export function shapeOf({ params, source, argumentNames, env, lifted }: FunctionSpec): string {
+  if (lifted !== undefined) return lifted.shape;
+  const parts = [JSON.stringify([params, argumentNames]), source];
+  for (const [name, value] of Object.entries(env)) {
+    const constant = Object.is(value, -0) ? "-0" : String(value);
+    parts.push(name, typeof value === "function" ? shapeOf(value) : `${typeof value} ${constant}`);
+  }
+  return parts.map((part) => `${part.length} ${part}`).join("\n");
+}
