@@ -1,4 +1,4 @@
-/** Time per row against the length of tridiagonal systems: a figure per device, from the benchmark `tridiagonal-sizes`. */
+/** Time per row against the length of tridiagonal systems: a figure per device, from `tridiagonal-sizes`. */
 import { type Measurement, median, resultFileName } from "../harness.ts";
 import { chart, type Panel, type Series, superscript } from "./chart.ts";
 
