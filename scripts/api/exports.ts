@@ -118,7 +118,7 @@ function spelledOut({ checker }: Project, symbol: TypeScriptSymbol, kind: Kind):
     return type && wrapped(`const ${symbol.name}: ${checker.typeToString(type, undefined, NO_TRUNCATION)};`, "", "  ");
   }
   const [node] = symbol.declarations.flatMap((handle) => handle.resolve() ?? []);
-  if (kind !== "type" || node === undefined || !/=[^;]*\(?typeof /.test(splitComment(textOf(node)).code))
+  if (kind !== "type" || node === undefined || !/\btypeof [A-Z_]+\b/.test(splitComment(textOf(node)).code))
     return undefined;
   const type = checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), undefined, NO_TRUNCATION | IN_ALIAS);
   return wrapped(`type ${symbol.name} = ${type};`, "", "  ");

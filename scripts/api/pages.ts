@@ -91,7 +91,8 @@ function describe({ name, doc, declaration }: Export): string {
   const throws = doc?.throws.map((each) => wrapped(each, "* ", "  ")) ?? [];
   return [
     `## ${name}`,
-    fence(reflowedComments(declaration)),
+    // "ts" marks what compiles by itself, which is what scripts/check-examples.js looks for.
+    fence(reflowedComments(declaration), "typescript"),
     ...(doc === undefined || doc.text === "" ? [] : [reflowed(labelled(indentedAsCode(doc.text)))]),
     ...(parameters.length === 0 ? [] : [`**Parameters**`, parameters.join("\n")]),
     ...(doc === undefined || doc.returns === "" ? [] : [wrapped(`**Returns** ${doc.returns}`)]),
@@ -108,7 +109,7 @@ const labelled = (lines: string): string =>
 const indentedAsCode = (lines: string): string =>
   lines.replaceAll(/^ {2,}(?=\S)/gm, (spaces) => `    ${spaces.slice(2)}`);
 
-const fence = (code: string): string => `\`\`\`ts\n${code}\n\`\`\``;
+const fence = (code: string, language = "ts"): string => `\`\`\`${language}\n${code}\n\`\`\``;
 
 const text = (...parts: readonly string[]): string =>
   `${parts
