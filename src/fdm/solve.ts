@@ -4,7 +4,7 @@ import { lower, whatIsWrong } from "../kernel/index.ts";
 import { BatchSolver, type Level, type Solved } from "./execute/equation-batch.ts";
 import { isObject, knownKeys } from "./problem/checks.ts";
 import { LOOP_BUDGET } from "./problem/functions.ts";
-import { STATUS } from "./execute/item/status.ts";
+import { STATUS } from "./operator/status.ts";
 import { type Accuracy, type Model, modelOf } from "./problem/model.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import { placed, titleOf } from "./problem/place.ts";

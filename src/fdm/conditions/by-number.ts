@@ -4,7 +4,7 @@
 import { functionFromSource, i32, type KernelFunction, real } from "../../kernel/index.ts";
 import type { GivenCondition } from "../problem/conditions.ts";
 import { type Given, numberAdapter, stateParams } from "../problem/functions.ts";
-import type { RegionCode } from "../execute/item/equation-variant.ts";
+import type { RegionCode } from "../operator/equation-variant.ts";
 
 type Environment = Record<string, KernelFunction<any, any>>;
 
@@ -13,11 +13,7 @@ const STATE = "t, S, parameters, pitch, instance";
 const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
 
 /** Text that is true inside a knock-out's region, for functions `below{k}` and `above{k}` of `env`, which it adds. */
-function regionText(
-  condition: GivenCondition & { kind: "knock-out" },
-  k: number,
-  env: Environment,
-): string {
+function regionText(condition: GivenCondition & { kind: "knock-out" }, k: number, env: Environment): string {
   const edge = (name: "below" | "above", given: Given | undefined): string[] => {
     if (given === undefined) return [];
     env[`${name}${k}`] = numberAdapter(given);
@@ -35,9 +31,7 @@ function edgeTests({ below, above }: GivenCondition & { kind: "knock-out" }, k: 
 }
 
 /** The knock-outs at all times. Undefined where there are none. */
-export function regionFunctions(
-  conditions: readonly GivenCondition[],
-): RegionCode | undefined {
+export function regionFunctions(conditions: readonly GivenCondition[]): RegionCode | undefined {
   const regions = conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined ? [condition] : [],
   );
@@ -77,9 +71,7 @@ export function regionFunctions(
  * (t, S, …, k, u) → { value, ok }: exercise and knock-outs on dates, by the number of the condition; u where that
  * is neither.
  */
-export function pointwiseFunction(
-  conditions: readonly GivenCondition[],
-): KernelFunction<any, any> | undefined {
+export function pointwiseFunction(conditions: readonly GivenCondition[]): KernelFunction<any, any> | undefined {
   const env: Environment = {};
   const cases = conditions.flatMap((condition, k) => {
     if (condition.kind === "jump" || condition.dates === undefined) return [];

@@ -1,4 +1,5 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real } from "../../kernel/index.ts";
+import { Column, valueAt } from "../operator/column.ts";
 
 /** What stands for "no node is exercised" in the output; NaN need not survive on WebGPU. */
 export const NOWHERE = -3e38;
@@ -27,30 +28,30 @@ const vertex = fn({
  *
  * held between nodes j − 1 and j + 1, or j and j + 1. `NOWHERE` if no node is exercised; the last one if all are.
  */
-export function exerciseBoundary(smooth: boolean): KernelFunction<any, number> {
+export function exerciseBoundary(smooth: boolean) {
   return fn({
     name: "exerciseBoundary",
-    params: [read(real), read(real), read(real), i32, i32, i32],
-    env: { smooth, vertex },
-    body([u, payoff, table, nodes, pitch, instance], gpu, { smooth, vertex }) {
+    params: [read(real), read(real), Column, i32],
+    env: { smooth, vertex, valueAt, NOWHERE },
+    body([u, payoff, table, nodes], gpu, { smooth, vertex, valueAt, NOWHERE }) {
       const tolerance = gpu.precision === "f32" ? 1e-6 : 1e-12;
       let j = 0;
       while (j < nodes && u[j] - payoff[j] > tolerance * Math.abs(payoff[j])) j++;
-      let found = -3e38;
+      let found = NOWHERE;
       if (j < nodes) {
         while (j < nodes - 1 && u[j + 1] - payoff[j + 1] <= tolerance * Math.abs(payoff[j + 1])) j++;
-        const here = table[j * pitch + instance];
+        const here = valueAt(table, j);
         found = here;
         if (smooth && j > 0 && j < nodes - 3) {
-          const below = table[(j - 1) * pitch + instance];
-          const x1 = table[(j + 1) * pitch + instance];
-          const x2 = table[(j + 2) * pitch + instance];
-          const x3 = table[(j + 3) * pitch + instance];
+          const below = valueAt(table, j - 1);
+          const x1 = valueAt(table, j + 1);
+          const x2 = valueAt(table, j + 2);
+          const x3 = valueAt(table, j + 3);
           const edge = vertex(x1, x2, x3, u[j + 1] - payoff[j + 1], u[j + 2] - payoff[j + 2], u[j + 3] - payoff[j + 3]);
           found = Math.min(Math.max(edge, Math.min(below, x1)), Math.max(below, x1));
         }
         if (!smooth && j < nodes - 1) {
-          const x1 = table[(j + 1) * pitch + instance];
+          const x1 = valueAt(table, j + 1);
           const now = u[j] - payoff[j];
           const next = u[j + 1] - payoff[j + 1];
           found = here - (now * (x1 - here)) / (next - now);

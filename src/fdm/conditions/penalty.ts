@@ -1,31 +1,32 @@
-import { fn, i32, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
+
+/** Rows (−a, diagonal + a + c, −c) of I − hL with their right-hand sides. */
+const System = record({ nodes: i32, diagonal: read(real), a: read(real), c: read(real), right: read(real) });
+
+/** u ≥ obstacle after a stage: y ≥ u + (obstacle − u)/extrapolation. */
+const Bound = record({ u: read(real), obstacle: read(real), extrapolation: real });
+
+const boundAt = fn({
+  name: "boundAt",
+  params: [Bound, i32],
+  body([{ u, obstacle, extrapolation }, i]) {
+    return u[i] + (obstacle[i] - u[i]) / extrapolation;
+  },
+});
 
 /** Solves (A + P)·y = r + P·bound, Pᵢᵢ = large·Aᵢᵢ where `active`; y in z. Row sums are carried, as in `assemble`. */
 const solvePenalised = fn({
   name: "solvePenalised",
-  params: [
-    write(real),
-    read(real),
-    read(real),
-    read(real),
-    read(real),
-    read(real),
-    read(real),
-    read(real),
-    write(real),
-    i32,
-    real,
-    real,
-  ],
-  body([z, right, diagonal, a, c, u, obstacle, active, factor, nodes, extrapolation, large]) {
+  params: { system: System, bound: Bound, z: write(real), active: read(real), factor: write(real), large: real },
+  env: { boundAt },
+  body({ system: { nodes, diagonal, a, c, right }, bound, z, active, factor, large }, _gpu, { boundAt }) {
     let y = 0.0;
     let excess = 1.0;
     for (let i = nodes - 1; i >= 0; i--) {
       const penalty = active[i] > 0.5 ? large * (diagonal[i] + a[i] + c[i]) : 0.0;
-      const bound = u[i] + (obstacle[i] - u[i]) / extrapolation;
       const rest = diagonal[i] + penalty + c[i] * excess;
       const pivot = 1 / (rest + a[i]);
-      y = (right[i] + penalty * bound + c[i] * y) * pivot;
+      y = (right[i] + penalty * boundAt(bound, i) + c[i] * y) * pivot;
       factor[i] = a[i] * pivot;
       excess = rest * pivot;
       z[i] = y;
@@ -44,8 +45,9 @@ const solvePenalised = fn({
  */
 const improvePenalties = fn({
   name: "improvePenalties",
-  params: [read(real), read(real), read(real), read(real), read(real), read(real), read(real), write(real), i32, real],
-  body([z, right, diagonal, a, c, u, obstacle, active, nodes, extrapolation]) {
+  params: { system: System, bound: Bound, z: read(real), active: write(real) },
+  env: { boundAt },
+  body({ system: { nodes, diagonal, a, c, right }, bound, z, active }, _gpu, { boundAt }) {
     let changes = 0;
     for (let i = 0; i < nodes; i++) {
       if (active[i] > 0.5) {
@@ -55,7 +57,7 @@ const improvePenalties = fn({
           active[i] = 0.0;
           changes++;
         }
-      } else if (z[i] < u[i] + (obstacle[i] - u[i]) / extrapolation) {
+      } else if (z[i] < boundAt(bound, i)) {
         active[i] = 1.0;
         changes++;
       }
@@ -77,30 +79,14 @@ const improvePenalties = fn({
  */
 export const penalised = fn({
   name: "penalised",
-  params: [
-    write(real),
-    read(real),
-    read(real),
-    read(real),
-    read(real),
-    read(real),
-    read(real),
-    write(real),
-    write(real),
-    i32,
-    real,
-  ],
+  params: { system: System, bound: Bound, z: write(real), active: write(real), factor: write(real) },
   env: { solvePenalised, improvePenalties },
-  body(
-    [z, right, diagonal, a, c, u, obstacle, active, factor, nodes, extrapolation],
-    gpu,
-    { solvePenalised, improvePenalties },
-  ) {
+  body({ system, bound, z, active, factor }, gpu, { solvePenalised, improvePenalties }) {
     const large = gpu.precision === "f32" ? 1e6 : 1e10;
     let unconverged = 1;
     for (let round = 0; round < 30; round++) {
-      solvePenalised(z, right, diagonal, a, c, u, obstacle, active, factor, nodes, extrapolation, large);
-      const changes = improvePenalties(z, right, diagonal, a, c, u, obstacle, active, nodes, extrapolation);
+      solvePenalised({ system, bound, z, active, factor, large });
+      const changes = improvePenalties({ system, bound, z, active });
       if (changes === 0) {
         unconverged = 0;
         break;

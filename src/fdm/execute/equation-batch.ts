@@ -1,8 +1,8 @@
 import type { CompiledKernel, Device } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
-import { equationKernel, sharedEquationKernel } from "./item/equation-kernel.ts";
-import { type EquationVariant, privateArrays } from "./item/equation-variant.ts";
+import { equationKernel, sharedEquationKernel } from "./item/equation/kernel.ts";
+import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
 import {
   type Instance,
   type InstanceResult,

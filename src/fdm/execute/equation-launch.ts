@@ -1,8 +1,8 @@
 import type { CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { NOWHERE } from "../conditions/exercise-boundary.ts";
-import { STATUS, STATUS_WORDS } from "./item/status.ts";
-import { keptArrays } from "./item/equation-variant.ts";
+import { STATUS, STATUS_WORDS } from "../operator/status.ts";
+import { keptArrays } from "../operator/equation-variant.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { Model } from "../problem/model.ts";
 import type { ParameterValues } from "../problem/quantity.ts";

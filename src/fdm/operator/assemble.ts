@@ -1,10 +1,10 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, real, write } from "../../kernel/index.ts";
+import { Column, valueAt } from "./column.ts";
+import { Stage } from "./right-hand-side.ts";
 import { isPinned } from "./pinned.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
-import { FAULT } from "../execute/item/status.ts";
-import type { EquationVariant } from "../execute/item/equation-variant.ts";
-
-const FAULT_BITS = { slope: FAULT.slope, edge: FAULT.edge, negative: FAULT.negative };
+import { FAULT, STATUS } from "./status.ts";
+import type { EquationVariant } from "./equation-variant.ts";
 
 /**
  * The matrix I − hL at time t, of a stage that ends at `tEnd`: rows (−aᵢ, 1 + hcᵢ + aᵢ + cᵢ, −cᵢ), hcᵢ = −h·c(t, Sᵢ),
@@ -19,52 +19,46 @@ const FAULT_BITS = { slope: FAULT.slope, edge: FAULT.edge, negative: FAULT.negat
  * `table`: S of node i at [i·pitch + instance], then x of node i + 1 less x of node i. Status words are updated;
  * `FAULT`, if any, and its node are the result.
  */
-export function assemble(variant: EquationVariant): KernelFunction<any, any> {
+export function assemble(variant: EquationVariant) {
   const { log, fitted, exercise, first, last, coefficients, hasSource, region } = variant;
-  const [firstSlope, lastSlope] = [first.kind === "neumann", last.kind === "neumann"];
   return fn({
     name: "assemble",
-    params: [
-      read(real),
-      read(real),
-      write(real),
-      write(real),
-      write(real),
-      write(real),
-      write(i32),
-      i32,
-      i32,
-      i32,
-      i32,
-      real,
-      real,
-      real,
-    ],
+    params: {
+      nodes: i32,
+      table: Column,
+      parameters: Column,
+      inverse: write(real),
+      lower: write(real),
+      upper: write(real),
+      source: write(real),
+      status: write(i32),
+      mask: i32,
+      stage: Stage,
+    },
     env: {
+      ...STATUS,
       direct: exercise !== "penalty",
       hasSource,
-      firstSlope,
-      lastSlope,
-      ...(firstSlope ? { firstNumber: first.number! } : {}),
-      ...(lastSlope ? { lastNumber: last.number! } : {}),
+      firstSlope: first.kind === "neumann" ? first.number : undefined,
+      lastSlope: last.kind === "neumann" ? last.number : undefined,
       slopeSource: slopeSource(log),
       coefficients,
       isPinned: isPinned(variant),
       inCoordinate: inCoordinate(log),
       endRow: endRow(variant),
       innerRow: innerRow(fitted),
-      regions: region !== undefined,
-      ...(region === undefined ? {} : { hasEdges: region.hasEdges }),
-      ...FAULT_BITS,
+      hasEdges: region?.hasEdges,
+      badSlope: FAULT.slope,
+      badEdge: FAULT.edge,
+      negative: FAULT.negative,
+      valueAt,
     },
-    body(
-      [table, parameters, inverse, lower, upper, source, status, nodes, pitch, instance, mask, t, tEnd, h],
-      gpu,
-      env: any,
-    ) {
+    body({ nodes, table, parameters, inverse, lower, upper, source, status, mask, stage }, gpu, env) {
+      const { values, pitch, instance } = parameters;
+      const { t, tEnd, h } = stage;
       const last = nodes - 1;
       let fault = 0;
-      let faultNode = 0;
+      let node = 0;
       let lowest = 0.0; // a
       let lowestNode = 0;
       let largest = 0.0;
@@ -74,27 +68,25 @@ export function assemble(variant: EquationVariant): KernelFunction<any, any> {
       let cutHigh = 0;
       let growth = 0;
       for (let i = last; i >= 0; i--) {
-        const S = table[i * pitch + instance];
-        const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, instance, mask);
+        const S = env.valueAt(table, i);
+        const pinned = env.isPinned(i, last, tEnd, S, values, pitch, instance, mask);
         let below = 0.0;
         let above = 0.0;
         let decay = 0.0;
         if (env.hasSource) source[i] = 0.0;
-        if (env.regions) {
-          if (!env.hasEdges(tEnd, S, parameters, pitch, instance, mask)) {
-            fault = env.edge;
-            faultNode = i;
-          }
+        if (env.hasEdges !== undefined && !env.hasEdges(tEnd, S, values, pitch, instance, mask)) {
+          fault = env.badEdge;
+          node = i;
         }
         if (!pinned) {
-          const { a, b, c, d } = env.coefficients(t, S, parameters, pitch, instance);
+          const { a, b, c, d } = env.coefficients(t, S, values, pitch, instance);
           if (!(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c) && Number.isFinite(d))) {
             fault =
               (Number.isFinite(a) ? 0 : 1) |
               (Number.isFinite(b) ? 0 : 2) |
               (Number.isFinite(c) ? 0 : 4) |
               (Number.isFinite(d) ? 0 : 8);
-            faultNode = i;
+            node = i;
           }
           if (a < lowest) {
             lowest = a;
@@ -107,35 +99,35 @@ export function assemble(variant: EquationVariant): KernelFunction<any, any> {
           let cut = false;
           let slopes = 0.0;
           if (i === 0) {
-            const dx = table[nodes * pitch + instance];
-            const end = env.endRow(true, h, b, diffusion, drift, dx, table[pitch + instance] - S);
+            const dx = env.valueAt(table, nodes);
+            const end = env.endRow(true, h, b, diffusion, drift, dx, env.valueAt(table, 1) - S);
             above = end.flow;
             cut = end.cut;
-            if (env.firstSlope) {
-              const slope = env.firstNumber(t, S, parameters, pitch, instance);
+            if (env.firstSlope !== undefined) {
+              const slope = env.firstSlope(t, S, values, pitch, instance);
               slopes = env.slopeSource(true, diffusion, drift, dx, S, slope);
             }
           } else if (i === last) {
-            const dx = table[(nodes + last - 1) * pitch + instance];
-            const end = env.endRow(false, h, b, diffusion, drift, dx, S - table[(last - 1) * pitch + instance]);
+            const dx = env.valueAt(table, nodes + last - 1);
+            const end = env.endRow(false, h, b, diffusion, drift, dx, S - env.valueAt(table, last - 1));
             below = end.flow;
             cut = end.cut;
-            if (env.lastSlope) {
-              const slope = env.lastNumber(t, S, parameters, pitch, instance);
+            if (env.lastSlope !== undefined) {
+              const slope = env.lastSlope(t, S, values, pitch, instance);
               slopes = env.slopeSource(false, diffusion, drift, dx, S, slope);
             }
           } else {
-            const hDown = table[(nodes + i - 1) * pitch + instance];
-            const hUp = table[(nodes + i) * pitch + instance];
+            const hDown = env.valueAt(table, nodes + i - 1);
+            const hUp = env.valueAt(table, nodes + i);
             const inner = env.innerRow(h, diffusion, drift, hDown, hUp);
             below = inner.a;
             above = inner.c;
             cut = inner.cut;
           }
-          if (env.firstSlope || env.lastSlope) {
+          if (env.firstSlope !== undefined || env.lastSlope !== undefined) {
             if (!Number.isFinite(slopes) && fault === 0) {
-              fault = env.slope;
-              faultNode = i;
+              fault = env.badSlope;
+              node = i;
             }
           }
           if (env.hasSource) source[i] = h * (d + slopes);
@@ -161,15 +153,15 @@ export function assemble(variant: EquationVariant): KernelFunction<any, any> {
       const unit = gpu.precision === "f32" ? 1e-6 : gpu.precision === "f32x2" ? 1e-12 : 1e-14;
       if (fault === 0 && lowest < -unit * largest) {
         fault = env.negative;
-        faultNode = lowestNode;
+        node = lowestNode;
       }
-      if (cuts > status[3 * pitch + instance]) {
-        status[3 * pitch + instance] = cuts;
-        status[4 * pitch + instance] = cutLow;
-        status[5 * pitch + instance] = cutHigh;
+      if (cuts > status[env.cuts * pitch + instance]) {
+        status[env.cuts * pitch + instance] = cuts;
+        status[env.cutLow * pitch + instance] = cutLow;
+        status[env.cutHigh * pitch + instance] = cutHigh;
       }
-      if (growth > 0) status[7 * pitch + instance] = 1;
-      return { fault, faultNode };
+      if (growth > 0) status[env.growth * pitch + instance] = 1;
+      return { fault, node };
     },
   });
 }

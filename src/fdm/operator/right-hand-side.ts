@@ -1,37 +1,38 @@
-import { fn, i32, type KernelFunction, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real, record } from "../../kernel/index.ts";
+import { Column, valueAt } from "./column.ts";
+import type { EquationVariant } from "./equation-variant.ts";
 import { isPinned, pinnedValue } from "./pinned.ts";
-import type { EquationVariant } from "../execute/item/equation-variant.ts";
 
 /**
- * Row i of a stage's right-hand side (`Stage`),
+ * A stage of a time step: (I − hL)·y = fromU·u + fromV·v + source, then u ← u + extrapolation·(y − u). `t`: the time of
+ * the operator, `tEnd` that of the new u.
+ */
+export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: real, extrapolation: real });
+
+/**
+ * Row i of a stage's right-hand side,
  *
  *   fromU·uᵢ + fromV·vᵢ + sourceᵢ + h·λᵢ,
  *
  * λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at
  * the stage's end.
  */
-export function rightHandSide(variant: EquationVariant): KernelFunction<any, number> {
+export function rightHandSide(variant: EquationVariant) {
   const { first, last, twoStages, hasSource, exercise, region } = variant;
   return fn({
     name: "rightHandSide",
-    params: [
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      read(real),
-      i32,
-      i32,
-      i32,
-      i32,
-      i32,
-      real,
-      real,
-      real,
-      real,
-      real,
-    ],
+    params: {
+      i: i32,
+      nodes: i32,
+      u: read(real),
+      v: read(real),
+      source: read(real),
+      lambda: read(real),
+      table: Column,
+      parameters: Column,
+      mask: i32,
+      stage: Stage,
+    },
     env: {
       twoStages,
       hasSource,
@@ -39,21 +40,19 @@ export function rightHandSide(variant: EquationVariant): KernelFunction<any, num
       pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
       isPinned: isPinned(variant),
       pinnedValue: pinnedValue(variant),
+      valueAt,
     },
-    body(
-      [u, v, source, lambda, table, parameters, i, nodes, pitch, instance, mask, tEnd, h, fromU, fromV, e],
-      _gpu,
-      env: any,
-    ) {
-      let value = fromU * u[i];
-      if (env.twoStages) value += fromV * v[i];
+    body({ i, nodes, u, v, source, lambda, table, parameters: { values, pitch, instance }, mask, stage }, _gpu, env) {
+      const { tEnd } = stage;
+      let value = stage.fromU * u[i];
+      if (env.twoStages) value += stage.fromV * v[i];
       if (env.hasSource) value += source[i];
-      if (env.splitting) value += h * lambda[i];
+      if (env.splitting) value += stage.h * lambda[i];
       if (env.pins) {
-        const S = table[i * pitch + instance];
-        if (env.isPinned(i, nodes - 1, tEnd, S, parameters, pitch, instance, mask)) {
-          const end = env.pinnedValue(i, nodes - 1, tEnd, S, parameters, pitch, instance, mask);
-          value = u[i] + (end - u[i]) / e;
+        const S = env.valueAt(table, i);
+        if (env.isPinned(i, nodes - 1, tEnd, S, values, pitch, instance, mask)) {
+          const end = env.pinnedValue(i, nodes - 1, tEnd, S, values, pitch, instance, mask);
+          value = u[i] + (end - u[i]) / stage.extrapolation;
         }
       }
       return value;

@@ -1,6 +1,6 @@
-import { bool, fn, type KernelFunction, real } from "../../kernel/index.ts";
+import { bool, fn, real } from "../../kernel/index.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
-import type { EquationVariant } from "../execute/item/equation-variant.ts";
+import type { EquationVariant } from "./equation-variant.ts";
 
 /**
  * a and b of the equation in the coordinate x. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² =
@@ -8,7 +8,7 @@ import type { EquationVariant } from "../execute/item/equation-variant.ts";
  *
  *   a_x = a/S²,   b_x = b/S − a/S².
  */
-export const inCoordinate = (log: boolean): KernelFunction<any, any> =>
+export const inCoordinate = (log: boolean) =>
   fn({
     name: "inCoordinate",
     params: [real, real, real],
@@ -34,7 +34,7 @@ export const inCoordinate = (log: boolean): KernelFunction<any, any> =>
  *
  * Where drift brings values in from outside, only as far as diffusion keeps that stable; `cut` says where it does not.
  */
-export const endRow = ({ first, last }: EquationVariant): KernelFunction<any, any> =>
+export const endRow = ({ first, last }: EquationVariant) =>
   fn({
     name: "endRow",
     params: [bool, real, real, real, real, real, real],
@@ -65,7 +65,7 @@ export const endRow = ({ first, last }: EquationVariant): KernelFunction<any, an
  * A row between the ends, by the three-point differences of `matrixRow`, exact for quadratics in x; `cut` says where
  * drift outweighs diffusion. `fitted` raises diffusion there; otherwise it stays as it is ("central").
  */
-export const innerRow = (fitted: boolean): KernelFunction<any, any> =>
+export const innerRow = (fitted: boolean) =>
   fn({
     name: "innerRow",
     params: [real, real, real, real, real],
@@ -86,7 +86,7 @@ export const innerRow = (fitted: boolean): KernelFunction<any, any> =>
   });
 
 /** What a Neumann end adds to F there: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x = ln S. */
-export const slopeSource = (log: boolean): KernelFunction<any, number> =>
+export const slopeSource = (log: boolean) =>
   fn({
     name: "slopeSource",
     params: [bool, real, real, real, real, real],

@@ -1,7 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import { isObject, knownKeys, oneOf } from "./checks.ts";
 import { type Given, givenNumber, numberAdapter, type State } from "./functions.ts";
-import type { BoundaryCode } from "../execute/item/equation-variant.ts";
+import type { BoundaryCode } from "../operator/equation-variant.ts";
 import type { AnyProblem, Boundary } from "./equation.ts";
 
 export interface GivenBoundary {

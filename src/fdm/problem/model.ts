@@ -15,7 +15,7 @@ import {
   type State,
 } from "./functions.ts";
 import { jumpFunctions, pointwiseFunction, regionFunctions } from "../conditions/by-number.ts";
-import type { EquationVariant } from "../execute/item/equation-variant.ts";
+import type { EquationVariant } from "../operator/equation-variant.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AnyProblem } from "./equation.ts";
 import { type Batch, batchOf, entryError, type ParameterValues, quantityOf } from "./quantity.ts";

@@ -1,7 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import type { Solved } from "../execute/equation-batch.ts";
 import type { Given } from "../problem/functions.ts";
-import { STATUS, FAULT } from "../execute/item/status.ts";
+import { STATUS, FAULT } from "../operator/status.ts";
 import type { Model } from "../problem/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
 import { ROW_REALS } from "../time/timeline.ts";

@@ -11,6 +11,11 @@ export const KEEP = 2;
 export const STEP_END = 4;
 export const EVENT = 8;
 export const OBSTACLE = 16;
+/** All of them, for the environment of a kernel. */
+export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE } as const;
+/** Where the condition of an event, and the knock-outs in force, stand in a row's flags; each has eight bits. */
+export const CONDITION_SHIFT = 8;
+export const MASK_SHIFT = 16;
 
 /** Reals of a row: places of stage, end and h in its segment, weights, extrapolation. */
 export const ROW_REALS = 6;
@@ -119,7 +124,7 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
   const happen = (date: number): void => {
     for (const condition of events[date]) {
       const recorded = spec.record === "events" && condition === spec.exercise;
-      words.push(EVENT | (recorded ? STEP_END : 0) | (condition << 8), date);
+      words.push(EVENT | (recorded ? STEP_END : 0) | (condition << CONDITION_SHIFT), date);
       reals.push(0, 0, 0, 0, 0, 0);
       if (recorded) records.push({ segment: Math.max(date - 1, 0), place: date === 0 ? 0 : 1 });
     }
@@ -140,7 +145,7 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
           (stages.length > 1 && s === 0 ? KEEP : 0) |
           (ends ? STEP_END : 0) |
           (newObstacle ? OBSTACLE : 0) |
-          (regions[segment] << 16),
+          (regions[segment] << MASK_SHIFT),
         segment,
       );
       reals.push(to - stage.at * length, to - stage.end * length, h, stage.fromU, stage.fromV, stage.extrapolation);

@@ -1,11 +1,11 @@
-import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
+import { fn, i32, read, real, write } from "../../kernel/index.ts";
 
 /**
  * Solves (I − hL)·y = z in place, by the factors of `assemble`. `projected` (Brennan & Schwartz 1977): y is held above
  * the bound that u ≥ obstacle is for it, u + (obstacle − u)/extrapolation, during substitution, which starts at the
  * exercise region. Cost: 5 flops and 7 words of private memory a node; projected, 4 flops and 2 words more.
  */
-export function substitute(projected: boolean): KernelFunction<any, void> {
+export function substitute(projected: boolean) {
   return fn({
     name: "substitute",
     params: [write(real), read(real), read(real), read(real), read(real), read(real), i32, real],

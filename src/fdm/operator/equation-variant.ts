@@ -1,7 +1,19 @@
-import type { KernelFunction } from "../../../kernel/index.ts";
-import type { Boundary, ExerciseMethod } from "../../problem/equation.ts";
+import type { FunctionOf, ReadonlyNumbers } from "../../kernel/index.ts";
+import type { Boundary, ExerciseMethod } from "../problem/equation.ts";
 
-type StateNumber = KernelFunction<any, number>;
+type State = [t: number, S: number, parameters: ReadonlyNumbers<"real">, pitch: number, instance: number];
+
+/** A number that follows from the state of an instance. */
+export type StateNumber = FunctionOf<(...state: State) => number>;
+/** The same where some knock-outs are in force, a bit of `mask` each. */
+type MaskedState<R extends number | boolean> = FunctionOf<(...of: [...State, mask: number]) => R>;
+/** a, b, c and d of the equation. */
+export type EquationCoefficients = FunctionOf<(...state: State) => { a: number; b: number; c: number; d: number }>;
+/** Condition k on a date: u after it, and whether all that it took was finite. */
+export type Pointwise = FunctionOf<(...of: [...State, k: number, u: number]) => { value: number; ok: boolean }>;
+/** Where S jumps to under condition k. */
+export type JumpTarget = FunctionOf<(...of: [...State, k: number]) => number>;
+export type IsJump = FunctionOf<(k: number) => boolean>;
 
 export interface BoundaryCode {
   readonly kind: Boundary<string>["kind"];
@@ -10,11 +22,11 @@ export interface BoundaryCode {
 }
 
 export interface RegionCode {
-  readonly inside: KernelFunction<any, any>;
+  readonly inside: MaskedState<boolean>;
   /** Of the last region that S is in. */
-  readonly value: StateNumber;
+  readonly value: MaskedState<number>;
   /** Whether the edges of those in force are numbers. */
-  readonly hasEdges: KernelFunction<any, any>;
+  readonly hasEdges: MaskedState<boolean>;
 }
 
 /**
@@ -27,7 +39,7 @@ export interface EquationVariant {
   readonly capacity: number;
   readonly parameters: number;
   /** { a, b, c, d } in S. */
-  readonly coefficients: KernelFunction<any, any>;
+  readonly coefficients: EquationCoefficients;
   /** Whether d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly log: boolean;
@@ -45,10 +57,10 @@ export interface EquationVariant {
   /** Knock-outs at all times, of which `mask` has a bit each for those in force: (t, S, …, mask). */
   readonly region: RegionCode | undefined;
   /** Conditions on dates: by number, (t, S, …, k, u) → u with whether all it took was finite, and (t, S, …, k) → S. */
-  readonly pointwise: KernelFunction<any, any> | undefined;
-  readonly jump: KernelFunction<any, number> | undefined;
+  readonly pointwise: Pointwise | undefined;
+  readonly jump: JumpTarget | undefined;
   /** Whether condition k is a jump: (k) → bool. */
-  readonly isJump: KernelFunction<any, any> | undefined;
+  readonly isJump: IsJump | undefined;
 }
 
 /** Private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */

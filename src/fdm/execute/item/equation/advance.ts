@@ -1,0 +1,138 @@
+import { fn } from "../../../../kernel/index.ts";
+import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
+import { substitute } from "../../../conditions/brennan-schwartz.ts";
+import { exerciseBoundary } from "../../../conditions/exercise-boundary.ts";
+import { penalised } from "../../../conditions/penalty.ts";
+import { valueAt } from "../../../operator/column.ts";
+import type { EquationVariant } from "../../../operator/equation-variant.ts";
+import { isPinned } from "../../../operator/pinned.ts";
+import { rightHandSide } from "../../../operator/right-hand-side.ts";
+import { FAULT, STATUS } from "../../../operator/status.ts";
+import { ZERO_VALUE_GUARD } from "../../../operator/zero-value-guard.ts";
+import { atRow } from "./records.ts";
+
+/** What exercise pays at the end of a stage, where it is another amount than before; a pinned node is not exercised. */
+function setObstacle(variant: EquationVariant) {
+  return fn({
+    name: "setObstacle",
+    params: atRow,
+    env: {
+      payoff: variant.obstacle,
+      isPinned: isPinned(variant),
+      badPayoff: FAULT.payoff,
+      NEVER_EXERCISED,
+      valueAt,
+    },
+    body({ launch: { nodes }, place, memory: { obstacle }, cursor: { found }, step }, _gpu, env) {
+      const { table, parameters } = place;
+      const { tEnd } = step.stage;
+      let { fault, node, row } = found;
+      if (env.payoff !== undefined && step.obstacleChanges) {
+        for (let i = 0; i < nodes; i++) {
+          const S = env.valueAt(table, i);
+          const { values, pitch, instance } = parameters;
+          const pinned = env.isPinned(i, nodes - 1, tEnd, S, values, pitch, instance, step.mask);
+          obstacle[i] = pinned ? env.NEVER_EXERCISED : env.payoff(tEnd, S, values, pitch, instance);
+          if (!Number.isFinite(obstacle[i]) && fault === 0) {
+            fault = env.badPayoff;
+            node = i;
+            row = step.run;
+          }
+        }
+      }
+      return { fault, node, row };
+    },
+  });
+}
+
+/** u after a stage, from its y, which z holds. */
+function extrapolate({ exercise, twoStages }: EquationVariant) {
+  return fn({
+    name: "extrapolate",
+    params: atRow,
+    env: { early: exercise !== "none", splitting: exercise === "operator-splitting", twoStages },
+    body({ launch: { nodes }, memory: { u, v, z, obstacle, lambda }, step }, _gpu, env) {
+      const { h, extrapolation: e } = step.stage;
+      for (let i = 0; i < nodes; i++) {
+        const before = u[i];
+        let after = before + e * (z[i] - before);
+        if (env.splitting) {
+          // Ikonen & Toivanen (2004): u′ − kλ′ = ũ − kλ, u′ ≥ payoff, λ′ ≥ 0, one of the two an equality; k = h·e.
+          const held = Math.max(after - h * e * lambda[i], obstacle[i]);
+          lambda[i] = lambda[i] + (held - after) / (h * e);
+          after = held;
+        } else if (env.early) after = Math.max(after, obstacle[i]);
+        if (env.twoStages && step.keep) v[i] = before;
+        u[i] = after;
+      }
+    },
+  });
+}
+
+/** One stage of a time step. */
+export function advance(variant: EquationVariant) {
+  const { exercise, first, last, region } = variant;
+  const early = exercise !== "none";
+  const penalty = exercise === "penalty";
+  return fn({
+    name: "advance",
+    params: atRow,
+    env: {
+      penalty,
+      pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
+      setObstacle: early ? setObstacle(variant) : undefined,
+      rightHandSide: rightHandSide(variant),
+      penalised: penalty ? penalised : undefined,
+      substitute: penalty ? undefined : substitute(exercise === "brennan-schwartz"),
+      extrapolate: extrapolate(variant),
+      exerciseBoundary: early ? exerciseBoundary(true) : undefined,
+      badPinned: FAULT.pinned,
+      unconverged: STATUS.unconverged,
+      guard: ZERO_VALUE_GUARD,
+    },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { nodes, pitch, status, out } = launch;
+      const { instance, table, parameters } = place;
+      const { u, v, z, inverse, lower, upper, source, obstacle, right, active, factor, lambda } = memory;
+      let { fault, node, row } = cursor.found;
+      let { isNew, record } = cursor;
+      if (!step.event) {
+        const { mask, stage } = step;
+        if (isNew) for (let i = 0; i < nodes; i++) u[i] = u[i] + env.guard;
+        isNew = false;
+        if (env.setObstacle !== undefined) {
+          const found = env.setObstacle({ launch, place, memory, cursor, step });
+          fault = found.fault;
+          node = found.node;
+          row = found.row;
+        }
+        for (let i = 0; i < nodes; i++) {
+          const r = env.rightHandSide({ i, nodes, u, v, source, lambda, table, parameters, mask, stage });
+          if (env.penalty) right[i] = r;
+          else z[i] = r;
+          if (env.pins) {
+            if (!Number.isFinite(r) && fault === 0) {
+              fault = env.badPinned;
+              node = i;
+              row = step.run;
+            }
+          }
+        }
+        const { extrapolation } = stage;
+        if (env.penalised !== undefined) {
+          const system = { nodes, diagonal: inverse, a: lower, c: upper, right };
+          const unconverged = env.penalised({ system, bound: { u, obstacle, extrapolation }, z, active, factor });
+          const at = env.unconverged * pitch + instance;
+          status[at] = status[at] + unconverged;
+        }
+        if (env.substitute !== undefined) env.substitute(z, inverse, lower, upper, u, obstacle, nodes, extrapolation);
+        env.extrapolate({ launch, place, memory, cursor, step });
+        if (env.exerciseBoundary !== undefined && step.stepEnd) {
+          out[record * pitch + instance] = env.exerciseBoundary(u, obstacle, table, nodes);
+          record++;
+        }
+      }
+      return { found: { fault, node, row }, isNew, record };
+    },
+  });
+}

@@ -1,0 +1,67 @@
+import { fn } from "../../../../kernel/index.ts";
+import { exerciseBoundary } from "../../../conditions/exercise-boundary.ts";
+import { payJump } from "../../../conditions/jump.ts";
+import { valueAt } from "../../../operator/column.ts";
+import type { EquationVariant } from "../../../operator/equation-variant.ts";
+import { FAULT } from "../../../operator/status.ts";
+import { atRow } from "./records.ts";
+
+/** What a condition does on its date: a jump, exercise, a knock-out. */
+export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump, isJump }: EquationVariant) {
+  const early = exercise !== "none";
+  return fn({
+    name: "applyEvents",
+    params: atRow,
+    env: {
+      early,
+      jump,
+      isJump,
+      payJump,
+      pointwise,
+      payoff: recordsEvents ? obstacle : undefined,
+      exerciseBoundary: exerciseBoundary(early),
+      badEvent: FAULT.event,
+      valueAt,
+    },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { nodes, pitch, out } = launch;
+      const { instance, table } = place;
+      const { values } = place.parameters;
+      const { u, z, lower, spots, obstacle } = memory;
+      const { condition, date: t } = step;
+      let { fault, node, row } = cursor.found;
+      let { record } = cursor;
+      if (env.jump !== undefined && env.isJump !== undefined && env.isJump(condition)) {
+        for (let i = 0; i < nodes; i++) {
+          z[i] = env.jump(t, spots[i], values, pitch, instance, condition);
+          if (!Number.isFinite(z[i]) && fault === 0) {
+            fault = env.badEvent;
+            node = i;
+            row = step.run;
+          }
+        }
+        env.payJump(spots, u, z, lower, nodes);
+        for (let i = 0; i < nodes; i++) u[i] = lower[i];
+      }
+      if (env.payoff !== undefined && step.stepEnd) {
+        for (let i = 0; i < nodes; i++) obstacle[i] = env.payoff(t, env.valueAt(table, i), values, pitch, instance);
+        out[record * pitch + instance] = env.exerciseBoundary(u, obstacle, table, nodes);
+        record++;
+      }
+      if (env.pointwise !== undefined) {
+        for (let i = 0; i < nodes; i++) {
+          const S = env.valueAt(table, i);
+          const { value, ok } = env.pointwise(t, S, values, pitch, instance, condition, u[i]);
+          u[i] = value;
+          if (!ok && fault === 0) {
+            fault = env.badEvent;
+            node = i;
+            row = step.run;
+          }
+        }
+      }
+      if (env.early) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], obstacle[i]);
+      return { found: { fault, node, row }, isNew: true, record };
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { LastUsed } from "../../../../last-used.ts";
+import { type FunctionSpec, type Kernel, shapeOf } from "../../../../kernel/index.ts";
+import type { EquationVariant } from "../../../operator/equation-variant.ts";
+import { LOOP_BUDGET } from "../../../problem/functions.ts";
+import { rollbackKernel } from "../../rollback.ts";
+import { advance } from "./advance.ts";
+import { allocate, begin, placeOf, runAt } from "./begin.ts";
+import { applyEvents } from "./events.ts";
+import { factor } from "./factor.ts";
+import { readSolution } from "./read.ts";
+import { equationParams } from "./records.ts";
+
+/** Kernels that models share. */
+const MAX_KERNELS = 64;
+/** Longer ones than this are no memory's business; the device still compares what they lower to. */
+const MAX_KEY = 2 ** 18;
+/** By all that they are lowered from: devices know them by identity. A pure function's memory. */
+const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
+
+/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+export function sharedEquationKernel(variant: EquationVariant): Kernel {
+  const key = keyOf(variant);
+  return key.length > MAX_KEY ? equationKernel(variant) : kernels.getOrMake(key, () => equationKernel(variant));
+}
+
+/** A text that is equal for variants that lower to the same code. */
+function keyOf(value: unknown): string {
+  if (typeof value === "function") return shapeOf(value as unknown as FunctionSpec);
+  if (typeof value !== "object" || value === null) return String(value);
+  const parts = Object.entries(value).map(([name, part]) => `${name} ${keyOf(part)}`);
+  return parts.map((part) => `${part.length} ${part}`).join("\n");
+}
+
+/**
+ * The whole backward time loop of a batch of one-factor equations, one instance an entry: terminal values, then the
+ * rows of a time program, stages (`Stage`) and events, in order. The matrix is computed again only in rows marked
+ * FACTOR.
+ *
+ * Layout: value i of instance l stands at [i·pitch + l].
+ *   table       S at each node, then the next node's coordinate less this one's
+ *   parameters  the user's, the literals of the user's functions, then the dates 0 … expiry
+ *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
+ *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV,
+ *               extrapolation
+ *   out         V(0, S) at each node, then the recorded exercise boundary
+ *   status      `STATUS_WORDS`, see `STATUS`; zeros before
+ *   state       `keptArrays` arrays of the nodes, where the loop is run a part at a time: rows `first` … `end` − 1 of
+ *               `rows`, with `recorded` values of the exercise boundary before; not looked at where one launch runs all
+ * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25
+ * flops and two divisions, besides the equation.
+ */
+export const equationKernel = (variant: EquationVariant): Kernel =>
+  rollbackKernel(
+    { name: `equation-${variant.name}`, loopBudget: LOOP_BUDGET, params: equationParams },
+    {
+      placeOf,
+      allocate: allocate(variant),
+      begin: begin(variant),
+      runAt: runAt(variant),
+      factor: factor(variant),
+      advance: advance(variant),
+      applyEvents: applyEvents(variant),
+      read: readSolution(variant),
+    },
+  );
