@@ -1,4 +1,4 @@
-// Every relative link and image of a package's Markdown files must lead to a file, a folder or a heading of the package.
+// Every relative link and image of a package must lead to a file, a folder or a heading of the package.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 

@@ -44,7 +44,7 @@ function prose(text: string): (readonly [number, string])[] {
 
 /** Lines that begin a comment, go on with one, or end with one. */
 const comments = (text: string): (readonly [number, string])[] =>
-  numbered(text).filter(([, line]) => /^\s*(\/\*\*?|\*|\/\/)/.test(line) || /\s\/\/ [^"'`]*$/.test(line));
+  numbered(text).filter(([, line]) => /^\s*(\/\*\*?|\*|\/\/)/.test(line) || /[;,{(]\s\/\/ [^"'`]*$/.test(line));
 
 /** What is not said in this project's documents, and what is said instead. */
 const OLD_WORDS: readonly (readonly [RegExp, string])[] = [
