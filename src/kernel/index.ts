@@ -24,7 +24,7 @@ export { hostReal, signatureOf } from "./ir.ts";
 /** @internal */
 export type { KernelIR, KernelSignature } from "./ir.ts";
 /** @internal */
-export { formulaMessage, formulaVariables } from "./frontend/formula.ts";
+export { formulaMessage, formulaVariables, onColumn } from "./frontend/formula.ts";
 /** @internal */
 export { runWithin } from "./evaluate.ts";
 /** @internal */

@@ -1,6 +1,7 @@
 /**
  * The kernel language as its users see it: how kernels and kernel functions are declared, and what a kernel's body may
- * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from JavaScript.
+ * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from
+ * JavaScript.
  */
 import { SpecError } from "../errors.ts";
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
@@ -253,7 +254,9 @@ export interface FunctionDefinition<P extends FunctionParams, E extends Environm
 /** Workgroups that a multiprocessor shall have room for at once, in every precision or in some. */
 export type ResidentGroups = number | Readonly<Partial<Record<Precision, number>>>;
 
-/** A numerical kernel: the work of one item, for a launch over many. A specification: frozen, device-free, cacheable. */
+/**
+ * A numerical kernel: the work of one item, for a launch over many. A specification: frozen, device-free, cacheable.
+ */
 export interface Kernel<P extends Params = Params> {
   readonly kind: "kernel";
   readonly name: string;
@@ -276,7 +279,10 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly env?: E;
   /** Items per workgroup, 64 by default. */
   readonly groupSize?: number;
-  /** On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler by default; other back ends do as they like. */
+  /**
+   * On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler
+   * by default; other back ends do as they like.
+   */
   readonly residentGroups?: ResidentGroups;
   /**
    * Rounds that the loops in one call of a user's function (`userFunction`) may make together, and then end: code of
@@ -322,7 +328,10 @@ export interface Gpu {
   sharedReal(length: number): Numbers<"real">;
   sharedI32(length: number): Numbers<"i32">;
   sharedU32(length: number): Numbers<"u32">;
-  /** `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on several things side by side. */
+  /**
+   * `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on
+   * several things side by side.
+   */
   part<E extends ElementType>(shared: Numbers<E>, from: number, length: number): Numbers<E>;
 
   /**
@@ -336,13 +345,14 @@ export interface Gpu {
   /** Round to nearest, ties to even. */
   nearest(x: number): number;
   /**
-   * 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round correctly and to treat all numbers. Elsewhere 1/x, or
-   * NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma: "exact"`, it is the division.
+   * 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round correctly
+   * and to treat all numbers. Elsewhere 1/x, or NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma:
+   * "exact"`, it is the division.
    */
   reciprocal(x: number): number;
   /**
-   * max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a comparison and a selection are three: there a negative x may give up to 2⁻¹⁰²²
-   * (2e-308) instead of 0; never with `fma: "exact"`.
+   * max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a comparison and
+   * a selection are three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0; never with `fma: "exact"`.
    */
   positivePart(x: number): number;
   copysign(magnitude: number, sign: number): number;
@@ -376,8 +386,9 @@ export interface Gpu {
   atomicStore(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): void;
 
   /**
-   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and goes on: on CUDA memory is read while
-   * the item computes, elsewhere at once. `at` and `index` are multiples of `words`. See `awaitFetches`.
+   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and
+   * goes on: on CUDA memory is read while the item computes, elsewhere at once. `at` and `index` are multiples of
+   * `words`. See `awaitFetches`.
    */
   fetch<E extends ElementType>(
     shared: Numbers<E>,
@@ -388,14 +399,17 @@ export interface Gpu {
   ): void;
 
   /**
-   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group, and all but the newest `n` groups
-   * of each item, a constant, are in the shared arrays after it.
+   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group,
+   * and all but the newest `n` groups of each item, a constant, are in the shared arrays after it.
    */
   awaitFetches(n: number): Collective;
 
   // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
   shuffle(x: number, lane: number): Collective;
-  /** With a `width`, a constant power of two, among the lanes of each such run of a subgroup; an item to whom nobody is so near gets its own x. */
+  /**
+   * With a `width`, a constant power of two, among the lanes of each such run of a subgroup; an item to whom nobody is
+   * so near gets its own x.
+   */
   shuffleUp(x: number, distance: number, width?: number): Collective;
   shuffleDown(x: number, distance: number, width?: number): Collective;
   shuffleXor(x: number, mask: number): Collective;

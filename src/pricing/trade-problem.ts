@@ -8,7 +8,7 @@ import {
   totalVariance,
   volatilityAt,
 } from "../fdm/index.ts";
-import { formula, formulaVariables } from "../kernel/index.ts";
+import { formula, formulaVariables, onColumn } from "../kernel/index.ts";
 import type { PiecewiseConstant, Volatility } from "../market/index.ts";
 import { type TradeProblems, withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
@@ -127,7 +127,7 @@ const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "l
 
 /** Prices at which σ(S) is looked at for jumps: parts of the spot, from 1/LOOKED_UP_TO to as many times it. */
 const LOOKED_UP_TO = 32;
-const LOOKS = Array.from({ length: 513 }, (_, i) => LOOKED_UP_TO ** (i / 256 - 1));
+const LOOKS = Float64Array.from({ length: 513 }, (_, i) => LOOKED_UP_TO ** (i / 256 - 1));
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
 const MOMENTS = Array.from({ length: 129 }, (_, i) => i / 128);
 const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
@@ -139,7 +139,11 @@ const jumpsInPrice = lastUsed((key: string): readonly number[] => {
   const prices = LOOKS.map((part) => part * spot);
   if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices);
   const times = FEW_MOMENTS.map((part) => start + part * life);
-  return times.flatMap((time) => jumpsBetween((price) => diffusion.sigma(price, time), prices));
+  const jumps: number[] = [];
+  onColumn(diffusion.sigma, prices, times, (values, time) =>
+    jumps.push(...jumpsBetween((price) => diffusion.sigma(price, time), prices, values)),
+  );
+  return jumps;
 });
 
 function localDiffusion(
@@ -177,7 +181,7 @@ function diffusionOf(trade: Trade): Diffusion {
 }
 
 /** Remembers what `make` made of the last few texts. A pure function of its argument, whatever it remembers. */
-function lastUsed<T>(make: (text: string) => T, size = 64): (text: string) => T {
+function lastUsed<T>(make: (text: string) => T, size = 1024): (text: string) => T {
   const known = new LastUsed<string, T>(size);
   return (text) => known.getOrMake(text, make);
 }

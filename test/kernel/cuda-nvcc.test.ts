@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/team.ts";
 import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
 import { solverKernel } from "../../src/fdm/execute/item/kernel.ts";
+import { kernelVolatility } from "../../src/fdm/operator/read-volatility.ts";
 import { teamKernel } from "../../src/fdm/execute/team/kernel.ts";
 import {
   bool,
@@ -91,7 +92,7 @@ const pricingKernels: readonly Kernel[] = [
     ...variant,
     shape: "formula",
     closed: false,
-    volatility: formula("0.3 * (S / 100) ** -0.5", ["S", "t"]),
+    volatility: kernelVolatility(formula("0.3 * (S / 100) ** -0.5", ["S", "t"])).shape,
   }),
 ];
 

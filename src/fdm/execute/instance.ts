@@ -1,5 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import type { PayoffProfile } from "../../products/index.ts";
+import { type KernelVolatility, kernelVolatility } from "../operator/read-volatility.ts";
 import { Arena } from "./arena.ts";
 import { coefficientCount, putCoefficients } from "../operator/coefficients.ts";
 import { barrierDomain } from "../mesh/barrier-domain.ts";
@@ -82,7 +83,8 @@ export interface Instance {
   readonly coefficients: Float64Array | undefined;
   /** σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
-  readonly formula: SolverVariant["volatility"];
+  /** Instances whose formulas have one shape share a launch. */
+  readonly formula: KernelVolatility | undefined;
   /** σ(t, S) on a grid, with its parallel move; instances of one surface share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
   readonly reading: Reading;
@@ -439,7 +441,7 @@ export function instance(
     problem,
     coefficients: grid.time.homogeneous ? undefined : coefficientRows(grid, problem, arena),
     variance: diffusion.kind === "local" ? localVariances(problem, nodesOf(grid.mesh, arena)) : undefined,
-    formula: diffusion.kind === "formula" ? diffusion.sigma : undefined,
+    formula: diffusion.kind === "formula" ? kernelVolatility(diffusion.sigma) : undefined,
     surface: diffusion.kind === "surface" ? diffusion : undefined,
     reading,
   };

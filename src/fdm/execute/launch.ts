@@ -11,6 +11,7 @@ import { BARRIERS, DIVIDEND, REFACTOR, runsOfSteps } from "../time/flags.ts";
 import { CLOSED_WORDS, coefficientWords } from "../operator/read-coefficients.ts";
 import { EXERCISED, pointWords } from "../read/point.ts";
 import { type Split, teams } from "./split.ts";
+import { putVolatilities, volatilityWords } from "../operator/read-volatility.ts";
 import { SurfaceTable } from "../operator/surface-table.ts";
 
 /** What has been read of an instance's solution, in the currency. */
@@ -129,7 +130,7 @@ export class Launch {
   }
 
   start(): void {
-    const { grid, formula } = this.instances[0];
+    const { grid } = this.instances[0];
     const { table, coefficients, starts } = this.packed;
     const { device, element } = this.memory;
     this.out = this.buffer(element, this.outputs * this.pitch);
@@ -145,7 +146,6 @@ export class Launch {
         points: this.points,
         obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
         firstExercised: grid.firstExercised,
-        scale: formula === undefined ? 1 : grid.problem.spots[0],
         table: this.filled(element, table.used()),
         coefficients: this.filled(element, coefficients.used()),
         flags: this.filled("i32", runs),
@@ -197,11 +197,12 @@ export class Launch {
     );
   }
 
-  /** The launch's table, `words` of it to be filled; the surface, where there is one, comes after. */
+  /** The launch's table, `words` of it to be filled; the surface, or spots and literals of formulas, come after. */
   private takeTable(words: number): Float64Array | Float32Array {
-    const { surface, pitch } = this;
-    const table = this.packed.table.take(words + (surface?.words(pitch) ?? 0));
+    const { surface, pitch, instances } = this;
+    const table = this.packed.table.take(words + (surface?.words(pitch) ?? volatilityWords(instances[0]) * pitch));
     surface?.fill(table.subarray(words), pitch);
+    putVolatilities(table.subarray(words), pitch, instances);
     return table;
   }
 
@@ -381,10 +382,7 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
   return true;
 }
 
-/**
- * Which of the rows of coefficients that instances have a launch with these flags reads; undefined where instances have
- * none yet.
- */
+/** Which of the instances' rows of coefficients a launch with these flags reads; undefined where they have none. */
 function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
   if (instance.coefficients === undefined) return undefined;
   const barrierRows = perBarrierDate(instance);

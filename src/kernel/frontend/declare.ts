@@ -1,4 +1,7 @@
-/** Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its environment. */
+/**
+ * Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its
+ * environment.
+ */
 import { SpecError } from "../../errors.ts";
 import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";

@@ -9,12 +9,12 @@ export interface Assembly {
   readonly team: Team;
   readonly rows: number;
   readonly shape: string;
-  readonly volatility?: NonNullable<SolverVariant["volatility"]>;
+  readonly volatility?: SolverVariant["volatility"] | undefined;
 }
 
 /**
  * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`;
- * 0 beyond the last node. `variance` is where σ²S² starts in the table (shape "table"), `pieceRow` where the slice of
+ * 0 beyond the last node. `tableRow` is where σ²S² starts in the table (shape "table"), or spots and literals do (shape "formula"), `pieceRow` where the slice of
  * the step does (shape "surface"). Returns the piece that the run's first node is in, which is where the search of the
  * next step starts.
  */
@@ -37,7 +37,6 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
       real,
       real,
       real,
-      real,
       i32,
       i32,
       i32,
@@ -50,7 +49,7 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
       placeIn: placeIn(team),
       matrixRow,
       surfaceSigma,
-      ...(volatility === undefined ? {} : { volatility }),
+      volatility: volatility?.call,
     },
     body(
       [
@@ -68,8 +67,7 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
         hDrift,
         time,
         shift,
-        scale,
-        varianceRow,
+        tableRow,
         pieceRow,
         pieces,
         move,
@@ -88,9 +86,9 @@ export function assembleRuns(assembly: Assembly): KernelFunction<any, any> {
         const hDown = here - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, last)] - here;
         let variance = hVariance * here * here;
-        if (env.shape === "table") variance = hVariance * table[(varianceRow + i) * pitch + instance];
+        if (env.shape === "table") variance = hVariance * table[(tableRow + i) * pitch + instance];
         if (env.shape === "formula" && here > 0) {
-          const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
+          const sigma = Math.max(env.volatility({ values: table, pitch, instance }, tableRow, here, time) + shift, 0);
           variance = h * sigma * sigma * here * here;
         }
         if (env.shape === "surface") {

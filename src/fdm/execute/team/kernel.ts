@@ -2,7 +2,7 @@ import { LastUsed } from "../../../last-used.ts";
 import { type Kernel, kernel, type Precision } from "../../../kernel/index.ts";
 import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { STEPS_SHIFT } from "../../time/flags.ts";
-import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../variant.ts";
+import { MAX_VARIANTS, solverParams, type SolverVariant, variantKey, variantName } from "../variant.ts";
 import { pointValue, pointWords } from "../../read/point.ts";
 import { CLOSED_WORDS, coefficientWords, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
 import { PIECE_WORDS, readSurface } from "../../operator/read-surface.ts";
@@ -59,8 +59,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * a round. Workgroup memory: `teamWords`.
  */
 export function teamKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
-  if (variant.volatility !== undefined) return makeKernel(variant, team, homogeneous);
-  const name = `${team.name} ${homogeneous} ${variantName(variant)}`;
+  const name = `${team.name} ${homogeneous} ${variantKey(variant)}`;
   return kernels.getOrMake(name, () => makeKernel(variant, team, homogeneous));
 }
 
@@ -145,7 +144,7 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
       aheadWords: refactorised ? 1 : AHEAD_WORDS,
       readAhead: readAhead(team),
       coefficientsAhead: coefficientsAhead(shape === "formula"),
-      assembleRuns: assembleRuns({ team, rows, shape, ...(volatility === undefined ? {} : { volatility }) }),
+      assembleRuns: assembleRuns({ team, rows, shape, volatility }),
       rescaleRuns: rescaleRuns(team, rows, shape, summed),
       weighRuns: weighRuns(rows, held),
       rescaled: homogeneous && !policy && !hasBarriers && (shape === "lognormal" || shape === "table"),
@@ -178,7 +177,6 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
         windows,
         points,
         obstacleColumn,
-        scale,
         firstExercised,
         table,
         coefficients,
@@ -434,7 +432,6 @@ function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): K
                 hDrift * rowScale,
                 time,
                 shift,
-                scale,
                 varianceRow,
                 pieceRow,
                 pieces,
