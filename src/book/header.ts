@@ -9,7 +9,10 @@ import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.t
 import { readTrade } from "./trade.ts";
 import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
 
-/** A book without its trades, ready to read them one by one. */
+/**
+ * A book without its trades, ready to read them one by one: from the list that came with it (`readTrades`), or from
+ * rows of your own (`readRow`).
+ */
 export interface BookHeader extends BookContext {
   readonly market: ResolvedMarket;
   /** The entries that came with the header, as written; not read yet. */
@@ -20,7 +23,22 @@ export interface BookHeader extends BookContext {
   readonly readRow: (value: unknown, index: number, where: string) => ParsedTrade;
 }
 
-/** @throws BookError no object, unknown fields, no usable asOf, market or scenarios */
+/**
+ * Reads a book's `asOf`, `market` and `scenarios`, and leaves its trades unread.
+ *
+ * @param value the book as plain data; its `trades` may be missing.
+ * @returns the header, to be given to `readTrades` and `priceTrades`.
+ * @throws BookError if the value is not an object, has unknown fields, or has no usable `asOf`, `market` or
+ *   `scenarios`.
+ * @example
+ * import { readHeader } from "feynkac";
+ *
+ * const market = { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } };
+ * const header = readHeader({ asOf: "2026-11-20", market });
+ * const row = { id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1 };
+ * const parsed = header.readRow(row, 0, "row 1");
+ * console.log(parsed.ok && parsed.trade.expiry); // 1
+ */
 export function readHeader(value: unknown): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);

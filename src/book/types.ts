@@ -24,6 +24,7 @@ export type Payoff =
       readonly place?: string;
     };
 
+/** When the holder may exercise. */
 export type Exercise =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
@@ -32,12 +33,14 @@ export type Exercise =
 
 export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
 
+/** A barrier of a trade. A spot equal to the level has hit it. */
 export interface Barrier {
   readonly type: BarrierType;
   /** > 0. */
   readonly level: number;
   /** Paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
+  /** When a rebate is paid; that of a knock-in is always paid at expiry. */
   readonly rebateAt: "hit" | "expiry";
   readonly monitoring:
     | { readonly kind: "continuous" }
@@ -80,6 +83,7 @@ export interface Scenarios {
   readonly rate: readonly number[];
 }
 
+/** Underlyings by name, with resolved curves, dividends and volatilities, and correlations. */
 export interface Market {
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
@@ -92,6 +96,7 @@ export interface BookContext {
   readonly scenarios: Scenarios | undefined;
 }
 
+/** A parsed book. Trades that cannot be used are in the list with their error. */
 export interface Book extends BookContext {
   readonly market: Market;
   readonly trades: readonly ParsedTrade[];
@@ -140,6 +145,7 @@ export interface PricedTrade {
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
+/** The result of a trade that could not be read or priced: no numbers, and the reason. */
 export interface FailedTrade {
   /** null when the trade did not say. */
   readonly id: string | null;
@@ -158,6 +164,7 @@ export interface FailedTrade {
   readonly error: TradeError;
 }
 
+/** One result for each trade; `status` tells which. */
 export type TradeResult = PricedTrade | FailedTrade;
 
 /** Sums of quantity × result over the priced trades of one currency. A sum of which any part is null is null. */
@@ -177,6 +184,7 @@ export interface CurrencyTotals {
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
+/** What `priceBook` returns. */
 export interface BookReport {
   readonly asOf: string;
   readonly device: { readonly backend: BackendName; readonly name: string };

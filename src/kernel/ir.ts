@@ -14,15 +14,17 @@
 
 /**
  * The machine type of `real`. `f32x2` is emulated double, for WebGPU, which has no f64: a real is the sum of two f32,
- * the second at most half a unit in the last place of the first, so it has 48 significant bits or more and the
- * exponents of f32.
+ * of which the second is at most half a unit in the last place of the first. So it has at least 48 significant bits,
+ * and the exponents of f32.
  */
 export type Precision = "f64" | "f32" | "f32x2";
 
 /** What reals are outside the kernel, in host arrays and by a buffer's `element`: a pair is an f64 there. */
 export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
+/** The type of a value in a kernel. */
 export type ScalarType = "real" | "i32" | "u32" | "bool";
+/** The type of an element of an array in a kernel. */
 export type ElementType = "real" | "i32" | "u32";
 
 /** Where something stands in the kernel's source: 1-based line and column, and the function it is in. */

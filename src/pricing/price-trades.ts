@@ -29,11 +29,35 @@ const BATCHES_UNDER_WAY = 2;
 const LONG_RUN = 8;
 
 /**
- * Prices a stream of trades, and yields results in their order, a batch at a time; memory depends on the batch, not on the
- * stream. Trades are taken a batch or two ahead of the results; two for each of its threads where a long run has them share the host's work, which the first run on
- * a device that is long starts, and which end with the device. A trade that cannot be priced yields a failed result and the run goes on.
+ * Prices a stream of trades in bounded memory, and yields results in the order of the trades, one batch at a time.
  *
- * @throws SpecError | PrecisionError options that cannot be met; the signal's reason when it is aborted; what `trades` throws
+ * * Memory depends on the batch and the number of threads, not on the length of the stream.
+ * * Trades are taken from the stream one or two batches ahead of the results.
+ * * In a long run on the CPU in Node, worker threads share the host's work. They are started by the first long run on a
+ *   device and end with the device. Two batches are then under way for each of them.
+ * * A trade that cannot be priced yields a failed result, and the run goes on.
+ *
+ * @param trades the trades, from `readTrades`, `Book.trades` or an async source of your own.
+ * @param context `asOf` and scenarios; a `Book` or a `BookHeader` is one.
+ * @param options the device, and optionally precision, accuracy, Greeks, batch size, signal and progress.
+ * @throws SpecError or PrecisionError for options that cannot be met; the signal's reason once it is aborted; whatever
+ *   `trades` throws.
+ * @example
+ * import { openDevice, parseBook, priceTrades, type Progress } from "feynkac";
+ *
+ * const book = parseBook({
+ *   asOf: "2026-11-20T16:00:00Z",
+ *   market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
+ *   trades: [{ id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, exercise: "american" }],
+ * });
+ * using device = await openDevice({ backend: "cpu" });
+ * const controller = new AbortController();
+ * const onProgress = ({ done, total }: Progress) => {
+ *   console.log(`${done} of ${total}`); // 1 of 1
+ * };
+ * const options = { device, batchSize: 1000, signal: controller.signal, onProgress };
+ * for await (const batch of priceTrades(book.trades, book, options))
+ *   for (const result of batch) console.log(result.id, result.value?.toFixed(3)); // T1 6.091
  */
 export async function* priceTrades(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,

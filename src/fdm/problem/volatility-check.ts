@@ -4,7 +4,15 @@ import { type Mesh, nodesOf } from "../mesh/mesh.ts";
 import type { Diffusion } from "./one-factor.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 
-/** A volatility that is negative, infinite or not a number at a price and a time where the equation needs it. */
+/**
+ * A volatility that is negative, infinite or not a number at a price and a time where the equation needs it.
+ *
+ * @example
+ * import { VolatilityError } from "feynkac/fdm";
+ *
+ * const { spot, time, code } = new VolatilityError(-0.1, 80, 0.5);
+ * console.log(spot, time, code); // 80 0.5 SPEC
+ */
 export class VolatilityError extends SpecError {
   readonly volatility: number;
   readonly spot: number;

@@ -21,11 +21,17 @@ const DECIMAL = /^(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const UNARY = new Set(["-", "+", "!"]);
 
 /**
- * A kernel function of real `variables` from an arithmetic expression: + − * / % ** (or ^ for powers), comparisons,
- * `a ? b : c`, the functions of `Math` and of the kernel language by their bare names, `pi`, numbers.
+ * A kernel function of real variables from an arithmetic expression: + − * / % ** (or ^ for powers), comparisons, `a ?
+ * b : c`, the functions of `Math` and of the kernel language by their bare names, `pi`, and numbers.
  *
- * `name` is what errors call it.
- * @throws KernelError with the place in the formula, a caret and a remedy
+ * @param text the expression, of at most 10,000 characters.
+ * @param variables the names that it may use.
+ * @param name what errors call it.
+ * @throws KernelError with the place in the formula, a caret and a remedy.
+ * @example
+ * import { formula } from "feynkac/kernel";
+ *
+ * console.log(formula("max(S - 100, 0)", ["S"])(110)); // 10
  */
 export function formula(
   text: string,
