@@ -7,7 +7,7 @@ import { accept, inBook, inRow, inside, type Place } from "./place.ts";
 import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
 import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
-import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
+import type { BookContext, Market, ParsedTrade, Scenarios } from "./types.ts";
 
 /** A book without its trades, ready to read them one by one. */
 export interface BookHeader extends BookContext {
@@ -20,7 +20,7 @@ export interface BookHeader extends BookContext {
   readonly readRow: (value: unknown, index: number, where: string) => ParsedTrade;
 }
 
-/** @throws BookError no object, unknown fields, no usable asOf, market or scenarios */
+/** @throws BookError no object, unknown fields, no usable asOf, market, scenarios or method */
 export function readHeader(value: unknown): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
@@ -38,7 +38,15 @@ export function readHeader(value: unknown): BookHeader {
     value.scenarios === undefined
       ? undefined
       : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf);
-  return { asOf: isoInstant(asOf), market, scenarios, trades: readList(value.trades), ...readers(asOf, market) };
+  const method = accept(bookSchema.shape.method, value.method, inBook("method"));
+  return {
+    asOf: isoInstant(asOf),
+    market,
+    scenarios,
+    ...(method === undefined ? {} : { method }),
+    trades: readList(value.trades),
+    ...readers(asOf, market),
+  };
 }
 
 function readList(trades: unknown): readonly unknown[] {
@@ -66,6 +74,11 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
     readEntry: (value, index) => read(value, index, inside(inBook("trades"), index)),
     readRow: (value, index, where) => read(value, index, inRow(where)),
   };
+}
+
+/** What all trades of a header share. */
+export function contextOf({ asOf, market, scenarios, method }: BookHeader): BookContext & { readonly market: Market } {
+  return { asOf, market, scenarios, ...(method === undefined ? {} : { method }) };
 }
 
 /** The trades of a header in the market beside it, where there is one; each of the two may be missing, not both. */

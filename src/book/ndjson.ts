@@ -1,7 +1,7 @@
 /** Books as NDJSON: one JSON object a line, read as a stream. */
 import { BookError } from "../errors.ts";
 import { readTrades } from "./book.ts";
-import { type BookHeader, readHeader, underMarket } from "./header.ts";
+import { type BookHeader, contextOf, readHeader, underMarket } from "./header.ts";
 import { parseJson } from "./json.ts";
 import { flatten, isBlank, type Line, MAX_LINE, readLines } from "./lines.ts";
 import { isPlainObject } from "./schema/index.ts";
@@ -30,8 +30,7 @@ export async function readNdjson(
   const lines = notBlank(flatten(readLines(chunks)));
   const own = ownHeader ? await readFirstLine(lines) : undefined;
   const header = underMarket(own, beside);
-  const { asOf, scenarios, market } = header;
-  return { asOf, scenarios, market, trades: tradesOf(header, lines) };
+  return { ...contextOf(header), trades: tradesOf(header, lines) };
 }
 
 async function* notBlank(lines: AsyncIterable<Line>): AsyncGenerator<Line, undefined> {

@@ -6,6 +6,7 @@ import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, Underlying, Volatility } from "../market/index.ts";
+import type { MethodName } from "./methods.ts";
 
 /** What is paid when a trade is exercised or expires, per unit of quantity. */
 export type Payoff =
@@ -90,6 +91,8 @@ export interface BookContext {
   /** ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
+  /** The method that prices its trades, unless options say otherwise; "auto" by default. */
+  readonly method?: MethodName | undefined;
 }
 
 export interface Book extends BookContext {

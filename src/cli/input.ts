@@ -5,6 +5,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import {
   type BookHeader,
   type BookStream,
+  contextOf,
   decodeText,
   parseJson,
   type RandomAccess,
@@ -165,8 +166,7 @@ function wholeBook(value: unknown, beside: BookHeader | undefined, replaces: boo
   if (beside !== undefined && !replaces)
     throw new CliError("--market goes with NDJSON or CSV trades; a JSON book has its own market");
   const header = underMarket(readWholeBook(value), beside);
-  const { asOf, scenarios, market } = header;
-  return { asOf, scenarios, market, trades: inTurn(readTrades(header)), total: header.trades.length };
+  return { ...contextOf(header), trades: inTurn(readTrades(header)), total: header.trades.length };
 }
 
 async function* inTurn<T>(items: Iterable<T>): AsyncGenerator<T> {

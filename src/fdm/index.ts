@@ -35,7 +35,14 @@ export {
 } from "./execute/instance.ts";
 export { eventsOf } from "./time/events.ts";
 export { hasLargeDividends } from "./mesh/dividend-domain.ts";
-export { boundaryNoise } from "./adaptive/boundary-noise.ts";
+export { AdaptiveRows, type RowSpec } from "./adaptive/adaptive-rows.ts";
+export { Bumps } from "./adaptive/bumps.ts";
+export { roundingError } from "./adaptive/error-estimate.ts";
+export { type ErrorModel, errorModelOf } from "./adaptive/error-model.ts";
+export { InstancePool } from "./adaptive/instance-pool.ts";
+export { knockedOutPoint } from "./adaptive/knocked-out-point.ts";
+export { type ProblemDifference, shiftedDifference } from "./adaptive/problem-difference.ts";
+export { firstResolution } from "./adaptive/resolution.ts";
 export { driftExcess, isRough } from "./mesh/domain.ts";
 export { jumpsBetween } from "./problem/jumps.ts";
 export {

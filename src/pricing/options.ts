@@ -1,3 +1,4 @@
+import { METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -6,10 +7,10 @@ import type { Precision } from "../kernel/index.ts";
 export type Greeks = "all" | "grid" | "none";
 
 /**
- * How to price. `auto` takes a closed form where there is one and finite differences for the rest; `fdm` never takes a
- * closed form, which is for tests and comparisons.
+ * How to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades, and
+ * those that it cannot price are errors. `fdm` prices every trade, `closed-form` and `deterministic` some.
  */
-export type Method = "auto" | "fdm";
+export type Method = MethodName;
 
 export interface Progress {
   readonly done: number;
@@ -23,6 +24,7 @@ export interface PricingOptions {
   readonly precision?: Precision;
   /** "all" by default. */
   readonly greeks?: Greeks;
+  /** The book's, if it names one, else "auto". */
   readonly method?: Method;
   /** Error aimed at, relative to spot: 1e-5 by default, from 1e-8 to 1e-3. Meshes are chosen for it, trade by trade. */
   readonly accuracy?: number;
@@ -65,6 +67,8 @@ export function checkOptions(options: PricingOptions | undefined): void {
   const { greeks = "all", method = "auto" } = options;
   if (!["all", "grid", "none"].includes(greeks))
     throw new SpecError(`greeks: got ${JSON.stringify(greeks)}, expected "all", "grid" or "none"`);
-  if (!["auto", "fdm"].includes(method))
-    throw new SpecError(`method: got ${JSON.stringify(method)}, expected "auto" or "fdm"`);
+  if (!METHOD_NAMES.includes(method)) {
+    const known = METHOD_NAMES.map((name) => JSON.stringify(name)).join(", ");
+    throw new SpecError(`method: got ${JSON.stringify(method)}, expected one of ${known}`);
+  }
 }

@@ -41,7 +41,7 @@ export async function* priceTrades(
   options: PricingOptions,
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
   checkOptions(options);
-  const settings = settingsOf(options);
+  const settings = settingsOf(options, context);
   const precision = await precisionOf(options);
   const { device } = options;
   const backend = new Backend(device, precision, options.openFallback);
@@ -140,12 +140,15 @@ function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined
   });
 }
 
-function settingsOf({ greeks = "all", method = "auto", accuracy = 1e-5, batchSize = 1 }: PricingOptions): Settings {
+function settingsOf(
+  { greeks = "all", method, accuracy = 1e-5, batchSize = 1 }: PricingOptions,
+  context: BookContext,
+): Settings {
   if (!(accuracy >= 1e-8 && accuracy <= 1e-3))
     throw new SpecError(`accuracy: expected a part of the spot from 1e-8 to 1e-3, got ${accuracy}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
-  return { greeks, method, accuracy };
+  return { greeks, method: method ?? context.method ?? "auto", accuracy };
 }
 
 function precisionOf({ device, precision }: PricingOptions): Promise<Precision> {

@@ -69,14 +69,14 @@ function requestsOf(
 }
 
 async function readWhole(request: InputRequest): Promise<Book> {
-  const { asOf, scenarios, market, trades, close } = await openInput(request);
+  const { asOf, scenarios, method, market, trades, close } = await openInput(request);
   try {
     const all: Book["trades"][number][] = [];
     for await (const parsed of trades) {
       request.signal.throwIfAborted();
       all.push(parsed);
     }
-    return { asOf, scenarios, market, trades: all };
+    return { asOf, scenarios, method, market, trades: all };
   } finally {
     close();
   }

@@ -3,7 +3,7 @@ import type { Scenarios, Trade, TradeResult } from "../../book/index.ts";
 import type { DeviceParts } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
-import { emptyScenarioValues } from "../plan.ts";
+import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 
 /** Trades to price together, as they stand in a run. */
 export interface Job extends Settings {
