@@ -58,11 +58,13 @@ function readList(trades: unknown): readonly unknown[] {
 function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: ScenariosSpec, asOf: AsOf): Scenarios {
   const years = time?.map((date) => yearsFrom(asOf, date)) ?? [0];
   const past = years.findIndex((later) => !(later >= 0 && later <= MAX_YEARS));
-  if (past >= 0)
+  if (past >= 0) {
+    const side = years[past] < 0 ? "before" : "after";
     throw new BookError(
       inBook("scenarios")("time", past),
-      `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${years[past] < 0 ? "before" : "after"} it`,
+      `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${side} it`,
     );
+  }
   return { time: years, spot, volatility, rate };
 }
 

@@ -10,8 +10,8 @@ type Sums = {
 };
 
 /**
- * Adds results up by currency, times quantity. Delta and gamma of different underlyings are added as they are: the totals
- * of a book with several underlyings say what a move of 1 in each of them does.
+ * Adds results up by currency, times quantity. Delta and gamma of different underlyings are added as they are: the
+ * totals of a book with several underlyings say what a move of 1 in each of them does.
  */
 export class Totals {
   priced = 0;

@@ -242,7 +242,9 @@ function formatOfName(path: string): InputFormat | undefined {
 /** Text looked at, at most, to tell formats apart. */
 const MAX_SNIFFED = 1 << 26;
 
-/** The format that was asked for, or that the name or else the first line says. The chunks are the text from its start. */
+/**
+ * The format that was asked for, or that the name or else the first line says. The chunks are the text from its start.
+ */
 async function sniff(
   text: AsyncGenerator<string>,
   known: TextFormat | undefined,

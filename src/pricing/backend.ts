@@ -73,8 +73,8 @@ export class Backend {
   }
 
   /**
-   * Runs a job; on a lost device once more there, then on the fallback, where all later jobs run too. Several may run at once: the
-   * first to find the device lost has it replaced, the others go on where that one does.
+   * Runs a job. If the device is lost the job runs there once more, and if it is lost again, on the fallback, where all
+   * later jobs run too. Several jobs may run at once: the first that finds the device lost replaces it for the others.
    */
   async run<T>(job: (engine: Engine) => Promise<T>): Promise<T> {
     for (;;) {

@@ -3,8 +3,8 @@ import { INSTANT, later, laterDividends, laterVolatility } from "../market/index
 
 /**
  * The trade as it stands `years` later, if the market does what it said: forward rates, dividends and volatilities keep
- * their dates, the spot is what it was. Dividends up to that day are paid; nobody has exercised. At expiry it is worth its
- * payoff.
+ * their dates, the spot is what it was. Dividends up to that day are paid; nobody has exercised. At expiry it is worth
+ * its payoff.
  * @returns undefined after expiry: it is settled, and worth nothing
  */
 export function laterTrade(trade: Trade, years: number): Trade | undefined {
@@ -44,7 +44,7 @@ export function laterBarriers(barriers: readonly Barrier[], years: number): read
   return years === 0 ? barriers : barriers.flatMap((barrier) => laterBarrier(barrier, years));
 }
 
-/** A barrier that nothing has hit: a knock-out whose window is over stands no longer, a knock-in is never monitored again. */
+/** A barrier that has not been hit: after its window a knock-out is gone, and a knock-in is never monitored again. */
 function laterBarrier(barrier: Barrier, years: number): Barrier[] {
   const { from, to, monitoring } = barrier;
   if (to < years)

@@ -2,7 +2,9 @@ import { type Book, type BookReport, Totals, type TradeResult } from "../book/in
 import type { PricingOptions } from "./options.ts";
 import { priceTrades } from "./price-trades.ts";
 
-/** Prices a book that is in memory: every trade's result in its order, and totals by currency. @throws as `priceTrades` */
+/**
+ * Prices a book that is in memory: every trade's result in its order, and totals by currency. @throws as `priceTrades`
+ */
 export async function priceBook(book: Book, options: PricingOptions): Promise<BookReport> {
   const results: TradeResult[] = [];
   for await (const batch of priceTrades(book.trades, book, options)) results.push(...batch);

@@ -11,7 +11,10 @@ import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 /** Of a trade without scenarios: its value and error on two meshes, its bumps. */
 const INSTANCES_A_TRADE = 5;
 
-/** Trades priced together: enough to fill the device twice over, few enough to keep memory flat; with scenarios, which are two instances more each but for the spots, fewer. */
+/**
+ * Trades priced together: enough to fill the device twice, few enough to bound memory. Each further case of the
+ * scenarios is two instances more, so that fewer trades make a batch.
+ */
 function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
@@ -23,17 +26,20 @@ function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined
 const BATCHES_UNDER_WAY = 2;
 
 /**
- * With as many usual batches taken, a run is taken to be long: some 4,000 trades, which cost one core as much as starting two threads does that share the host's
- * work (0.35 s each, most of it kernels and cold JavaScript). Started sooner, they make books of a few thousand trades dearer, and slower where no core is idle.
+ * A run is long once it has taken this many usual batches: some 4,000 trades, which cost one core as much as it costs
+ * to start two threads that share the host's work (0.35 s each, most of it kernels and cold JavaScript). Started
+ * sooner, the threads make books of a few thousand trades more expensive, and slower where no core is idle.
  */
 const LONG_RUN = 8;
 
 /**
- * Prices a stream of trades, and yields results in their order, a batch at a time; memory depends on the batch, not on the
- * stream. Trades are taken a batch or two ahead of the results; two for each of its threads where a long run has them share the host's work, which the first run on
- * a device that is long starts, and which end with the device. A trade that cannot be priced yields a failed result and the run goes on.
+ * Prices a stream of trades, and yields results in their order, a batch at a time; memory depends on the batch, not on
+ * the stream. Trades are taken a batch or two ahead of the results. The first long run on a device starts threads that
+ * share the host's work and end with the device; then two batches for each thread are taken ahead. A trade that cannot
+ * be priced yields a failed result, and the run goes on.
  *
- * @throws SpecError | PrecisionError options that cannot be met; the signal's reason when it is aborted; what `trades` throws
+ * @throws SpecError | PrecisionError options that cannot be met; the signal's reason when it is aborted; what `trades`
+ * throws
  */
 export async function* priceTrades(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
@@ -59,7 +65,7 @@ export async function* priceTrades(
     return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
-  // The end of a run waits for the last of many threads: less of it with smaller batches, each of which costs a little more.
+  // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
   const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(usual / 2) : usual);
   const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;

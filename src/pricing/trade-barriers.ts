@@ -13,8 +13,8 @@ import { CONTINUOUS } from "./columns/barrier-columns.ts";
 import type { TradeColumns } from "./columns/trade-columns.ts";
 
 /**
- * A problem with a row's barriers. Any knock-out that is hit ends the trade; it is alive once any of its knock-ins has been
- * hit (before that a knock-out ends it, too), and pays their rebate at expiry if none ever is. So
+ * A problem with a row's barriers. Any knock-out that is hit ends the trade; it is alive once any of its knock-ins has
+ * been hit (before that a knock-out ends it, too), and pays their rebate at expiry if none ever is. So
  *
  *   V = V(payoff, knock-outs with rebates) − V(payoff − rebate of the knock-ins, all barriers knock out, no rebates),
  *

@@ -65,7 +65,10 @@ function columnsOf(trade: Trade, index: number, scenarios: Scenarios | undefined
   return columns;
 }
 
-/** A row's problem without its barriers and the shifts of its case. @throws KernelError for a formula that cannot be read */
+/**
+ * A row's problem without its barriers and the shifts of its case.
+ * @throws KernelError for a formula that cannot be read
+ */
 function plainProblem(columns: TradeColumns, row: number): OneFactorProblem {
   const { cases } = columns;
   const trade = Math.floor(row / cases.count);
@@ -107,13 +110,14 @@ function turnsDrift(problem: OneFactorProblem): IsJump {
   return (before, after) => Math.abs(after - before) * problem.expiry > Math.sqrt(totalVariance(problem));
 }
 
-/** A jump of the short rate by a percentage point, or of volatility by a seventh, moves an exercise boundary all at once. */
+/** A jump of the short rate by a percentage point, or of volatility by 15 %, moves an exercise boundary at once. */
 const RATE_JUMP = 0.01;
 const VOLATILITY_JUMP = 0.15;
 
 /**
- * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts again there, with the damped,
- * short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little else.
+ * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts again there, with the
+ * damped, short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little
+ * else.
  */
 function regimeChanges(
   { dividends, diffusion, rates, expiry, american, spots }: OneFactorProblem,

@@ -51,9 +51,9 @@ const NEARLY = 2.2;
  * all the spots that are read are as exact as was asked for.
  *
  * A resolution is a fine and a coarse grid for each part of the difference, and where errors in space and in time may
- * cancel each other in those or fall at rates of their own, once more the coarse time steps on the fine mesh. A row puts
- * its instances into the pool; when they are solved `advance` assesses them, and goes on to a finer resolution where
- * that is not enough. Resolution and error model: design/accuracy.md.
+ * cancel each other in those or fall at rates of their own, once more the coarse time steps on the fine mesh. A row
+ * puts its instances into the pool; when they are solved `advance` assesses them, and goes on to a finer resolution
+ * where that is not enough. Resolution and error model: design/accuracy.md.
  */
 export class AdaptiveRows {
   readonly #assessments: Assessments;

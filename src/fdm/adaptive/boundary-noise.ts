@@ -15,12 +15,11 @@ const KIND = { none: 0, known: 1, unknown: 2 } as const;
  * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in
  * the currency, by spot:
  *
- *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),   P the probability that the spot comes to B within the life.
+ *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),   P: that the spot comes to B within the life.
  *
  * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes
- * up and down as B moves from node to node: no two meshes tell how much. B is that of
- * Barone-Adesi and Whaley (1987) for mean coefficients; P is that of a Brownian motion in ln S. No noise where early
- * exercise is never optimal.
+ * up and down as B moves from node to node: no two meshes tell how much. B is that of Barone-Adesi and Whaley (1987)
+ * for mean coefficients; P is that of a Brownian motion in ln S. No noise where early exercise is never optimal.
  */
 export class BoundaryNoise {
   readonly #kind: Uint8Array;

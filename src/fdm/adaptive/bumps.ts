@@ -10,9 +10,9 @@ import { type ProblemDifference, shiftedDifference } from "./problem-difference.
  * Vega and rho, on the meshes of the base case, as rows of typed arrays.
  *
  * A European solution is smooth in its parameters: a forward difference with a tiny step serves in f64, and it is
- * extrapolated as the value is. The exercise boundary moves from node to node as they change, which leaves noise of about
- * 1e-6 of spot in the value: there differences are central and wide, and of the fine solution alone, since extrapolation
- * would add to the noise. In f32 they are wide for rounding's sake.
+ * extrapolated as the value is. The exercise boundary moves from node to node as they change, which leaves noise of
+ * about 1e-6 of spot in the value: there differences are central and wide, and of the fine solution alone, since
+ * extrapolation would add to the noise. In f32 they are wide for rounding's sake.
  */
 export class Bumps {
   readonly #pool: InstancePool;
@@ -48,8 +48,8 @@ export class Bumps {
     const { american, exerciseTimes, expiry } = problem;
     const sigma = Math.sqrt(totalVariance(problem) / expiry);
     const isSmooth = this.#precision !== "f32" && !american && exerciseTimes === undefined;
-    // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are curved
-    // in them.
+    // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are
+    // curved in them.
     const ofYear = Math.max(0.004 / Math.sqrt(expiry), 0.002);
     const wide = this.#precision === "f32" ? 2.5 : 1;
     // And where volatility is little, no further than a tenth of a standard deviation, of the forward.

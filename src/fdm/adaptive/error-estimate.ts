@@ -3,7 +3,8 @@ import type { ErrorModel } from "./error-model.ts";
 
 /**
  * Extrapolated values with what is known of their errors, as typed arrays. A row is a problem at one resolution after
- * another, of which the last two are kept; a slot is one of its spots. Leading errors are relative to spot (`Observed`).
+ * another, of which the last two are kept; a slot is one of its spots. Leading errors are relative to spot
+ * (`Observed`).
  */
 export class Assessments {
   /** Slots a row: today's spot, and those after it. */
@@ -50,9 +51,9 @@ export class Assessments {
   }
 
   /**
-   * Puts in what the solutions for a slot say of each other: on a fine and a coarse mesh, and on the fine mesh with coarse
-   * time steps (`between`), which tells the error in time from that in space. `noise` in the currency; `drift` of the
-   * fine mesh.
+   * Puts in what the solutions for a slot say of each other: on a fine and a coarse mesh, and on the fine mesh with
+   * coarse time steps (`between`), which tells the error in time from that in space. `noise` in the currency; `drift`
+   * of the fine mesh.
    */
   observe(
     slot: number,
@@ -96,23 +97,28 @@ export class Assessments {
     this.valueBefore.set(this.value.subarray(first, first + this.spots), first);
   }
 
-  /** How many times finer a row is than it was before, in space or in time, whichever is less; 0 if there is no before. */
+  /**
+   * How many times finer a row is than it was before, in space or in time, whichever is less; 0 if there is no before.
+   */
   refinement(row: number): number {
     if (this.nodesBefore[row] === 0) return 0;
     return Math.min(this.nodes[row] / this.nodesBefore[row], this.steps[row] / this.stepsBefore[row]);
   }
 }
 
-/** The least that an error estimate is, relative to spot: what is left of reading between nodes, and of the mesh's ends. */
+/**
+ * The least that an error estimate is, relative to spot: what is left of reading between nodes, and of the mesh's ends.
+ */
 const FLOOR = 5e-9;
 /**
- * The same of the first resolution alone that drift does not dominate, whose solutions far from the strike have little to
- * tell each other.
+ * The same of the first resolution alone that drift does not dominate, whose solutions far from the strike have little
+ * to tell each other.
  */
 const FIRST_FLOOR = 2e-7;
 
 /**
- * Rounding, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the reference cases.
+ * Rounding, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the reference
+ * cases.
  */
 export function roundingError(precision: Precision, spot: number, value: number): number {
   return precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
@@ -121,10 +127,10 @@ export function roundingError(precision: Precision, spot: number, value: number)
 /**
  * What is left of the error of a slot after extrapolation, in the currency.
  *
- * With one resolution alone it is a part of the leading errors that extrapolation took away, which the kind of the product
- * says (`ErrorModel`), and more where the meshes are too coarse to say. With a resolution before that was half as fine or
- * less it is the move from there to here, were the error to fall as h^2.5 only; and no less than some of the first. The
- * noise of an exercise boundary is independent of either.
+ * With one resolution alone it is a part of the leading errors that extrapolation took away, which the kind of the
+ * product says (`ErrorModel`), and more where the meshes are too coarse to say. With a resolution before that was half
+ * as fine or less it is the move from there to here, were the error to fall as h^2.5 only; and no less than some of the
+ * first. The noise of an exercise boundary is independent of either.
  *
  * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
  */

@@ -18,14 +18,15 @@ interface Left {
 /** What the kind of a product says of its errors. */
 export interface ErrorModel {
   /**
-   * The first resolution: for a value; with Greeks, whose remaining noise only more nodes take away; and for an accuracy
-   * of 1e-4 of the spot or less.
+   * The first resolution: for a value; with Greeks, whose remaining noise only more nodes take away; and for an
+   * accuracy of 1e-4 of the spot or less.
    */
   readonly first: { readonly value: Resolution; readonly greeks: Resolution; readonly rough: Resolution };
   readonly space: Left;
   readonly time: Left;
   /**
-   * The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an estimate.
+   * The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an
+   * estimate.
    */
   readonly beyond: number;
   /** The least part of its own first estimate that two resolutions, agreeing by chance, may bring an estimate to. */
@@ -89,8 +90,8 @@ const KNOCKED_IN: ErrorModel = {
   min: 0.35,
 };
 /**
- * V jumps at barriers that are monitored on dates, where monitoring begins, and where a payoff that jumps is exercised on
- * dates.
+ * V jumps at barriers that are monitored on dates, where monitoring begins, and where a payoff that jumps is exercised
+ * on dates.
  */
 const MONITORED: ErrorModel = {
   first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },

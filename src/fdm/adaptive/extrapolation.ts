@@ -83,8 +83,8 @@ export class SpotReader {
 
   /**
    * The pairs from number `first` on, as many as the difference has parts, with `extra` solutions a part after them.
-   * `values`: extrapolated, where exercise is optimal at once and where a barrier has been hit what they pay; `between`:
-   * on the fine mesh with coarse time steps.
+   * `values`: extrapolated, where exercise is optimal at once and where a barrier has been hit what they pay;
+   * `between`: on the fine mesh with coarse time steps.
    */
   read(first: number, parts: number, hasBetween: boolean): SpotReading {
     const [fine, coarse, between] = this.#columns;

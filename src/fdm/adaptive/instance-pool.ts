@@ -3,8 +3,8 @@ import type { Instance } from "../execute/instance.ts";
 import type { InstanceValues } from "../execute/launch.ts";
 
 /**
- * The instances of a batch in the order in which they are solved. Columns refer to them by number; two that extrapolation
- * makes one value of are neighbours: a fine one, and one with every second node and half the time steps.
+ * The instances of a batch in the order in which they are solved. Columns refer to them by number; two that
+ * extrapolation makes one value of are neighbours: a fine one, and one with every second node and half the time steps.
  */
 export class InstancePool {
   readonly #instances: Instance[] = [];
@@ -46,7 +46,9 @@ export class InstancePool {
     return values;
   }
 
-  /** Solves the next ones, up to number `end`. @throws the signal's reason; what the device throws; then none has values */
+  /**
+   * Solves the next ones, up to number `end`. @throws the signal's reason; what the device throws; then none has values
+   */
   async solve(solver: BatchSolver, end: number, signal: AbortSignal | undefined): Promise<void> {
     for (const values of await solver.solve(this.#instances.slice(this.solved, end), signal)) this.#values.push(values);
   }

@@ -2,8 +2,8 @@ import { type OneFactorProblem, type Shift, shiftedProblem } from "../problem/on
 
 /**
  * What is to be valued: V(problem), or V(problem) − V(subtracted) where there is a second problem. European trades with
- * knock-ins are valued so, by in–out parity. Both are solved on one mesh, so that their errors cancel where the knock-in
- * is far away.
+ * knock-ins are valued so, by in–out parity. Both are solved on one mesh, so that their errors cancel where the
+ * knock-in is far away.
  */
 export interface ProblemDifference {
   readonly problem: OneFactorProblem;

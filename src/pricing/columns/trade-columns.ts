@@ -20,8 +20,8 @@ export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
 /**
  * The terms of a batch's trades and their market as typed arrays: what a pricing method sees.
  *
- * A trade has a row for each case of the scenarios, row = trade·cases + case; case 0 is the trade as it is. Terms that no
- * case changes have one entry a trade. Curves, volatilities, dividends, schedules and formulas stand in tables that
+ * A trade has a row for each case of the scenarios, row = trade·cases + case; case 0 is the trade as it is. Terms that
+ * no case changes have one entry a trade. Curves, volatilities, dividends, schedules and formulas stand in tables that
  * columns refer to by number; shifts of rates and volatility belong to the case (`ScenarioCases`).
  */
 export class TradeColumns {
@@ -44,7 +44,9 @@ export class TradeColumns {
   readonly exercise: Uint8Array;
 
   // One entry a row.
-  /** 1 where the trade is settled before the date of the case: it is worth nothing, and its other entries mean nothing. */
+  /**
+   * 1 where the trade is settled before the date of the case: it is worth nothing, and its other entries mean nothing.
+   */
   readonly settled: Uint8Array;
   /** Years from the date of the case. */
   readonly expiry: Float64Array;

@@ -25,8 +25,8 @@ const METHODS = {
 const CHUNK = 4096;
 
 /**
- * Why the trades of `before` are worth something else in `after`: trades are matched by id, and the change of each is told apart into
- * what time, spot, volatility, rates and dividends did. A trade that cannot be explained is a line that says why.
+ * Why the trades of `before` are worth something else in `after`. Trades are matched by id, and the change of each is
+ * attributed to time, spot, volatility, rates and dividends. A trade that cannot be explained is a line that says why.
  *
  * Cost: 2 to 10 prices a trade, see `taylor` and `revaluation`. Memory: the two books and the report.
  * Design: design/explain.md. Verified: test/pricing/explain.test.ts.

@@ -2,8 +2,8 @@ import type { BookReport, TradeError } from "../../book/index.ts";
 import type { PricingOptions } from "../options.ts";
 
 /**
- * How a change of value is told apart: by a Taylor expansion of second order about the earlier market, or by pricing again with one
- * part of the market moved at a time.
+ * How a change of value is attributed: by a Taylor expansion of second order about the earlier market, or by pricing
+ * again with one part of the market moved at a time.
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
@@ -15,13 +15,15 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "method"
 /**
  * The terms of each method, in the order in which they are reported.
  *
- * Taylor's: sensitivity times move, of first order; `gamma` ½·V_SS·ΔS²; `exDividend` what the dividends paid took off the spot, which
- * the option's value does not feel; `dividends` the changed forecast of dividends and yield, priced again; then the second order:
- * `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt, `rhoSpot`, `rhoTime`, `rhoVolatility`, and `rhoRate` ½·V_rr,
- * times their moves; `dividendCross` what the forecast does to delta and theta.
+ * Taylor's: sensitivity times move, of first order; `gamma` ½·V_SS·ΔS²; `exDividend` what the dividends paid took off
+ * the spot, which the option's value does not feel; `dividends` the changed forecast of dividends and yield, priced
+ * again; then the second order: `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt, `rhoSpot`,
+ * `rhoTime`, `rhoVolatility`, and `rhoRate` ½·V_rr, times their moves; `dividendCross` what the forecast does to delta
+ * and theta.
  *
- * Revaluation's: `time` first, along the earlier market's forwards, with the spot less the dividends paid; `exDividend` that fall of the
- * spot taken back; from there `spot`, `volatility`, `rate` and `dividends`, each alone; `cross` what they do together and not alone.
+ * Revaluation's: `time` first, along the earlier market's forwards, with the spot less the dividends paid; `exDividend`
+ * that fall of the spot taken back; from there `spot`, `volatility`, `rate` and `dividends`, each alone; `cross` what
+ * they do together and not alone.
  */
 export const EXPLAIN_TERMS = {
   taylor: [
@@ -59,7 +61,10 @@ export interface MarketMoves {
   readonly spot: number;
   /** What the dividends paid between took off the spot. */
   readonly paid: number;
-  /** The parallel move of the volatility that gives the later total variance to expiry; of a σ that depends on S, its move at the earlier spot. */
+  /**
+   * The parallel move of the volatility that gives the later total variance to expiry; of a volatility that depends on
+   * the spot, its move at the earlier spot.
+   */
   readonly volatility: number;
   /** The parallel move of rates that gives the later discount factor to expiry. */
   readonly rate: number;

@@ -25,8 +25,8 @@ export type Acceptance = number | string;
 export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;
   /**
-   * Whether the method prices a trade, with all its scenarios: its expected cost, or the reason why not, which completes
-   * the sentence "it has …". @throws what is wrong with the trade itself
+   * Whether the method prices a trade, with all its scenarios: its expected cost, or the reason why not, which
+   * completes the sentence "it has …". @throws what is wrong with the trade itself
    */
   accepts(batch: Batch, trade: number): Acceptance;
   /** The method on a device. */

@@ -15,8 +15,8 @@ const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12
 const COST = 0.1;
 
 /**
- * Black and Scholes' formula: European calls, puts and digitals under deterministic rates and volatility, with a yield and
- * proportional dividends.
+ * Black and Scholes' formula: European calls, puts and digitals under deterministic rates and volatility, with a yield
+ * and proportional dividends.
  *
  * Error: rounding. Cost: one launch a batch. Source: Black & Scholes (1973), Merton (1973). Verified: test/models,
  * test/pricing/reference.test.ts.

@@ -1,4 +1,7 @@
-/** Trades whose value needs no solver, row by row of a batch: what the deterministic method and finite differences share. */
+/**
+ * Trades whose value needs no solver, row by row of a batch: what the deterministic method and finite differences
+ * share.
+ */
 import {
   isExercisableNow,
   isKnockedIn,
@@ -26,8 +29,9 @@ export function isDeterministic({ columns, problems }: Batch, row: number): bool
 }
 
 /**
- * The value of a trade without volatility and its sensitivities. Delta and rho are differences of values, theta is 0 where
- * exercise is optimal at once, gamma and vega are 0: the limit σ → 0 everywhere but at a forward on a kink or a barrier.
+ * The value of a trade without volatility and its sensitivities. Delta and rho are differences of values, theta is 0
+ * where exercise is optimal at once, gamma and vega are 0: the limit σ → 0 everywhere but at a forward on a kink or a
+ * barrier.
  */
 export function readDeterministic(problems: ProblemDifference, trade: number, results: ResultColumns): void {
   const { problem } = problems;
@@ -52,8 +56,8 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
 }
 
 /**
- * The value of a trade whose barrier has been hit, and its sensitivities: nothing depends on the spot or on volatility, and
- * what is paid at expiry is a bond.
+ * The value of a trade whose barrier has been hit, and its sensitivities: nothing depends on the spot or on volatility,
+ * and what is paid at expiry is a bond.
  */
 export function readKnockedOut(
   problem: OneFactorProblem,

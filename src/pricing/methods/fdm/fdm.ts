@@ -41,8 +41,8 @@ const COST = 20;
 /**
  * Finite differences in one factor, to an accuracy (`AdaptiveRows`). They price whatever a book can say.
  *
- * Cost: 10 to 100 µs a case on one core at the default accuracy. Verified: test/pricing, against closed forms, published
- * references and QuantLib.
+ * Cost: 10 to 100 µs a case on one core at the default accuracy. Verified: test/pricing, against closed forms,
+ * published references and QuantLib.
  */
 export const fdm = {
   name: "fdm",
@@ -90,7 +90,7 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
  * values are as exact as was asked for.
  *
  *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
- *   second   at that resolution, with vega and rho, and every case of the scenarios; where the first was enough, those alone
+ *   second   at that resolution, with vega and rho, and every case of the scenarios; those alone if the first was enough
  *   then     finer once more each case whose error estimate is still above the accuracy
  *
  * One solve serves every spot; each time, volatility and rate of the scenarios is a row of its own, and as exact as a
@@ -174,7 +174,9 @@ class FdmPlan implements Plan {
     this.#session.solver.arena.clear();
   }
 
-  /** Calls `step` for some trades, each of which may put instances into the pool; what one throws is its own failure. */
+  /**
+   * Calls `step` for some trades, each of which may put instances into the pool; what one throws is its own failure.
+   */
   async #forEach(some: readonly number[], signal: AbortSignal | undefined, step: (i: number) => void): Promise<void> {
     const turns = new Turns(signal);
     const going: number[] = [];
@@ -330,7 +332,9 @@ class FdmPlan implements Plan {
     scenarioErrors[to] = largest;
   }
 
-  /** The scenario that moves nothing is the trade's value, to the last bit: not another reading of the same solution. */
+  /**
+   * The scenario that moves nothing is the trade's value, to the last bit: not another reading of the same solution.
+   */
   #keepToday(row: number, to: number, { scenarioValues }: ResultColumns): void {
     const [today, ...spots] = this.#problems[row].problem.spots;
     const value = this.#rows.value(row, 0);
