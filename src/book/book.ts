@@ -1,5 +1,5 @@
 import { BookError } from "../errors.ts";
-import { type BookHeader, readHeader } from "./header.ts";
+import { type BookHeader, contextOf, readHeader } from "./header.ts";
 import { parseJson } from "./json.ts";
 import { type BookInput, isPlainObject } from "./schema/index.ts";
 import type { Book, ParsedTrade } from "./types.ts";
@@ -48,7 +48,7 @@ export function parseBook(book: string | BookInput): Book {
  */
 export function readBook(value: unknown): Book {
   const header = readWholeBook(value);
-  return { asOf: header.asOf, market: header.market, scenarios: header.scenarios, trades: [...readTrades(header)] };
+  return { ...contextOf(header), trades: [...readTrades(header)] };
 }
 
 /** The header of a book that has to have a list of trades (an empty one is a list). */

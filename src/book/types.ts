@@ -1,11 +1,12 @@
 /**
- * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F), rates
- * continuously compounded per year, volatilities per √year, all as decimals.
+ * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F),
+ * rates continuously compounded per year, volatilities per √year, all as decimals.
  */
 import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, Underlying, Volatility } from "../market/index.ts";
+import type { MethodName } from "./methods.ts";
 
 /** What is paid when a trade is exercised or expires, per unit of quantity. */
 export type Payoff =
@@ -73,8 +74,9 @@ export type ParsedTrade =
   | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
 
 /**
- * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of spot
- * (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]` where the book says nothing.
+ * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of
+ * spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]` where the
+ * book says nothing.
  */
 export interface Scenarios {
   readonly time: readonly number[];
@@ -94,6 +96,8 @@ export interface BookContext {
   /** ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
+  /** The method that prices its trades, unless options say otherwise; "auto" by default. */
+  readonly method?: MethodName | undefined;
 }
 
 /** A parsed book. Trades that cannot be used are in the list with their error. */
@@ -112,7 +116,10 @@ export interface TradeError {
   readonly message: string;
 }
 
-/** values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be priced. */
+/**
+ * values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be
+ * priced.
+ */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
 /**
@@ -122,8 +129,9 @@ export type ScenarioValues = readonly (readonly (readonly (readonly (number | nu
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
 /**
- * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho per
- * 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is null.
+ * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho
+ * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
+ * null.
  */
 export interface PricedTrade {
   readonly id: string;

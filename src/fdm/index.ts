@@ -58,7 +58,21 @@ export { eventsOf } from "./time/events.ts";
 /** @internal */
 export { hasLargeDividends } from "./mesh/dividend-domain.ts";
 /** @internal */
-export { boundaryNoise } from "./adaptive/boundary-noise.ts";
+export { AdaptiveRows, type RowSpec } from "./adaptive/adaptive-rows.ts";
+/** @internal */
+export { Bumps } from "./adaptive/bumps.ts";
+/** @internal */
+export { roundingError } from "./adaptive/error-estimate.ts";
+/** @internal */
+export { type ErrorModel, errorModelOf } from "./adaptive/error-model.ts";
+/** @internal */
+export { InstancePool } from "./adaptive/instance-pool.ts";
+/** @internal */
+export { knockedOutPoint } from "./adaptive/knocked-out-point.ts";
+/** @internal */
+export { type ProblemDifference, shiftedDifference } from "./adaptive/problem-difference.ts";
+/** @internal */
+export { firstResolution } from "./adaptive/resolution.ts";
 /** @internal */
 export { driftExcess, isRough } from "./mesh/domain.ts";
 /** @internal */

@@ -1,3 +1,4 @@
+import { METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -9,10 +10,10 @@ import type { Precision } from "../kernel/index.ts";
 export type Greeks = "all" | "grid" | "none";
 
 /**
- * How to price. "auto" takes a closed form where there is one, and finite differences otherwise. "fdm" never takes a
- * closed form; it is for tests and comparisons.
+ * How to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades, and
+ * those that it cannot price are errors. `fdm` prices every trade, `closed-form` and `deterministic` some.
  */
-export type Method = "auto" | "fdm";
+export type Method = MethodName;
 
 /** What `onProgress` is told after each batch. */
 export interface Progress {
@@ -30,7 +31,7 @@ export interface PricingOptions {
   readonly precision?: Precision;
   /** "all" by default. */
   readonly greeks?: Greeks;
-  /** "auto" by default. */
+  /** The book's, if it names one, else "auto". */
   readonly method?: Method;
   /**
    * The error of the value to aim at, relative to spot: 1e-5 by default, from 1e-8 to 1e-3. Meshes and time steps are
@@ -88,6 +89,8 @@ export function checkOptions(options: PricingOptions | undefined): void {
   const { greeks = "all", method = "auto" } = options;
   if (!["all", "grid", "none"].includes(greeks))
     throw new SpecError(`greeks: got ${JSON.stringify(greeks)}, expected "all", "grid" or "none"`);
-  if (!["auto", "fdm"].includes(method))
-    throw new SpecError(`method: got ${JSON.stringify(method)}, expected "auto" or "fdm"`);
+  if (!METHOD_NAMES.includes(method)) {
+    const known = METHOD_NAMES.map((name) => JSON.stringify(name)).join(", ");
+    throw new SpecError(`method: got ${JSON.stringify(method)}, expected one of ${known}`);
+  }
 }

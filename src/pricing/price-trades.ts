@@ -11,7 +11,10 @@ import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 /** Of a trade without scenarios: its value and error on two meshes, its bumps. */
 const INSTANCES_A_TRADE = 5;
 
-/** Trades priced together: enough to fill the device twice over, few enough to keep memory flat; with scenarios, which are two instances more each but for the spots, fewer. */
+/**
+ * Trades priced together: enough to fill the device twice, few enough to bound memory. Each further case of the
+ * scenarios is two instances more, so that fewer trades make a batch.
+ */
 function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
@@ -23,8 +26,9 @@ function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined
 const BATCHES_UNDER_WAY = 2;
 
 /**
- * With as many usual batches taken, a run is taken to be long: some 4,000 trades, which cost one core as much as starting two threads does that share the host's
- * work (0.35 s each, most of it kernels and cold JavaScript). Started sooner, they make books of a few thousand trades dearer, and slower where no core is idle.
+ * A run is long once it has taken this many usual batches: some 4,000 trades, which cost one core as much as it costs
+ * to start two threads that share the host's work (0.35 s each, most of it kernels and cold JavaScript). Started
+ * sooner, the threads make books of a few thousand trades more expensive, and slower where no core is idle.
  */
 const LONG_RUN = 8;
 
@@ -65,7 +69,7 @@ export async function* priceTrades(
   options: PricingOptions,
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
   checkOptions(options);
-  const settings = settingsOf(options);
+  const settings = settingsOf(options, context);
   const precision = await precisionOf(options);
   const { device } = options;
   const backend = new Backend(device, precision, options.openFallback);
@@ -83,7 +87,7 @@ export async function* priceTrades(
     return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
-  // The end of a run waits for the last of many threads: less of it with smaller batches, each of which costs a little more.
+  // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
   const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(usual / 2) : usual);
   const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;
@@ -164,12 +168,15 @@ function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined
   });
 }
 
-function settingsOf({ greeks = "all", method = "auto", accuracy = 1e-5, batchSize = 1 }: PricingOptions): Settings {
+function settingsOf(
+  { greeks = "all", method, accuracy = 1e-5, batchSize = 1 }: PricingOptions,
+  context: BookContext,
+): Settings {
   if (!(accuracy >= 1e-8 && accuracy <= 1e-3))
     throw new SpecError(`accuracy: expected a part of the spot from 1e-8 to 1e-3, got ${accuracy}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
-  return { greeks, method, accuracy };
+  return { greeks, method: method ?? context.method ?? "auto", accuracy };
 }
 
 function precisionOf({ device, precision }: PricingOptions): Promise<Precision> {

@@ -41,7 +41,9 @@ describe("the sources", () => {
 
   test("and all that is beside them keep comments within 120 characters a line", () => {
     const wide = files.flatMap((path) =>
-      commentLines(textOf(path)).flatMap(({ line, text }) => (Array.from(text).length > MAX_WIDTH ? [`${path}:${line}`] : [])),
+      commentLines(textOf(path)).flatMap(({ line, text }) =>
+        Array.from(text).length > MAX_WIDTH ? [`${path}:${line}`] : [],
+      ),
     );
     expect(wide).toEqual([]);
   });

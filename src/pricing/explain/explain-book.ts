@@ -94,12 +94,12 @@ function yearsBetween(before: Book, after: Book): number {
 
 async function valuesOf(
   trades: readonly Trade[],
-  { asOf }: Book,
+  { asOf, method }: Book,
   options: Parameters<typeof priceTrades>[2],
 ): Promise<TradeResult[]> {
   const all: TradeResult[] = [];
   const parsed = trades.map((trade) => ({ ok: true, trade }) as const);
-  for await (const batch of priceTrades(parsed, { asOf, scenarios: undefined }, options))
+  for await (const batch of priceTrades(parsed, { asOf, method, scenarios: undefined }, options))
     for (const result of batch) all.push(result);
   return all;
 }
