@@ -90,7 +90,8 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
  * values are as exact as was asked for.
  *
  *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
- *   second   at that resolution, with vega and rho, and every case of the scenarios; those alone if the first was enough
+ *   second   at that resolution, with vega and rho, and every case of the scenarios; those alone if the first was
+ *            enough
  *   then     finer once more each case whose error estimate is still above the accuracy
  *
  * One solve serves every spot; each time, volatility and rate of the scenarios is a row of its own, and as exact as a
