@@ -111,6 +111,7 @@ async function run(context: Context): Promise<void> {
   try {
     await commands(context, folder);
     await streams(context, folder);
+    await formulas(context, folder);
     await starts(context);
   } finally {
     rmSync(folder, { recursive: true });
@@ -219,6 +220,48 @@ function errorOf(output: string, exact: readonly Answer[]): number {
   const lines = readFileSync(output, "utf8").split("\n").slice(0, exact.length);
   const values = lines.map((line) => (JSON.parse(line) as { value: number }).value);
   return Math.max(...values.map((value, i) => Math.abs(value - exact[i].price)));
+}
+
+/** Local volatilities of a hundred underlyings by formula, without and with the time, where they are made in kernels. */
+const FORMULAS = {
+  "σ(S)": (number: string) => `0.2 + ${number}*exp(-S/100)`,
+  "σ(S, t)": (number: string) => `0.2 + ${number}*exp(-S/100)*(1 + 0.1*t)`,
+} as const;
+const FORMULA_TRADES = 4000;
+const UNDERLYINGS = 100;
+
+/** American puts on underlyings whose formulas are one, or differ in a number. */
+function formulaBook(formula: (number: string) => string, differ: boolean): string {
+  const { ACME } = header.market.underlyings;
+  const numbers = Array.from({ length: UNDERLYINGS }, (_, k) => (differ ? 0.1 + k / 1000 : 0.1).toFixed(3));
+  const underlyings = numbers.map((number, k) => [`U${k}`, { ...ACME, volatility: { local: formula(number) } }]);
+  const trades = [...tradesOf(FORMULA_TRADES, "american")].map(({ id, strike, expiry, exercise }, i) => {
+    return { id, underlying: `U${i % UNDERLYINGS}`, payoff: "put", strike, expiry, exercise };
+  });
+  const market = { ...header.market, underlyings: Object.fromEntries(underlyings) };
+  return JSON.stringify({ ...header, market, trades });
+}
+
+/** What a number that differs from underlying to underlying costs: with one formula for all, and with a hundred. */
+async function formulas(context: Context, folder: string): Promise<void> {
+  const [path, output] = [join(folder, "formulas.json"), join(folder, "out.json")];
+  const args = ["price", path, "--greeks", "none", "--format", "json", "--output", output];
+  for (const [name, formula] of Object.entries(FORMULAS))
+    for (const differ of [false, true]) {
+      writeFileSync(path, formulaBook(formula, differ));
+      const seconds = await repeated(context.quick ? 2 : 5, async () => (await runProgram(program, args)).seconds);
+      const { results } = JSON.parse(readFileSync(output, "utf8")) as { results: readonly { status: string }[] };
+      if (results.length !== FORMULA_TRADES || results.some(({ status }) => status !== "ok"))
+        throw new Error(`${name}: not every trade was priced`);
+      const which = differ ? `${UNDERLYINGS} formulas that differ in a number` : "one formula";
+      context.report({
+        case: `feynkac price, ${plural(FORMULA_TRADES, "American put")} on ${UNDERLYINGS} underlyings, ${name}, ${which}`,
+        device: context.cpu,
+        precision: "f64",
+        figure: seconds,
+        unit: "s",
+      });
+    }
 }
 
 async function starts(context: Context): Promise<void> {

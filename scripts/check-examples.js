@@ -17,7 +17,8 @@ export function layOutExamples(consumer) {
 
 function documents(root) {
   const markdown = (folder) => readdirSync(join(root, folder)).filter((file) => file.endsWith(".md"));
-  return [...markdown("."), ...markdown("docs").map((file) => `docs/${file}`)];
+  const inFolder = (folder) => markdown(folder).map((file) => `${folder}/${file}`);
+  return [...markdown("."), ...inFolder("docs"), ...inFolder("docs/api")];
 }
 
 const snippets = (file) =>

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { layOutExamples } from "./check-examples.js";
-import { brokenLinks } from "./check-links.js";
+import { brokenLinks } from "./check-links.ts";
 import { checkMinified } from "./check-minified.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));

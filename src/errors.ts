@@ -1,8 +1,19 @@
 /**
- * Every error Feynkac throws: a class per kind, a stable `code`, and a message that says who, what was got, what was
- * expected and what to do about it. The original error is kept as `cause`.
+ * Every error that Feynkac throws. Each kind has a class and a stable `code`. The message says who, what was got, what
+ * was expected, and what to do. An original error is kept as `cause`.
+ *
+ * @example
+ * import { FeynkacError, parseBook } from "feynkac";
+ *
+ * try {
+ *   parseBook("{}");
+ * } catch (error) {
+ *   if (error instanceof FeynkacError) console.log(error.code, error.message);
+ *   // BOOK asOf: expected an ISO date or instant ("2026-11-20T16:00:00Z"), got nothing
+ * }
  */
 export abstract class FeynkacError extends Error {
+  /** Stable, for programs: "BOOK", "SPEC", "SHAPE" and so on. */
   abstract readonly code: string;
 
   constructor(message: string, options?: ErrorOptions) {
@@ -11,7 +22,7 @@ export abstract class FeynkacError extends Error {
   }
 }
 
-/** Where in a source text an error is, and what it says there: for those who name the place in their own way. */
+/** Where in a source text an error is, and what it says there: for callers that name the place in their own way. */
 export interface SourcePlace {
   /** 1-based, inside `source`. */
   readonly line: number;
@@ -23,12 +34,26 @@ export interface SourcePlace {
   readonly what?: string;
 }
 
-/** A kernel's source cannot be compiled. The message holds file, line, a caret and the remedy. */
+/**
+ * The source of a kernel, a function or a formula cannot be compiled. The message has file, line, a caret and the
+ * remedy.
+ *
+ * @example
+ * import { formula } from "feynkac/kernel";
+ * import { KernelError } from "feynkac";
+ *
+ * try {
+ *   formula("max(S - K, 0)", ["S"]);
+ * } catch (error) {
+ *   if (error instanceof KernelError) console.log(error.line, error.column); // 1 9
+ * }
+ */
 export class KernelError extends FeynkacError {
   readonly code = "KERNEL";
   /** 1-based line and column inside the kernel's own source text, where known. */
   readonly line: number | undefined;
   readonly column: number | undefined;
+  /** The place with the source text, where known. */
   readonly place: SourcePlace | undefined;
 
   constructor(message: string, place?: SourcePlace, options?: ErrorOptions) {
@@ -40,24 +65,69 @@ export class KernelError extends FeynkacError {
 }
 
 /**
- * A kernel did something at run time that the reference interpreter forbids: out of bounds, a race, an uninitialised
- * read.
+ * A kernel did something at run time that the reference interpreter forbids: an index out of bounds, a race, or a read
+ * of uninitialised memory. Devices do not detect these; only the interpreter throws this error.
+ *
+ * @example
+ * import { KernelRuntimeError } from "feynkac";
+ *
+ * console.log(new KernelRuntimeError("u[5]: the array has 5 elements").code); // KERNEL_RUNTIME
  */
 export class KernelRuntimeError extends FeynkacError {
   readonly code = "KERNEL_RUNTIME";
 }
 
-/** Arguments of a launch, or sizes of arrays, do not fit together. */
+/**
+ * Arguments of a launch, or sizes of arrays, do not fit together.
+ *
+ * @example
+ * import { ShapeError } from "feynkac";
+ * import { solveTridiagonal } from "feynkac/linalg";
+ *
+ * try {
+ *   await solveTridiagonal({ lower: [0], diagonal: [4, 4], upper: [1, 0], rhs: [5, 5] });
+ * } catch (error) {
+ *   if (error instanceof ShapeError) console.log(error.message); // solveTridiagonal: lower: got 1 elements, expected 2
+ * }
+ */
 export class ShapeError extends FeynkacError {
   readonly code = "SHAPE";
 }
 
-/** A specification is not one that can be carried out (a negative size, an unknown scheme). */
+/**
+ * A specification or an option cannot be carried out, such as a negative size or an unknown scheme.
+ *
+ * @example
+ * import { SpecError } from "feynkac";
+ * import { matmulSpec } from "feynkac/linalg";
+ *
+ * try {
+ *   matmulSpec({ rows: -1, inner: 2, columns: 2 });
+ * } catch (error) {
+ *   if (error instanceof SpecError) console.log(error.message);
+ *   // matmul: rows -1, expected a whole number from 0 to 2³¹ − 1
+ * }
+ */
 export class SpecError extends FeynkacError {
   readonly code = "SPEC";
 }
 
-/** A matrix that was to be factored is not positive definite. */
+/**
+ * A matrix that was to be factored is not positive definite.
+ *
+ * @example
+ * import { NotPositiveDefiniteError, openDevice } from "feynkac";
+ * import { Cholesky, choleskySpec, DeviceArray } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * using a = await DeviceArray.create(device, [2, 2], { values: [1, 2, 2, 1] });
+ * using cholesky = await Cholesky.create(device, choleskySpec({ size: 2 }));
+ * try {
+ *   await cholesky.factor(a);
+ * } catch (error) {
+ *   if (error instanceof NotPositiveDefiniteError) console.log(error.matrix, error.minor); // 0 2
+ * }
+ */
 export class NotPositiveDefiniteError extends FeynkacError {
   readonly code = "NOT_POSITIVE_DEFINITE";
   /** Its place in the batch. */
@@ -75,32 +145,100 @@ export class NotPositiveDefiniteError extends FeynkacError {
   }
 }
 
-/** The device does not offer the precision that was asked for. Never silently less. */
+/**
+ * The device does not offer the precision that was asked for. Feynkac never falls back to a lower one.
+ *
+ * @example
+ * import { openDevice, PrecisionError } from "feynkac";
+ *
+ * try {
+ *   await openDevice({ backend: "cpu", precision: "f32x2" });
+ * } catch (error) {
+ *   if (error instanceof PrecisionError) console.log(error.code); // PRECISION
+ * }
+ */
 export class PrecisionError extends FeynkacError {
   readonly code = "PRECISION";
 }
 
-/** A resource was used after it was disposed. */
+/**
+ * A resource was used after it had been disposed.
+ *
+ * @example
+ * import { DisposedError, openDevice } from "feynkac";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const buffer = device.createBuffer("f64", 3);
+ * buffer[Symbol.dispose]();
+ * try {
+ *   await device.read(buffer);
+ * } catch (error) {
+ *   if (error instanceof DisposedError) console.log(error.code); // DISPOSED
+ * }
+ */
 export class DisposedError extends FeynkacError {
   readonly code = "DISPOSED";
 }
 
-/** A back end is not there, or could not be started; the message says what is missing and how to get it. */
+/**
+ * A back end is missing or could not be started. The message says what is missing and how to get it.
+ *
+ * @example
+ * import { DeviceUnavailableError, openDevice } from "feynkac";
+ *
+ * try {
+ *   using device = await openDevice({ backend: "cuda", device: 99 });
+ * } catch (error) {
+ *   if (error instanceof DeviceUnavailableError) console.log(error.code); // DEVICE_UNAVAILABLE
+ * }
+ */
 export class DeviceUnavailableError extends FeynkacError {
   readonly code = "DEVICE_UNAVAILABLE";
 }
 
-/** The device went away (driver reset, GPU unplugged, worker died) while work was under way. */
+/**
+ * The device was lost while work was under way: the driver was reset, the GPU was unplugged, or a worker died. Work
+ * that was recorded is lost, and only a new device can continue. `priceBook` and `priceTrades` continue by themselves,
+ * see `PricingOptions.openFallback`.
+ *
+ * @example
+ * import { DeviceLostError } from "feynkac";
+ *
+ * console.log(new DeviceLostError("the driver was reset").code); // DEVICE_LOST
+ */
 export class DeviceLostError extends FeynkacError {
   readonly code = "DEVICE_LOST";
 }
 
-/** The device has not enough memory; the device remains usable. */
+/**
+ * The device has not enough memory. The device remains usable.
+ *
+ * @example
+ * import { openDevice, OutOfMemoryError } from "feynkac";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * try {
+ *   device.createBuffer("f64", 2 ** 40);
+ * } catch (error) {
+ *   if (error instanceof OutOfMemoryError) console.log(error.code); // OUT_OF_MEMORY
+ * }
+ */
 export class OutOfMemoryError extends FeynkacError {
   readonly code = "OUT_OF_MEMORY";
 }
 
-/** A book, or a part of it, cannot be used. `path` names the place: `trades[3].strike`. */
+/**
+ * A book, or a part of it, cannot be used. `path` names the place, such as `trades[3].strike` or `line 17: strike`.
+ *
+ * @example
+ * import { BookError, parseBook } from "feynkac";
+ *
+ * try {
+ *   parseBook({ asOf: "2026-13-01", market: { rates: {}, underlyings: {} }, trades: [] });
+ * } catch (error) {
+ *   if (error instanceof BookError) console.log(error.path); // asOf
+ * }
+ */
 export class BookError extends FeynkacError {
   readonly code = "BOOK";
   readonly path: string;

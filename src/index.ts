@@ -1,15 +1,16 @@
 /**
- * Feynkac: pricing and risk of derivatives on every core and any GPU.
+ * Feynkac prices derivatives and computes their risk, on every core of the CPU and on any GPU.
  *
- * `parseBook` reads a book, `openDevice` opens what it is priced on, `priceBook` prices it; `solve` solves an equation
- * of your own. The kernel language stands at "feynkac/kernel", the devices at "feynkac/device".
+ * `parseBook` reads a book, `openDevice` opens a device, and `priceBook` prices the book on it. `solve` solves an
+ * equation of your own. The entry `feynkac/kernel` has the kernel language, `feynkac/device` the devices.
  */
 export * from "./errors.ts";
-export { parseBook, readBook, readTrades, Totals } from "./book/index.ts";
+export { parseBook, readBook, readHeader, readTrades, Totals } from "./book/index.ts";
 export type {
   Barrier,
   Book,
   BookContext,
+  BookHeader,
   BookInput,
   BookReport,
   CurrencyTotals,

@@ -1,7 +1,7 @@
 // Everything of the package once, as a user's program: bundled and minified it must give the same numbers, to the bit.
 import { explainBook, openDevice, parseBook, priceBook, solve } from "feynkac";
 import { affineDividends } from "feynkac/fdm";
-import { bool, fn, i32, kernel, read, real, u32, write } from "feynkac/kernel";
+import { bool, fn, i32, kernel, read, real, record, u32, write } from "feynkac/kernel";
 import * as linalg from "feynkac/linalg";
 
 /** @returns what each part gave, by name: a part that fails is its error's message */
@@ -327,6 +327,33 @@ const sums = kernel({
   },
 });
 
+const Ends = record({ low: real, high: real });
+
+const readEnds = fn({
+  name: "readEnds",
+  params: { of: record({ x: read(real), i: i32 }), ends: Ends },
+  body({ of, ends }) {
+    if (of.x[of.i] > ends.high) return { low: ends.low, high: of.x[of.i] };
+    return { low: Math.min(ends.low, of.x[of.i]), high: ends.high };
+  },
+});
+
+const records = kernel({
+  name: "records",
+  params: { x: read(real), out: write(real) },
+  env: { readEnds, absent: undefined },
+  body({ x, out }, gpu, { readEnds, absent }) {
+    const i = gpu.globalId();
+    let ends = { low: x[i], high: x[i] };
+    const first = ends;
+    for (let k = 0; k < x.length; k++) ends = readEnds({ of: { x, i: k }, ends });
+    const width = { value: ends.high - ends.low, of: first };
+    if (absent === undefined) width.value += 1;
+    if (i % 2 === 0) width.value *= 0.5;
+    out[i] = width.value + width.of.low;
+  },
+});
+
 function kernels() {
   const reals = (n, k) => Float64Array.from({ length: n }, (_, i) => ((i * k) % 17) / 5 - 0.6);
   return {
@@ -353,6 +380,7 @@ function kernels() {
           { x: reals(128, 3), y: reals(128, 11), out: new Float64Array(2) },
           { groups: 2 },
         ),
+      records: (device) => launched(device, records, {}, { x: reals(19, 7), out: new Float64Array(19) }, { items: 19 }),
     },
   };
 }

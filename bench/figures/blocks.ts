@@ -1,7 +1,5 @@
-/**
- * The parts of the documents that quote figures: each is made of what stands in bench/results, and never written by
- * hand.
- */
+/** The blocks of the documents that quote figures. Each is made from bench/results and never written by hand. */
+import { wrapped } from "../../scripts/markdown.ts";
 import { advantage, type Measurement } from "../harness.ts";
 import { digits, type Kept, percent, range } from "./kept.ts";
 
@@ -16,6 +14,8 @@ const table = (header: readonly string[], rows: readonly (readonly string[])[]):
   [row(...header), row(...header.map(() => "---")), ...rows.map((cells) => row(...cells))].join("\n");
 const paragraphs = (...parts: readonly string[]): string => parts.join("\n\n");
 
+const provenance = (kept: Kept): string => wrapped(kept.provenance());
+
 /** The best of the peers. */
 const bestPeer = ({ unit, peers = {} }: Measurement): readonly [name: string, figure: number] | undefined =>
   Object.entries(peers).toSorted(([, a], [, b]) => (unit.endsWith("/s") ? b - a : a - b))[0];
@@ -26,7 +26,7 @@ function faster(m: Measurement, peer: number): string {
   return times >= 1 ? `Feynkac, ${digits(times, 2)}×` : `QuantLib, ${digits(1 / times, 2)}×`;
 }
 
-/** At equal error: how the case begins, and what a reader is told. */
+/** At equal error: how the case begins in bench/results, and what a reader is told. */
 const EQUAL_ERROR = [
   ["American puts, worst of six, error of QdFp's fast scheme", "American put"],
   ["American puts, worst of six, error ≤ 0.0001", "American put"],
@@ -43,10 +43,10 @@ const EQUAL_ERROR = [
 const equalErrorOf = (kept: Kept, begins: string, precision: "f64" | "f32") =>
   kept.one({ benchmark: "one-factor", case: `${begins}:`, unit: "options/s", precision });
 
-/** "1e-3", or what the fast scheme's error was: ours is the smaller one. */
+/** "1e-3", or the error of QuantLib's fast scheme. */
 const errorOf = (begins: string): string =>
   /≤ ([\d.]+)$/.exec(begins)?.[1].replace(/^0\.(0+)1$/, (_, zeros: string) => `1e-${zeros.length + 1}`) ??
-  "that of QuantLib's fast scheme";
+  "of QuantLib's fast scheme";
 
 const shortPeer = (name: string): string => (name.startsWith("QuantLib QdFp") ? "fixed point" : "finite differences");
 
@@ -63,7 +63,7 @@ const readme: Block = {
       const [, peer] = bestPeer(m) ?? [];
       if (peer === undefined) throw new Error(`${m.case}: no peer`);
       return [
-        `${trades}, the whole command`,
+        `${trades}: whole command`,
         `${digits(m.figure, 2)} s`,
         "",
         `${digits(peer, 2)} s, fixed point`,
@@ -76,7 +76,7 @@ const readme: Block = {
       const [peer, figure] = bestPeer(m) ?? [];
       if (peer === undefined || figure === undefined) throw new Error(`${m.case}: no peer`);
       return [
-        `${name}, error ${errorOf(begins)}`,
+        `${name}: error ${errorOf(begins)}`,
         `${digits(m.figure)}/s`,
         single,
         `${digits(figure)}/s, ${shortPeer(peer)}`,
@@ -85,10 +85,10 @@ const readme: Block = {
     });
     return paragraphs(
       table(
-        ["one thread", "Feynkac, f64", "Feynkac, f32", "QuantLib 1.29, its fastest way", "faster (f64)"],
+        ["one thread", "Feynkac, f64", "Feynkac, f32", "QuantLib 1.29, fastest method", "faster (f64)"],
         [...commands, ...rows],
       ),
-      kept.provenance(),
+      provenance(kept),
     );
   },
 };
@@ -98,66 +98,90 @@ const commands: Block = {
   name: "commands",
   text(kept) {
     const rows = COMMANDS.flatMap((trades) =>
-      kept.all({ benchmark: "book", case: `feynkac price, ${trades}, value only,`, unit: "s" }).map((m) => {
-        const peers = Object.entries(m.peers ?? {}).map(
-          ([name, figure]) =>
-            `${digits(figure, 2)} s (${/(\w+) scheme/.exec(name)?.[1]}; ${/error .*/.exec(name)?.[0]})`,
-        );
-        return [
-          trades,
-          /\d+ threads?/.exec(m.case)?.[0] ?? "",
-          `${digits(m.figure, 2)} s`,
-          (m.error ?? 0).toExponential(1),
-          ...peers,
-        ];
-      }),
+      kept.all({ benchmark: "book", case: `feynkac price, ${trades}, value only,`, unit: "s" }).map((m) => [
+        trades,
+        /\d+ threads?/.exec(m.case)?.[0] ?? "",
+        `${digits(m.figure, 2)} s; ${(m.error ?? 0).toExponential(1)}`,
+        ...["fast", "accurate"].map((scheme) => {
+          const [name, figure] =
+            Object.entries(m.peers ?? {}).find(([peer]) => peer.includes(`${scheme} scheme`)) ?? [];
+          return `${digits(figure ?? Number.NaN, 2)} s; ${/error (.*)/.exec(name ?? "")?.[1]}`;
+        }),
+      ]),
     );
     const rates = kept.all({ benchmark: "book", case: "100,000 trades, mixed, all Greeks,", unit: "trades/s" });
     const ladders = ["Intel", "NVIDIA H200 (CUDA)", "nvidia-h200 (WebGPU)"].flatMap((device) =>
       kept
         .all({ benchmark: "ladder", case: "10,000", unit: "s", device })
-        .map((m) => [m.case.replace(/, value only.*/, ""), m.device, m.precision, `${digits(m.figure)} s`]),
+        .map((m) => [
+          m.case
+            .replace(/, value only.*/, "")
+            .replace(/american|european/, (kind) => `${kind[0].toUpperCase()}${kind.slice(1)}`),
+          m.device,
+          m.precision,
+          `${digits(m.figure)} s`,
+        ]),
     );
     return paragraphs(
       table(
         [
-          "American trades, value only",
+          "value only: time; error",
           "threads",
           "Feynkac",
-          "its error",
-          "QuantLib, fixed point",
-          "QuantLib, fixed point",
+          "QuantLib `QdFp`, fast scheme",
+          "QuantLib `QdFp`, accurate scheme",
         ],
         rows,
       ),
-      `100,000 trades of all kinds with all Greeks: ${range(rates.map(({ figure }) => figure))} trades/s on 1 to ${rates.length} threads.`,
-      table(["from file to file (87 MB)", "device", "precision", "Feynkac"], ladders),
-      kept.provenance(),
+      wrapped(
+        `A book of 100,000 trades of all kinds, with all Greeks, is priced at ` +
+          `${range(rates.map(({ figure }) => figure))} trades/s on 1 to ${rates.length} threads.`,
+      ),
+      table(["whole command, file to file (87 MB)", "device", "precision", "Feynkac"], ladders),
+      provenance(kept),
     );
   },
 };
+
+/** "QdFp (7, 2, 5)-27", or a mesh with its damping and extrapolation: bench/one-factor/quantlib.ts, abbreviated. */
+const methodOf = (peer: string): string =>
+  peer
+    .replace(/^QuantLib /, "")
+    .replace(", 1 thread", "")
+    .replace(" nodes × ", " × ")
+    .replace(" steps", "")
+    .replace("2 damping steps", "damped")
+    .replace("extrapolated linear in time, quadratic in space", "Δt and h²")
+    .replace("extrapolated linear in time", "Δt");
 
 const equalError: Block = {
   file: "docs/performance.md",
   name: "equal-error",
   text(kept) {
-    const rows = EQUAL_ERROR.map(([begins, name]) => {
+    const meshOf = (m: Measurement) => / (\d+) nodes × (\d+) steps extrapolated/.exec(m.case)?.slice(1).join(" × ");
+    const ours = (m: Measurement, precision: string) => `${digits(m.figure)} ${precision} (${meshOf(m)})`;
+    const rows = EQUAL_ERROR.flatMap(([begins, name]) => {
       const m = equalErrorOf(kept, begins, "f64");
-      const single = begins.endsWith("≤ 0.001") ? equalErrorOf(kept, begins, "f32") : undefined;
-      const peers = Object.entries(m.peers ?? {}).map(
-        ([peer, figure]) =>
-          `${digits(figure)}/s: ${peer.replace(/^QuantLib /, "").replace(", 1 thread", "")} (${faster(m, figure)})`,
-      );
-      const mesh = (one: Measurement) => `${digits(one.figure)}/s: ${/: (.*) extrapolated/.exec(one.case)?.[1]}`;
-      return [name, errorOf(begins), mesh(m), single === undefined ? "" : mesh(single), peers.join("<br>")];
+      const peers = Object.entries(m.peers ?? {}).map(([peer, figure]) => [
+        name,
+        errorOf(begins),
+        ours(m, "f64"),
+        `${digits(figure)} (${methodOf(peer)})`,
+        faster(m, figure),
+      ]);
+      if (!begins.endsWith("≤ 0.001")) return peers;
+      const single = equalErrorOf(kept, begins, "f32");
+      const [, figure = Number.NaN] = bestPeer(single) ?? [];
+      return [...peers, [name, errorOf(begins), ours(single, "f32"), "the same as above", faster(single, figure)]];
     });
     return paragraphs(
-      table(["worst of six, one thread", "error", "Feynkac, f64", "Feynkac, f32", "QuantLib's fastest ways"], rows),
-      kept.provenance(),
+      table(["options/s, one thread", "error", "Feynkac (nodes × steps)", "QuantLib (method)", "faster"], rows),
+      provenance(kept),
     );
   },
 };
 
+/** Cases of `one-factor`; a reader is told the mesh once where all share it. */
 const SAME_MESH = [
   "American put, 201 nodes × 96 steps",
   "American put, 401 nodes × 384 steps",
@@ -179,29 +203,21 @@ const sameMesh: Block = {
       const loop = of("ns per node-step", ", 1 thread, the time loop alone");
       const peers = [rate, nanoseconds].map((m) => bestPeer(m)?.[1] ?? Number.NaN);
       return [
-        name,
+        name.replace(" nodes × ", " × ").replace(" steps", "").replace("nine dates and expiry", "ten dates"),
         digits(rate.figure),
         digits(peers[0]),
         faster(rate, peers[0]),
         digits(nanoseconds.figure, 2),
         digits(peers[1], 2),
-        `${digits(loop.figure, 2)} (${percent((loop.floor ?? 0) / loop.figure)} of the floor)`,
+        `${digits(loop.figure, 2)} (${percent((loop.floor ?? 0) / loop.figure)})`,
       ];
     });
     return paragraphs(
       table(
-        [
-          "one thread",
-          "options/s",
-          "QuantLib's",
-          "faster",
-          "ns a node and step",
-          "QuantLib's",
-          "ours, time loop alone",
-        ],
+        ["one thread", "options/s", "QuantLib", "faster", "ns/node-step", "QuantLib", "time loop alone (of the floor)"],
         rows,
       ),
-      kept.provenance(),
+      provenance(kept),
     );
   },
 };
@@ -219,11 +235,11 @@ const threads: Block = {
       });
       const times = all.map((m) => m.figure / (m.peers?.["1 thread"] ?? Number.NaN));
       const processes = all.map((m) => (m.floor ?? Number.NaN) / (m.peers?.["1 thread"] ?? Number.NaN));
-      return [String(count), `${range(times)} times`, `${range(processes)} times`];
+      return [String(count), `${range(times)}×`, `${range(processes)}×`];
     });
     return paragraphs(
-      table(["threads", "as fast as one", "as many processes that share nothing"], rows),
-      kept.provenance(),
+      table(["", "threads of one process", "independent processes of one thread each"], rows),
+      provenance(kept),
     );
   },
 };
@@ -241,27 +257,24 @@ const gpu: Block = {
     const of = (begins: string, ends: string, unit: string, device: string, precision: "f64" | "f32") =>
       kept.one({ benchmark: "device", case: begins, ends, unit, device, precision });
     const mesh = "257 nodes × 500 steps";
-    const loops = GPU_DEVICES.map(([name, device, precision]) => {
-      const kinds = ["American", "European"].map((kind) => `131,072 ${kind} puts, ${mesh}, `);
-      const cells = kinds.flatMap((begins) => [
-        of(begins, "time loop", "node-steps/s", device, precision).figure.toExponential(2),
-        digits(of(begins, "time loop", "options/s", device, precision).figure),
-        digits(of(begins, "from problems to values", "options/s", device, precision).figure),
-      ]);
-      const error = Math.max(
-        ...kinds.map((begins) => of(begins, "time loop", "options/s", device, precision).error ?? 0),
-      );
-      return [name, ...cells, error.toExponential(1)];
-    });
-    const cpu = ["American", "European"].flatMap((kind) => {
-      const found = (ends: string, unit: string) =>
-        of(`8,192 ${kind} puts, ${mesh}, `, ends, unit, "Intel", "f64").figure;
-      return [
-        found("time loop", "node-steps/s").toExponential(2),
-        digits(found("time loop", "options/s")),
-        digits(found("from problems to values", "options/s")),
-      ];
-    });
+    const kinds = ["American", "European"];
+    const cells = (begins: string, device: string, precision: "f64" | "f32"): readonly string[] => [
+      of(begins, "time loop", "node-steps/s", device, precision).figure.toExponential(2),
+      digits(of(begins, "time loop", "options/s", device, precision).figure),
+      digits(of(begins, "from problems to values", "options/s", device, precision).figure),
+    ];
+    const loops = GPU_DEVICES.flatMap(([name, device, precision]) =>
+      kinds.map((kind) => {
+        const begins = `131,072 ${kind} puts, ${mesh}, `;
+        const { error = 0 } = of(begins, "time loop", "options/s", device, precision);
+        return [`${kind}, ${name}`, ...cells(begins, device, precision), error.toExponential(1)];
+      }),
+    );
+    const cpu = kinds.map((kind) => [
+      `${kind}, CPU, 16 threads, f64`,
+      ...cells(`8,192 ${kind} puts, ${mesh}, `, "Intel", "f64"),
+      "",
+    ]);
     const curves = GPU_DEVICES.flatMap(([, device, precision]) =>
       ["American", "European"].map((kind) => {
         const all = kept.all({
@@ -278,19 +291,20 @@ const gpu: Block = {
     return paragraphs(
       table(
         [
-          "",
-          "American: node-steps/s",
+          "puts",
+          "time loop, node-steps/s",
           "time loop, options/s",
-          "from problems to values, options/s",
-          "European: node-steps/s",
-          "time loop, options/s",
-          "from problems to values, options/s",
-          "largest difference from the CPU's f64, of spot",
+          "problems to values, options/s",
+          "difference from CPU f64",
         ],
-        [...loops, ["the machine's CPU, 16 threads, f64 (8,192 at once)", ...cpu, ""]],
+        [...loops, ...cpu],
       ),
-      `With rates and volatilities that depend on time the GPU waits for the one thread of the host that prepares them: from problems to values it is ${curve("American")} American and ${curve("European")} European options/s, by device, precision and batch (2,048 and 8,192).`,
-      kept.provenance(),
+      wrapped(
+        `With time-dependent rates and volatilities the GPU waits for the one host thread that prepares the problems. ` +
+          `From problems to values the rate is then ${curve("American")} American and ${curve("European")} European ` +
+          `options/s, depending on device, precision and batch size (2,048 or 8,192).`,
+      ),
+      provenance(kept),
     );
   },
 };
@@ -321,9 +335,10 @@ const tridiagonal: Block = {
       ["131,072", "f32", "nvidia-h200 (WebGPU)"],
       ["16,384", "f32", "nvidia-h200 (WebGPU)"],
     ] as const;
-    const rows = ["contiguous", "interleaved"].map((layout) => [
-      layout,
-      ...columns.map(([systems, precision, device]) => cell(layout, systems, precision, device)),
+    const rows = columns.map(([systems, precision, device]) => [
+      `${device.includes("CUDA") ? "CUDA" : "WebGPU"}, ${precision}`,
+      systems,
+      ...["contiguous", "interleaved"].map((layout) => cell(layout, systems, precision, device)),
     ]);
     const few = (layout: string, precision: "f64" | "f32"): string =>
       digits(
@@ -338,18 +353,14 @@ const tridiagonal: Block = {
         2,
       );
     return paragraphs(
-      table(
-        [
-          "TB/s, 5 words a row",
-          ...columns.map(
-            ([systems, precision, device]) =>
-              `${device.includes("CUDA") ? "CUDA" : "WebGPU"}, ${precision}, ${systems} systems`,
-          ),
-        ],
-        rows,
+      table(["TB/s, 5 words per row", "systems of 512 rows", "contiguous", "interleaved"], rows),
+      wrapped(
+        `In brackets: the fraction of the speed at which as many bytes are copied, and how many times as fast as the ` +
+          `best cuSPARSE routine in the same run. On CUDA, 512 systems of 512 rows take ${few("contiguous", "f64")} µs ` +
+          `contiguous and ${few("interleaved", "f64")} µs interleaved in f64, and ${few("contiguous", "f32")} µs and ` +
+          `${few("interleaved", "f32")} µs in f32.`,
       ),
-      `In brackets: the part of the speed of a copy of as many bytes; how many times as fast as cuSPARSE's best, in the same run. 512 systems of 512 rows take ${few("contiguous", "f64")} µs contiguous and ${few("interleaved", "f64")} µs interleaved in f64, ${few("contiguous", "f32")} and ${few("interleaved", "f32")} µs in f32 (CUDA).`,
-      kept.provenance(),
+      provenance(kept),
     );
   },
 };
@@ -359,7 +370,7 @@ export const blocks: readonly Block[] = [readme, commands, equalError, sameMesh,
 const opening = (name: string): string => `<!-- figures: ${name}; written by npm run figures -->`;
 const closing = "<!-- /figures -->";
 
-/** A document with the text of its block in place. @throws Error if it has no such block, or several */
+/** A document with the new text of one of its blocks. @throws Error if it has no such block, or several */
 export function withBlock(document: string, name: string, text: string): string {
   const parts = document.split(opening(name));
   if (parts.length !== 2) throw new Error(`expected "${opening(name)}" once, got it ${parts.length - 1} times`);
@@ -368,6 +379,6 @@ export function withBlock(document: string, name: string, text: string): string 
   return `${parts[0]}${opening(name)}\n${text}\n${parts[1].slice(end)}`;
 }
 
-/** A document without its blocks: what is written by hand. */
+/** A document without its blocks, that is, what is written by hand. */
 export const byHand = (document: string): string =>
   document.replaceAll(/<!-- figures: .*? -->.*?<!-- \/figures -->/gs, "");

@@ -1,4 +1,4 @@
-/** What stands in bench/results, to be quoted. */
+/** The measurements in bench/results, to be quoted. */
 import type { Measurement } from "../harness.ts";
 
 export interface Wanted {
@@ -13,7 +13,7 @@ export interface Wanted {
   readonly device?: string;
 }
 
-/** Finds measurements by their case, and knows afterwards which were asked for. */
+/** Finds measurements by their case, and remembers which were asked for. */
 export class Kept {
   private readonly quoted = new Set<Measurement>();
   private readonly measurements: readonly Measurement[];
@@ -52,13 +52,15 @@ export class Kept {
     const found = fitting.filter((m) => m.device === last.device);
     for (const m of found) {
       if (!/^[0-9a-f]+$/.test(m.commit))
-        throw new Error(`bench/results: ${m.case} is of ${m.commit}, no commit: measure it anew, with nothing changed`);
+        throw new Error(
+          `bench/results: ${m.case} is of ${m.commit}, no commit: measure it again, with nothing changed`,
+        );
       this.quoted.add(m);
     }
     return found;
   }
 
-  /** "Measured at commit … on …", a sentence for all that was asked for since the last time. */
+  /** "Measured: … at commit … on …": a sentence for all that was asked for since the last call. */
   provenance(): string {
     const all = [...this.quoted].map(
       ({ benchmark, commit, date, device }) => `\`${benchmark}\` at commit ${commit} (${date}) on ${device}`,
@@ -68,7 +70,7 @@ export class Kept {
   }
 }
 
-/** Three digits, thousands apart. */
+/** Three significant digits, thousands separated. */
 export function digits(x: number, count = 3): string {
   const rounded = Number(x.toPrecision(count));
   return rounded >= 1000 ? rounded.toLocaleString("en-US") : String(rounded);
@@ -76,7 +78,7 @@ export function digits(x: number, count = 3): string {
 
 export const percent = (x: number): string => `${Math.round(100 * x)} %`;
 
-/** From the lowest to the highest, or the one that they are. */
+/** From the lowest to the highest; one figure if they are the same. */
 export function range(values: readonly number[], show: (x: number) => string = digits): string {
   const [low, high] = [show(Math.min(...values)), show(Math.max(...values))];
   return low === high ? low : `${low} to ${high}`;

@@ -1,4 +1,4 @@
-// npm run figures: draws what stands in bench/results into docs/, and writes it into the documents that quote it.
+// npm run figures: draws bench/results into docs/, and writes its figures into the documents that quote them.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";

@@ -1,6 +1,4 @@
-/**
- * Time a row against the length of tridiagonal systems, a figure a device, from what `tridiagonal-sizes` has measured.
- */
+/** Time per row against the length of tridiagonal systems: a figure per device, from `tridiagonal-sizes`. */
 import { type Measurement, median, resultFileName } from "../harness.ts";
 import { chart, type Panel, type Series, superscript } from "./chart.ts";
 
@@ -22,9 +20,7 @@ export interface Figure {
   readonly svg: string;
 }
 
-/**
- * A figure for every device that the ladder of sizes was measured on; of the same case measured twice the later one.
- */
+/** One figure for every device that was measured. Of a case measured twice the later measurement counts. */
 export function tridiagonalFigures(measurements: readonly Measurement[]): Figure[] {
   const points = measurements.flatMap(pointOf);
   const devices = new Set(points.map(({ of }) => of.device));
@@ -47,10 +43,10 @@ function figureOf(device: string, points: readonly Point[]): Figure {
   const { date } = points[points.length - 1].of;
   const one = points.some(({ of }) => of.case.endsWith("a core")) ? " (one of them)" : "";
   const svg = chart({
-    title: "Batches of tridiagonal systems: time a row",
-    subtitle: `${device}${one}; 2${superscript(Math.round(Math.log2(total)))} rows in all, ${date}`,
-    xLabel: "rows of a system",
-    yLabel: "nanoseconds a row",
+    title: "Batches of tridiagonal systems: time per row",
+    subtitle: `${device}${one}; 2${superscript(Math.round(Math.log2(total)))} rows in total, ${date}`,
+    xLabel: "rows per system",
+    yLabel: "nanoseconds per row",
     panels: PRECISIONS.map((precision) => LAYOUTS.flatMap((layout) => panelOf(points, precision, layout) ?? [])).filter(
       (row) => row.length > 0,
     ),

@@ -4,7 +4,10 @@ import type { BarrierSpec } from "./schema/index.ts";
 import { type AsOf, yearsFrom } from "./time.ts";
 import type { Barrier } from "./types.ts";
 
-/** Fills in what a barrier leaves out. @throws BookError a window or a monitoring date outside the trade's life; a rebate date that cannot be */
+/**
+ * Fills in what a barrier leaves out.
+ * @throws BookError a window or a monitoring date outside the trade's life; a rebate date that cannot be
+ */
 export function resolveBarriers(specs: readonly BarrierSpec[], expiry: number, asOf: AsOf, place: Place): Barrier[] {
   return specs.map((spec, i) => resolveBarrier(spec, expiry, asOf, inside(place, i)));
 }

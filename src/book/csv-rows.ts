@@ -37,7 +37,10 @@ function splitCells(row: string): string[] | string {
     const stray = plain?.indexOf('"') ?? -1;
     if (stray === 0) return `column ${start + 1}: a double quote is not closed on its line`;
     if (stray > 0)
-      return `column ${start + stray + 1}: a double quote inside a cell that does not begin with one; quote the cell, and double the quote`;
+      return (
+        `column ${start + stray + 1}: a double quote inside a cell that does not begin with one; ` +
+        "quote the cell, and double the quote"
+      );
     cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
     start = CELL.lastIndex;
     if (start >= row.length) return cells;

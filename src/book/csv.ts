@@ -1,7 +1,7 @@
 /** Trades as a table beside a market in JSON: RFC 4180, read as a stream. */
 import { BookError } from "../errors.ts";
 import { type Column, readColumns, readRow } from "./columns.ts";
-import type { BookHeader } from "./header.ts";
+import { type BookHeader, contextOf } from "./header.ts";
 import { readRows, type Row } from "./csv-rows.ts";
 import { flatten, readLines } from "./lines.ts";
 import type { BookStream } from "./ndjson.ts";
@@ -17,8 +17,7 @@ import type { ParsedTrade } from "./types.ts";
 export async function readCsv(chunks: AsyncIterable<string>, market: BookHeader): Promise<BookStream> {
   const rows = readRows(flatten(readLines(chunks)));
   const columns = headOf((await rows.next()).value);
-  const { asOf, scenarios } = market;
-  return { asOf, scenarios, market: market.market, trades: tradesOf(rows, columns, market) };
+  return { ...contextOf(market), trades: tradesOf(rows, columns, market) };
 }
 
 function headOf(row: Row | undefined): Column[] {

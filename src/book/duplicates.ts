@@ -48,7 +48,10 @@ export class SeenIds {
   }
 }
 
-/** Two multiplicative hashes over the UTF-16 units, mixed at the end so that low bits depend on all; the second is never 0. */
+/**
+ * Two multiplicative hashes over the UTF-16 units, mixed at the end so that low bits depend on all; the second is never
+ * 0.
+ */
 function hash(text: string): [number, number] {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;

@@ -7,9 +7,12 @@ import { accept, inBook, inRow, inside, type Place } from "./place.ts";
 import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
 import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
-import type { BookContext, ParsedTrade, Scenarios } from "./types.ts";
+import type { BookContext, Market, ParsedTrade, Scenarios } from "./types.ts";
 
-/** A book without its trades, ready to read them one by one. */
+/**
+ * A book without its trades, ready to read them one by one: from the list that came with it (`readTrades`), or from
+ * rows of your own (`readRow`).
+ */
 export interface BookHeader extends BookContext {
   readonly market: ResolvedMarket;
   /** The entries that came with the header, as written; not read yet. */
@@ -20,7 +23,22 @@ export interface BookHeader extends BookContext {
   readonly readRow: (value: unknown, index: number, where: string) => ParsedTrade;
 }
 
-/** @throws BookError no object, unknown fields, no usable asOf, market or scenarios */
+/**
+ * Reads a book's `asOf`, `market`, `scenarios` and `method`, and leaves its trades unread.
+ *
+ * @param value the book as plain data; its `trades` may be missing.
+ * @returns the header, to be given to `readTrades` and `priceTrades`.
+ * @throws BookError if the value is not an object, has unknown fields, or has no usable `asOf`, `market` `scenarios` or
+ *   `method`.
+ * @example
+ * import { readHeader } from "feynkac";
+ *
+ * const market = { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } };
+ * const header = readHeader({ asOf: "2026-11-20", market });
+ * const row = { id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1 };
+ * const parsed = header.readRow(row, 0, "row 1");
+ * console.log(parsed.ok && parsed.trade.expiry); // 1
+ */
 export function readHeader(value: unknown): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
@@ -38,7 +56,15 @@ export function readHeader(value: unknown): BookHeader {
     value.scenarios === undefined
       ? undefined
       : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf);
-  return { asOf: isoInstant(asOf), market, scenarios, trades: readList(value.trades), ...readers(asOf, market) };
+  const method = accept(bookSchema.shape.method, value.method, inBook("method"));
+  return {
+    asOf: isoInstant(asOf),
+    market,
+    scenarios,
+    ...(method === undefined ? {} : { method }),
+    trades: readList(value.trades),
+    ...readers(asOf, market),
+  };
 }
 
 function readList(trades: unknown): readonly unknown[] {
@@ -50,11 +76,13 @@ function readList(trades: unknown): readonly unknown[] {
 function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: ScenariosSpec, asOf: AsOf): Scenarios {
   const years = time?.map((date) => yearsFrom(asOf, date)) ?? [0];
   const past = years.findIndex((later) => !(later >= 0 && later <= MAX_YEARS));
-  if (past >= 0)
+  if (past >= 0) {
+    const side = years[past] < 0 ? "before" : "after";
     throw new BookError(
       inBook("scenarios")("time", past),
-      `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${years[past] < 0 ? "before" : "after"} it`,
+      `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${side} it`,
     );
+  }
   return { time: years, spot, volatility, rate };
 }
 
@@ -66,6 +94,11 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
     readEntry: (value, index) => read(value, index, inside(inBook("trades"), index)),
     readRow: (value, index, where) => read(value, index, inRow(where)),
   };
+}
+
+/** What all trades of a header share. */
+export function contextOf({ asOf, market, scenarios, method }: BookHeader): BookContext & { readonly market: Market } {
+  return { asOf, market, scenarios, ...(method === undefined ? {} : { method }) };
 }
 
 /** The trades of a header in the market beside it, where there is one; each of the two may be missing, not both. */

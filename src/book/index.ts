@@ -1,7 +1,8 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export { readCsv } from "./csv.ts";
-export { type BookHeader, readHeader, readMarketFile, underMarket } from "./header.ts";
+export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
+export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";
 export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";

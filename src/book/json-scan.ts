@@ -1,6 +1,7 @@
 /**
- * Finds where text stops being JSON. Engines word their own messages differently, leave the position out of some, and give
- * it as an offset; this scan runs only when `JSON.parse` has failed. It keeps its own stack, so nesting cannot exhaust ours.
+ * Finds where text stops being JSON. Engines word their own messages differently, leave the position out of some, and
+ * give it as an offset; this scan runs only when `JSON.parse` has failed. It keeps its own stack, so nesting cannot
+ * exhaust ours.
  */
 export interface JsonProblem {
   readonly offset: number;

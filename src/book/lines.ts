@@ -19,8 +19,8 @@ export const MAX_LINE = 1 << 20;
 export const MAX_FIRST_LINE = 1 << 26;
 
 /**
- * Text as lines, in bounded memory whatever the input: one batch for each chunk that completes a line. Lines end with LF or
- * CRLF.
+ * Text as lines, in bounded memory whatever the input: one batch for each chunk that completes a line. Lines end with
+ * LF or CRLF.
  */
 export async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
   const splitter = new LineSplitter();

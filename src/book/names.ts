@@ -33,7 +33,10 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return nearest === undefined ? "" : ` (did you mean ${quote(nearest)}?)`;
 }
 
-/** The known name within an edit distance of a third of the length (at least 1), letter case aside; the first among equals. */
+/**
+ * The known name within an edit distance of a third of the length (at least 1), letter case aside; the first among
+ * equals.
+ */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 100) return undefined;
   const wanted = name.toLowerCase();
@@ -47,7 +50,9 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours from one text to the other (optimal string alignment). */
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours from one text to the other (optimal string alignment).
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,7 +1,7 @@
 /** Books as NDJSON: one JSON object a line, read as a stream. */
 import { BookError } from "../errors.ts";
 import { readTrades } from "./book.ts";
-import { type BookHeader, readHeader, underMarket } from "./header.ts";
+import { type BookHeader, contextOf, readHeader, underMarket } from "./header.ts";
 import { parseJson } from "./json.ts";
 import { flatten, isBlank, type Line, MAX_LINE, readLines } from "./lines.ts";
 import { isPlainObject } from "./schema/index.ts";
@@ -15,10 +15,10 @@ export interface BookStream extends BookContext {
 }
 
 /**
- * A book from NDJSON. Without `market` the first line is the book without its trades (`asOf`, `market`, `scenarios`); with
- * it, the market stands beside and every line is a trade, unless the book has `ownHeader` all the same, which then gives way. A line
- * that is no trade becomes that trade's error, named by its line; blank lines are passed over. Memory is bounded by the longest line
- * allowed: 64 Mi characters for the first one, 1 Mi for the others.
+ * A book from NDJSON. The first line is the book without its trades (`asOf`, `market`, `scenarios`), unless a market is
+ * given `beside`: then every line is a trade. With `ownHeader` the book has both, and the market beside replaces its
+ * own. A line that is no trade becomes that trade's error, named by its line; blank lines are passed over. Memory is
+ * bounded by the longest line allowed: 64 Mi characters for the first one, 1 Mi for the others.
  *
  * @throws BookError an unusable header; here, before any trade is read
  */
@@ -30,8 +30,7 @@ export async function readNdjson(
   const lines = notBlank(flatten(readLines(chunks)));
   const own = ownHeader ? await readFirstLine(lines) : undefined;
   const header = underMarket(own, beside);
-  const { asOf, scenarios, market } = header;
-  return { asOf, scenarios, market, trades: tradesOf(header, lines) };
+  return { ...contextOf(header), trades: tradesOf(header, lines) };
 }
 
 async function* notBlank(lines: AsyncIterable<Line>): AsyncGenerator<Line, undefined> {
@@ -47,7 +46,8 @@ async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<Bo
   if (!isPlainObject(value) || !("asOf" in value || "market" in value)) {
     throw new BookError(
       `line ${first.number}`,
-      "expected the book without its trades (asOf, market) on the first line; or give the market in a file of its own: --market MARKET.json",
+      "expected the book without its trades (asOf, market) on the first line; " +
+        "or give the market in a file of its own: --market MARKET.json",
     );
   }
   return readHeader(value);

@@ -2,7 +2,7 @@
 import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
 import { BookError } from "../errors.ts";
 import { type Column, readColumns, readRow } from "./columns.ts";
-import type { BookHeader } from "./header.ts";
+import { type BookHeader, contextOf } from "./header.ts";
 import type { BookStream } from "./ndjson.ts";
 import type { ParsedTrade } from "./types.ts";
 
@@ -25,9 +25,8 @@ export async function readParquet(
     nodes.map(({ element }) => element.name),
     "the table",
   );
-  const { asOf, scenarios } = market;
   const trades = tradesOf(file, metadata, nodes, columns, market);
-  return { asOf, scenarios, market: market.market, trades, total: Number(metadata.num_rows) };
+  return { ...contextOf(market), trades, total: Number(metadata.num_rows) };
 }
 
 async function* tradesOf(

@@ -9,7 +9,9 @@ export const MAX_YEARS = 1000;
 export interface AsOf {
   /** Milliseconds since 1970, UTC. */
   readonly instant: number;
-  /** What is to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`. */
+  /**
+   * What is to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
+   */
   readonly timeOfDay: number;
 }
 
@@ -31,8 +33,8 @@ interface IsoMoment {
 }
 
 /**
- * Reads `YYYY-MM-DD`, alone or with `Thh:mm[:ss[.fff]]` and `Z` or `±hh:mm`; UTC without an offset. Calendar and clock are
- * checked, so 2026-02-30 is nothing. Returns undefined for anything else.
+ * Reads `YYYY-MM-DD`, alone or with `Thh:mm[:ss[.fff]]` and `Z` or `±hh:mm`; UTC without an offset. Calendar and clock
+ * are checked, so 2026-02-30 is nothing. Returns undefined for anything else.
  */
 function parseIso(text: string): IsoMoment | undefined {
   const match = ISO.exec(text);
@@ -84,8 +86,8 @@ export function parseTime(text: string): TimeSpec | undefined {
 }
 
 /**
- * Years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a whole number of
- * days away, whatever the hour the book was made at.
+ * Years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a whole number
+ * of days away, whatever the hour the book was made at.
  */
 export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   switch (time.kind) {

@@ -10,15 +10,36 @@ type Sums = {
 };
 
 /**
- * Adds results up by currency, times quantity. Delta and gamma of different underlyings are added as they are: the totals
- * of a book with several underlyings say what a move of 1 in each of them does.
+ * Adds results up by currency, multiplied by the quantity. Delta and gamma of different underlyings are added as they
+ * are: the totals of a book with several underlyings say what a move of 1 in each of them does.
+ *
+ * @example
+ * import { openDevice, parseBook, priceTrades, Totals } from "feynkac";
+ *
+ * const trade = { id: "T1", underlying: "ACME", payoff: "call", strike: 100, expiry: 1, quantity: 10 } as const;
+ * const book = parseBook({
+ *   asOf: "2026-11-20",
+ *   market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
+ *   trades: [trade],
+ * });
+ * using device = await openDevice({ backend: "cpu" });
+ * const totals = new Totals();
+ * let index = 0;
+ * for await (const batch of priceTrades(book.trades, book, { device }))
+ *   for (const result of batch) {
+ *     const parsed = book.trades[index++];
+ *     totals.add(parsed?.ok === true ? parsed.trade : undefined, result);
+ *   }
+ * for (const { currency, value } of totals.totals) console.log(currency, value.toFixed(4)); // EUR 104.5058
  */
 export class Totals {
+  /** Trades with a value. */
   priced = 0;
+  /** Trades with an error. */
   failed = 0;
   readonly #byCurrency = new Map<string, Sums>();
 
-  /** `trade` is undefined where the parser found none. */
+  /** Adds one result. `trade` is undefined where the parser found none. */
   add(trade: Trade | undefined, result: TradeResult): void {
     if (result.status === "error" || trade === undefined) {
       this.failed++;
@@ -41,6 +62,7 @@ export class Totals {
       );
   }
 
+  /** One entry per currency, in the order of their first trades. */
   get totals(): readonly CurrencyTotals[] {
     return [...this.#byCurrency.values()];
   }

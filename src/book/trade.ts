@@ -19,10 +19,14 @@ export interface TradeReader {
   readonly seenBefore: (id: string) => boolean;
 }
 
+const SEVERAL_UNDERLYINGS =
+  'no method prices a trade on several underlyings yet; expected one, by its name: "underlying": "ACME"';
+
 /** Reads one trade from plain JSON data. Never throws: whatever is wrong with the trade is in the result. */
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
+    if (value.underlyings !== undefined) throw new BookError(place("underlyings"), SEVERAL_UNDERLYINGS);
     const spec = accept(tradeSchema, value, place);
     const trade = resolveTrade(spec, place, reader);
     if (reader.seenBefore(spec.id))
@@ -63,7 +67,9 @@ function findUnderlying(name: string, { entries }: ResolvedMarket, place: Place)
   return { ...entry, underlying };
 }
 
-/** The trade's own volatility goes before the underlying's, so one without a usable volatility can still have trades. */
+/**
+ * The trade's own volatility goes before the underlying's, so one without a usable volatility can still have trades.
+ */
 function chooseVolatility(own: Volatility | "quotes" | undefined, entry: UsableEntry, place: Place): Volatility {
   if (own === "quotes") throw new BookError(place("volatility", "quotes"), NOT_YET);
   const volatility = own ?? entry.underlying.volatility;

@@ -1,11 +1,12 @@
 /**
- * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F), rates
- * continuously compounded per year, volatilities per √year, all as decimals.
+ * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F),
+ * rates continuously compounded per year, volatilities per √year, all as decimals.
  */
 import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, Underlying, Volatility } from "../market/index.ts";
+import type { MethodName } from "./methods.ts";
 
 /** What is paid when a trade is exercised or expires, per unit of quantity. */
 export type Payoff =
@@ -24,6 +25,7 @@ export type Payoff =
       readonly place?: string;
     };
 
+/** When the holder may exercise. */
 export type Exercise =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
@@ -32,12 +34,14 @@ export type Exercise =
 
 export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
 
+/** A barrier of a trade. A spot equal to the level has hit it. */
 export interface Barrier {
   readonly type: BarrierType;
   /** > 0. */
   readonly level: number;
   /** Paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
+  /** When a rebate is paid; that of a knock-in is always paid at expiry. */
   readonly rebateAt: "hit" | "expiry";
   readonly monitoring:
     | { readonly kind: "continuous" }
@@ -70,8 +74,9 @@ export type ParsedTrade =
   | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
 
 /**
- * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of spot
- * (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]` where the book says nothing.
+ * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of
+ * spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]` where the
+ * book says nothing.
  */
 export interface Scenarios {
   readonly time: readonly number[];
@@ -80,6 +85,7 @@ export interface Scenarios {
   readonly rate: readonly number[];
 }
 
+/** Underlyings by name, with resolved curves, dividends and volatilities, and correlations. */
 export interface Market {
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
@@ -90,8 +96,11 @@ export interface BookContext {
   /** ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
+  /** The method that prices its trades, unless options say otherwise; "auto" by default. */
+  readonly method?: MethodName | undefined;
 }
 
+/** A parsed book. Trades that cannot be used are in the list with their error. */
 export interface Book extends BookContext {
   readonly market: Market;
   readonly trades: readonly ParsedTrade[];
@@ -107,7 +116,10 @@ export interface TradeError {
   readonly message: string;
 }
 
-/** values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be priced. */
+/**
+ * values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be
+ * priced.
+ */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
 /**
@@ -117,8 +129,9 @@ export type ScenarioValues = readonly (readonly (readonly (readonly (number | nu
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
 /**
- * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho per
- * 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is null.
+ * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho
+ * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
+ * null.
  */
 export interface PricedTrade {
   readonly id: string;
@@ -140,6 +153,7 @@ export interface PricedTrade {
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
+/** The result of a trade that could not be read or priced: no numbers, and the reason. */
 export interface FailedTrade {
   /** null when the trade did not say. */
   readonly id: string | null;
@@ -158,6 +172,7 @@ export interface FailedTrade {
   readonly error: TradeError;
 }
 
+/** One result for each trade; `status` tells which. */
 export type TradeResult = PricedTrade | FailedTrade;
 
 /** Sums of quantity × result over the priced trades of one currency. A sum of which any part is null is null. */
@@ -177,6 +192,7 @@ export interface CurrencyTotals {
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
+/** What `priceBook` returns. */
 export interface BookReport {
   readonly asOf: string;
   readonly device: { readonly backend: BackendName; readonly name: string };

@@ -50,7 +50,8 @@ function resolveTermStructure(
   if (falling > 0) {
     throw new BookError(
       place(falling, "volatility"),
-      `expected total variance (volatility²·time) that does not fall, got ${nodes[falling].volatility} after ${nodes[falling - 1].volatility}`,
+      "expected total variance (volatility²·time) that does not fall, " +
+        `got ${nodes[falling].volatility} after ${nodes[falling - 1].volatility}`,
     );
   }
   return termStructure(nodes.map(({ volatility }, i) => ({ time: times[i], volatility })));

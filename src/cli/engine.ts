@@ -1,5 +1,5 @@
 /** What the commands need of the layers below, so that they start without loading them, and are tested without them. */
-import type { Book, BookContext, BookReport, ParsedTrade, TradeResult } from "../book/index.ts";
+import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResult } from "../book/index.ts";
 import type { BackendName, Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { ExplainMethod, ExplainReport } from "../pricing/index.ts";
@@ -17,11 +17,13 @@ export interface RunOptions {
   readonly greeks: "all" | "grid" | "none";
   /** Error aimed at, relative to spot. */
   readonly accuracy: number;
+  /** Instead of the book's own. */
+  readonly method?: MethodName;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
 }
 
-export interface ExplainRunOptions extends Omit<RunOptions, "greeks"> {
+export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "method"> {
   readonly method: ExplainMethod;
 }
 

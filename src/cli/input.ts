@@ -5,6 +5,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import {
   type BookHeader,
   type BookStream,
+  contextOf,
   decodeText,
   parseJson,
   type RandomAccess,
@@ -165,8 +166,7 @@ function wholeBook(value: unknown, beside: BookHeader | undefined, replaces: boo
   if (beside !== undefined && !replaces)
     throw new CliError("--market goes with NDJSON or CSV trades; a JSON book has its own market");
   const header = underMarket(readWholeBook(value), beside);
-  const { asOf, scenarios, market } = header;
-  return { asOf, scenarios, market, trades: inTurn(readTrades(header)), total: header.trades.length };
+  return { ...contextOf(header), trades: inTurn(readTrades(header)), total: header.trades.length };
 }
 
 async function* inTurn<T>(items: Iterable<T>): AsyncGenerator<T> {
@@ -242,7 +242,9 @@ function formatOfName(path: string): InputFormat | undefined {
 /** Text looked at, at most, to tell formats apart. */
 const MAX_SNIFFED = 1 << 26;
 
-/** The format that was asked for, or that the name or else the first line says. The chunks are the text from its start. */
+/**
+ * The format that was asked for, or that the name or else the first line says. The chunks are the text from its start.
+ */
 async function sniff(
   text: AsyncGenerator<string>,
   known: TextFormat | undefined,

@@ -1,5 +1,6 @@
 /** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { MethodName } from "../book/index.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
@@ -135,6 +136,17 @@ const withFormats = (command: Command): Command =>
     .option("-o, --output <file>", "where results go; the file appears when it is complete")
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
+/** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
+const METHODS: Readonly<Record<MethodName, true>> = { auto: true, "closed-form": true, deterministic: true, fdm: true };
+
+const withMethod = (command: Command): Command =>
+  command.addOption(
+    new Option(
+      "--method <name>",
+      "the method that prices all trades, instead of the book's own; auto: the cheapest that prices each",
+    ).choices(Object.keys(METHODS)),
+  );
+
 /** What commander makes of the options. */
 interface Flags {
   readonly accuracy: number;
@@ -160,9 +172,10 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  withDevice(withGreeks(withFormats(command))).action(async (path: string, flags: Flags) => {
+  const all = withDevice(withGreeks(withMethod(withFormats(command))));
+  all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
     const { price } = await import("./commands/price.ts");
-    done(await price(path, priceOptions(flags), terminal, signal, engine));
+    done(await price(path, { ...priceOptions(flags), method: flags.method }, terminal, signal, engine));
   });
 }
 

@@ -2,7 +2,7 @@ import { FeynkacError } from "../errors.ts";
 import { CliError, EXIT, INTERRUPTING, Interruption } from "./failure.ts";
 import type { Sink, Terminal } from "./terminal.ts";
 
-/** Errors that another input, or another option, would mend; the rest (a device lost, memory at its end) are ours or the machine's. */
+/** Errors that other input or other options avoid; the rest (a lost device, too little memory) are not the user's. */
 const ASKED_WRONGLY: ReadonlySet<string> = new Set(["BOOK", "SPEC", "PRECISION", "DEVICE_UNAVAILABLE"]);
 
 /** Says on standard error why a command ended early; the exit status tells which kind of reason it was. */

@@ -4,11 +4,13 @@
  */
 import type { Declaration, Kernel, Params, Precision, ScalarDeclaration } from "../kernel/index.ts";
 
+/** Where kernels run: "cpu" is WebAssembly SIMD on threads. */
 export type BackendName = "cpu" | "webgpu" | "cuda";
 
 /** The machine type of a buffer's elements. */
 export type BufferElement = "f64" | "f32" | "i32" | "u32";
 
+/** Arrays of the host that `write` takes. */
 export type HostArray = Float64Array | Float32Array | Int32Array | Uint32Array;
 
 /** The array type that `read` returns and that `write` takes, for each element type. */
@@ -19,19 +21,23 @@ export interface HostArrays {
   readonly u32: Uint32Array;
 }
 
-/** Memory on a device. One owner; arguments are borrowed; `using` disposes. Contents start as zeros. */
+/**
+ * Memory on a device. It starts as zeros. Whoever created it disposes it, for instance with `using`; arguments are
+ * borrowed.
+ */
 export interface DeviceBuffer<E extends BufferElement = BufferElement> extends Disposable {
   readonly device: Device;
   readonly element: E;
+  /** Elements. */
   readonly length: number;
   readonly disposed: boolean;
 }
 
-/** What a parameter so declared takes: a scalar its value, a buffer the memory itself. */
+/** What a parameter takes: a scalar its value, a buffer the memory itself. */
 export type LaunchArgument<D extends Declaration> =
   D extends ScalarDeclaration<infer T> ? (T extends "bool" ? boolean : number) : DeviceBuffer;
 
-/** By the names that the kernel declared: all of them, and no others. */
+/** Arguments by the names that the kernel declared: all of them, and no others. */
 export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
 /**
@@ -50,6 +56,7 @@ export interface CompiledKernel<P extends Params = Params> {
   readonly code: string;
 }
 
+/** Options of `Device.compile`. */
 export interface CompileOptions {
   /** What `real` is. */
   readonly precision: Precision;
@@ -61,13 +68,14 @@ export interface CompileOptions {
    */
   readonly fma?: "contract" | "exact";
   /**
-   * On the CPU, how many SIMD vectors of work items run side by side, 1, 2, 4 or 8; 4 by default, which hides the
-   * latency of a division. Fewer where items read memory far apart: each is a stream of its own, and caches follow some
-   * sixteen. Other devices take no notice; results are the same.
+   * On the CPU, how many SIMD vectors of work items run side by side: 1, 2, 4 or 8. The default, 4, hides the latency
+   * of a division. Use fewer where items read memory far apart: each is a stream of its own, and caches follow about
+   * sixteen. Other devices ignore it; results are the same.
    */
   readonly vectors?: 1 | 2 | 4 | 8;
 }
 
+/** What a device allows a kernel, a launch or a buffer. */
 export interface DeviceLimits {
   /** Lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
   readonly subgroupSize?: number;
@@ -94,6 +102,10 @@ export interface DeviceParts {
   readonly keep: (resource: Disposable) => void;
 }
 
+/**
+ * A device: it owns buffers and compiled kernels. Recording work (`launch`, `write`) is synchronous and in order; only
+ * `compile`, `read` and `finish` wait. Get one from `openDevice`, and dispose it.
+ */
 export interface Device extends Disposable {
   readonly backend: BackendName;
   /** What a person calls it: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
@@ -106,9 +118,9 @@ export interface Device extends Disposable {
   readonly limits: DeviceLimits;
   /** Work items that fill the device: batches smaller than this leave it partly idle. */
   readonly parallelism: number;
-  /** Buffers created and not yet disposed; tests assert that it returns to zero. */
+  /** Buffers that were created and not yet disposed. */
   readonly liveBuffers: number;
-  /** Settles when the device is lost, with the reason; never settles otherwise. */
+  /** Resolves with the reason when the device is lost; otherwise it stays pending. */
   readonly lost: Promise<string>;
   /** Absent where one thread of the host is all that there is to share the work, or all that can use the device. */
   readonly parts?: DeviceParts;

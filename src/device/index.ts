@@ -1,4 +1,4 @@
-/** Devices: the one interface, and how to open each back end. */
+/** Devices: one interface for the CPU, WebGPU and CUDA, and how to open each. */
 import { DeviceUnavailableError, SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";
@@ -21,6 +21,7 @@ export type {
 } from "./cuda/index.ts";
 
 // The names of back ends are written out: so TypeScript shows them to whoever misspells one.
+/** Options of `openDevice`. */
 export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto" | BackendName> {
   /**
    * "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an NVIDIA GPU
@@ -33,18 +34,26 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
   readonly device?: number;
   /** Threads of the CPU back end; every core by default. */
   readonly threads?: number;
-  /** "always": kernels never run on the calling thread of the CPU back end, which stays free to answer. */
+  /** "always": kernels never run on the calling thread of the CPU back end, which remains free to respond. */
   readonly share?: "when-quicker" | "always";
   /**
    * What `real` will have to be: the device offers it, or opening fails. f64 on WebGPU, which only emulates it, is
-   * f32x2 there: its test runs now, and a device that fails it is not opened.
+   * f32x2: its test runs now, and a device that fails it is not opened.
    */
   readonly precision?: Precision;
 }
 
 /**
- * Opens a device. Dispose it with `using`, or its threads and memory stay.
- * @throws DeviceUnavailableError (with what is missing and how to get it) | PrecisionError | SpecError
+ * Opens a device. Dispose it, for instance with `using`; otherwise its threads and memory remain.
+ *
+ * @param options the back end ("auto" by default), the number of threads, the precision that is needed.
+ * @returns the device; with `backend: "cuda"` a `CudaDevice`.
+ * @throws DeviceUnavailableError with what is missing and how to get it; PrecisionError; SpecError.
+ * @example
+ * import { openDevice } from "feynkac/device";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 2 });
+ * console.log(device.backend, device.precisions.join(" ")); // cpu f64 f32
  */
 export async function openDevice<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto">(
   options: OpenOptions<B> = {},
@@ -61,14 +70,35 @@ export async function openDevice<B extends "auto" | "cpu" | "webgpu" | "cuda" = 
 
 /**
  * The GPUs of a back end that can list them, which is CUDA.
- * @throws DeviceUnavailableError
+ *
+ * @param _backend "cuda".
+ * @returns one entry per GPU, in the driver's order; `index` is what `openDevice` takes as `device`.
+ * @throws DeviceUnavailableError if the driver or koffi is missing.
+ * @example
+ * import { DeviceUnavailableError } from "feynkac";
+ * import { devices } from "feynkac/device";
+ *
+ * try {
+ *   const names = (await devices("cuda")).map(({ name }) => name);
+ * } catch (error) {
+ *   if (!(error instanceof DeviceUnavailableError)) throw error;
+ * }
  */
 export async function devices(_backend: "cuda"): Promise<CudaDeviceInfo[]> {
   const { cudaDevices } = await import("./cuda/index.ts");
   return cudaDevices();
 }
 
-/** What CUDA needs, part by part: found or missing, and how to get it. */
+/**
+ * What CUDA needs, part by part: whether it was found, and how to get it. `feynkac doctor` prints this.
+ *
+ * @returns one entry per part: koffi, the driver, NVRTC, and each GPU.
+ * @example
+ * import { diagnoseCuda } from "feynkac/device";
+ *
+ * const [first] = await diagnoseCuda();
+ * console.log(first?.part); // koffi
+ */
 export async function diagnoseCuda(): Promise<CudaPart[]> {
   const cuda = await import("./cuda/index.ts");
   return cuda.diagnoseCuda();

@@ -4,7 +4,14 @@ import type { Device } from "./device.ts";
 const MIN_GPU = 8192;
 
 /**
- * Whether a device is a GPU indeed, not a CPU or a software adapter, to which barriers and large register tiles are
- * dear.
+ * Whether a device is a GPU in hardware, and not a CPU or a software adapter, on which barriers and large register
+ * tiles are slow.
+ *
+ * @param device any device.
+ * @example
+ * import { isGpu, openDevice } from "feynkac/device";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * console.log(isGpu(device)); // false
  */
 export const isGpu = ({ backend, parallelism }: Device): boolean => backend !== "cpu" && parallelism >= MIN_GPU;

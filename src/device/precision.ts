@@ -3,9 +3,17 @@ import type { Precision } from "../kernel/index.ts";
 import type { Device } from "./device.ts";
 
 /**
- * What `device` computes in when `wanted` is asked for: that, or emulated double, f32x2, for f64 on a device that has
- * no other.
- * @throws PrecisionError (not offered; or emulated double fails its test on this device)
+ * What a device computes in when a precision is asked for: that precision, or f32x2 (emulated double) for f64 on a
+ * device that has no other.
+ *
+ * @param device any device.
+ * @param wanted "f64", "f32" or "f32x2".
+ * @throws PrecisionError if the device does not offer it, or if emulated double fails its test on this device.
+ * @example
+ * import { offeredPrecision, openDevice } from "feynkac/device";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * console.log(await offeredPrecision(device, "f64")); // f64
  */
 export async function offeredPrecision(device: Device, wanted: Precision): Promise<Precision> {
   if (device.precisions.includes(wanted)) return wanted;

@@ -1,5 +1,6 @@
 /**
- * Finite differences for one-factor problems: meshes, time grids, the solver kernel, batches of instances on a device.
+ * Finite differences: `solve` for equations of your own in one factor, and Bühler's affine coordinate for discrete
+ * dividends. docs/pde.md is the guide.
  */
 export {
   type AffineCoordinate,
@@ -8,55 +9,7 @@ export {
   type DatesCondition,
   type PaidDividend,
 } from "./problem/affine.ts";
-export { Arena } from "./execute/arena.ts";
-export { BatchSolver, largestNodes } from "./execute/batch.ts";
-export { needsItems } from "./execute/split.ts";
-export type { InstanceValues } from "./execute/launch.ts";
-export {
-  inwardFirst,
-  isKnockedIn,
-  isPast,
-  isMonitored,
-  isMonitoredBetween,
-  knockedOutBy,
-  type KnockOut,
-  rebateValue,
-  SAME_DATE,
-  type MonitoredLevel,
-} from "./problem/barriers.ts";
-export {
-  coarserInTime,
-  fineGrid,
-  type Grid,
-  grids,
-  gridsOn,
-  instance,
-  type Instance,
-  type Reading,
-  type Resolution,
-} from "./execute/instance.ts";
-export { eventsOf } from "./time/events.ts";
-export { hasLargeDividends } from "./mesh/dividend-domain.ts";
-export { boundaryNoise } from "./adaptive/boundary-noise.ts";
-export { driftExcess, isRough } from "./mesh/domain.ts";
-export { jumpsBetween } from "./problem/jumps.ts";
-export {
-  type Diffusion,
-  isExercisableNow,
-  isTimeHomogeneous,
-  type OneFactorProblem,
-  type Shift,
-  shiftedProblem,
-  totalDrift,
-  totalVariance,
-  volatilityAt,
-} from "./problem/one-factor.ts";
-export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
 export { VolatilityError } from "./problem/volatility-check.ts";
-export { type SolverVariant } from "./execute/variant.ts";
-export { solverKernel } from "./execute/item/kernel.ts";
-export { stepsOfRun } from "./time/flags.ts";
-export { fornbergWeights } from "./read/fornberg.ts";
 export type {
   Axis,
   AxisPoint,
@@ -73,3 +26,76 @@ export type {
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
 export { solve, type SolveOptions } from "./solve.ts";
 export type { SolveProgress } from "./execute/pace.ts";
+
+// What follows serves pricing/, not users of the package.
+/** @internal */
+export { Arena } from "./execute/arena.ts";
+/** @internal */
+export { BatchSolver, largestNodes } from "./execute/batch.ts";
+/** @internal */
+export { needsItems } from "./execute/split.ts";
+/** @internal */
+export type { InstanceValues } from "./execute/launch.ts";
+/** @internal */
+export {
+  inwardFirst,
+  isKnockedIn,
+  isPast,
+  isMonitored,
+  isMonitoredBetween,
+  knockedOutBy,
+  type KnockOut,
+  rebateValue,
+  SAME_DATE,
+  type MonitoredLevel,
+} from "./problem/barriers.ts";
+/** @internal */
+export { coarserInTime, fineGrid, type Grid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
+/** @internal */
+export { instance, type Instance, type Reading } from "./execute/instance.ts";
+/** @internal */
+export { eventsOf } from "./time/events.ts";
+/** @internal */
+export { hasLargeDividends } from "./mesh/dividend-domain.ts";
+/** @internal */
+export { AdaptiveRows, type RowSpec } from "./adaptive/adaptive-rows.ts";
+/** @internal */
+export { Bumps } from "./adaptive/bumps.ts";
+/** @internal */
+export { roundingError } from "./adaptive/error-estimate.ts";
+/** @internal */
+export { type ErrorModel, errorModelOf } from "./adaptive/error-model.ts";
+/** @internal */
+export { InstancePool } from "./adaptive/instance-pool.ts";
+/** @internal */
+export { knockedOutPoint } from "./adaptive/knocked-out-point.ts";
+/** @internal */
+export { type ProblemDifference, shiftedDifference } from "./adaptive/problem-difference.ts";
+/** @internal */
+export { firstResolution } from "./adaptive/resolution.ts";
+/** @internal */
+export { driftExcess, isRough } from "./mesh/domain.ts";
+/** @internal */
+export { jumpsBetween } from "./problem/jumps.ts";
+/** @internal */
+export {
+  type Diffusion,
+  isExercisableNow,
+  isTimeHomogeneous,
+  type OneFactorProblem,
+  type Shift,
+  shiftedProblem,
+  totalDrift,
+  totalVariance,
+  volatilityAt,
+} from "./problem/one-factor.ts";
+/** @internal */
+export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
+/** @internal */
+export { type SolverVariant } from "./execute/variant.ts";
+/** @internal */
+export { solverKernel } from "./execute/item/kernel.ts";
+/** @internal */
+export { stepsOfRun } from "./time/flags.ts";
+/** @internal */
+export { fornbergWeights } from "./read/fornberg.ts";

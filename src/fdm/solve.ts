@@ -20,26 +20,43 @@ import { Pace, type PaceOptions } from "./execute/pace.ts";
 
 /** Where and how an equation is solved. */
 export interface SolveOptions extends PaceOptions {
-  /** Borrowed. Without one the best of this machine is opened, and closed again. */
+  /** Borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;
 }
 
 /**
- * Solves a one-factor parabolic equation that the user wrote, backward from its terminal condition,
+ * Solves a one-factor parabolic equation that you write, backward from its terminal condition to today,
  *
  *   ∂V/∂t + SS ∂²V/∂S² + S ∂V/∂S + V·V + source = 0,
  *
- * for every entry of its parameters at once: one compilation, one launch. docs/pde.md tells how to write a problem.
+ * for all entries of its parameters at once: one compilation, one launch. docs/pde.md shows how to write a problem.
  *
- * Accuracy: second order in space, and in time by the default scheme; `errorEstimate` and `extrapolate`. Without a
- * `device` the best of this machine is opened, and closed again. Verified: test/fdm/equation, against closed forms and
- * published American prices. The event loop pace while it is solved, `onProgress` is told how far it has come, and a
- * `signal` ends it. An entry that fails has an `error`; the others are solved: by its parameters, by coefficients that
- * are not finite or a negative diffusion, wherever they are evaluated, by a loop in one of the functions that does not
- * end.
- * @throws SpecError | KernelError (the place in the problem and in the user's code, and the remedy; of the entries,
- * if all fail before they are solved) |
- *   PrecisionError | the signal's reason | whatever the device throws
+ * An entry that fails has an `error`, and the others are solved. It fails by its parameters, by coefficients that are
+ * not finite, by a negative diffusion, or by a loop in one of its functions that does not end. The event loop keeps
+ * running during the solution.
+ *
+ * Accuracy: second order in space, and in time by the default scheme; see `errorEstimate` and `extrapolate`.
+ * Verified: test/fdm/equation, against closed forms and published American prices.
+ *
+ * @param problem the axis, the equation, the terminal condition, and whatever else it has. Times are in years.
+ * @param on a device, or `{ device, signal, onProgress }`. Without a device, the best one of the machine is opened for
+ *   the solution and disposed afterwards.
+ * @returns one solution per entry of the parameters, in order.
+ * @throws SpecError or KernelError with the place in the problem and in your code, and the remedy (that of an entry if
+ *   all entries fail before they are solved); PrecisionError; the signal's reason; whatever the device throws.
+ * @example
+ * import { solve } from "feynkac";
+ *
+ * const { entries } = await solve({
+ *   axes: { S: { from: 0, to: "4*K", points: ["K"] } },
+ *   parameters: { K: 100, r: 0.05, sigma: [0.2, 0.3] },
+ *   equation: ({ S, r, sigma }) => ({ SS: 0.5 * sigma ** 2 * S ** 2, S: r * S, V: -r }),
+ *   terminal: ({ S, K }) => Math.max(K - S, 0),
+ *   expiry: 1,
+ *   conditions: [{ kind: "exercise", payoff: ({ S, K }) => Math.max(K - S, 0) }],
+ * });
+ * for (const entry of entries) console.log(entry.parameters["sigma"], entry.at(100).value.toFixed(2));
+ * // 0.2 6.09; then 0.3 9.87
  */
 export async function solve<const A extends string, const P extends string = never, C extends string = never>(
   problem: EquationProblem<A, P, C>,

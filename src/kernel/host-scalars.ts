@@ -90,9 +90,9 @@ export function popcount(x: number): number {
 }
 
 /**
- * Plain JavaScript does not know a whole real from an integer. What is not whole, or lies beyond both integer types, must
- * be real: it saturates. A whole number in [−2³¹, 2³²) keeps its bits, as between i32 and u32; so a whole real such as 3e9
- * wraps in `gpu.i32` here, where it saturates in a compiled kernel.
+ * Plain JavaScript does not know a whole real from an integer. What is not whole, or lies beyond both integer types,
+ * must be real: it saturates. A whole number in [−2³¹, 2³²) keeps its bits, as between i32 and u32; so a whole real
+ * such as 3e9 wraps in `gpu.i32` here, where it saturates in a compiled kernel.
  */
 function toInteger(x: number | boolean, lowest: number, highest: number): number {
   const value = Math.trunc(Number(x));

@@ -1,8 +1,10 @@
-/** The kernel language: declare kernels in TypeScript, lower them to typed IR, emit WebAssembly SIMD, WGSL (and CUDA). */
+/**
+ * The kernel language: kernels and kernel functions, written in TypeScript and compiled at run time for each device.
+ * docs/kernels.md is the guide.
+ */
 export type * from "./language.ts";
 export { bool, i32, read, real, record, u32, write } from "./language.ts";
-export { hostReal, signatureOf } from "./ir.ts";
-export type { ElementType, KernelIR, KernelSignature, Precision, ScalarType } from "./ir.ts";
+export type { ElementType, Precision, ScalarType } from "./ir.ts";
 export {
   fn,
   functionFromSource,
@@ -14,10 +16,24 @@ export {
   type KernelSource,
   type UserFunction,
 } from "./frontend/declare.ts";
-export { formula, formulaMessage, formulaVariables } from "./frontend/formula.ts";
+export { formula } from "./frontend/formula.ts";
+
+// What follows serves other folders, not users of the package.
+/** @internal */
+export { hostReal, signatureOf } from "./ir.ts";
+/** @internal */
+export type { KernelIR, KernelSignature } from "./ir.ts";
+/** @internal */
+export { formulaMessage, formulaVariables, onColumn } from "./frontend/formula.ts";
+/** @internal */
 export { runWithin } from "./evaluate.ts";
+/** @internal */
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
+/** @internal */
 export { type Lifted, liftLiterals, shapeOf } from "./frontend/lift.ts";
+/** @internal */
 export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
+/** @internal */
 export { fromPairs, pairOf, toPairs } from "./pairs.ts";
+/** @internal */
 export { canonicalText } from "./canonical.ts";

@@ -4,24 +4,27 @@
  *
  * The front end has already inlined every call, lowered every `return` to structured control flow, folded the
  * environment's constants, removed dead branches and unrolled short constant loops. What is left is one flat work item:
- * scalar locals, arrays in four address spaces, `if`, `loop`, `break`, `continue`, barriers. Expressions are pure (loads
- * are their only reads of memory) and are evaluated at the statement that holds them; everything with an effect is a
- * statement.
+ * scalar locals, arrays in four address spaces, `if`, `loop`, `break`, `continue`, barriers. Expressions are pure
+ * (loads are their only reads of memory) and are evaluated at the statement that holds them; everything with an effect
+ * is a statement.
  *
  * `real` stays abstract here. The precision a kernel is lowered for decides constants and precision-dependent branches,
  * and the back end decides what machine type `real` is.
  */
 
 /**
- * The machine type of `real`. `f32x2` is emulated double, for WebGPU, which has no f64: a real is the sum of two f32, the second at
- * most half a unit in the last place of the first, so it has 48 significant bits or more and the exponents of f32.
+ * The machine type of `real`. `f32x2` is emulated double, for WebGPU, which has no f64: a real is the sum of two f32,
+ * of which the second is at most half a unit in the last place of the first. So it has at least 48 significant bits,
+ * and the exponents of f32.
  */
 export type Precision = "f64" | "f32" | "f32x2";
 
 /** What reals are outside the kernel, in host arrays and by a buffer's `element`: a pair is an f64 there. */
 export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
+/** The type of a value in a kernel. */
 export type ScalarType = "real" | "i32" | "u32" | "bool";
+/** The type of an element of an array in a kernel. */
 export type ElementType = "real" | "i32" | "u32";
 
 /** Where something stands in the kernel's source: 1-based line and column, and the function it is in. */
@@ -73,10 +76,10 @@ export interface ArrayRef {
 
 export type UnaryOp = "neg" | "not" | "bitnot"; // not: bool; bitnot: i32, u32; neg: real, i32
 /**
- * On reals: add sub mul div rem (rem: the sign of the dividend, as C's fmod and JavaScript's %), min max as JavaScript's
- * Math.min and Math.max except that the result is unspecified when an argument is NaN or both are zeros of opposite sign.
- * On i32 and u32: add sub mul wrap; div and rem truncate, and are 0 when the divisor is 0 (div INT_MIN by −1 wraps);
- * and or xor; shl shr by (count & 31), shr arithmetic on i32 and logical on u32; min max.
+ * On reals: add sub mul div rem (rem: the sign of the dividend, as C's fmod and JavaScript's %), min max as
+ * JavaScript's Math.min and Math.max except that the result is unspecified when an argument is NaN or both are zeros of
+ * opposite sign. On i32 and u32: add sub mul wrap; div and rem truncate, and are 0 when the divisor is 0 (div INT_MIN
+ * by −1 wraps); and or xor; shl shr by (count & 31), shr arithmetic on i32 and logical on u32; min max.
  */
 export type BinaryOp = "add" | "sub" | "mul" | "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr";
 export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne"; // eq and ne also on bool; IEEE on reals
@@ -94,7 +97,8 @@ export type IntrinsicOp =
   | "copysign" // (magnitude, sign)
   | "isNaN" // real → bool; must survive fast-math
   | "isFinite" // real → bool
-  | "ldexp" // (x: real, n: i32) → x·2ⁿ, for n in −2100…2100, correctly over- and underflowing (f32 may flush subnormals)
+  // (x: real, n: i32) → x·2ⁿ, for n in −2100…2100, correctly over- and underflowing (f32 may flush subnormals)
+  | "ldexp"
   | "exponent" // x normal and nonzero: floor(log2|x|) → i32, from the exponent field
   | "significand" // x normal and nonzero: x / 2^exponent(x), in ±[1, 2)
   | "headBits" // x with the low 27 (f64) or 12 (f32) significand bits cleared; in f32x2 the first f32 of the pair
@@ -125,8 +129,8 @@ export type Expr =
   /** Lazy: the branch not chosen makes no loads that could leave an array. */
   | { readonly kind: "select"; readonly type: ScalarType; readonly condition: Expr; readonly a: Expr; readonly b: Expr }
   /**
-   * To `type` from `a.type`. real → i32/u32 truncates and saturates, NaN gives 0; i32 ↔ u32 keeps the bits; i32/u32 → real
-   * rounds to nearest; bool → number gives 0 or 1.
+   * To `type` from `a.type`. real → i32/u32 truncates and saturates, NaN gives 0; i32 ↔ u32 keeps the bits; i32/u32 →
+   * real rounds to nearest; bool → number gives 0 or 1.
    */
   | { readonly kind: "convert"; readonly type: ScalarType; readonly a: Expr }
   | { readonly kind: "intrinsic"; readonly type: ScalarType; readonly op: IntrinsicOp; readonly args: readonly Expr[] }
@@ -135,9 +139,9 @@ export type Expr =
 export type AtomicOp = "add" | "min" | "max" | "and" | "or" | "xor" | "exchange" | "compareExchange" | "load" | "store";
 
 /**
- * Operations in which the lanes of one subgroup exchange values. Collective: reached by every item of the workgroup (the
- * front end has checked that control flow there is uniform). `operand` is the lane (shuffle, broadcast), the distance
- * (up, down) or the mask (xor). A lane outside the subgroup gives the item's own value.
+ * Operations in which the lanes of one subgroup exchange values. Collective: reached by every item of the workgroup
+ * (the front end has checked that control flow there is uniform). `operand` is the lane (shuffle, broadcast), the
+ * distance (up, down) or the mask (xor). A lane outside the subgroup gives the item's own value.
  */
 export type SubgroupOp = "shuffle" | "shuffleUp" | "shuffleDown" | "shuffleXor" | "broadcast" | "add" | "min" | "max";
 
@@ -159,8 +163,8 @@ export type Stmt = { readonly place: Place } & (
   | { readonly kind: "break" }
   | { readonly kind: "continue" }
   /**
-   * Starts to copy `words` elements, 1, 2 or 4, from a buffer to a workgroup array; both indexes are multiples of `words`. What arrives is there
-   * after a barrier that awaits it.
+   * Starts to copy `words` elements, 1, 2 or 4, from a buffer to a workgroup array; both indexes are multiples of
+   * `words`. What arrives is there after a barrier that awaits it.
    */
   | {
       readonly kind: "fetch";
@@ -171,8 +175,9 @@ export type Stmt = { readonly place: Place } & (
       readonly words: number;
     }
   /**
-   * Workgroup execution barrier; orders workgroup and buffer memory for the workgroup. Uniform control flow only. With `fetches`: an item's
-   * fetches since its last such barrier become a group, and at most so many of its newest groups are still under way afterwards.
+   * Workgroup execution barrier; orders workgroup and buffer memory for the workgroup. Uniform control flow only. With
+   * `fetches`: an item's fetches since its last such barrier become a group, and at most so many of its newest groups
+   * are still under way afterwards.
    */
   | { readonly kind: "barrier"; readonly fetches?: number }
   | {
@@ -189,7 +194,8 @@ export type Stmt = { readonly place: Place } & (
       readonly op: SubgroupOp;
       readonly value: Expr;
       readonly operand: Expr | null; // i32; null for the reductions
-      readonly width?: number; // of shuffles: lanes of a run that they do not leave, a power of two; undefined: the subgroup's
+      /** Of shuffles: lanes of a run that they do not leave, a power of two; undefined: the subgroup's. */
+      readonly width?: number;
       readonly result: number;
     }
 );
@@ -205,9 +211,9 @@ export interface KernelSignature {
   /** Items per workgroup: a compile-time constant. */
   readonly groupSize: number;
   /**
-   * Whether items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or asks for
-   * its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond the count
-   * never run.
+   * Whether items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or asks
+   * for its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond the
+   * count never run.
    */
   readonly cooperative: boolean;
 }

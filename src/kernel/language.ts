@@ -1,15 +1,18 @@
 /**
  * The kernel language as its users see it: how kernels and kernel functions are declared, and what a kernel's body may
- * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from JavaScript.
+ * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from
+ * JavaScript.
  */
 import { SpecError } from "../errors.ts";
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
 
+/** A scalar parameter of a kernel: `real`, `i32`, `u32` or `bool`. */
 export interface ScalarDeclaration<T extends ScalarType = ScalarType> {
   readonly kind: "scalar";
   readonly type: T;
 }
 
+/** A buffer parameter of a kernel, from `read(…)` or `write(…)`. */
 export interface BufferDeclaration<E extends ElementType = ElementType, A extends "read" | "write" = "read" | "write"> {
   readonly kind: "buffer";
   readonly element: E;
@@ -27,41 +30,72 @@ export interface RecordDeclaration<F extends Fields = Fields> {
 
 /** What one launch argument of a kernel may be. */
 export type LaunchDeclaration = ScalarDeclaration | BufferDeclaration;
+/** A parameter of a kernel function, or a field of a record. */
 export type Declaration = LaunchDeclaration | RecordDeclaration;
 
 /** A real number in the precision the kernel is compiled for. */
 export const real: ScalarDeclaration<"real"> = { kind: "scalar", type: "real" };
+/** A signed 32-bit integer. */
 export const i32: ScalarDeclaration<"i32"> = { kind: "scalar", type: "i32" };
+/** An unsigned 32-bit integer. */
 export const u32: ScalarDeclaration<"u32"> = { kind: "scalar", type: "u32" };
+/** A boolean. */
 export const bool: ScalarDeclaration<"bool"> = { kind: "scalar", type: "bool" };
 
-/** A buffer the kernel only reads; as a function's parameter, any array that the function only reads. */
+/**
+ * Declares a buffer that the kernel only reads; as a parameter of a function, any array that the function only reads.
+ *
+ * @param element `real`, `i32` or `u32`.
+ * @example
+ * import { read, real } from "feynkac/kernel";
+ *
+ * console.log(read(real).access); // read
+ */
 export function read<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "read"> {
   return { kind: "buffer", element: element.type, access: "read" };
 }
 
-/** A buffer the kernel writes, and may read; as a function's parameter, any array that the function writes. */
+/**
+ * Declares a buffer that the kernel writes and may read; as a parameter of a function, any array that the function
+ * writes.
+ *
+ * @param element `real`, `i32` or `u32`.
+ * @example
+ * import { real, write } from "feynkac/kernel";
+ *
+ * console.log(write(real).access); // write
+ */
 export function write<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "write"> {
   return { kind: "buffer", element: element.type, access: "write" };
 }
 
 /**
- * Declares a record type for parameters of kernel functions:
+ * Declares a record type for parameters of kernel functions. `read(…)` and `write(…)` stand for buffers, private and
+ * shared arrays. Records exist at compile time only: the front end replaces each by its fields, so they cost nothing.
  *
- *     const Row = record({ lower: real, diagonal: real, upper: real });
- *     const Mesh = record({ nodes: i32, x: read(real), first: Row });
+ * @param fields declarations by name; a field may be another record.
+ * @throws SpecError if the name of a field is not an identifier.
+ * @example
+ * import { fn, i32, read, real, record } from "feynkac/kernel";
  *
- * `read(…)` and `write(…)` stand for buffers, private and shared arrays alike. Records exist at compile time only: the
- * front end replaces each by its fields, so they cost nothing.
- *
- * @throws SpecError when a field's name is no identifier
+ * const Row = record({ lower: real, diagonal: real, upper: real });
+ * const Mesh = record({ nodes: i32, x: read(real), first: Row });
+ * const length = fn({
+ *   params: { mesh: Mesh },
+ *   body: ({ mesh }) => mesh.x[mesh.nodes - 1]! - mesh.x[0]!,
+ * });
+ * const first = { lower: 0, diagonal: 1, upper: 0 };
+ * console.log(length({ mesh: { nodes: 3, x: Float64Array.of(1, 2, 4), first } })); // 3
  */
 export function record<const F extends Fields>(fields: F): RecordDeclaration<F> {
   checkFieldNames("record", fields);
   return Object.freeze({ kind: "record", fields: Object.freeze({ ...fields }) });
 }
 
-/** @throws SpecError when a name is no identifier */
+/**
+ * @internal
+ * @throws SpecError when a name is no identifier
+ */
 export function checkFieldNames(owner: string, fields: object): void {
   for (const name of Object.keys(fields))
     if (!/^[A-Za-z_$][\w$]*$/.test(name) || name === "__proto__")
@@ -82,6 +116,7 @@ export interface Numbers<E extends ElementType = ElementType> {
   readonly [elementOf]?: E;
   readonly [accessOf]?: "write";
 }
+/** An array that a kernel only reads. */
 export interface ReadonlyNumbers<E extends ElementType = ElementType> {
   readonly [index: number]: number;
   readonly length: number;
@@ -103,15 +138,22 @@ export type ValueOf<D extends Declaration> =
         ? { readonly [K in keyof F]: ValueOf<F[K]> }
         : never;
 
-/** A kernel's parameters: what a launch passes by name. */
+/** Parameters of a kernel by name. */
 export type Params = Readonly<Record<string, LaunchDeclaration>>;
+/** Parameters of a kernel function by position. */
 export type ParamTuple = readonly Declaration[];
 /** A function's parameters: a tuple for positional ones, or one record by its fields. */
 export type FunctionParams = ParamTuple | Fields;
-/** Whether a function's parameters are positional. */
+/**
+ * Whether the parameters of a function are positional.
+ *
+ * @internal
+ */
 export const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
 
+/** What the parameters of a kernel are inside its body. */
 export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
+/** What positional parameters of a kernel function are inside its body. */
 export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> };
 /** What a call passes for a function's parameters. */
 export type Arguments<P extends FunctionParams> = P extends ParamTuple
@@ -128,6 +170,7 @@ export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
 
 /** What kernels and functions know at compile time; undefined stands for an optional function that is not there. */
 export type EnvironmentValue = number | boolean | string | FunctionSpec | undefined;
+/** Constants and functions by name that kernels and functions know at compile time. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 
 /** Any number where a constant is a number, so that comparisons make sense to TypeScript. */
@@ -138,7 +181,9 @@ export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]
 
 /** What a kernel function may return: one value, or several in a record; nothing if it only writes arrays. */
 export type ResultValue = number | boolean | Numbers | ReadonlyNumbers | ResultRecord;
+/** Several results of a kernel function, by name. */
 export type ResultRecord = { readonly [name: string]: ResultValue };
+/** The results of a kernel function that is not a generator. */
 export type Results = ResultValue | undefined | void;
 /** A generator where the function has barriers: called with `yield* f(…)`. */
 export type FunctionResult = Results | KernelBody<Results>;
@@ -147,6 +192,7 @@ export type FunctionResult = Results | KernelBody<Results>;
 export interface Collective {
   readonly collective: string;
 }
+/** The body of a kernel with barriers: a generator, which yields barriers and collective operations. */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 
 /** A kernel function as the front end sees it, whatever its parameters and results are. */
@@ -191,12 +237,16 @@ export interface KernelFunction<
   readonly params: P;
 }
 
+/** A kernel function of any number of reals, as formulas and users' functions are. */
+export type RealFunction<R extends FunctionResult = number> = KernelFunction<readonly ScalarDeclaration<"real">[], R>;
+
 /** What the calls of a function take: its record, or its tuple. */
 export type ParamsOf<F extends FunctionSpec> = BodyArgument<F["params"]>;
 /** What a function returns, through `yield*` if it is a generator. */
 export type ResultOf<F extends FunctionOf<(...args: never) => FunctionResult>> =
   ReturnType<F> extends KernelBody<infer R> ? R : ReturnType<F>;
 
+/** What `fn` takes. */
 export interface FunctionDefinition<P extends FunctionParams, E extends Environment, R extends FunctionResult> {
   readonly name?: string;
   readonly params: P;
@@ -207,7 +257,9 @@ export interface FunctionDefinition<P extends FunctionParams, E extends Environm
 /** Workgroups that a multiprocessor shall have room for at once, in every precision or in some. */
 export type ResidentGroups = number | Readonly<Partial<Record<Precision, number>>>;
 
-/** A numerical kernel: the work of one item, for a launch over many. A specification: frozen, device-free, cacheable. */
+/**
+ * A numerical kernel: the work of one item, for a launch over many. A specification: frozen, device-free, cacheable.
+ */
 export interface Kernel<P extends Params = Params> {
   readonly kind: "kernel";
   readonly name: string;
@@ -223,13 +275,17 @@ export interface Kernel<P extends Params = Params> {
   readonly body: (args: never, gpu: Gpu, env: never) => void | KernelBody;
 }
 
+/** What `kernel` takes. */
 export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly name?: string;
   readonly params: P;
   readonly env?: E;
   /** Items per workgroup, 64 by default. */
   readonly groupSize?: number;
-  /** On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler by default; other back ends do as they like. */
+  /**
+   * On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler
+   * by default; other back ends do as they like.
+   */
   readonly residentGroups?: ResidentGroups;
   /**
    * Rounds that the loops in one call of a user's function (`userFunction`) may make together, and then end: code of
@@ -275,7 +331,10 @@ export interface Gpu {
   sharedReal(length: number): Numbers<"real">;
   sharedI32(length: number): Numbers<"i32">;
   sharedU32(length: number): Numbers<"u32">;
-  /** `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on several things side by side. */
+  /**
+   * `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on
+   * several things side by side.
+   */
   part<E extends ElementType>(shared: Numbers<E>, from: number, length: number): Numbers<E>;
 
   /**
@@ -289,13 +348,14 @@ export interface Gpu {
   /** Round to nearest, ties to even. */
   nearest(x: number): number;
   /**
-   * 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round correctly and to treat all numbers. Elsewhere 1/x, or
-   * NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma: "exact"`, it is the division.
+   * 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round correctly
+   * and to treat all numbers. Elsewhere 1/x, or NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma:
+   * "exact"`, it is the division.
    */
   reciprocal(x: number): number;
   /**
-   * max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a comparison and a selection are three: there a negative x may give up to 2⁻¹⁰²²
-   * (2e-308) instead of 0; never with `fma: "exact"`.
+   * max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a comparison and
+   * a selection are three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0; never with `fma: "exact"`.
    */
   positivePart(x: number): number;
   copysign(magnitude: number, sign: number): number;
@@ -329,8 +389,9 @@ export interface Gpu {
   atomicStore(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): void;
 
   /**
-   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and goes on: on CUDA memory is read while
-   * the item computes, elsewhere at once. `at` and `index` are multiples of `words`. See `awaitFetches`.
+   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and
+   * goes on: on CUDA memory is read while the item computes, elsewhere at once. `at` and `index` are multiples of
+   * `words`. See `awaitFetches`.
    */
   fetch<E extends ElementType>(
     shared: Numbers<E>,
@@ -341,14 +402,17 @@ export interface Gpu {
   ): void;
 
   /**
-   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group, and all but the newest `n` groups
-   * of each item, a constant, are in the shared arrays after it.
+   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group,
+   * and all but the newest `n` groups of each item, a constant, are in the shared arrays after it.
    */
   awaitFetches(n: number): Collective;
 
   // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
   shuffle(x: number, lane: number): Collective;
-  /** With a `width`, a constant power of two, among the lanes of each such run of a subgroup; an item to whom nobody is so near gets its own x. */
+  /**
+   * With a `width`, a constant power of two, among the lanes of each such run of a subgroup; an item to whom nobody is
+   * so near gets its own x.
+   */
   shuffleUp(x: number, distance: number, width?: number): Collective;
   shuffleDown(x: number, distance: number, width?: number): Collective;
   shuffleXor(x: number, mask: number): Collective;

@@ -1,8 +1,8 @@
 /** The pairs of f32 that emulated doubles (`f32x2`) are, on the host. */
 
 /**
- * The pair nearest to `value`: rounded to f32, and what that left, rounded again; 48 bits at least. Without error but for that last rounding.
- * Beyond f32's range the first is infinite; a second below 2⁻¹⁴⁹ is zero. −0 is (−0, 0).
+ * The pair nearest to `value`: rounded to f32, and what that left, rounded again; 48 bits at least. Without error but
+ * for that last rounding. Beyond f32's range the first is infinite; a second below 2⁻¹⁴⁹ is zero. −0 is (−0, 0).
  */
 export function pairOf(value: number): readonly [high: number, low: number] {
   const high = Math.fround(value);

@@ -1,9 +1,9 @@
 /**
  * Which values are the same for every work item, which follow its number, and where items part company.
  *
- * A fixed point over the locals' shapes. Control flow that depends on a varying value opens a region, in which only some
- * items run. A local may stay uniform inside such a region if it lives there altogether: every item that reads it then also
- * ran each of its assignments. Without this rule, a loop counter after `if (i >= n) return;` would vary.
+ * A fixed point over the locals' shapes. Control flow that depends on a varying value opens a region, in which only
+ * some items run. A local may stay uniform inside such a region if it lives there altogether: every item that reads it
+ * then also ran each of its assignments. Without this rule, a loop counter after `if (i >= n) return;` would vary.
  */
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
 import { type Block, common, type Mentions, newBlock } from "./uniform-blocks.ts";
@@ -21,7 +21,9 @@ export interface LoopDivergence {
 
 export interface Uniformity {
   readonly locals: readonly Shape[];
-  /** Locals of which an assignment may overwrite the values of items that do not run it, because those never read them. */
+  /**
+   * Locals of which an assignment may overwrite the values of items that do not run it, because those never read them.
+   */
   readonly unmasked: readonly boolean[];
   shape(e: Expr): Shape;
   loop(s: Stmt): LoopDivergence;

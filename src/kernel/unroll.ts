@@ -1,7 +1,7 @@
 /**
- * Loops that back ends have unrolled although the front end left them, having more trips or a larger body than it unrolls: those whose
- * counter indexes a private array, which only constant indexes put into registers. CUDA's compiler is told to (`unrolls`); a
- * compiler of WGSL cannot be told, so there the loops are unrolled here (`unrollLoops`).
+ * Loops that back ends have unrolled although the front end left them, having more trips or a larger body than it
+ * unrolls: those whose counter indexes a private array, which only constant indexes put into registers. CUDA's compiler
+ * is told to (`unrolls`); a compiler of WGSL cannot be told, so there the loops are unrolled here (`unrollLoops`).
  */
 import { foldBinary, foldCompare } from "./fold.ts";
 import type { ArrayRef, Expr, FixedArray, KernelIR, Stmt } from "./ir.ts";
@@ -13,12 +13,16 @@ type Loop = Stmt & { readonly kind: "loop" };
 const maxUnrolled = 16_384;
 const maxUnrolledByNvcc = 32_768;
 
-/** The same for loops that only win the overlap and their own instructions: compilers of WGSL take long over large bodies. */
+/**
+ * The same for loops that only win the overlap and their own instructions: compilers of WGSL take long over large
+ * bodies.
+ */
 const maxUnrolledSum = 4096;
 
 /**
- * Whether a loop is worth unrolling on CUDA: it indexes private arrays, or products of workgroup arrays are summed in private ones: the loads of one step
- * then overlap the sums of the step before, and the loop's own instructions go. Elsewhere nvcc decides by itself.
+ * Whether a loop is worth unrolling on CUDA: it indexes private arrays, or products of workgroup arrays are summed in
+ * private ones: the loads of one step then overlap the sums of the step before, and the loop's own instructions go.
+ * Elsewhere nvcc decides by itself.
  */
 export function unrolls(loop: Loop): boolean {
   const counter = counterOf(loop);
@@ -78,7 +82,10 @@ function unrolled(s: Stmt, unroller: Unroller): Stmt[] {
 
 const int = (value: number): Expr => ({ kind: "const", type: "i32", value });
 
-/** The statements with a local's value put in, and what has become constant folded: dead branches may index beyond an array's end. */
+/**
+ * The statements with a local's value put in, and what has become constant folded: dead branches may index beyond an
+ * array's end.
+ */
 function withConstant(list: readonly Stmt[], local: number, value: number): Stmt[] {
   const expression = (e: Expr): Expr =>
     e.kind === "local" && e.id === local ? int(value) : folded(mapChildren(e, expression));
@@ -113,7 +120,10 @@ function counterOf({ update, body }: Loop): number | undefined {
   return someStmt(body, (s) => assigned(s) === counter) ? undefined : counter;
 }
 
-/** The counter's values, that after the last trip included; undefined if there are more than `limit` trips, or how many is unknown. */
+/**
+ * The counter's values, that after the last trip included; undefined if there are more than `limit` trips, or how many
+ * is unknown.
+ */
 function valuesOf({ init, test, update }: Loop, counter: number, limit: number): number[] | undefined {
   const start = init.findLast((s) => assigned(s) === counter);
   if (start?.kind !== "assign" || test === null || update[0].kind !== "assign") return undefined;

@@ -1,3 +1,6 @@
-/** Linear algebra on every device: the numerical parts without finance. */
+/**
+ * Linear algebra on every device: dense matrices and batches of tridiagonal systems. docs/linear-algebra.md is the
+ * guide.
+ */
 export * from "./tridiagonal/index.ts";
 export * from "./dense/index.ts";

@@ -1,8 +1,10 @@
-import type { CompiledKernel, Device } from "../device/index.ts";
+import type { Device } from "../device/index.ts";
 import { DeviceLostError } from "../errors.ts";
-import { BatchSolver } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
-import { blackScholesKernel } from "../models/index.ts";
+import type { MethodSession, PricingMethod } from "./methods/method.ts";
+
+/** The sessions of one batch, each opened when its method is first wanted. */
+type Sessions = Map<PricingMethod, MethodSession>;
 
 /** What a run keeps on one device. */
 export class Engine implements Disposable {
@@ -10,9 +12,8 @@ export class Engine implements Disposable {
   readonly precision: Precision;
   /** Said in every result priced here. */
   readonly warnings: readonly string[];
-  readonly #solvers: BatchSolver[] = [];
-  readonly #free: BatchSolver[] = [];
-  #blackScholes: Promise<CompiledKernel> | undefined;
+  readonly #all: Sessions[] = [];
+  readonly #free: Sessions[] = [];
 
   constructor(device: Device, precision: Precision, warnings: readonly string[] = []) {
     this.device = device;
@@ -20,30 +21,30 @@ export class Engine implements Disposable {
     this.warnings = warnings;
   }
 
-  /** Runs `job` with a solver that is its own for as long: batches under way at once must not share host memory. */
-  async withSolver<T>(job: (solver: BatchSolver) => Promise<T>): Promise<T> {
-    const solver = this.#free.pop() ?? this.#newSolver();
+  /** Runs `job` with sessions that are its own for as long: batches under way at once must not share host memory. */
+  async withSessions<T>(job: (sessionOf: (method: PricingMethod) => MethodSession) => Promise<T>): Promise<T> {
+    const sessions = this.#free.pop() ?? this.#newSessions();
     try {
-      return await job(solver);
+      return await job((method) => this.#sessionOf(sessions, method));
     } finally {
-      solver.arena.clear();
-      this.#free.push(solver);
+      this.#free.push(sessions);
     }
   }
 
-  /** The closed form's kernel, compiled when first wanted. */
-  blackScholes(): Promise<CompiledKernel> {
-    return (this.#blackScholes ??= this.device.compile(blackScholesKernel, { precision: this.precision }));
-  }
-
   [Symbol.dispose](): void {
-    for (const solver of this.#solvers) solver[Symbol.dispose]();
+    for (const sessions of this.#all) for (const session of sessions.values()) session[Symbol.dispose]();
   }
 
-  #newSolver(): BatchSolver {
-    const solver = new BatchSolver(this.device, this.precision);
-    this.#solvers.push(solver);
-    return solver;
+  #newSessions(): Sessions {
+    const sessions: Sessions = new Map();
+    this.#all.push(sessions);
+    return sessions;
+  }
+
+  #sessionOf(sessions: Sessions, method: PricingMethod): MethodSession {
+    let session = sessions.get(method);
+    if (session === undefined) sessions.set(method, (session = method.open(this.device, this.precision)));
+    return session;
   }
 }
 
@@ -72,8 +73,8 @@ export class Backend {
   }
 
   /**
-   * Runs a job; on a lost device once more there, then on the fallback, where all later jobs run too. Several may run at once: the
-   * first to find the device lost has it replaced, the others go on where that one does.
+   * Runs a job. If the device is lost the job runs there once more, and if it is lost again, on the fallback, where all
+   * later jobs run too. Several jobs may run at once: the first that finds the device lost replaces it for the others.
    */
   async run<T>(job: (engine: Engine) => Promise<T>): Promise<T> {
     for (;;) {

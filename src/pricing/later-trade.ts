@@ -2,20 +2,21 @@ import type { Barrier, Exercise, Trade } from "../book/index.ts";
 import { INSTANT, later, laterDividends, laterVolatility } from "../market/index.ts";
 
 /**
- * The trade as it stands `years` later, if the market does what it said: forward rates, dividends and volatilities keep their dates,
- * the spot is what it was. Dividends up to that day are paid; nobody has exercised. At expiry it is worth its payoff.
+ * The trade as it stands `years` later, if the market does what it said: forward rates, dividends and volatilities keep
+ * their dates, the spot is what it was. Dividends up to that day are paid; nobody has exercised. At expiry it is worth
+ * its payoff.
  * @returns undefined after expiry: it is settled, and worth nothing
  */
 export function laterTrade(trade: Trade, years: number): Trade | undefined {
   if (years === 0) return trade;
   const { underlying, volatility, exercise, barriers } = trade;
-  const left = trade.expiry - years;
-  if (left < -INSTANT) return undefined;
+  const expiry = laterExpiry(trade.expiry, years);
+  if (expiry === undefined) return undefined;
   return {
     ...trade,
-    expiry: left < INSTANT ? 0 : left,
+    expiry,
     exercise: laterExercise(exercise, years),
-    barriers: barriers.flatMap((barrier) => laterBarrier(barrier, years)),
+    barriers: laterBarriers(barriers, years),
     volatility: laterVolatility(volatility, years),
     underlying: {
       ...underlying,
@@ -26,12 +27,24 @@ export function laterTrade(trade: Trade, years: number): Trade | undefined {
   };
 }
 
-function laterExercise(exercise: Exercise, years: number): Exercise {
-  if (exercise.kind !== "bermudan") return exercise;
+/** What is left of a life, 0 on the day of expiry; undefined after it. */
+export function laterExpiry(expiry: number, years: number): number | undefined {
+  if (years === 0) return expiry;
+  const left = expiry - years;
+  if (left < -INSTANT) return undefined;
+  return left < INSTANT ? 0 : left;
+}
+
+export function laterExercise(exercise: Exercise, years: number): Exercise {
+  if (years === 0 || exercise.kind !== "bermudan") return exercise;
   return { kind: "bermudan", times: laterTimes(exercise.times, years) };
 }
 
-/** A barrier that nothing has hit: a knock-out whose window is over stands no longer, a knock-in is never monitored again. */
+export function laterBarriers(barriers: readonly Barrier[], years: number): readonly Barrier[] {
+  return years === 0 ? barriers : barriers.flatMap((barrier) => laterBarrier(barrier, years));
+}
+
+/** A barrier that has not been hit: after its window a knock-out is gone, and a knock-in is never monitored again. */
 function laterBarrier(barrier: Barrier, years: number): Barrier[] {
   const { from, to, monitoring } = barrier;
   if (to < years)

@@ -1,8 +1,9 @@
 /**
- * `work` on the items of a source, at most `most()` of them at a time, its results in the items' order. What comes first is taken first:
- * a result is not held back until the source has another item.
+ * The results of `work` on the items of a source, in the items' order, at most `max()` of them under way at a time. A
+ * result is not held back until the source has another item.
  *
- * @throws what the source throws, once everything before is yielded; what `work` throws. Work under way is waited for before that.
+ * @throws what the source throws, once everything before is yielded; what `work` throws; either once all work under way
+ * has ended
  */
 export async function* lookAhead<T, R>(
   source: AsyncIterable<T>,

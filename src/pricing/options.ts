@@ -1,36 +1,60 @@
+import { METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
-/** Which sensitivities: all of them, those the mesh gives for nothing (delta, gamma, theta), or none. */
+/**
+ * Which sensitivities are computed: "all"; "grid", those that the mesh gives at no extra cost (delta, gamma, theta); or
+ * "none".
+ */
 export type Greeks = "all" | "grid" | "none";
 
 /**
- * How to price. `auto` takes a closed form where there is one and finite differences for the rest; `fdm` never takes a
- * closed form, which is for tests and comparisons.
+ * How to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades, and
+ * those that it cannot price are errors. `fdm` prices every trade, `closed-form` and `deterministic` some.
  */
-export type Method = "auto" | "fdm";
+export type Method = MethodName;
 
+/** What `onProgress` is told after each batch. */
 export interface Progress {
+  /** Trades with a result, errors included. */
   readonly done: number;
+  /** All trades; undefined if they come from a stream of unknown length. */
   readonly total: number | undefined;
 }
 
+/** Options of `priceBook` and `priceTrades`. An option that is not listed here is an error. */
 export interface PricingOptions {
-  /** Borrowed. */
+  /** What to price on. It is borrowed: the caller disposes it. */
   readonly device: Device;
-  /** f64 where the device has it, unless given. f64 on WebGPU is f32x2, emulated double, and every result says so. */
+  /** f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result says so. */
   readonly precision?: Precision;
   /** "all" by default. */
   readonly greeks?: Greeks;
+  /** The book's, if it names one, else "auto". */
   readonly method?: Method;
-  /** Error aimed at, relative to spot: 1e-5 by default, from 1e-8 to 1e-3. Meshes are chosen for it, trade by trade. */
+  /**
+   * The error of the value to aim at, relative to spot: 1e-5 by default, from 1e-8 to 1e-3. Meshes and time steps are
+   * chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
+   */
   readonly accuracy?: number;
-  /** Trades taken together; results come in batches of this size. */
+  /**
+   * Trades that are priced together, a whole number from 1. Results come in batches of this size. By default it is
+   * chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives
+   * earlier results and takes less memory, but more time. Results do not depend on it, except in the last digits on a
+   * GPU.
+   */
   readonly batchSize?: number;
+  /**
+   * Ends the run: once it is aborted, `priceBook` and `priceTrades` throw its reason, between two launches. A call into
+   * the driver of a GPU is waited for.
+   */
   readonly signal?: AbortSignal;
+  /** Called after each batch, before its results are yielded. */
   readonly onProgress?: (progress: Progress) => void;
-  /** Opens the device that takes over when `device` is lost; a CPU device by default. Disposed when the run ends. */
+  /**
+   * Opens the device that takes over when `device` is lost; a CPU device by default. It is disposed when the run ends.
+   */
   readonly openFallback?: () => Promise<Device>;
 }
 
@@ -65,6 +89,8 @@ export function checkOptions(options: PricingOptions | undefined): void {
   const { greeks = "all", method = "auto" } = options;
   if (!["all", "grid", "none"].includes(greeks))
     throw new SpecError(`greeks: got ${JSON.stringify(greeks)}, expected "all", "grid" or "none"`);
-  if (!["auto", "fdm"].includes(method))
-    throw new SpecError(`method: got ${JSON.stringify(method)}, expected "auto" or "fdm"`);
+  if (!METHOD_NAMES.includes(method)) {
+    const known = METHOD_NAMES.map((name) => JSON.stringify(name)).join(", ");
+    throw new SpecError(`method: got ${JSON.stringify(method)}, expected one of ${known}`);
+  }
 }

@@ -11,7 +11,10 @@ import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 /** Of a trade without scenarios: its value and error on two meshes, its bumps. */
 const INSTANCES_A_TRADE = 5;
 
-/** Trades priced together: enough to fill the device twice over, few enough to keep memory flat; with scenarios, which are two instances more each but for the spots, fewer. */
+/**
+ * Trades priced together: enough to fill the device twice, few enough to bound memory. Each further case of the
+ * scenarios is two instances more, so that fewer trades make a batch.
+ */
 function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
@@ -23,17 +26,42 @@ function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined
 const BATCHES_UNDER_WAY = 2;
 
 /**
- * With as many usual batches taken, a run is taken to be long: some 4,000 trades, which cost one core as much as starting two threads does that share the host's
- * work (0.35 s each, most of it kernels and cold JavaScript). Started sooner, they make books of a few thousand trades dearer, and slower where no core is idle.
+ * A run is long once it has taken this many usual batches: some 4,000 trades, which cost one core as much as it costs
+ * to start two threads that share the host's work (0.35 s each, most of it kernels and cold JavaScript). Started
+ * sooner, the threads make books of a few thousand trades more expensive, and slower where no core is idle.
  */
 const LONG_RUN = 8;
 
 /**
- * Prices a stream of trades, and yields results in their order, a batch at a time; memory depends on the batch, not on the
- * stream. Trades are taken a batch or two ahead of the results; two for each of its threads where a long run has them share the host's work, which the first run on
- * a device that is long starts, and which end with the device. A trade that cannot be priced yields a failed result and the run goes on.
+ * Prices a stream of trades in bounded memory, and yields results in the order of the trades, one batch at a time.
  *
- * @throws SpecError | PrecisionError options that cannot be met; the signal's reason when it is aborted; what `trades` throws
+ * * Memory depends on the batch and the number of threads, not on the length of the stream.
+ * * Trades are taken from the stream one or two batches ahead of the results.
+ * * In a long run on the CPU in Node, worker threads share the host's work. They are started by the first long run on a
+ *   device and end with the device. Two batches are then under way for each of them.
+ * * A trade that cannot be priced yields a failed result, and the run goes on.
+ *
+ * @param trades the trades, from `readTrades`, `Book.trades` or an async source of your own.
+ * @param context `asOf` and scenarios; a `Book` or a `BookHeader` is one.
+ * @param options the device, and optionally precision, accuracy, Greeks, batch size, signal and progress.
+ * @throws SpecError or PrecisionError for options that cannot be met; the signal's reason once it is aborted; whatever
+ *   `trades` throws.
+ * @example
+ * import { openDevice, parseBook, priceTrades, type Progress } from "feynkac";
+ *
+ * const book = parseBook({
+ *   asOf: "2026-11-20T16:00:00Z",
+ *   market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
+ *   trades: [{ id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, exercise: "american" }],
+ * });
+ * using device = await openDevice({ backend: "cpu" });
+ * const controller = new AbortController();
+ * const onProgress = ({ done, total }: Progress) => {
+ *   console.log(`${done} of ${total}`); // 1 of 1
+ * };
+ * const options = { device, batchSize: 1000, signal: controller.signal, onProgress };
+ * for await (const batch of priceTrades(book.trades, book, options))
+ *   for (const result of batch) console.log(result.id, result.value?.toFixed(3)); // T1 6.091
  */
 export async function* priceTrades(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
@@ -41,7 +69,7 @@ export async function* priceTrades(
   options: PricingOptions,
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
   checkOptions(options);
-  const settings = settingsOf(options);
+  const settings = settingsOf(options, context);
   const precision = await precisionOf(options);
   const { device } = options;
   const backend = new Backend(device, precision, options.openFallback);
@@ -59,7 +87,7 @@ export async function* priceTrades(
     return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
-  // The end of a run waits for the last of many threads: less of it with smaller batches, each of which costs a little more.
+  // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
   const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(usual / 2) : usual);
   const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;
@@ -140,12 +168,15 @@ function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined
   });
 }
 
-function settingsOf({ greeks = "all", method = "auto", accuracy = 1e-5, batchSize = 1 }: PricingOptions): Settings {
+function settingsOf(
+  { greeks = "all", method, accuracy = 1e-5, batchSize = 1 }: PricingOptions,
+  context: BookContext,
+): Settings {
   if (!(accuracy >= 1e-8 && accuracy <= 1e-3))
     throw new SpecError(`accuracy: expected a part of the spot from 1e-8 to 1e-3, got ${accuracy}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
-  return { greeks, method, accuracy };
+  return { greeks, method: method ?? context.method ?? "auto", accuracy };
 }
 
 function precisionOf({ device, precision }: PricingOptions): Promise<Precision> {

@@ -4,45 +4,99 @@ import {
   type Diffusion,
   jumpsBetween,
   type OneFactorProblem,
+  type ProblemDifference,
   SAME_DATE,
+  shiftedDifference,
   totalVariance,
   volatilityAt,
 } from "../fdm/index.ts";
-import { formula, formulaVariables } from "../kernel/index.ts";
+import { formula, formulaVariables, onColumn } from "../kernel/index.ts";
 import type { PiecewiseConstant, Volatility } from "../market/index.ts";
-import { type TradeProblems, withBarriers } from "./trade-barriers.ts";
+import { ScenarioCases } from "./columns/scenario-cases.ts";
+import { EXERCISE, PAYOFF, TradeColumns } from "./columns/trade-columns.ts";
+import { withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
 
-/**
- * The one-factor problems behind the trade `trades[index]`.
- * @throws KernelError for a formula that cannot be read; BookError for terms that cannot be priced together
- */
-export function tradeProblems(trade: Trade, index: number, scenarios: Scenarios | undefined): TradeProblems {
-  return withBarriers(tradeProblem(trade, scenarios), trade, index);
+/** The one-factor problems behind the rows of a batch, each made when it is first asked for. */
+export class RowProblems {
+  readonly #columns: TradeColumns;
+  readonly #known: ProblemDifference[] = [];
+  /** Without the shifts of cases; of date d of trade i at i·dates + d. */
+  readonly #unshifted: ProblemDifference[] = [];
+
+  constructor(columns: TradeColumns) {
+    this.#columns = columns;
+  }
+
+  /**
+   * Of a row that is not settled.
+   * @throws KernelError for a formula that cannot be read; BookError for terms that cannot be priced together
+   */
+  at(row: number): ProblemDifference {
+    return (this.#known[row] ??= this.#shiftedAt(row));
+  }
+
+  #shiftedAt(row: number): ProblemDifference {
+    const { cases, dates, count } = this.#columns.cases;
+    const trade = Math.floor(row / count);
+    const { date, shift } = cases[row % count];
+    const unshifted = (this.#unshifted[trade * dates.length + date] ??= withBarriers(
+      plainProblem(this.#columns, row),
+      this.#columns,
+      row,
+    ));
+    return shiftedDifference(unshifted, shift);
+  }
 }
 
-/** The problem without the trade's barriers. @throws KernelError for a formula that cannot be read */
+/** The problems behind the trade `trades[index]`, as it is. @throws as `RowProblems.at` */
+export function tradeProblems(trade: Trade, index: number, scenarios: Scenarios | undefined): ProblemDifference {
+  return new RowProblems(columnsOf(trade, index, scenarios)).at(0);
+}
+
+/** The problem of a trade without its barriers. @throws KernelError for a formula that cannot be read */
 export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): OneFactorProblem {
-  const { underlying, expiry, exercise } = trade;
-  const american = exercise.kind === "american";
-  const early = exercise.kind === "bermudan" ? exercise.times.filter((time) => time < expiry * (1 - SAME_DATE)) : [];
+  return plainProblem(columnsOf(trade, 0, scenarios), 0);
+}
+
+function columnsOf(trade: Trade, index: number, scenarios: Scenarios | undefined): TradeColumns {
+  const columns = new TradeColumns([{ ok: true, trade }], new ScenarioCases(scenarios));
+  columns.add(0, trade, index);
+  return columns;
+}
+
+/**
+ * A row's problem without its barriers and the shifts of its case.
+ * @throws KernelError for a formula that cannot be read
+ */
+function plainProblem(columns: TradeColumns, row: number): OneFactorProblem {
+  const { cases } = columns;
+  const trade = Math.floor(row / cases.count);
+  const expiry = columns.expiry[row];
+  const american = columns.exercise[trade] === EXERCISE.american;
+  const early =
+    columns.exercise[trade] === EXERCISE.bermudan
+      ? columns.schedule(columns.exerciseDates[row]).filter((time) => time < expiry * (1 - SAME_DATE))
+      : [];
   // One paid at expiry itself still comes before the payoff.
-  const dividends = underlying.dividends.discrete
-    .filter(({ time }) => time <= expiry)
+  const dividends = columns
+    .dividendsOf(row)
+    .discrete.filter(({ time }) => time <= expiry)
     .map((dividend) => ({ ...dividend, time: Math.min(dividend.time, expiry * (1 - 1e-7)) }));
+  const volatility = columns.unshiftedVolatility(row);
   const problem = {
-    spots: [underlying.spot, ...(scenarios?.spot ?? []).map((shift) => underlying.spot * (1 + shift))],
+    spots: Array.from({ length: 1 + cases.spots }, (_, k) => columns.spotAt(trade, k)),
     expiry,
-    payoff: payoffProfile(trade.payoff),
+    payoff: payoffProfile(columns, trade),
     american,
     ...(early.length > 0 ? { exerciseTimes: early } : {}),
-    rates: underlying.rates,
-    dividendYield: underlying.dividends.yield,
+    rates: columns.unshiftedRates(row),
+    dividendYield: columns.dividendYield[trade],
     dividends,
-    diffusion: diffusionOf(trade),
+    diffusion: diffusionOf(volatility, columns.spot[trade], expiry),
   };
   const isJump = american ? movesBoundary : turnsDrift(problem);
-  const restarts = regimeChanges(problem, trade, isJump);
+  const restarts = regimeChanges(problem, volatility, isJump);
   return restarts.length === 0 ? problem : { ...problem, restarts };
 }
 
@@ -56,28 +110,29 @@ function turnsDrift(problem: OneFactorProblem): IsJump {
   return (before, after) => Math.abs(after - before) * problem.expiry > Math.sqrt(totalVariance(problem));
 }
 
-/** A jump of the short rate by a percentage point, or of volatility by a seventh, moves an exercise boundary all at once. */
+/** A jump of the short rate by a percentage point, or of volatility by 15 %, moves an exercise boundary at once. */
 const RATE_JUMP = 0.01;
 const VOLATILITY_JUMP = 0.15;
 
 /**
- * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts again there, with the damped,
- * short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little else.
+ * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts again there, with the
+ * damped, short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little
+ * else.
  */
 function regimeChanges(
-  { dividends, diffusion }: OneFactorProblem,
-  { underlying, volatility, expiry, exercise }: Trade,
+  { dividends, diffusion, rates, expiry, american, spots }: OneFactorProblem,
+  volatility: Volatility,
   isRateJump: IsJump,
 ): readonly number[] {
-  const dates = jumps(underlying.rates, isRateJump);
-  if (volatility.kind === "deterministic" && exercise.kind === "american")
+  const dates = jumps(rates, isRateJump);
+  if (volatility.kind === "deterministic" && american)
     dates.push(
       ...jumps(
         volatility.sigma,
         (before, after) => Math.abs(after - before) >= VOLATILITY_JUMP * Math.min(before, after),
       ),
     );
-  dates.push(...jumpsInTime(diffusion, underlying.spot, expiry));
+  dates.push(...jumpsInTime(diffusion, spots[0], expiry));
   const isNew = (time: number, i: number): boolean =>
     time < expiry &&
     dates.indexOf(time) === i &&
@@ -98,17 +153,13 @@ function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
   return times.filter((_, i) => isJump(values[i], values[i + 1]));
 }
 
-export function payoffProfile(payoff: Payoff): PayoffProfile {
-  switch (payoff.kind) {
-    case "vanilla":
-      return vanillaPayoff(payoff.right, payoff.strike);
-    case "digital":
-      return digitalPayoff(payoff.right, payoff.strike, payoff.cash);
-    case "expression":
-      return expressionPayoff(payoff);
-    default:
-      return payoff satisfies never;
-  }
+function payoffProfile(columns: TradeColumns, trade: number): PayoffProfile {
+  if (columns.payoff[trade] === PAYOFF.expression) return expressionPayoff(columns.expressionOf(trade));
+  const right = columns.sign[trade] > 0 ? "call" : "put";
+  const strike = columns.strike[trade];
+  return columns.payoff[trade] === PAYOFF.vanilla
+    ? vanillaPayoff(right, strike)
+    : digitalPayoff(right, strike, columns.cash[trade]);
 }
 
 /** Formulas compile once however many trades carry them; bounded, since a stream may bring new ones for ever. */
@@ -127,7 +178,7 @@ const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "l
 
 /** Prices at which σ(S) is looked at for jumps: parts of the spot, from 1/LOOKED_UP_TO to as many times it. */
 const LOOKED_UP_TO = 32;
-const LOOKS = Array.from({ length: 513 }, (_, i) => LOOKED_UP_TO ** (i / 256 - 1));
+const LOOKS = Float64Array.from({ length: 513 }, (_, i) => LOOKED_UP_TO ** (i / 256 - 1));
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
 const MOMENTS = Array.from({ length: 129 }, (_, i) => i / 128);
 const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
@@ -139,23 +190,26 @@ const jumpsInPrice = lastUsed((key: string): readonly number[] => {
   const prices = LOOKS.map((part) => part * spot);
   if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices);
   const times = FEW_MOMENTS.map((part) => start + part * life);
-  return times.flatMap((time) => jumpsBetween((price) => diffusion.sigma(price, time), prices));
+  const jumps: number[] = [];
+  onColumn(diffusion.sigma, prices, times, (values, time) =>
+    jumps.push(...jumpsBetween((price) => diffusion.sigma(price, time), prices, values)),
+  );
+  return jumps;
 });
 
 function localDiffusion(
   { expression, added = 0, start = 0 }: Volatility & { kind: "local" },
-  { underlying, expiry }: Trade,
+  spot: number,
+  expiry: number,
 ): Diffusion {
   const diffusion = localVolatilities(expression);
-  const { spot } = underlying;
   if (diffusion.kind === "local")
     return { ...diffusion, shift: added, jumps: jumpsInPrice(JSON.stringify([spot, 0, 0, expression])) };
   const jumps = jumpsInPrice(JSON.stringify([spot, start, expiry, expression])).length > 0;
   return { ...diffusion, shift: added, start, jumps };
 }
 
-function diffusionOf(trade: Trade): Diffusion {
-  const { volatility } = trade;
+function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diffusion {
   switch (volatility.kind) {
     case "deterministic":
       return { kind: "deterministic", sigma: volatility.sigma };
@@ -170,14 +224,14 @@ function diffusionOf(trade: Trade): Diffusion {
     case "surface":
       return { kind: "surface", surface: volatility.surface, shift: volatility.added ?? 0 };
     case "local":
-      return localDiffusion(volatility, trade);
+      return localDiffusion(volatility, spot, expiry);
     default:
       return volatility satisfies never;
   }
 }
 
 /** Remembers what `make` made of the last few texts. A pure function of its argument, whatever it remembers. */
-function lastUsed<T>(make: (text: string) => T, size = 64): (text: string) => T {
+function lastUsed<T>(make: (text: string) => T, size = 1024): (text: string) => T {
   const known = new LastUsed<string, T>(size);
   return (text) => known.getOrMake(text, make);
 }

@@ -137,6 +137,11 @@ describe("a trade that cannot be used says where and why", () => {
     [{ strike: Number.POSITIVE_INFINITY }, "trades[0].strike: expected a positive number, got Infinity"],
     [{ id: undefined }, "trades[0].id: expected a name (a string that is not empty), got nothing"],
     [{ id: 7 }, "trades[0].id: expected a name (a string that is not empty), got 7"],
+    [
+      { underlying: undefined, underlyings: ["ACME", "BETA"] },
+      "trades[0].underlyings: no method prices a trade on several underlyings yet; " +
+        'expected one, by its name: "underlying": "ACME"',
+    ],
     [{ stirke: 3 }, 'trades[0].stirke: unknown field (did you mean "strike"?)'],
     [{ underlying: "ACNE" }, 'trades[0].underlying: unknown underlying "ACNE" (did you mean "ACME"?)'],
     [{ payoff: "putt" }, 'trades[0].payoff: expected "call" or "put", got "putt" (did you mean "put"?)'],

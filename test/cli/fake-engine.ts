@@ -2,17 +2,19 @@
 import { failedResult, type ParsedTrade, type Scenarios, type Trade, type TradeResult } from "../../src/book/index.ts";
 import { explainBook } from "../../src/pricing/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
-import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
+import type { Engine, EngineOptions, ExplainRunOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
+
+type Asked = EngineOptions & (Partial<RunOptions> | ExplainRunOptions);
 
 export interface FakeEngine {
   readonly open: OpenEngine;
   /** What the command asked for. */
-  readonly asked: (EngineOptions & Partial<RunOptions>)[];
+  readonly asked: Asked[];
   readonly closed: () => number;
 }
 
 export function fakeEngine(batchSize = 100): FakeEngine {
-  const asked: (EngineOptions & Partial<RunOptions>)[] = [];
+  const asked: Asked[] = [];
   let closed = 0;
   const open: OpenEngine = async (options) => {
     const engine: Engine = {

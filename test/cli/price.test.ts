@@ -342,6 +342,17 @@ describe("options", () => {
     expect(engine.closed()).toBe(1);
   });
 
+  test("--method goes before the book's own, which the engine sees with the book", async () => {
+    const input = file("method.json", { ...two, method: "closed-form" });
+    const first = await feynkac(["price", input]);
+    expect(first.engine.asked).toMatchObject([{ method: undefined }]);
+    const second = await feynkac(["price", input, "--method", "fdm"]);
+    expect(second.engine.asked).toMatchObject([{ method: "fdm" }]);
+    const third = await feynkac(["price", input, "--method", "pde"]);
+    expect(third.status).toBe(2);
+    expect(third.stderr).toMatch("Allowed choices are auto, closed-form, deterministic, fdm.");
+  });
+
   test("f64 on WebGPU is emulated, and the summary says so", async () => {
     for (const precision of ["f64", "f32x2"]) {
       const args = ["--backend", "webgpu", "--precision", precision];

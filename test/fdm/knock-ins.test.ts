@@ -11,7 +11,7 @@ import {
   type OneFactorProblem,
   type MonitoredLevel,
 } from "../../src/fdm/index.ts";
-import { windowOf } from "../../src/fdm/execute/instance.ts";
+import { windowOf } from "../../src/fdm/read/window.ts";
 import { lessCash } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";

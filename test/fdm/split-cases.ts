@@ -14,7 +14,7 @@ import {
   type Resolution,
   shiftedProblem,
 } from "../../src/fdm/index.ts";
-import { windowOf } from "../../src/fdm/execute/instance.ts";
+import { windowOf } from "../../src/fdm/read/window.ts";
 import { nodeAt } from "../../src/fdm/mesh/mesh.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../../src/fdm/time/flags.ts";
 import { mayShare, type Split, teamCapacity, type TeamSplit } from "../../src/fdm/execute/split.ts";

@@ -3,7 +3,7 @@
  * of the test runner.
  */
 import { grids, type OneFactorProblem } from "../../src/fdm/index.ts";
-import { hasObstacle } from "../../src/fdm/execute/instance.ts";
+import { hasObstacle } from "../../src/fdm/mesh/payoff-table.ts";
 import { nodeAt } from "../../src/fdm/mesh/mesh.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { mayBePaired } from "./split-cases.ts";

@@ -1,6 +1,6 @@
 /**
- * The corners that are particular to CUDA, on the GPU or else in the emulator, against the interpreter and bit for bit: without
- * contraction every operation rounds as IEEE 754 says. The rest of the language: test/conformance.
+ * The corners that are particular to CUDA, on the GPU or else in the emulator, against the interpreter and bit for bit:
+ * without contraction every operation rounds as IEEE 754 says. The rest of the language: test/conformance.
  */
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { runCase } from "../conformance/run.ts";

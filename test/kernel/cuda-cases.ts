@@ -1,4 +1,7 @@
-/** What conformance does not reach because it is particular to CUDA: partial warps, much shared memory, C++'s undefined corners. */
+/**
+ * What conformance does not reach because it is particular to CUDA: partial warps, much shared memory, C++'s undefined
+ * corners.
+ */
 import { i32, kernel, kernelFromSource, read, real, u32, write } from "../../src/kernel/index.ts";
 import { type ConformanceCase, i32s, pairs, range, u32s, uniforms, words } from "../conformance/case.ts";
 
@@ -243,7 +246,9 @@ const muchShared: ConformanceCase = {
   args: ({ real, zeros }) => ({ u: real(range(64)), out: zeros(192) }),
 };
 
-/** A loop that ends when one item has counted far enough in a buffer: the others must load it anew after each barrier. */
+/**
+ * A loop that ends when one item has counted far enough in a buffer: the others must load it anew after each barrier.
+ */
 const countdown: ConformanceCase = {
   name: "what one item stores before a barrier the others load after it",
   kernel: kernel({

@@ -1,12 +1,13 @@
 /**
- * Generated CUDA C++ is what nvcc accepts, for every architecture that matters, and what it makes of the pricing kernels.
- * No GPU is needed. FEYNKAC_PROGRAMS sets how many generated kernels there are (40), FEYNKAC_SEED which ones.
+ * Generated CUDA C++ is what nvcc accepts, for every architecture that matters, and what it makes of the pricing
+ * kernels. No GPU is needed. FEYNKAC_PROGRAMS sets how many generated kernels there are (40), FEYNKAC_SEED which ones.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/team.ts";
 import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
 import { solverKernel } from "../../src/fdm/execute/item/kernel.ts";
+import { kernelVolatility } from "../../src/fdm/operator/read-volatility.ts";
 import { teamKernel } from "../../src/fdm/execute/team/kernel.ts";
 import {
   bool,
@@ -59,7 +60,8 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
     if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
     expect(found).toHaveLength(2 * pricingKernels.length * ARCHITECTURES.length);
     const workgroup = found.filter(({ kernel }) => kernel.includes("workgroup"));
-    // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in f64.
+    // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in
+    // f64.
     expect(workgroup.filter(({ stack }) => stack >= 40)).toEqual([]);
     expect(found.filter(({ kernel, spilled }) => kernel.includes("black") && spilled > 0)).toEqual([]);
   }, 180_000);
@@ -91,7 +93,7 @@ const pricingKernels: readonly Kernel[] = [
     ...variant,
     shape: "formula",
     closed: false,
-    volatility: formula("0.3 * (S / 100) ** -0.5", ["S", "t"]),
+    volatility: kernelVolatility(formula("0.3 * (S / 100) ** -0.5", ["S", "t"])).shape,
   }),
 ];
 

@@ -1,4 +1,7 @@
-/** The text of generated CUDA C++, without a compiler. What nvcc makes of it: cuda-nvcc.test.ts; what it computes: conformance. */
+/**
+ * The text of generated CUDA C++, without a compiler. What nvcc makes of it: cuda-nvcc.test.ts; what it computes:
+ * conformance.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PrecisionError } from "../../src/errors.ts";

@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 
 import { KernelError } from "../../src/errors.ts";
-import { canonicalText, formula, formulaVariables, kernel, lower, real, write } from "../../src/kernel/index.ts";
+import {
+  canonicalText,
+  fn,
+  formula,
+  formulaVariables,
+  kernel,
+  lower,
+  onColumn,
+  real,
+  write,
+} from "../../src/kernel/index.ts";
 
 describe("formula", () => {
   it("evaluates on the host as JavaScript does", () => {
@@ -38,6 +48,37 @@ describe("formula", () => {
   it("says which variables are used", () => {
     expect([...formulaVariables("S*S + 1", ["S", "t"])]).toEqual(["S"]);
     expect([...formulaVariables("sqrt(t) * S", ["S", "t"])].toSorted()).toEqual(["S", "t"]);
+  });
+
+  it.each([
+    "0.2 + 0.1*exp(-S/100)*(1 + 0.1*t)",
+    "S > 100 && t < 0.5 ? max(S, 3, t) : -S % 7",
+    "(S > 100 || t > 0.5) * 0.3 + !t",
+    "t > 0.5 ? 2**t : S^0.5 - 3",
+    "(S > 100) == (t > 0.5)",
+    "(S > 100) == 1",
+    "sqrt(S) + atan2(S, t) - pi",
+    "t",
+    "0.25",
+    "S",
+    "S < 100",
+    "log(S - 100) * t",
+  ])("gives a column of values to the bit, and in its order: %s", (text) => {
+    const f = formula(text, ["S", "t"]);
+    const prices = Float64Array.of(0, 1, 99.9, 100, 100.1, 250);
+    const seen: number[] = [];
+    // Another column in between, of another length, changes nothing.
+    onColumn(f, prices, [0, 0.5, 0.75, 2], (values, t) => {
+      onColumn(f, Float64Array.of(3, 4), [9], (inner) => expect(inner[1]).toBe(f(4, 9)));
+      seen.push(t);
+      expect([...values]).toEqual(Array.from(prices, (S) => f(S, t)));
+    });
+    expect(seen).toEqual([0, 0.5, 0.75, 2]);
+  });
+
+  it("a column of any other function is that of its calls", () => {
+    const product = fn({ name: "product", params: [real, real], body: ([x, y]) => x * y });
+    onColumn(product, Float64Array.of(2, 3), [5], (values) => expect([...values]).toEqual([10, 15]));
   });
 
   it("is inlined into kernels like any function", () => {

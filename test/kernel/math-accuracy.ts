@@ -1,6 +1,6 @@
 /**
- * The functions of src/kernel/math against mpmath (test/fixtures/math), and how to compute them in several ways. Free of the
- * test runner.
+ * The functions of src/kernel/math against mpmath (test/fixtures/math), and how to compute them in several ways. Free
+ * of the test runner.
  */
 import type { CompileOptions, Device } from "../../src/device/device.ts";
 import {
@@ -34,8 +34,8 @@ const binary = new Set(["pow", "atan2"]);
 /** Bounds in ulps, of f64 and f32 where arithmetic is IEEE 754's: 2, and 4 for the normal distribution. */
 const strict = (name: string): number => (/^(normal|inverse)/.test(name) ? 4 : 2);
 /**
- * On WebGPU. WGSL allows division 2.5 ulps, contracts products and sums as it likes, and may flush subnormal numbers to 0,
- * so that errors below the smallest normal number do not count. With every product contracted that can be and every
+ * On WebGPU. WGSL allows division 2.5 ulps, contracts products and sums as it likes, and may flush subnormal numbers to
+ * 0, so that errors below the smallest normal number do not count. With every product contracted that can be and every
  * quotient off by up to 2 ulps, simulated, no error here exceeded 3.6 ulps. CUDA contracts, too, but rounds quotients.
  */
 const loose = (name: string): number => strict(name) + 2;
@@ -50,7 +50,9 @@ export function casesOf(name: string, precision: Precision): MathCase[] {
   });
 }
 
-/** At the pairs next to the arguments of f64, which are others: the function in f64 is 200 times more exact than pairs. */
+/**
+ * At the pairs next to the arguments of f64, which are others: the function in f64 is 200 times more exact than pairs.
+ */
 function pairCases(name: string): MathCase[] {
   return casesOf(name, "f64")
     .map((one) => {
@@ -60,7 +62,10 @@ function pairCases(name: string): MathCase[] {
     .filter(({ x, y, expected }) => [x, y, expected].every(isWholePair));
 }
 
-/** A number of f32's range whose products are good to 48 bits, too: their smallest parts are normal numbers (LIMITATIONS.md). */
+/**
+ * A number of f32's range whose products are good to 48 bits, too: their smallest parts are normal numbers
+ * (LIMITATIONS.md).
+ */
 const isWholePair = (x: number): boolean => x === 0 || (Math.abs(x) >= 2 ** -78 && Math.abs(x) < 2 ** 127);
 
 export const newReals = (precision: Precision, values: readonly number[]): Reals =>

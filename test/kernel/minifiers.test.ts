@@ -1,4 +1,7 @@
-/** What build tools make of kernels: the same results, and the same IR where they only rename; or an error that names the tool. */
+/**
+ * What build tools make of kernels: the same results, and the same IR where they only rename; or an error that names
+ * the tool.
+ */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

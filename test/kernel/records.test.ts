@@ -1,4 +1,6 @@
-/** Records in the front end: what they become, what is refused and in which words, and what JavaScript makes of them. */
+/**
+ * Records in the front end: what they become, what is refused and in which words, and what JavaScript makes of them.
+ */
 import { runInThisContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { KernelError, SpecError } from "../../src/errors.ts";

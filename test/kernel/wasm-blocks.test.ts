@@ -1,4 +1,7 @@
-/** Runs of loads and stores of neighbouring words, which become whole vectors (emit/wasm/blocks.ts), against the interpreter bit for bit. */
+/**
+ * Runs of loads and stores of neighbouring words, which become whole vectors (emit/wasm/blocks.ts), against the
+ * interpreter bit for bit.
+ */
 import { describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { i32, type Kernel, kernel, type Precision, read, real, write } from "../../src/kernel/index.ts";

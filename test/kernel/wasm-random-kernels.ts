@@ -1,4 +1,7 @@
-/** Random kernels, as text: nested conditions and loops over uniform and varying values, breaks, continues, block-scoped locals. */
+/**
+ * Random kernels, as text: nested conditions and loops over uniform and varying values, breaks, continues, block-scoped
+ * locals.
+ */
 
 /** A small linear congruential generator: the same kernels on every run. */
 export class Dice {

@@ -1,7 +1,6 @@
 /** How far the reference cases come out from their published or recomputed values, and how far they may. */
 import type { Device } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
-import type { Method } from "../../src/pricing/index.ts";
 import { type ReferenceTrade, referenceTrades, results } from "./reference.ts";
 
 /** A deterministic drift of 20 standard deviations: the closed form prices it, the mesh only says that it cannot well. */
@@ -30,9 +29,12 @@ export interface ReferenceError {
   readonly honest: boolean;
 }
 
+/** The methods that all of the cases are compared by. */
+export type ComparedMethod = "auto" | "fdm";
+
 export interface ReferenceOptions {
   readonly precision: Precision;
-  readonly method: Method;
+  readonly method: ComparedMethod;
 }
 
 /** In the order of `trades`. One that has no price is infinitely wrong, and its `id` says why. */

@@ -43,7 +43,10 @@ describe("options that no compiler has looked at", () => {
     [{}, "device: missing"],
     [{ device: new PlainDevice(), greek: "all" }, "greek: unknown option; expected one of device, precision, greeks"],
     [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "grid" or "none"'],
-    [{ device: new PlainDevice(), method: "pde" }, 'method: got "pde", expected "auto" or "fdm"'],
+    [
+      { device: new PlainDevice(), method: "pde" },
+      'method: got "pde", expected one of "auto", "closed-form", "deterministic", "fdm"',
+    ],
   ])("%j", async (options, message) => {
     await expect(collected(parsed(1), options as never)).rejects.toThrow(message);
   });

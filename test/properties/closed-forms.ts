@@ -118,7 +118,10 @@ export function oneTouch({ spot, rate, yield: q, volatility, expiry }: Lognormal
   return term(mu + lambda, eta * z) + term(mu - lambda, eta * (z - 2 * lambda * s));
 }
 
-/** A strike this many times the spot; what is left of a call there is below 1e-10 of the spot for the volatilities drawn. */
+/**
+ * A strike this many times the spot; what is left of a call there is below 1e-10 of the spot for the volatilities
+ * drawn.
+ */
 const FAR = 50;
 
 /** A call or put under dS = (r − q)·S dt + sigma·S^beta dW, absorbed at zero, beta < 1 (Schroder 1989). */

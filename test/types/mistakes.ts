@@ -1,6 +1,6 @@
 /**
- * Mistakes that the TypeScript compiler finds: after each `// error:` the line and what the compiler says about it there; nothing else is
- * wrong. Compiled by mistakes.test.ts, and by nothing else.
+ * Mistakes that the TypeScript compiler finds: after each `// error:` the line and what the compiler says about it
+ * there; nothing else is wrong. Compiled by mistakes.test.ts, and by nothing else.
  */
 import { openDevice, parseBook, priceBook, solve } from "feynkac";
 import {

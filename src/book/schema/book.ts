@@ -1,9 +1,10 @@
 /** A whole book, as written. */
 import * as z from "zod";
+import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
 import { scenariosSchema } from "./scenarios.ts";
 import { tradeSchema } from "./trade.ts";
-import { asOf, formsOf, list, object, valuesOf } from "./values.ts";
+import { asOf, formsOf, list, object, valuesOf, word } from "./values.ts";
 
 export const bookSchema = object({
   /** Where an editor finds the format's JSON Schema. */
@@ -12,6 +13,7 @@ export const bookSchema = object({
   market: marketSchema,
   trades: list(tradeSchema, "a list of trades"),
   scenarios: scenariosSchema.optional(),
+  method: word(...METHOD_NAMES).optional(),
 });
 
 /** A book as plain data: what `parseBook` accepts, and what its JSON text would say. */

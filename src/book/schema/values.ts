@@ -139,7 +139,9 @@ export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[
   return z.array(item, expected(what)).min(min, expected(what)).meta({ description: what });
 }
 
-/** Whatever the names, one schema for every value. A Map, so that no name (`__proto__`, `constructor`) means anything. */
+/**
+ * Whatever the names, one schema for every value. A Map, so that no name (`__proto__`, `constructor`) means anything.
+ */
 export function mapOf<T, I>(
   item: Schema<T, I>,
   what: string,
@@ -177,8 +179,8 @@ type SchemasOf<F> = Extract<
 >;
 
 /**
- * One of several forms, told apart by a look at the value, so that errors speak of the form that was meant (a plain union
- * could only say that none of them fits).
+ * One of several forms, told apart by a look at the value, so that errors speak of the form that was meant (a plain
+ * union could only say that none of them fits).
  */
 export function choose<const F extends Forms<unknown>>(
   what: string,

@@ -8,8 +8,8 @@ export interface BenchOptions extends EngineOptions, Pick<RunOptions, "greeks" |
 }
 
 /**
- * `feynkac bench`: how fast this machine prices American puts with Greeks. The first run, which compiles, is not counted;
- * the fastest of the next three is.
+ * `feynkac bench`: how fast this machine prices American puts with Greeks. The first run, which compiles, is not
+ * counted; the fastest of the next three is.
  */
 export async function bench(
   options: BenchOptions,
@@ -31,8 +31,9 @@ export async function bench(
   const first = await once();
   const best = Math.min(await once(), await once(), await once());
   const rate = Math.round(options.trades / best).toLocaleString("en-US");
+  const count = options.trades.toLocaleString("en-US");
   terminal.stdout.write(
-    `${options.trades.toLocaleString("en-US")} American puts, ${engine.precision}, greeks ${greeks}, on ${engine.device.name}\n` +
+    `${count} American puts, ${engine.precision}, greeks ${greeks}, on ${engine.device.name}\n` +
       `${rate} options a second (${best.toFixed(3)} s; the first run, with compiling, ${first.toFixed(3)} s)\n`,
   );
   return EXIT.ok;

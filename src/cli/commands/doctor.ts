@@ -54,13 +54,14 @@ function host(): Finding[] {
   const [cpu] = cpus();
   const shared = typeof SharedArrayBuffer === "function";
   const simd = WebAssembly.validate(SIMD_MODULE);
+  const memory = `${(totalmem() / 2 ** 30).toFixed(1)} GiB`;
   return [
     { what: "feynkac", state: "ok", detail: packageVersion() },
     { what: "node", state: "ok", detail: `${process.version} on ${process.platform}-${process.arch}` },
     {
       what: "processor",
       state: "ok",
-      detail: `${cpu?.model.trim() ?? "unknown"}, ${cores} ${cores === 1 ? "thread" : "threads"}, ${(totalmem() / 2 ** 30).toFixed(1)} GiB of memory`,
+      detail: `${cpu?.model.trim() ?? "unknown"}, ${cores} ${cores === 1 ? "thread" : "threads"}, ${memory} of memory`,
     },
     shared
       ? { what: "SharedArrayBuffer", state: "ok", detail: "the CPU back end uses every core" }

@@ -22,7 +22,8 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
 }
 
 /**
- * `feynkac explain`: two books, or one in two markets, and why the one is worth more than the other. Both are held in memory.
+ * `feynkac explain`: two books, or one in two markets, and why the one is worth more than the other. Both are held in
+ * memory.
  * @returns the exit status
  * @throws CliError | BookError input that cannot be used; DeviceUnavailableError; AbortError when interrupted
  */
@@ -69,14 +70,14 @@ function requestsOf(
 }
 
 async function readWhole(request: InputRequest): Promise<Book> {
-  const { asOf, scenarios, market, trades, close } = await openInput(request);
+  const { asOf, scenarios, method, market, trades, close } = await openInput(request);
   try {
     const all: Book["trades"][number][] = [];
     for await (const parsed of trades) {
       request.signal.throwIfAborted();
       all.push(parsed);
     }
-    return { asOf, scenarios, market, trades: all };
+    return { asOf, scenarios, method, market, trades: all };
   } finally {
     close();
   }
@@ -137,6 +138,6 @@ function summary(
   const listed = results.length - explained - failed;
   const others = listed > 0 ? `, ${listed.toLocaleString("en-US")} new, gone or changed` : "";
   const failures = failed > 0 ? `, ${failed.toLocaleString("en-US")} not explained` : "";
-  const trades = explained === 1 ? "trade" : "trades";
-  return `${explained.toLocaleString("en-US")} ${trades} explained in ${seconds.toFixed(2)} s${others}${failures}; ${device.name}, ${precision}\n`;
+  const trades = `${explained.toLocaleString("en-US")} ${explained === 1 ? "trade" : "trades"}`;
+  return `${trades} explained in ${seconds.toFixed(2)} s${others}${failures}; ${device.name}, ${precision}\n`;
 }

@@ -1,4 +1,4 @@
-import type { ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
+import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
 import { EXIT } from "../failure.ts";
@@ -13,6 +13,7 @@ import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
+  readonly method?: MethodName | undefined;
   readonly market: string | undefined;
   readonly inputFormat: InputFormat | undefined;
   readonly format: OutputFormat | undefined;
@@ -69,14 +70,9 @@ async function run({ input, engine, output, format: name, options, terminal, sig
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
     await output.write(await format.begin({ asOf: input.asOf, device: engine.device, scenarios: input.scenarios }));
-    const { precision, greeks, accuracy } = options;
-    for await (const results of engine.priceTrades(trades, input, {
-      precision,
-      greeks,
-      accuracy,
-      signal,
-      onProgress,
-    })) {
+    const { precision, greeks, accuracy, method } = options;
+    const run = { precision, greeks, accuracy, signal, onProgress, ...(method === undefined ? {} : { method }) };
+    for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
       const rows = trades.pair(results);
       for (const { trade, result } of rows) totals.add(trade, result);

@@ -5,8 +5,8 @@ export interface TextColumn {
 }
 
 /**
- * Lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of the left-aligned columns are cut
- * at `most` characters, at the end, with an ellipsis.
+ * Lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of the left-aligned columns
+ * are cut at `most` characters, at the end, with an ellipsis.
  */
 export function alignColumns(
   columns: readonly TextColumn[],
@@ -29,7 +29,10 @@ export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonl
   );
 }
 
-/** The columns to leave out, so that the others fit into `room`: of those that can be done without, the first to go first. */
+/**
+ * The columns to leave out, so that the others fit into `room`: of those that can be done without, the first to go
+ * first.
+ */
 export function tooMuch(
   columns: readonly TextColumn[],
   widths: readonly number[],

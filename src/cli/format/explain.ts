@@ -30,11 +30,14 @@ export const EXPLAIN_NUMBERS = {
 const FIRST = ["id", "status", ...EXPLAIN_NUMBERS.first] as const;
 export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
 
-/** RFC 4180 with LF line ends: numbers in full, a column a term, moves of the market with "move." before their names. */
+/**
+ * RFC 4180 with LF line ends: numbers in full, a column a term, moves of the market with "move." before their names.
+ */
 export function* explainCsv(report: ExplainReport): Generator<string> {
   const terms = termNames(report);
   const moves = EXPLAIN_MOVES.map((name) => `move.${name}`);
-  yield `${[...FIRST, ...terms, "unexplained", ...moves, ...EXPLAIN_NUMBERS.last, "warnings", "reason", "error"].join(",")}\n`;
+  const columns = [...FIRST, ...terms, "unexplained", ...moves, ...EXPLAIN_NUMBERS.last, "warnings", "reason", "error"];
+  yield `${columns.join(",")}\n`;
   for (const row of report.results) yield `${cellsOf(row, terms).map(cell).join(",")}\n`;
 }
 

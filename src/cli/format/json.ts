@@ -13,7 +13,8 @@ export function jsonFormat(): ResultFormat {
   return {
     begin: ({ asOf, device, scenarios }) => {
       const head = [["asOf", asOf], ["device", device], ...(scenarios === undefined ? [] : [["scenarios", scenarios]])];
-      return `{\n${head.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`).join("")}  "results": [`;
+      const fields = head.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
+      return `{\n${fields.join("")}  "results": [`;
     },
     rows: (rows) =>
       rows
@@ -24,6 +25,7 @@ export function jsonFormat(): ResultFormat {
         })
         .join(""),
     end: ({ priced, failed, totals }: RunEnd) =>
-      `${first ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n  "totals": ${JSON.stringify(totals)}\n}\n`,
+      `${first ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n` +
+      `  "totals": ${JSON.stringify(totals)}\n}\n`,
   };
 }

@@ -2,7 +2,9 @@ import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed } from "./numbers.ts";
 
-/** The totals under every scenario: for each currency, date and rate shift one table, spot down and volatility across. */
+/**
+ * The totals under every scenario: for each currency, date and rate shift one table, spot down and volatility across.
+ */
 export function scenarioTables(scenarios: Scenarios | undefined, totals: readonly CurrencyTotals[]): string[] {
   if (scenarios === undefined) return [];
   return totals.flatMap((total) =>

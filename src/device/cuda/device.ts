@@ -42,6 +42,21 @@ export interface CudaDeviceSettings {
   readonly exactMemory: boolean;
 }
 
+/**
+ * An NVIDIA GPU through CUDA: a `Device` that can also measure device time, record launches as a graph, and lend itself
+ * to other libraries of the toolkit. `openDevice({ backend: "cuda" })` opens one.
+ *
+ * @example
+ * import { DeviceUnavailableError, openDevice } from "feynkac";
+ *
+ * try {
+ *   using device = await openDevice({ backend: "cuda" });
+ *   const buffer = device.createBuffer("f64", 1024);
+ *   const milliseconds = await device.timed(() => device.write(buffer, new Float64Array(1024)));
+ * } catch (error) {
+ *   if (!(error instanceof DeviceUnavailableError)) throw error;
+ * }
+ */
 export class CudaDevice implements Device {
   readonly backend = "cuda";
   readonly name: string;
@@ -64,6 +79,7 @@ export class CudaDevice implements Device {
   #announceLoss: (reason: string) => void = () => {};
   #disposed = false;
 
+  /** @internal */
   constructor(session: Session, compiler: Compiler, { info, exactMemory }: CudaDeviceSettings) {
     this.info = info;
     this.name = `${info.name} (CUDA)`;
@@ -112,7 +128,11 @@ export class CudaDevice implements Device {
     return new CudaKernel(kernel, loaded, made ? performance.now() - start : 0);
   }
 
-  /** Compiles IR that has no kernel in the kernel language behind it. */
+  /**
+   * Compiles IR that has no kernel in the kernel language behind it.
+   *
+   * @internal
+   */
   async compileIr(kernel: Kernel, ir: KernelIR, fma: "contract" | "exact" = "contract"): Promise<CompiledKernel> {
     this.#assertUsable();
     const start = performance.now();

@@ -10,6 +10,7 @@ import { listRefusals, openFirst } from "./library/open.ts";
 import { type ToolkitLibrary, toolkitPlaces } from "./library/toolkit-places.ts";
 import type { Driver } from "./driver.ts";
 
+/** A library of the CUDA toolkit, and the functions of it that are called. */
 export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
   /** What a person calls it: "cuBLAS". */
   readonly title: string;

@@ -2,6 +2,7 @@
 import { deviceAttribute } from "./ffi/driver-devices.ts";
 import { type Driver, unavailable } from "./driver.ts";
 
+/** A GPU as the driver describes it. */
 export interface CudaDeviceInfo {
   /** What `openDevice({ backend: "cuda", device })` takes. */
   readonly index: number;

@@ -35,6 +35,7 @@ export function capture(session: Session, record: () => void): number {
   }
 }
 
+/** Launches that were recorded once and run again as a whole; from `CudaDevice.record`. */
 export interface LaunchSequence extends Disposable {
   readonly disposed: boolean;
   /**

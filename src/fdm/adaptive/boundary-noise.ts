@@ -1,12 +1,15 @@
 import { fn, real } from "../../kernel/index.ts";
 import { integrate } from "../../market/index.ts";
 import { isKnockedIn } from "../problem/barriers.ts";
-import type { Grid } from "../execute/instance.ts";
+import type { Grid } from "../execute/grid.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
-import { totalDrift, totalVariance } from "../problem/one-factor.ts";
+import { type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 
 /** A part of J·h² that holds what else estimates leave uncovered, of 4,000 random options (design/accuracy.md). */
 const NOISE = 0.06;
+
+/** Whether there is noise in a row, and whether a formula tells how much. */
+const KIND = { none: 0, known: 1, unknown: 2 } as const;
 
 /**
  * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in
@@ -16,42 +19,78 @@ const NOISE = 0.06;
  *                   life.
  *
  * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes
- * up and down as B moves from node to node: no two meshes tell how much. B is that of
- * Barone-Adesi and Whaley (1987) for mean coefficients; P is that of a Brownian motion in ln S. No noise where early
- * exercise is never optimal; undefined for payoffs whose boundary no formula tells.
+ * up and down as B moves from node to node: no two meshes tell how much. B is that of Barone-Adesi and Whaley (1987)
+ * for mean coefficients; P is that of a Brownian motion in ln S. No noise where early exercise is never optimal.
  */
-export function boundaryNoise({
-  problem,
-  mesh,
-}: Pick<Grid, "problem" | "mesh">): ((spot: number) => number) | undefined {
-  const { payoff, american, expiry } = problem;
-  // A payoff that jumps is exercised at its kink, a node.
-  if (!american || payoff.jumps) return () => 0;
-  if (payoff.exerciseSide === "unknown") return undefined;
-  const sign = payoff.exerciseSide === "high" ? 1 : -1;
-  const strike = sign > 0 ? payoff.kinks[0] : payoff.exercised(0);
-  const rate = integrate(problem.rates, expiry) / expiry;
-  const carry = totalDrift(problem) / expiry;
-  const variance = totalVariance(problem);
-  const boundary = exerciseBoundary({ sign, strike, rate, carry, variance, expiry });
-  if (boundary === undefined) return () => 0;
-  const cell = cellOf(mesh, boundary);
-  const h = nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
-  const gain = rate * (boundary - strike) - carry * boundary;
-  const atBoundary = (NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary);
-  const deviation = Math.sqrt(variance);
-  const drift = carry * expiry - 0.5 * variance;
-  const reach = (spot: number, level: number, side: 1 | -1): number =>
-    hitProbability(side * Math.log(level / spot), side * drift, deviation);
-  const exercised = (spot: number): number => atBoundary * reach(spot, boundary, sign);
-  return (spot) => {
-    if (isKnockedIn(problem, spot)) return exercised(spot);
+export class BoundaryNoise {
+  readonly #kind: Uint8Array;
+  readonly #boundary: Float64Array;
+  /** Of a spot at the boundary. */
+  readonly #noise: Float64Array;
+  /** Of ln S over the life. */
+  readonly #drift: Float64Array;
+  readonly #deviation: Float64Array;
+
+  constructor(rows: number) {
+    this.#kind = new Uint8Array(rows);
+    this.#boundary = new Float64Array(rows);
+    this.#noise = new Float64Array(rows);
+    this.#drift = new Float64Array(rows);
+    this.#deviation = new Float64Array(rows);
+  }
+
+  /** Puts in what depends on a row's mesh. */
+  set(row: number, { problem, mesh }: Pick<Grid, "problem" | "mesh">): void {
+    const { payoff, american, expiry } = problem;
+    this.#kind[row] = KIND.none;
+    // A payoff that jumps is exercised at its kink, a node.
+    if (!american || payoff.jumps) return;
+    if (payoff.exerciseSide === "unknown") {
+      this.#kind[row] = KIND.unknown;
+      return;
+    }
+    const sign = payoff.exerciseSide === "high" ? 1 : -1;
+    const strike = sign > 0 ? payoff.kinks[0] : payoff.exercised(0);
+    const rate = integrate(problem.rates, expiry) / expiry;
+    const carry = totalDrift(problem) / expiry;
+    const variance = totalVariance(problem);
+    const boundary = exerciseBoundary({ sign, strike, rate, carry, variance, expiry });
+    if (boundary === undefined) return;
+    const cell = cellOf(mesh, boundary);
+    const h = nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
+    const gain = rate * (boundary - strike) - carry * boundary;
+    this.#kind[row] = KIND.known;
+    this.#boundary[row] = boundary;
+    this.#noise[row] = (NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary);
+    this.#drift[row] = carry * expiry - 0.5 * variance;
+    this.#deviation[row] = Math.sqrt(variance);
+  }
+
+  /** Whether no formula tells a row's boundary. */
+  isUnknown(row: number): boolean {
+    return this.#kind[row] === KIND.unknown;
+  }
+
+  /** The noise of a row at a spot; 0 where it is unknown. */
+  at(row: number, problem: OneFactorProblem, spot: number): number {
+    if (this.#kind[row] !== KIND.known) return 0;
+    if (isKnockedIn(problem, spot)) return this.#ofAlive(row, problem, spot);
     // First to a level, and from there to the boundary.
     let max = 0;
     for (const { side, level } of problem.knockIns?.levels ?? [])
-      max = Math.max(max, reach(spot, level, side === "up" ? 1 : -1) * exercised(level));
+      max = Math.max(max, this.#reach(row, spot, level, side === "up" ? 1 : -1) * this.#ofAlive(row, problem, level));
     return max;
-  };
+  }
+
+  #ofAlive(row: number, { payoff }: OneFactorProblem, spot: number): number {
+    const side = payoff.exerciseSide === "high" ? 1 : -1;
+    return this.#noise[row] * this.#reach(row, spot, this.#boundary[row], side);
+  }
+
+  /** The probability that the spot comes to a level within the life. */
+  #reach(row: number, spot: number, level: number, side: 1 | -1): number {
+    return hitProbability(side * Math.log(level / spot), side * this.#drift[row], this.#deviation[row]);
+  }
 }
 
 interface Terms {

@@ -1,12 +1,12 @@
 /**
  * Kernel functions that apply conditions by number: adapters, generated, since there may be any number of conditions.
  */
-import { functionFromSource, i32, type KernelFunction, real } from "../../kernel/index.ts";
+import { type FunctionSpec, functionFromSource, i32, real } from "../../kernel/index.ts";
 import type { GivenCondition } from "../problem/conditions.ts";
 import { type Given, numberAdapter, stateParams } from "../problem/functions.ts";
-import type { RegionCode } from "../operator/equation-variant.ts";
+import type { IsJump, JumpTarget, Pointwise, RegionCode } from "../operator/equation-variant.ts";
 
-type Environment = Record<string, KernelFunction<any, any>>;
+type Environment = Record<string, FunctionSpec>;
 
 const STATE = "t, S, parameters, pitch, instance";
 /** How far from its edge a region still is: a node on the edge may have been rounded to its other side. */
@@ -71,7 +71,7 @@ export function regionFunctions(conditions: readonly GivenCondition[]): RegionCo
  * (t, S, …, k, u) → { value, ok }: exercise and knock-outs on dates, by the number of the condition; u where that
  * is neither.
  */
-export function pointwiseFunction(conditions: readonly GivenCondition[]): KernelFunction<any, any> | undefined {
+export function pointwiseFunction(conditions: readonly GivenCondition[]): Pointwise | undefined {
   const env: Environment = {};
   const cases = conditions.flatMap((condition, k) => {
     if (condition.kind === "jump" || condition.dates === undefined) return [];
@@ -98,7 +98,7 @@ export function pointwiseFunction(conditions: readonly GivenCondition[]): Kernel
 /** (t, S, …, k) → where S jumps to under condition k; and whether k is a jump. Undefined where there are none. */
 export function jumpFunctions(
   conditions: readonly GivenCondition[],
-): { readonly jump: KernelFunction<any, number>; readonly isJump: KernelFunction<any, any> } | undefined {
+): { readonly jump: JumpTarget; readonly isJump: IsJump } | undefined {
   const jumps = conditions.flatMap((condition, k) => (condition.kind === "jump" ? [{ k, to: condition.to }] : []));
   if (jumps.length === 0) return undefined;
   const env: Environment = Object.fromEntries(jumps.map(({ k, to }) => [`to${k}`, numberAdapter(to)]));

@@ -9,7 +9,7 @@ import { Launch, type InstanceValues } from "./launch.ts";
 import { timeDependentWords } from "../problem/forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../../turns.ts";
-import { KEPT_FACTORS, MAX_VARIANTS, type SolverVariant, variantName } from "./variant.ts";
+import { KEPT_FACTORS, MAX_VARIANTS, type SolverVariant, variantKey } from "./variant.ts";
 import { solverKernel } from "./item/kernel.ts";
 import { teamKernel } from "./team/kernel.ts";
 import { sliceWords } from "../operator/surface.ts";
@@ -122,10 +122,7 @@ export class BatchSolver implements Disposable {
       const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], homogeneous);
       return this.device.compile(kernel, { precision: this.precision });
     };
-    // Each formula is a kernel of its own; a stream may bring any number of them, and the device remembers them by
-    // content.
-    if (variant.volatility !== undefined) return compile();
-    const name = `${split} ${homogeneous} ${variantName(variant)}`;
+    const name = `${split} ${homogeneous} ${variantKey(variant)}`;
     return this.kernels.getOrMake(name, compile);
   }
 
@@ -142,7 +139,7 @@ export class BatchSolver implements Disposable {
       homogeneous: split === "item" && keepsFactors(instance) && this.hasRoomForRows(grid, capacity),
       points: grid.problem.spots.length > 1,
       capacity,
-      ...(formula === undefined ? {} : { volatility: formula }),
+      ...(formula === undefined ? {} : { volatility: formula.shape }),
     };
   }
 
@@ -234,13 +231,13 @@ function grouped(instances: readonly Instance[]): number[][] {
   const volatilities = new Map<unknown, number>();
   const indicesLike = ({ grid, formula, surface, reading }: Instance): number[] => {
     const byTime = byReading[reading];
-    const shared = formula ?? surface?.surface;
+    const shared = formula?.shape.key ?? surface?.surface;
     let groups = byTime.get(grid.time.key);
     if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
     let key = grid.key;
     if (shared !== undefined) {
       if (!volatilities.has(shared)) volatilities.set(shared, volatilities.size);
-      key += ` ${volatilities.get(shared)} ${grid.problem.spots[0]}`;
+      key += ` ${volatilities.get(shared)} ${surface === undefined ? "" : grid.problem.spots[0]}`;
     }
     let members = groups.get(key);
     if (members === undefined) groups.set(key, (members = []));

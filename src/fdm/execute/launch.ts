@@ -1,16 +1,21 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../../device/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "../read/interpolation.ts";
-import { type Grid, hasObstacle, type Instance, readableFrom, type Table, windowOf } from "./instance.ts";
+import type { Grid } from "./grid.ts";
+import { keptRows, neededFlags } from "./launch-flags.ts";
+import { hasObstacle, type Table } from "../mesh/payoff-table.ts";
+import type { Instance } from "./instance.ts";
+import { readableFrom, windowOf } from "../read/window.ts";
 import { flagsOfKept } from "../time/kept-factors.ts";
 import { timeDependentExercise, timeDependentWords } from "../problem/forward.ts";
 import type { KinkedMesh } from "../mesh/mesh.ts";
 import { isKnockedIn } from "../problem/barriers.ts";
-import { coefficientCount, dividendWords, eventWords, putCoefficients, solvedBy } from "../operator/coefficients.ts";
-import { BARRIERS, DIVIDEND, REFACTOR, runsOfSteps } from "../time/flags.ts";
-import { CLOSED_WORDS, coefficientWords } from "../operator/read-coefficients.ts";
+import { coefficientCount, putCoefficients, solvedBy } from "../operator/coefficients.ts";
+import { runsOfSteps } from "../time/flags.ts";
+import { CLOSED_WORDS } from "../operator/read-coefficients.ts";
 import { EXERCISED, pointWords } from "../read/point.ts";
 import { type Split, teams } from "./split.ts";
+import { putVolatilities, volatilityWords } from "../operator/read-volatility.ts";
 import { SurfaceTable } from "../operator/surface-table.ts";
 
 /** What has been read of an instance's solution, in the currency. */
@@ -129,7 +134,7 @@ export class Launch {
   }
 
   start(): void {
-    const { grid, formula } = this.instances[0];
+    const { grid } = this.instances[0];
     const { table, coefficients, starts } = this.packed;
     const { device, element } = this.memory;
     this.out = this.buffer(element, this.outputs * this.pitch);
@@ -145,7 +150,6 @@ export class Launch {
         points: this.points,
         obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
         firstExercised: grid.firstExercised,
-        scale: formula === undefined ? 1 : grid.problem.spots[0],
         table: this.filled(element, table.used()),
         coefficients: this.filled(element, coefficients.used()),
         flags: this.filled("i32", runs),
@@ -197,11 +201,12 @@ export class Launch {
     );
   }
 
-  /** The launch's table, `words` of it to be filled; the surface, where there is one, comes after. */
+  /** The launch's table, `words` of it to be filled; the surface, or spots and literals of formulas, come after. */
   private takeTable(words: number): Float64Array | Float32Array {
-    const { surface, pitch } = this;
-    const table = this.packed.table.take(words + (surface?.words(pitch) ?? 0));
+    const { surface, pitch, instances } = this;
+    const table = this.packed.table.take(words + (surface?.words(pitch) ?? volatilityWords(instances[0]) * pitch));
     surface?.fill(table.subarray(words), pitch);
+    putVolatilities(table.subarray(words), pitch, instances);
     return table;
   }
 
@@ -339,63 +344,4 @@ const tableOf = ({ grid }: Instance): Table => grid.table as Table;
 /** The value before a knock-in is numbered after that of the trade itself. */
 function numbering({ problem, mesh }: Grid, spot: number): number {
   return isKnockedIn(problem, spot) ? 0 : mesh.count;
-}
-
-/** Rows of coefficients a step has, by what its flag says. */
-function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number, perDividend: number): number {
-  return (
-    ((flag & REFACTOR) !== 0 ? perFactorisation : 0) +
-    ((flag & BARRIERS) !== 0 ? perBarrierDate : 0) +
-    ((flag & DIVIDEND) !== 0 ? perDividend : 0)
-  );
-}
-
-function perBarrierDate({ grid }: Instance): number {
-  return eventWords(grid.problem);
-}
-
-function perFactorisation({ grid }: Instance): number {
-  return coefficientWords(grid.problem.diffusion.kind === "formula");
-}
-
-/** The flags without the factorisations that would repeat the one before in every instance. */
-function neededFlags(instances: readonly Instance[]): Int32Array {
-  const { time } = instances[0].grid;
-  const rows = perFactorisation(instances[0]);
-  if (time.homogeneous || instances[0].formula !== undefined || instances[0].surface !== undefined) return time.flags;
-  const barrierRows = perBarrierDate(instances[0]);
-  let [row, before] = [barrierRows, -1];
-  return time.flags.map((flag, step) => {
-    // After a date of barriers other nodes are cut off.
-    const cut = step > 0 && (time.flags[step - 1] & BARRIERS) !== 0;
-    const repeats =
-      before >= 0 && !cut && instances.every(({ coefficients }) => sameRows(coefficients as Float64Array, before, row));
-    before = row;
-    row += rowsOf(flag, rows, barrierRows, dividendWords(instances[0].grid.problem));
-    return repeats ? flag & ~REFACTOR : flag;
-  });
-}
-
-function sameRows(coefficients: Float64Array, before: number, row: number): boolean {
-  for (let k = 0; k < 4; k++) if (coefficients[before + k] !== coefficients[row + k]) return false;
-  return true;
-}
-
-/**
- * Which of the rows of coefficients that instances have a launch with these flags reads; undefined where instances have
- * none yet.
- */
-function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
-  if (instance.coefficients === undefined) return undefined;
-  const barrierRows = perBarrierDate(instance);
-  const kept = Array.from({ length: barrierRows }, (_, k) => k);
-  let row = barrierRows;
-  instance.grid.time.flags.forEach((flag, step) => {
-    const own = (flag & REFACTOR) !== 0 ? perFactorisation(instance) : 0;
-    const count = rowsOf(flag, own, barrierRows, dividendWords(instance.grid.problem));
-    const read = (flags[step] & REFACTOR) === 0 ? 0 : own;
-    for (let k = 0; k < count; k++) if (k < read || k >= own) kept.push(row + k);
-    row += count;
-  });
-  return kept;
 }

@@ -2,16 +2,18 @@ import type { Device } from "../../device/index.ts";
 import { Turns } from "../../turns.ts";
 
 /**
- * How far `solve` has come, in stages of time steps of all entries, companions for error estimates and
- * extrapolation included.
+ * How far `solve` has come, in stages of time steps of all entries. The coarser solutions for error estimates and
+ * extrapolation are included.
  */
 export interface SolveProgress {
+  /** Stages that are done. */
   readonly done: number;
+  /** Stages in total. */
   readonly total: number;
 }
 
 export interface PaceOptions {
-  /** Ends the solution: `solve` throws its reason. */
+  /** Ends the solution between two launches: `solve` throws its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Called while the solution goes on, and when it is complete. */
   readonly onProgress?: ((progress: SolveProgress) => void) | undefined;

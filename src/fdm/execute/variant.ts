@@ -1,4 +1,5 @@
-import { bool, type FunctionOf, i32, read, real, record, write } from "../../kernel/index.ts";
+import { bool, i32, read, real, record, write } from "../../kernel/index.ts";
+import type { VolatilityShape } from "../operator/read-volatility.ts";
 
 /**
  * How early exercise is treated; "dates": at some ends of steps only; "time-dependent": as Brennan and Schwartz do, for
@@ -36,10 +37,14 @@ export interface SolverVariant {
   /** Most nodes an instance may have. */
   readonly capacity: number;
   /** σ(S, t), for the shape "formula". */
-  readonly volatility?: FunctionOf<(spot: number, time: number) => number>;
+  readonly volatility?: VolatilityShape;
 }
 
-/** Two variants without a formula are the same if their names are. */
+/** Two variants are the same if these are. */
+export const variantKey = (variant: SolverVariant): string =>
+  variant.volatility === undefined ? variantName(variant) : `${variantName(variant)} ${variant.volatility.key}`;
+
+/** What a variant is called; the same for all formulas. */
 export function variantName(variant: SolverVariant): string {
   const {
     exercise,
@@ -75,7 +80,6 @@ export const solverParams = {
   windows: i32,
   points: i32,
   obstacleColumn: i32,
-  scale: real,
   firstExercised: bool,
   table: read(real),
   coefficients: read(real),

@@ -1,5 +1,5 @@
 import { integrate } from "../../market/index.ts";
-import type { Grid } from "../execute/instance.ts";
+import type { Grid } from "../execute/grid.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { totalDrift, totalVariance, volatilityAt, volatilityOver } from "../problem/one-factor.ts";
 import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";

@@ -240,3 +240,9 @@ export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   for (let i = 0; i < count; i++) nodes[i] = mesh.nodes[2 * i];
   return { count, nodes };
 }
+
+/** The first node at or above a price, of a mesh that ascends. */
+export function firstFrom(mesh: Mesh, price: number): number {
+  const cell = cellOf(mesh, price);
+  return nodeAt(mesh, cell) >= price ? cell : cell + 1;
+}

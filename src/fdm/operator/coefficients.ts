@@ -1,7 +1,7 @@
 import { integrate, type PiecewiseConstant } from "../../market/index.ts";
 import type { DiscreteDividend } from "../../market/index.ts";
 import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
-import type { Grid } from "../execute/instance.ts";
+import type { Grid } from "../execute/grid.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";

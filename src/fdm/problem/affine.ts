@@ -1,44 +1,48 @@
 import { SpecError } from "../../errors.ts";
 
-/** A dividend on one date, > 0 years from today: the spot falls by S·proportional + cash; each 0 unless given. */
+/** A dividend on one date: the spot S falls by S·proportional + cash. */
 export interface PaidDividend {
+  /** Years from today, > 0. */
   readonly time: number;
+  /** An amount; 0 by default. */
   readonly cash?: number;
+  /** A fraction of the spot; 0 by default. */
   readonly proportional?: number;
 }
 
+/** What `affineDividends` takes: constant rates, and dividends that together are worth less than the spot. */
 export interface AffineSpec {
   /** Today's, > 0. */
   readonly spot: number;
-  /** Continuously compounded. */
+  /** Per year, continuously compounded. */
   readonly rate: number;
-  /** 0 unless given. */
+  /** Per year, continuously compounded; 0 by default. */
   readonly dividendYield?: number;
-  /** In any order. All of them count, those after expiry, too: leave out what is not to. */
+  /** In any order. All of them count, including those after expiry: leave out those that are not to count. */
   readonly dividends: readonly PaidDividend[];
 }
 
 /**
- * The coordinate in which dividends leave no jumps (Bühler 2010; Egloff 2010, eqs 6–14):
+ * The coordinate in which dividends cause no jumps (Bühler 2010; Egloff 2010, eqs 6–14):
  *
  *   x = (S − D)/(F − D),   S(t, x) = R(t)·(s·x + A(t)),   F − D = s·R(t),   D = R(t)·A(t),
  *
- * with dividends αᵢ + βᵢ·S at τᵢ, the growth R(t) = e^{(r−q)t}·Π_{τᵢ≤t}(1 − βᵢ), what is still to be paid A(t) =
- * Σ_{τᵢ>t} αᵢ/R(τᵢ), and s the spot less all of it. F is the forward, and x a martingale from 1 on, without drift: V_t
- * + XX·V_xx − rV = 0.
+ * for dividends αᵢ + βᵢ·S at τᵢ. R(t) = e^{(r−q)t}·Π_{τᵢ≤t}(1 − βᵢ) is the growth, A(t) = Σ_{τᵢ>t} αᵢ/R(τᵢ) is what is
+ * still to be paid, and s is the spot less all of it. F is the forward, and x is a martingale that starts at 1, without
+ * drift: V_t + XX·V_xx − rV = 0.
  *
- * Formulas are those of `solve`: an axis x, and t. `conditions` has the dates, which the time grid wants as lines.
+ * Formulas are those of `solve`: of an axis x, and t. `dates` gives the dates, which the time grid needs as lines.
  */
 export interface AffineCoordinate {
-  /** s·R(0) = s, by which a derivative in S is one in x. */
+  /** s·R(0) = s: ∂V/∂S = ∂V/∂x / scale. */
   readonly scale: number;
   /** F(t), on a dividend's date after it. */
   forward(t: number): number;
-  /** D(t), the worth of the dividends after t, at t. */
+  /** D(t): the value at t of the dividends after t. */
   floor(t: number): number;
   /** S(t, x). */
   spotAt(t: number, x: number): number;
-  /** x of a spot at t; of a formula of parameters ("K") the formula for it, for ends and points of the axis. */
+  /** x of a spot at t. Of a formula of parameters ("K") it is the formula for x, for ends and points of the axis. */
   coordinateAt(t: number, spot: number): number;
   coordinateAt(t: number, spot: string): string;
   /**
@@ -47,20 +51,21 @@ export interface AffineCoordinate {
    */
   inSpot(formula: string): string;
   /**
-   * The coefficient xx of a volatility of S, a formula in S and t: ½(σ(t, S)·S/(F − D))², none at S ≤ 0 (Egloff's eq.
-   * 11).
+   * The coefficient xx for a volatility of S, which is a formula in S and t: ½(σ(t, S)·S/(F − D))², and zero where S ≤
+   * 0 (Egloff's eq. 11).
    */
   diffusion(volatility: string): string;
-  /** x of S = 0 today, the lowest there is: the spot may fall below what is still to be paid. */
+  /** x of S = 0 today, the lowest value: the spot may fall below what is still to be paid. */
   readonly lowest: number;
   /**
-   * The dates inside (0, `expiry`) as a condition, none if there are none: the time grid begins again there, and a spot
-   * that cannot pay a dividend is zero from then on, V = `value`, a formula in t. `early` adds a moment before each, at
-   * which a right may be used that is worth less after it.
+   * The dates inside (0, `expiry`) as a condition of `solve`; empty if there are none. The time grid starts again at
+   * each of them. A spot too low to pay a dividend is zero from then on, where V is `value`, a formula in t. `early`
+   * adds a line just before each date, at which a right may be exercised that is worth less after it.
    */
   dates(expiry: number, value: string, early?: "early"): DatesCondition[];
 }
 
+/** A condition of `solve` that `AffineCoordinate.dates` gives. */
 export interface DatesCondition {
   readonly kind: "knock-out";
   readonly below: string;
@@ -79,9 +84,18 @@ interface Dated {
 }
 
 /**
- * Verified: test/fdm/affine, against Black's formula on x, the reference cases of Bühler's and of the spot model, and
- * jump conditions.
- * @throws SpecError no number where one belongs; dividends worth as much as the spot, or one that takes all of it
+ * The affine coordinate of a spot with discrete dividends, for `solve`. docs/pde.md shows a whole problem.
+ *
+ * Verified: test/fdm/affine, against Black's formula in x, the reference cases of Bühler's model and of the spot model,
+ * and jump conditions.
+ *
+ * @param spec spot, rate, yield (per year) and dividends (times in years).
+ * @throws SpecError if a number is missing, if the dividends are worth as much as the spot, or if one takes all of it.
+ * @example
+ * import { affineDividends } from "feynkac/fdm";
+ *
+ * const x = affineDividends({ spot: 100, rate: 0.03, dividends: [{ time: 0.5, cash: 2 }] });
+ * console.log(x.forward(1).toFixed(4), x.spotAt(0, 1).toFixed(4), x.scale.toFixed(4)); // 101.0152 100.0000 98.0298
  */
 export function affineDividends(spec: AffineSpec): AffineCoordinate {
   const { spot } = spec;

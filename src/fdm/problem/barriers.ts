@@ -127,3 +127,7 @@ export function crossingPrice({ level }: MonitoredLevel, { cash, proportional }:
 export function liveSideOf({ side, level }: MonitoredLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }
+
+/** Whether a problem has barriers or knock-ins. */
+export const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
+  barriers !== undefined || knockIns !== undefined;

@@ -6,12 +6,14 @@ import type { CoordinateName } from "../mesh/axis-mesh.ts";
 /** A number, or a formula of the parameters, evaluated once for each entry of the batch: "1.5*K". */
 export type Quantity = number | string;
 
-/** A function in the kernel language: it may use `Math`, `gpu` and what it is given, nothing around it. */
+/**
+ * A function in the kernel language: it may use `Math`, `gpu` and its arguments, and nothing from the surrounding code.
+ */
 export type KernelCode<N extends string, R> = (state: Readonly<Record<N, number>>, gpu: Gpu) => R;
 
 /**
- * A number in every state: a function of the state in the kernel language, a formula string, or a constant. The state
- * is t (years from today), the axis and the parameters, all by name.
+ * A number in every state: a function of the state in the kernel language, a formula, or a constant. The state is t
+ * (years from today), the axis and the parameters, by name.
  */
 export type StateFunction<N extends string> = KernelCode<N, number> | string | number;
 
@@ -19,9 +21,8 @@ export type StateFunction<N extends string> = KernelCode<N, number> | string | n
 export type CoefficientName<A extends string> = A extends string ? `${A}${A}` | A | "V" | "source" : never;
 
 /**
- * Coefficients by name. TypeScript alone does not object to a property too many in what a function returns: `C`, the
- * names that it does return, are
- * there to be judged.
+ * Coefficients by name. TypeScript alone does not object to an excess property of what a function returns. `C`, the
+ * names that it does return, is there to be checked.
  */
 export type Coefficients<A extends string, C extends string> = {
   readonly [K in C]?: K extends CoefficientName<A>
@@ -42,43 +43,47 @@ export type EquationCoefficients<A extends string, N extends string, C extends s
   | KernelCode<N, Coefficients<A, C>>
   | { readonly [K in CoefficientName<A>]?: StateFunction<N> };
 
+/** A point of the axis near which nodes are dense or aligned. */
 export interface AxisPoint {
   /** A value of the axis. */
   readonly at: Quantity;
   /**
-   * Whether it falls on a node (the default: kinks, continuous barriers), midway between two (jumps of the payoff,
-   * barriers on dates), or anywhere.
+   * Where it lies: on a node (the default; for kinks and continuous barriers), midway between two (for jumps of the
+   * payoff and barriers on dates), or anywhere.
    */
   readonly align?: Alignment | "none";
   /** Whether nodes are dense around it; true by default. */
   readonly concentrate?: boolean;
 }
 
+/** The axis of a problem and its mesh. */
 export interface Axis {
+  /** The lower end, in units of the axis. */
   readonly from: Quantity;
+  /** The upper end. */
   readonly to: Quantity;
-  /** 201 by default. */
+  /** 201 by default. Odd if there is a second mesh (`errorEstimate`, `extrapolate`). */
   readonly nodes?: number;
   /**
-   * In which derivatives are discretised, x = S or x = ln S; "linear" by default. The equation, boundaries and all else
-   * are written in S either way.
+   * The coordinate in which derivatives are discretised: "linear", x = S (the default), or "log", x = ln S. The
+   * equation, the boundaries and everything else are written in S either way.
    */
   readonly coordinate?: CoordinateName;
   /** Strikes, barriers, spots; a quantity alone is { at: quantity }. */
   readonly points?: readonly (Quantity | AxisPoint)[];
-  /** How nodes are concentrated around points; "sinh" by default. */
+  /** How nodes are concentrated around points: "sinh" (the default), "tanh" or "uniform". */
   readonly density?: DensityKind;
-  /** Of the dense part about a point, in units of the coordinate; a twentieth of the axis by default. */
+  /** The width of the dense part around a point, in units of the coordinate; by default a twentieth of the axis. */
   readonly width?: Quantity;
 }
 
 /**
- * What holds at an end of an axis.
+ * The condition at an end of an axis.
  *
- *   linear          ∂²V/∂S² = 0, whatever the coordinate: the equation without its second derivative. The default.
- *   zero-curvature  ∂²V/∂x² = 0 in the coordinate x
- *   dirichlet       V = value
- *   neumann         ∂V/∂S = slope
+ * * `linear`: ∂²V/∂S² = 0, whatever the coordinate: the equation without its second derivative. The default.
+ * * `zero-curvature`: ∂²V/∂x² = 0 in the coordinate x.
+ * * `dirichlet`: V = value.
+ * * `neumann`: ∂V/∂S = slope.
  */
 export type Boundary<N extends string> =
   | { readonly kind: "linear" }
@@ -89,16 +94,17 @@ export type Boundary<N extends string> =
 /**
  * How V ≥ payoff is solved for in each stage.
  *
- *   penalty             Forsyth & Vetzal (2002): policy iteration with a large penalty; wherever the exercise region
- *                       is. The default.
- *   brennan-schwartz    Brennan & Schwartz (1977): projection during substitution; exact if the region is one interval
- *                       at the `side`, fastest
- *   operator-splitting  Ikonen & Toivanen (2004): a multiplier carried from step to step; second order in time, at the
- *                       cost of one solution
+ * * `penalty`: policy iteration with a large penalty (Forsyth & Vetzal 2002), for any exercise region. The default.
+ * * `brennan-schwartz`: projection during substitution (Brennan & Schwartz 1977). Fastest, and exact if the region is
+ *   one interval at the `side`.
+ * * `operator-splitting`: a multiplier carried from step to step (Ikonen & Toivanen 2004), for any region, at the cost
+ *   of one solution; of first order in time, as measured here.
  */
 export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splitting";
 
-/** Conditions on one date are applied backward in time, in the order they are listed. */
+/**
+ * What holds on dates or over time. Conditions on one date are applied backward in time, in the order they are listed.
+ */
 export type Condition<N extends string> =
   | {
       /** V ≥ payoff: at all times, or on the dates `at`. At most one. */
@@ -129,7 +135,10 @@ export type Condition<N extends string> =
       readonly until?: Quantity;
     };
 
-/** `rannacherSteps`: steps after expiry and each date that are replaced by two half steps of implicit Euler. */
+/**
+ * The time-stepping scheme. `rannacherSteps` is the number of steps after expiry and each date that are replaced by two
+ * half steps of implicit Euler.
+ */
 export type SchemeChoice =
   | { readonly kind: "implicit-euler" }
   | { readonly kind: "crank-nicolson"; readonly rannacherSteps?: number }
@@ -141,47 +150,52 @@ export type SchemeChoice =
  *
  *   ∂V/∂t + a(t, S) ∂²V/∂S² + b(t, S) ∂V/∂S + c(t, S) V + d(t, S) = 0,   V(expiry, S) = terminal(S),
  *
- * for an axis named S and coefficients SS = a, S = b, V = c, source = d. A specification: plain data and functions, no
- * device. `A` is the axis' name, `P` the parameters', `C` those of what the equation returns.
+ * for an axis named S and coefficients SS = a, S = b, V = c, source = d. It is a specification: plain data and
+ * functions, without a device. `A` is the name of the axis, `P` those of the parameters, `C` those of what the equation
+ * returns.
  */
 export interface EquationProblem<A extends string, P extends string = never, C extends string = CoefficientName<A>> {
   /** One axis, by name. */
   readonly axes: OnlyAxis<A>;
   /** Run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
   readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
+  /** The coefficients, as one function or as a formula for each. Those left out are zero. */
   readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>, C>;
+  /** V at expiry. */
   readonly terminal: StateFunction<NoInfer<"t" | A | P>>;
   /** Years, > 0. */
   readonly expiry: Quantity;
+  /** The conditions at the ends of the axis; `{ kind: "linear" }` by default. */
   readonly boundaries?: {
     readonly [K in NoInfer<A>]?: {
       readonly low?: Boundary<NoInfer<"t" | A | P>>;
       readonly high?: Boundary<NoInfer<"t" | A | P>>;
     };
   };
+  /** Exercise, jumps and knock-outs. */
   readonly conditions?: readonly Condition<NoInfer<"t" | A | P>>[];
   /** Crank–Nicolson with two Rannacher steps by default. */
   readonly scheme?: SchemeChoice;
   /** Time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
   readonly steps?: number;
   /**
-   * Step lengths double so many times, less one, on the way from expiry or a date: 1 is uniform. By default 1, and more
-   * for exercise at all times, whose boundary moves like the square root of the time to expiry.
+   * Steps start small after expiry and double grading − 1 times (at most twice after other dates); 1 is uniform. The
+   * default is 1, and more for exercise at all times, because the exercise boundary moves like √time near expiry.
    */
   readonly grading?: number;
-  /** Richardson's extrapolation, from a solution with half the steps, or half the intervals, or one of each. */
+  /** Richardson extrapolation, from a solution with half the steps, half the intervals, or both. */
   readonly extrapolate?: "time" | "space" | "both";
   /**
-   * Whether to judge the error by a second solution, with half the steps and half the intervals; an extrapolation
-   * judges it by itself.
+   * Whether to estimate the error by a second solution with half the steps and half the intervals. An extrapolation
+   * estimates it by itself.
    */
   readonly errorEstimate?: boolean;
   /**
-   * Where drift outweighs diffusion between nodes: "fitted" (the default) raises diffusion until the matrix is an
-   * M-matrix, so that no oscillation is possible, at the cost of first order there; "central" leaves it.
+   * Where drift dominates diffusion between nodes: "fitted" (the default) raises diffusion until the matrix is an
+   * M-matrix, so that the solution does not oscillate and the scheme is of first order there. "central" leaves it.
    */
   readonly convection?: "fitted" | "central";
-  /** "f64" by default: f32x2, emulated double, on WebGPU. */
+  /** "f64" by default, which is f32x2, emulated double, on WebGPU. */
   readonly precision?: Precision;
 }
 

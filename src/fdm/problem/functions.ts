@@ -4,8 +4,9 @@ import {
   errorInFunction,
   formula,
   functionFromSource,
+  type FunctionResult,
+  type FunctionSpec,
   i32,
-  type KernelFunction,
   type KernelIR,
   type Lifted,
   liftLiterals,
@@ -14,8 +15,10 @@ import {
   type ResultKind,
   resultOf,
   runWithin,
+  type RealFunction,
   userFunction,
 } from "../../kernel/index.ts";
+import type { EquationCoefficients, StateNumber } from "../operator/equation-variant.ts";
 import { shownType } from "./checks.ts";
 
 /** What functions of a problem are given: the state, and behind the user's parameters their own literals. */
@@ -26,15 +29,18 @@ export interface State {
   readonly literals: number[];
 }
 
-/** A function of the state as the user gave it, with the place it stands at. */
-export interface Given {
+/** A function of numbers of the state, then of literals. */
+type StateFunction = RealFunction<FunctionResult>;
+
+/** A function of the state as the user gave it, with the place it stands at; it gives a T. */
+export interface Given<T = number> {
   readonly path: string;
   /** Of t, the axis, the parameters and the function's literals, in this order. */
-  readonly call: KernelFunction<any, any>;
+  readonly call: FunctionSpec;
   /** The arguments of `call` inside an adapter. */
   readonly args: string;
   /** Its value, or values by name, in f64 on the host; NaN where a loop did not end. */
-  readonly at: (...state: readonly number[]) => any;
+  readonly at: (...state: readonly number[]) => T;
   readonly dependsOnTime: boolean;
 }
 
@@ -68,7 +74,10 @@ export function givenNumber(path: string, value: unknown, state: State): Given {
 }
 
 /** A function with its literals among those of the state. */
-function taken(state: State, { call, values }: Pick<Lifted, "call" | "values">): Pick<Given, "call" | "args"> {
+function taken(
+  state: State,
+  { call, values }: Pick<Lifted<FunctionResult>, "call" | "values">,
+): Pick<Given, "call" | "args"> {
   state.literals.push(...values);
   return { call, args: argumentsText(state, values.length) };
 }
@@ -93,7 +102,7 @@ function remedyFor(kind: ResultKind, expected: string, names: readonly string[])
     : `return ${expected}`;
 }
 
-function numberFunction(path: string, value: unknown, names: readonly string[]): KernelFunction<any, any> {
+function numberFunction(path: string, value: unknown, names: readonly string[]): StateFunction {
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new SpecError(`${path}: got ${value}, expected a finite number`);
     return formula(String(value), names);
@@ -106,7 +115,7 @@ function numberFunction(path: string, value: unknown, names: readonly string[]):
 /**
  * The equation's coefficients: which there are, and a function that returns them as the object the user names them in.
  */
-export interface GivenEquation extends Given {
+export interface GivenEquation extends Given<Readonly<Record<string, number>>> {
   /** a, b, c, d: the text that reads each from `k`, what the user's function returned; "0.0" where there is none. */
   readonly reads: Readonly<Record<"a" | "b" | "c" | "d", string>>;
   /** Names as the user knows them, for messages. */
@@ -119,7 +128,7 @@ export function givenEquation(equation: unknown, axis: string, state: State): Gi
   const { names } = state;
   const labels = { a: `${axis}${axis}`, b: axis, c: "V", d: "source" };
   const parts = typeof equation === "function" ? undefined : partsOf(equation, labels, names);
-  const fn: KernelFunction<any, any> =
+  const fn: StateFunction =
     parts === undefined ? userFunction(names, equation as never, path) : composed(parts, names.length);
   const known: readonly string[] = Object.values(labels);
   const kind = resultOf(fn, "f64");
@@ -137,8 +146,9 @@ export function givenEquation(equation: unknown, axis: string, state: State): Gi
   const reads = { a: text(labels.a), b: text(labels.b), c: text(labels.c), d: text(labels.d) };
   if (parts !== undefined) return { path, ...liftedParts(parts, state), reads, labels };
   const fields = [...kind.keys()];
-  const byName = (values: Float64Array): object => Object.fromEntries(fields.map((name, k) => [name, values[k]]));
-  const lifted = liftLiterals(
+  const byName = (values: Float64Array): Readonly<Record<string, number>> =>
+    Object.fromEntries(fields.map((name, k) => [name, values[k]]));
+  const lifted = liftLiterals<FunctionResult>(
     fn,
     fields.map((name) => `k.${name}`),
     LOOP_BUDGET,
@@ -147,7 +157,7 @@ export function givenEquation(equation: unknown, axis: string, state: State): Gi
 }
 
 /** Functions by the names of the coefficients. */
-type Parts = readonly (readonly [name: string, call: KernelFunction<any, any>])[];
+type Parts = readonly (readonly [name: string, call: StateFunction])[];
 
 function partsOf(equation: unknown, labels: GivenEquation["labels"], names: readonly string[]): Parts {
   if (typeof equation !== "object" || equation === null)
@@ -162,11 +172,11 @@ function partsOf(equation: unknown, labels: GivenEquation["labels"], names: read
 }
 
 /** One function of `count` values of the state; each part takes its own literals behind them. */
-function composed(parts: Parts, count: number): KernelFunction<any, any> {
+function composed(parts: Parts, count: number): StateFunction {
   const state = Array.from({ length: count }, (_, k) => `x${k}`);
   const all = [...state];
   const fields = parts.map(([key, { params }], k) => {
-    const own = params.slice(count).map((_: unknown, l: number) => `l${all.length + l}`);
+    const own = params.slice(count).map((_, l) => `l${all.length + l}`);
     all.push(...own);
     return `${key}: f${k}(${[...state, ...own].join(", ")})`;
   });
@@ -179,8 +189,8 @@ function composed(parts: Parts, count: number): KernelFunction<any, any> {
 }
 
 /** The parts' literals are among those of the state, one part after the other. */
-function liftedParts(parts: Parts, state: State): Pick<Given, "call" | "args" | "at" | "dependsOnTime"> {
-  const lifted = parts.map(([, part]) => liftLiterals(part, ["k"], LOOP_BUDGET));
+function liftedParts(parts: Parts, state: State): Pick<GivenEquation, "call" | "args" | "at" | "dependsOnTime"> {
+  const lifted = parts.map(([, part]) => liftLiterals<FunctionResult>(part, ["k"], LOOP_BUDGET));
   const call = composed(
     parts.map(([key], k) => [key, lifted[k].call]),
     state.names.length,
@@ -188,13 +198,13 @@ function liftedParts(parts: Parts, state: State): Pick<Given, "call" | "args" | 
   const hosts = parts.map(([, part], k) => onHost(part, lifted[k], ([value]) => value));
   return {
     ...taken(state, { call, values: lifted.flatMap(({ values }) => values) }),
-    at: (...values) => Object.fromEntries(parts.map(([key], k) => [key, hosts[k].at(...values) as number])),
+    at: (...values) => Object.fromEntries(parts.map(([key], k) => [key, hosts[k].at(...values)])),
     dependsOnTime: hosts.some(({ dependsOnTime }) => dependsOnTime),
   };
 }
 
 /** A kernel function (t, S, parameters, pitch, instance) → number. */
-export function numberAdapter({ call, args, path }: Given): KernelFunction<any, number> {
+export function numberAdapter({ call, args, path }: Given): StateNumber {
   return functionFromSource({
     name: path,
     params: stateParams,
@@ -204,7 +214,7 @@ export function numberAdapter({ call, args, path }: Given): KernelFunction<any, 
 }
 
 /** A kernel function (t, S, parameters, pitch, instance) → { a, b, c, d }. */
-export function equationAdapter({ call, args, reads }: GivenEquation): KernelFunction<any, any> {
+export function equationAdapter({ call, args, reads }: GivenEquation): EquationCoefficients {
   return functionFromSource({
     name: "equation",
     params: stateParams,
@@ -216,18 +226,21 @@ export function equationAdapter({ call, args, reads }: GivenEquation): KernelFun
 }
 
 /** What is found out about a function by lowering it alone. */
-function onHost(
-  fn: KernelFunction<any, any>,
-  { ir, values }: Lifted,
-  resultOf: (values: Float64Array) => unknown,
-): Pick<Given, "at" | "dependsOnTime"> {
+function onHost<T>(
+  fn: StateFunction,
+  { ir, values }: Lifted<FunctionResult>,
+  resultOf: (values: Float64Array) => T,
+): Pick<Given<T>, "at" | "dependsOnTime"> {
   const literals = Object.fromEntries(values.map((value, k) => [`literal${k}`, value]));
-  const within = (...state: readonly number[]): unknown => {
+  const within = (...state: readonly number[]): T => {
     const out = new Float64Array(MAX_RESULTS);
     const args = Object.fromEntries(state.map((value, k) => [`x${k}`, value]));
     return resultOf(runWithin(ir, { ...args, ...literals, out }, LOOP_BUDGET) ? out : out.fill(NaN));
   };
-  return { at: ir.countedLoops === undefined ? fn : within, dependsOnTime: readsTime(ir) };
+  return {
+    at: ir.countedLoops === undefined ? (fn as unknown as Given<T>["at"]) : within,
+    dependsOnTime: readsTime(ir),
+  };
 }
 
 /** Coefficients of an equation. */

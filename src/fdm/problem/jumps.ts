@@ -9,12 +9,16 @@ const MIN_SHARE = 0.5;
 
 /**
  * Where a function jumps, as far as it shows between neighbouring `points`, which increase: the last number before each
- * jump. What is not a number is no jump.
+ * jump. What is not a number is no jump. `values`: f at the points, where it is known.
  * Cost: an evaluation a point, and fifty a change by more than a fiftieth of the largest value.
  */
-export function jumpsBetween(f: (x: number) => number, points: readonly number[]): readonly number[] {
-  const values = points.map(f);
-  const largest = values.reduce((max, value) => Math.max(max, Math.abs(value) || 0), 0);
+export function jumpsBetween(
+  f: (x: number) => number,
+  points: ArrayLike<number>,
+  values: ArrayLike<number> = Float64Array.from(points, f),
+): readonly number[] {
+  let largest = 0;
+  for (let i = 0; i < values.length; i++) largest = Math.max(largest, Math.abs(values[i]) || 0);
   const jumps: number[] = [];
   for (let i = 1; i < points.length; i++) {
     const change = Math.abs(values[i] - values[i - 1]);

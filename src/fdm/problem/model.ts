@@ -1,5 +1,4 @@
 import { SpecError } from "../../errors.ts";
-import type { KernelFunction } from "../../kernel/index.ts";
 import { axisOf, DEFAULT_NODES } from "./axis.ts";
 import { boundariesOf, boundaryCode, type GivenBoundary, type GivenEnds } from "./boundaries.ts";
 import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
@@ -204,7 +203,7 @@ const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind ==
 
 function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
   if (exercise === undefined) return { exercise: "none", obstacle: undefined, recordsEvents: false };
-  const obstacle: KernelFunction<any, number> = numberAdapter(exercise.payoff);
+  const obstacle = numberAdapter(exercise.payoff);
   const always = exercise.dates === undefined;
   return { exercise: always ? exercise.method : "none", obstacle, recordsEvents: !always };
 }
@@ -224,7 +223,7 @@ function sideOf(
     // An entry that fails is told so when its turn comes.
     if (entryError(() => meshOf(entry)) !== undefined) return undefined;
     const { from, to } = meshOf(entry);
-    const at = (S: number): number => payoff.at(expiryOf(entry), S, ...entry) as number;
+    const at = (S: number): number => payoff.at(expiryOf(entry), S, ...entry);
     const rise = at(to) - at(from);
     return Number.isNaN(rise) ? undefined : rise > 0 ? "high" : "low";
   });

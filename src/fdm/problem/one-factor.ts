@@ -1,4 +1,4 @@
-import type { KernelFunction } from "../../kernel/index.ts";
+import type { FunctionOf } from "../../kernel/index.ts";
 import {
   afterDividend,
   type DiscreteDividend,
@@ -31,7 +31,7 @@ export type Diffusion =
    */
   | {
       readonly kind: "formula";
-      readonly sigma: KernelFunction<any, number>;
+      readonly sigma: FunctionOf<(spot: number, time: number) => number>;
       readonly shift: number;
       readonly start?: number;
       readonly jumps?: boolean;

@@ -50,16 +50,36 @@ export interface EntryContents {
   readonly rounding: { readonly relative: number; readonly absolute: number };
 }
 
-/** The solution of one entry of a batch. One that failed has an `error`, and reading its values throws it. */
+/**
+ * The solution of one entry of a batch. If the entry failed it has an `error`, and reading its values throws it.
+ *
+ * @example
+ * import { solve } from "feynkac";
+ *
+ * // dX = dW: the expectation of X² in one year is X² + 1.
+ * const { entries } = await solve({
+ *   axes: { X: { from: -6, to: 6 } },
+ *   equation: { XX: 0.5 },
+ *   terminal: "X^2",
+ *   expiry: 1,
+ *   boundaries: {
+ *     X: { low: { kind: "dirichlet", value: "X^2 + 1 - t" }, high: { kind: "dirichlet", value: "X^2 + 1 - t" } },
+ *   },
+ * });
+ * const { value, first, second } = entries[0]!.at(1);
+ * console.log(value.toFixed(6), first.toFixed(6), second.toFixed(6)); // 2.000000 2.000000 2.000000
+ */
 export class EntrySolution {
+  /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** What the user should know: where the scheme lost its order, what did not converge. */
+  /** Where the scheme lost its order, or what did not converge. */
   readonly warnings: readonly string[];
-  /** Why there is no solution: a coefficient that is not finite, with the place. */
+  /** Why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: EntryContents;
   #values: Float64Array | undefined;
 
+  /** @internal */
   constructor(contents: EntryContents) {
     this.parameters = contents.parameters;
     this.warnings = contents.warnings;
@@ -86,10 +106,11 @@ export class EntrySolution {
   }
 
   /**
-   * Value and derivatives at S by Fornberg's weights on the `order` nearest nodes (one and two more for the
-   * derivatives), so with a reading error of O(h^order) wherever V is smooth, at the ends too. The solution itself is
-   * of order 2, or 4 where space was extrapolated.
-   * @throws SpecError S beyond the axis; this entry's `error`
+   * Value and derivatives at S, by Fornberg's weights on the `order` nearest nodes (one and two more for the
+   * derivatives). The reading error is O(h^order) wherever V is smooth, also at the ends. The solution itself is of
+   * order 2, or 4 where space was extrapolated.
+   *
+   * @throws SpecError if S is outside the axis; this entry's `error`.
    */
   at(S: number, { order = 4 }: { readonly order?: 2 | 4 } = {}): PointSolution {
     const { fine, companions, rounding } = this.#solved();
@@ -126,7 +147,7 @@ export class EntrySolution {
  */
 const SAFETY = 1.25;
 
-/** What `solve` gives. */
+/** What `solve` returns. */
 export interface Solution {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly EntrySolution[];

@@ -4,7 +4,7 @@ import type { Given } from "../problem/functions.ts";
 import { STATUS, FAULT } from "../operator/status.ts";
 import type { Model } from "../problem/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
-import { ROW_REALS } from "../time/timeline.ts";
+import { CONDITION_SHIFT, ROW_REALS } from "../time/timeline.ts";
 
 export interface Report {
   readonly warnings: readonly string[];
@@ -103,7 +103,7 @@ function timeOf({ status, program: { words, reals }, timeline: { dates } }: Solv
 }
 
 /** Which function it was; of several that it may have been, the first that is not finite on the host. */
-function blamed(model: Model, solved: Solved, valueOf: (given: Given) => any): Found {
+function blamed(model: Model, solved: Solved, valueOf: <T>(given: Given<T>) => T): Found {
   const { status, program } = solved;
   const bits = status[STATUS.fault];
   const { equation, terminal, ends, conditions, exercise } = model;
@@ -125,7 +125,7 @@ function blamed(model: Model, solved: Solved, valueOf: (given: Given) => any): F
         : (bits & FAULT.slope) !== 0
           ? [end]
           : (bits & FAULT.event) !== 0
-            ? functionsOf(conditions[(flags >> 8) & 255])
+            ? functionsOf(conditions[(flags >> CONDITION_SHIFT) & 255])
             : [end, ...atAllTimes.flatMap(functionsOf)];
   const found = candidates
     .filter((given) => given !== undefined)

@@ -1,6 +1,7 @@
 import { isKnockedIn } from "../problem/barriers.ts";
 import { type Stencil, stencil, WINDOW } from "./interpolation.ts";
-import { type Grid, windowOf } from "../execute/instance.ts";
+import { type Grid } from "../execute/grid.ts";
+import { windowOf } from "./window.ts";
 import { isExercisableNow } from "../problem/one-factor.ts";
 import type { InstanceValues } from "../execute/launch.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";

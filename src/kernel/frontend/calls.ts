@@ -1,6 +1,7 @@
 /** Calls: which function is meant, and what it becomes. */
 import type { CallExpression, ConditionalExpression, Expression, Node } from "acorn";
 import type { IndexOp } from "../ir.ts";
+import { lateOf } from "./arithmetic.ts";
 import { ARRAYS, ATOMICS, declareArray, lowerAtomic, lowerPart } from "./arrays.ts";
 import { isCollective } from "./collectives.ts";
 import { lowerConditional } from "./conditions.ts";
@@ -11,7 +12,6 @@ import { inlineCall } from "./inline.ts";
 import { lowerFetch } from "./fetches.ts";
 import { expectArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, own } from "./intrinsics.ts";
 import { libraryCall, lowerMathCall, type Operands } from "./math-calls.ts";
-import { lateOf } from "./operators.ts";
 import { hasEffects, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC } from "./types.ts";
 
@@ -49,8 +49,8 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
 }
 
 /**
- * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)` and `g({ u: c ? A : B, i })`: no array can be chosen
- * at run time, a call can.
+ * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)` and `g({ u: c ? A : B, i })`: no array can be
+ * chosen at run time, a call can.
  */
 function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): ConditionalExpression | null {
   const parts = (node.arguments as Expression[]).flatMap(partsOf);

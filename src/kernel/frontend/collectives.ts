@@ -1,8 +1,10 @@
-/** `yield`: workgroup barriers, those that await fetches among them, and the operations in which the lanes of a subgroup exchange values. */
+/**
+ * `yield`: workgroup barriers, those that await fetches among them, and the operations in which the lanes of a subgroup
+ * exchange values.
+ */
 import type { CallExpression, Expression, YieldExpression } from "acorn";
 
 import type { SubgroupOp } from "../ir.ts";
-import { lowerCall } from "./calls.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
@@ -27,7 +29,7 @@ export function isCollective(name: string): boolean {
 export function lowerYield(ctx: Context, node: YieldExpression, scope: Scope, out: DraftStatement[]): Value {
   const argument = node.argument;
   if (argument && node.delegate) {
-    if (argument.type === "CallExpression") return lowerCall(ctx, argument, scope, out);
+    if (argument.type === "CallExpression") return lowerValue(ctx, argument, scope, out);
     throw ctx.fail(node, "yield* takes a call of a kernel function", "write yield* f(…)");
   }
   ctx.cooperative = true;

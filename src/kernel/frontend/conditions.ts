@@ -1,9 +1,10 @@
 /** Conditions: `if`, `? :`, `&&` and `||`, in statements and in expressions. */
 import type { ConditionalExpression, Expression, LogicalExpression, Node } from "acorn";
+import { compareOf } from "./arithmetic.ts";
 import { boolType, type Context, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerEffect, lowerScalar, lowerValue, MAX_EXPRESSION_DEPTH, scalar, scalarOf } from "./expressions.ts";
-import { compareOf } from "./operators.ts";
+
 import { chosenRecord } from "./records.ts";
 import { BOOL, INTEGER } from "./types.ts";
 

@@ -1,5 +1,5 @@
 /** The state of one kernel's lowering: what has been declared so far, and the function that is being inlined. */
-import type { Node } from "acorn";
+import type { Expression, Node } from "acorn";
 
 import type { KernelError } from "../../errors.ts";
 import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
@@ -155,9 +155,23 @@ export function newFrame(
   };
 }
 
+/** A statement still to be lowered, and the scope its names are looked up in. */
+export interface Pending {
+  readonly node: Node;
+  readonly scope: Scope;
+}
+
+/** Expressions hold expressions, and statements statements: every file that lowers some reaches the others by this. */
+export interface Lowering {
+  expression(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value;
+  effect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void;
+  statements(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void;
+}
+
 const MAX_DRAFTS = 250_000;
 
 export class Context {
+  readonly lowering: Lowering;
   readonly kernelName: string;
   readonly precision: Precision;
   readonly groupSize: number;
@@ -194,8 +208,10 @@ export class Context {
   constructor(
     { name, groupSize, loopBudget }: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
     precision: Precision,
+    lowering: Lowering,
     literalsOf?: Context["literalsOf"],
   ) {
+    this.lowering = lowering;
     this.kernelName = name;
     this.precision = precision;
     this.groupSize = groupSize;
@@ -223,7 +239,9 @@ export class Context {
     return placeOf(this.frame.unit, node.start);
   }
 
-  /** Lowers something inside something else. Deep nesting would overflow somebody's stack: ours, or a shader compiler's. */
+  /**
+   * Lowers something inside something else. Deep nesting would overflow somebody's stack: ours, or a shader compiler's.
+   */
   nested<T>(node: Node, most: number, run: () => T): T {
     if (this.nesting >= most)
       throw this.fail(node, "nested too deeply", "split it: fewer early returns in a row, shorter expressions");

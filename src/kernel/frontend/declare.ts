@@ -1,4 +1,7 @@
-/** Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its environment. */
+/**
+ * Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its
+ * environment.
+ */
 import { SpecError } from "../../errors.ts";
 import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";
@@ -21,13 +24,32 @@ const DEFAULT_GROUP_SIZE = 64;
 const MAX_GROUP_SIZE = 1024;
 
 /**
- * Declares a kernel: the work of one item of a launch.
+ * Declares a kernel: the work of one item of a launch. docs/kernels.md shows how to write one.
  *
- * `params` are run-time values (scalars and buffers), `env` compile-time ones (numbers, booleans, strings, kernel
- * functions); `body` gets both destructured and may use nothing else but `Math`. A generator body (`*body`) may `yield`
- * for a workgroup barrier.
+ * `params` are run-time values (scalars and buffers). `env` holds compile-time values (numbers, booleans, strings,
+ * kernel functions). `body` gets both destructured and may use nothing else except `Math`. A generator body (`*body`)
+ * may `yield` for a workgroup barrier.
  *
- * @throws SpecError when the group size is not a whole number from 1 to 1024, or a declared name is not an identifier
+ * @param definition the name, the parameters, the environment, the group size and the body.
+ * @returns a frozen specification without a device; `Device.compile` compiles it.
+ * @throws SpecError if the group size is not a whole number from 1 to 1024, or a declared name is not an identifier.
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { kernel, read, real, write } from "feynkac/kernel";
+ *
+ * const scaled = kernel({
+ *   params: { factor: real, x: read(real), y: write(real) },
+ *   body({ factor, x, y }, gpu) {
+ *     const i = gpu.globalId();
+ *     y[i] = factor * x[i]!;
+ *   },
+ * });
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const compiled = await device.compile(scaled, { precision: "f64" });
+ * const [x, y] = [device.createBuffer("f64", 3), device.createBuffer("f64", 3)];
+ * device.write(x, Float64Array.of(1, 2, 3));
+ * device.launch(compiled, { factor: 10, x, y }, { items: 3 });
+ * console.log((await device.read(y)).join(" ")); // 10 20 30
  */
 export function kernel<const P extends Params, const E extends Environment = Record<never, never>>(
   definition: KernelDefinition<P, E>,
@@ -37,7 +59,7 @@ export function kernel<const P extends Params, const E extends Environment = Rec
   return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString(), kernel);
 }
 
-/** What `kernelFromSource` takes: a kernel whose body is text, for generated kernels and for tests of the front end. */
+/** What `kernelFromSource` takes: a kernel whose body is text. */
 export interface KernelSource<P extends Params> {
   readonly name?: string;
   readonly params: P;
@@ -48,7 +70,17 @@ export interface KernelSource<P extends Params> {
   readonly source: string;
 }
 
-/** A kernel from its source text. It can be compiled and interpreted, not run as plain JavaScript. */
+/**
+ * A kernel from its source text, for generated kernels. It can be compiled, but not run as plain JavaScript.
+ *
+ * @param definition the parts of a kernel, with the body as text.
+ * @throws SpecError as `kernel`. Mistakes in the text are errors of `Device.compile`.
+ * @example
+ * import { kernelFromSource, real, write } from "feynkac/kernel";
+ *
+ * const ones = kernelFromSource({ params: { y: write(real) }, source: "({ y }, gpu) => { y[gpu.globalId()] = 1; }" });
+ * console.log(ones.groupSize); // 64
+ */
 export function kernelFromSource<const P extends Params>(definition: KernelSource<P>): Kernel<P> {
   const { name = "kernel", params, env = {}, groupSize = DEFAULT_GROUP_SIZE, loopBudget, source } = definition;
   const body = (): never => {
@@ -57,7 +89,25 @@ export function kernelFromSource<const P extends Params>(definition: KernelSourc
   return declareKernel(name, params, env, { groupSize, loopBudget }, body, source, kernelFromSource);
 }
 
-/** The same kernel with other compile-time constants; those not named keep their values. */
+/**
+ * The same kernel with other compile-time constants. Those not named keep their values.
+ *
+ * @param base the kernel.
+ * @param env the constants that change.
+ * @param name what errors call the new kernel; by default the name of `base`.
+ * @throws SpecError if a name is not an identifier.
+ * @example
+ * import { kernel, real, withEnvironment, write } from "feynkac/kernel";
+ *
+ * const filled = kernel({
+ *   params: { y: write(real) },
+ *   env: { VALUE: 1 },
+ *   body({ y }, gpu, { VALUE }) {
+ *     y[gpu.globalId()] = VALUE;
+ *   },
+ * });
+ * console.log(withEnvironment(filled, { VALUE: 2 }).env["VALUE"]); // 2
+ */
 export function withEnvironment<P extends Params>(base: Kernel<P>, env: Environment, name = base.name): Kernel<P> {
   return declareKernel(name, base.params, { ...base.env, ...env }, base, base.body, base.source, withEnvironment);
 }
@@ -105,7 +155,21 @@ function declareKernel<P extends Params>(
 }
 
 /**
- * Declares a function that kernels may call. It is inlined where it is called; called from plain JavaScript it runs in f64.
+ * Declares a function that kernels may call. It is inlined where it is called. Called from plain JavaScript, it runs in
+ * f64.
+ *
+ * @param definition the parameters by position, the environment, and the body.
+ * @throws SpecError if a name of the environment cannot be used.
+ * @example
+ * import { fn, real } from "feynkac/kernel";
+ *
+ * const payoff = fn({
+ *   params: [real, real],
+ *   body([spot, strike]) {
+ *     return Math.max(spot - strike, 0);
+ *   },
+ * });
+ * console.log(payoff(110, 100)); // 10
  */
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
@@ -113,7 +177,7 @@ export function fn<const P extends FunctionParams, const E extends Environment, 
   return functionRunOn(hostGpu, definition, fn);
 }
 
-/** What `functionFromSource` takes: a kernel function whose body is text, for generated adapters between functions. */
+/** What `functionFromSource` takes: a kernel function whose body is text. */
 export interface FunctionSource<P extends FunctionParams> {
   readonly name: string;
   readonly params: P;
@@ -124,7 +188,16 @@ export interface FunctionSource<P extends FunctionParams> {
   readonly run?: (...args: never[]) => unknown;
 }
 
-/** A kernel function from its source text. */
+/**
+ * A kernel function from its source text, for generated adapters between functions.
+ *
+ * @param definition the name, the parameters, the text, and what plain JavaScript runs instead, if anything.
+ * @example
+ * import { functionFromSource, real } from "feynkac/kernel";
+ *
+ * const sum = functionFromSource({ name: "sum", params: [real, real], source: "([x, y]) => x + y" });
+ * console.log(sum.functionName); // sum
+ */
 export function functionFromSource<const P extends FunctionParams, R extends FunctionResult>(
   definition: FunctionSource<P>,
 ): KernelFunction<P, R> {
@@ -142,13 +215,19 @@ export type UserFunction<N extends string, R extends FunctionResult> = (
 ) => R;
 
 /**
- * A kernel function from a plain function of named reals, as users write models: it takes one object, returns a number or
- * several named ones, and may use `Math` and its second argument. Kernels call it with the values in the order of `names`.
+ * A kernel function from a plain function of named reals, as users write models. The function takes one object, returns
+ * a number or several named ones, and may use `Math` and its second argument. Kernels call the result with the values
+ * in the order of `names`.
  *
- *     const drift = userFunction(["S", "t"], ({ S, t }) => ({ S: 0.05 * S, SS: 0.5 * (0.2 + 0.1 * t) ** 2 * S * S }));
+ * @param names of the values that the function takes.
+ * @param body the function.
+ * @param name what errors call it.
+ * @throws SpecError if a name is not an identifier.
+ * @example
+ * import { userFunction } from "feynkac/kernel";
  *
- * `name` is what errors call it.
- * @throws SpecError when a name is no identifier
+ * const drift = userFunction(["S", "t"], ({ S, t }) => 0.05 * S * Math.exp(-t));
+ * console.log(drift(100, 0)); // 5
  */
 export function userFunction<const N extends string, R extends FunctionResult>(
   names: readonly N[],

@@ -1,15 +1,7 @@
 /** Expressions: from syntax to drafts. Whatever has an effect goes to `out`, before the value that is returned. */
 import type { Expression, Node } from "acorn";
-import { inWords } from "./syntax.ts";
-import { lowerIdentifier, lowerLiteral, lowerMember } from "./access.ts";
-import { lowerAssignment, lowerUpdate } from "./assignments.ts";
-import { lowerCall } from "./calls.ts";
-import { lowerYield } from "./collectives.ts";
-import { emitIf, lowerCoalesced, lowerCondition, lowerConditional, lowerLogical } from "./conditions.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
-import { lowerBinary, lowerUnary } from "./operators.ts";
-import { lowerRecord } from "./records.ts";
 
 /** A number or a bool. */
 export function lowerScalar(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
@@ -88,93 +80,12 @@ export const MAX_EXPRESSION_DEPTH = 500;
 
 /** Anything an expression may stand for: a scalar, an array, a function, several named values. */
 export function lowerValue(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
-  return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => lowerNode(ctx, node, scope, out));
+  return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => ctx.lowering.expression(ctx, node, scope, out));
 }
 
-function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
-  switch (node.type) {
-    case "Identifier":
-      return lowerIdentifier(ctx, node, node.name, scope);
-    case "MemberExpression":
-      return lowerMember(ctx, node, scope, out);
-    case "CallExpression":
-      return lowerCall(ctx, node, scope, out);
-    case "Literal":
-      return lowerLiteral(ctx, node, node.value);
-    case "TemplateLiteral":
-      if (node.quasis.length === 1) return { kind: "text", value: node.quasis[0].value.cooked ?? "" };
-      break;
-    case "ParenthesizedExpression":
-    case "ChainExpression": // nothing is null: `u?.[i]` is `u[i]`
-      return lowerValue(ctx, node.expression, scope, out);
-    case "SequenceExpression":
-      for (const part of node.expressions.slice(0, -1)) lowerEffect(ctx, part, scope, out);
-      return lowerValue(ctx, node.expressions.at(-1)!, scope, out);
-    case "YieldExpression":
-      return lowerYield(ctx, node, scope, out);
-    case "AssignmentExpression":
-      return lowerAssignment(ctx, node, scope, out, true);
-    case "UpdateExpression":
-      return scalar(lowerUpdate(ctx, node, scope, out, true));
-    case "UnaryExpression":
-      return lowerUnary(ctx, node, scope, out);
-    case "BinaryExpression":
-      return scalar(lowerBinary(ctx, node, scope, out));
-    case "LogicalExpression":
-      if (node.operator === "??") return lowerCoalesced(ctx, node, scope, out);
-      return scalar(lowerLogical(ctx, node, scope, out));
-    case "ConditionalExpression":
-      return lowerConditional(ctx, node, scope, out);
-    case "ObjectExpression":
-      return lowerRecord(ctx, node, scope, out);
-    case "ArrowFunctionExpression":
-    case "FunctionExpression":
-      throw ctx.fail(
-        node,
-        "a function inside a kernel",
-        "declare it with fn({ … }) outside and hand it over through `env`",
-      );
-    case "ArrayExpression":
-    case "NewExpression":
-      throw ctx.fail(
-        node,
-        "arrays cannot be created here",
-        "declare one: const a = gpu.privateReal(16), of a compile-time length",
-      );
-    case "AwaitExpression":
-      throw ctx.fail(node, "a kernel does not wait", "for a workgroup barrier, write yield in a generator body");
-    default:
-      break;
-  }
-  throw ctx.fail(node, `${inWords(node)} is not part of the kernel language`, "see LIMITATIONS.md for what is");
-}
-
-/** An expression for its effects: short-circuits and conditionals as minifiers write them become `if`. */
+/** An expression for its effects. */
 export function lowerEffect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void {
-  if (node.type === "ParenthesizedExpression") return lowerEffect(ctx, node.expression, scope, out);
-  if (node.type === "SequenceExpression") {
-    for (const part of node.expressions) lowerEffect(ctx, part, scope, out);
-  } else if (node.type === "LogicalExpression" && node.operator !== "??") {
-    const inner = (branch: DraftStatement[]): void => lowerEffect(ctx, node.right, scope, branch);
-    const isAnd = node.operator === "&&";
-    emitIf(ctx, node, lowerCondition(ctx, node.left, scope, out), isAnd ? inner : null, isAnd ? null : inner, out);
-  } else if (node.type === "ConditionalExpression") {
-    const condition = lowerCondition(ctx, node.test, scope, out);
-    const then = (branch: DraftStatement[]): void => lowerEffect(ctx, node.consequent, scope, branch);
-    const otherwise = (branch: DraftStatement[]): void => lowerEffect(ctx, node.alternate, scope, branch);
-    emitIf(ctx, node, condition, then, otherwise, out);
-  } else if (node.type === "UnaryExpression") {
-    lowerEffect(ctx, node.argument, scope, out);
-  } else if (node.type === "BinaryExpression") {
-    // What is left of `a / b | 0` when nobody uses it: neither side need be a real.
-    for (const side of [node.left, node.right]) lowerEffect(ctx, side as Expression, scope, out);
-  } else if (node.type === "UpdateExpression") {
-    lowerUpdate(ctx, node, scope, out, false);
-  } else if (node.type === "AssignmentExpression") {
-    lowerAssignment(ctx, node, scope, out, false);
-  } else if (node.type !== "Literal") {
-    lowerValue(ctx, node, scope, out);
-  }
+  ctx.lowering.effect(ctx, node, scope, out);
 }
 
 export const scalar = (draft: Draft): Value => ({ kind: "scalar", draft });

@@ -2,17 +2,25 @@
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
-import { type FunctionSpec, type KernelFunction, type ParamTuple, real, write } from "../language.ts";
-import { Context } from "./context.ts";
+import {
+  type EnvironmentValue,
+  type FunctionSpec,
+  type FunctionResult,
+  type ParamTuple,
+  type RealFunction,
+  real,
+  write,
+} from "../language.ts";
+import { interpret } from "../interpret/index.ts";
 import { kernelFromSource } from "./declare.ts";
 import type { FunctionLiterals } from "./draft.ts";
 import { LiteralPlaces } from "./literals.ts";
-import { lowerWithin } from "./lower.ts";
+import { lowerWithin, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
-/** A function of reals whose literals are parameters of it, the last ones. It runs in kernels only. */
-export interface Lifted {
-  readonly call: KernelFunction<any, any>;
+/** A function of reals whose literals are parameters of it, the last ones. */
+export interface Lifted<R extends FunctionResult = number> {
+  readonly call: RealFunction<R>;
   /** What the literals are, in the order of their parameters. */
   readonly values: readonly number[];
   /**
@@ -31,14 +39,18 @@ export interface Lifted {
  * @param loopBudget see `KernelDefinition`
  * @throws KernelError as `lower` does
  */
-export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"], loopBudget?: number): Lifted {
+export function liftLiterals<R extends FunctionResult = number>(
+  fn: FunctionSpec,
+  reads: readonly string[] = ["k"],
+  loopBudget?: number,
+): Lifted<R> {
   const { functionName, params, env, source, argumentNames } = fn;
   const args = (params as ParamTuple).map((_, k) => `x${k}`);
   const stores = reads.map((text, k) => `out[${k}] = ${text};`).join(" ");
   const alone = kernelFromSource({
     name: functionName,
     params: Object.fromEntries([...args.map((name) => [name, real] as const), ["out", write(real)] as const]),
-    env: { f: fn as KernelFunction },
+    env: { f: fn },
     ...(loopBudget === undefined ? {} : { loopBudget }),
     source: `({ ${[...args, "out"].join(", ")} }, gpu, { f }) => { const k = f(${args.join(", ")}); ${stores} }`,
   });
@@ -52,15 +64,17 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
       return { kind: "param", id: args.length + at, type: typeVariable("real"), unit, start };
     },
   };
-  const ctx = new Context(alone, "f64", (declared) => (declared === fn ? literals : undefined));
+  const ctx = newContext(alone, "f64", (declared) => (declared === fn ? literals : undefined));
   const ir = lowerWithin(ctx, alone);
   // Where the precision decides, one in which other branches are taken may differ, too.
   const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
   const call = declareFunction({
-    run: () => {
-      throw new Error(
-        `function "${functionName}" takes its literals as arguments and cannot be run by plain JavaScript`,
-      );
+    // Slow, but plain JavaScript cannot be told other literals than those in the text.
+    run: (...values: number[]) => {
+      const out = new Float64Array(reads.length);
+      const given = Object.fromEntries(ir.scalars.map(({ name }, k) => [name, values[k]]));
+      interpret(ir, { ...given, out }, { items: 1 }, { races: false });
+      return reads[0] === "k" ? out[0] : Object.fromEntries(reads.map((text, k) => [text.slice("k.".length), out[k]]));
     },
     functionName,
     params: [...(params as ParamTuple), ...found.values.map(() => real)],
@@ -70,16 +84,18 @@ export function liftLiterals(fn: FunctionSpec, reads: readonly string[] = ["k"],
     lifted: { places: found.numbers, shape },
     entry: liftLiterals,
   });
-  return { call, values: found.values, ir };
+  return { call: call as unknown as RealFunction<R>, values: found.values, ir };
 }
+
+const isFunction = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
 
 /** A text that is equal for two functions only if they lower to the same code. */
 export function shapeOf({ params, source, argumentNames, env, lifted }: FunctionSpec): string {
   if (lifted !== undefined) return lifted.shape;
   const parts = [JSON.stringify([params, argumentNames]), source];
   for (const [name, value] of Object.entries(env)) {
-    const constant = Object.is(value, -0) ? "-0" : String(value);
-    parts.push(name, typeof value === "function" ? shapeOf(value) : `${typeof value} ${constant}`);
+    if (isFunction(value)) parts.push(name, shapeOf(value));
+    else parts.push(name, typeof value, Object.is(value, -0) ? "-0" : String(value));
   }
   return parts.map((part) => `${part.length} ${part}`).join("\n");
 }

@@ -8,7 +8,7 @@ import { lowerEffect, lowerValue } from "./expressions.ts";
 import { collectAssigned, continues, forEachChild, leavesLoop } from "./syntax.ts";
 import { countRound, FEW_ROUNDS } from "./loop-budget.ts";
 import { NUMERIC, TypeVariable } from "./types.ts";
-import { lowerDeclaration, lowerList, lowerStatement } from "./statements.ts";
+import { lowerDeclaration } from "./declarations.ts";
 
 /** Unrolling pays while the loop's own work outweighs what the code costs to compile. */
 const MAX_UNROLLED_TRIPS = 32;
@@ -78,7 +78,7 @@ function emitLoop(
 function lowerLoopBody(ctx: Context, node: Node, scope: Scope, body: DraftStatement[]): void {
   const { frame } = ctx;
   frame.loopDepth++;
-  ctx.nested(node, MAX_BRANCH_DEPTH, () => lowerList(ctx, [{ node, scope: new Scope(scope) }], body));
+  ctx.nested(node, MAX_BRANCH_DEPTH, () => ctx.lowering.statements(ctx, [{ node, scope: new Scope(scope) }], body));
   frame.loopDepth--;
 }
 
@@ -126,15 +126,16 @@ function unroll(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatem
   for (const value of values) {
     const iteration = new Scope(scope);
     iteration.declare(name, { kind: "scalar", draft: ctx.draft(node, type, { kind: "const", value }) });
-    lowerStatement(ctx, node.body, iteration, out);
+    ctx.lowering.statements(ctx, [{ node: node.body, scope: iteration }], out);
   }
   ctx.repetitions /= Math.max(1, values.length);
   return true;
 }
 
 /**
- * Nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large as a whole, its inner loops are unrolled
- * and not its outer ones: they are the ones that index private arrays, which only constant indexes put into registers.
+ * Nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large as a whole,
+ * its inner loops are unrolled and not its outer ones: they are the ones that index private arrays, which only constant
+ * indexes put into registers.
  */
 function unrolledSize(ctx: Context, node: Node, scope: Scope): number {
   const counted = node.type === "ForStatement" ? countedLoop(ctx, node as ForStatement, scope) : null;

@@ -3,14 +3,27 @@ import { KernelError } from "../../errors.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
 import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
-import { Context, i32Type, newFrame, Scope, type Value } from "./context.ts";
+import { Context, i32Type, type Lowering, newFrame, Scope, type Value } from "./context.ts";
+import { lowerNode, lowerNodeEffect } from "./dispatch.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
+import { withoutCopies } from "../copies.ts";
 import { finalizeStatements } from "./finalize.ts";
 import { inlineValues, positional } from "./inline.ts";
 import { checkInstrumentation, errorWithCaret, placeOf, type SourceUnit } from "./source.ts";
-import { lowerBody } from "./statements.ts";
+import { lowerBody, lowerList } from "./statements.ts";
 import { BOOL, REAL, type TypeVariable, typeVariable } from "./types.ts";
 import { checkBarriers } from "./uniform-check.ts";
+
+const LOWERING: Lowering = { expression: lowerNode, effect: lowerNodeEffect, statements: lowerList };
+
+/** A context for lowering a kernel. */
+export function newContext(
+  kernel: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
+  precision: Precision,
+  literalsOf?: Context["literalsOf"],
+): Context {
+  return new Context(kernel, precision, LOWERING, literalsOf);
+}
 
 /**
  * Lowers a kernel to IR for one precision: parses its text, inlines every kernel function it calls, infers types, folds
@@ -19,7 +32,7 @@ import { checkBarriers } from "./uniform-check.ts";
  * @throws KernelError with line, column, a caret and a remedy
  */
 export function lower(kernel: Kernel, precision: Precision): KernelIR {
-  return lowerWithin(new Context(kernel, precision), kernel);
+  return lowerWithin(newContext(kernel, precision), kernel);
 }
 
 /** The same in a context of the caller's own. */
@@ -49,7 +62,8 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   }
   const body = finalizeStatements(ctx, out);
   const { residentGroups: groups } = kernel;
-  const ir = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
+  const made = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
+  const ir = { ...made, ...withoutCopies(made) };
   checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
   return ir;
 }
@@ -59,7 +73,7 @@ export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
 /** What a function of scalars gives, called by itself. @throws KernelError with a place in the function's own text */
 export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
-  const ctx = new Context({ name: fn.functionName, groupSize: 1 }, precision);
+  const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);
   const unit = ctx.unit(fn.functionName, fn, fn.source);
   const out: DraftStatement[] = [];
   ctx.frame = newFrame(unit, {}, new Scope(null), null, out);

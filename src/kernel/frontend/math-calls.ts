@@ -1,11 +1,11 @@
 /** Calls of `Math` and of the functions written in the kernel language itself. */
 import type { CallExpression, Node } from "acorn";
 import { mathFunctions } from "../math/index.ts";
+import { arithmeticOf, compareOf, divideOf, lateOf, originOf } from "./arithmetic.ts";
 import { boolType, type Context, i32Type, isUsers } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { inlineScalars } from "./inline.ts";
 import { expectArguments, intrinsicOf, MATH_INTRINSICS, own } from "./intrinsics.ts";
-import { arithmeticOf, binaryOf, lateOf, originOf } from "./operators.ts";
 import { INTEGER, NUMERIC, REAL } from "./types.ts";
 
 export type Operands = () => Draft[];
@@ -78,21 +78,22 @@ function roundOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Dra
     ctx.draft(node, value.type, { kind: "intrinsic", op: "floor", args: [value] }),
     out,
   );
-  const half = binaryOf(ctx, node, ">=", binaryOf(ctx, node, "-", value, floor, out), ctx.constant(node, 0.5), out);
+  const half = compareOf(ctx, node, "ge", arithmeticOf(ctx, node, "sub", value, floor), ctx.constant(node, 0.5));
   const rounded = ctx.draft(node, value.type, {
     kind: "select",
     condition: half,
-    a: binaryOf(ctx, node, "+", floor, realOne(ctx, node), out),
+    a: arithmeticOf(ctx, node, "add", floor, realOne(ctx, node)),
     b: floor,
   });
-  return ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [rounded, value] }); // −0.2 rounds to −0
+  // −0.2 rounds to −0.
+  return ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [rounded, value] });
 }
 
 function signOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Draft {
   const value = ctx.materialise(node, x, out);
   const one = ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [realOne(ctx, node), value] });
-  const nonzero = binaryOf(ctx, node, "!==", value, ctx.constant(node, 0), out);
-  const isNumber = binaryOf(ctx, node, "===", value, value, out);
+  const nonzero = compareOf(ctx, node, "ne", value, ctx.constant(node, 0));
+  const isNumber = compareOf(ctx, node, "eq", value, value);
   const condition = ctx.draft(node, boolType(), { kind: "logical", op: "and", a: nonzero, b: isNumber });
   return ctx.draft(node, value.type, { kind: "select", condition, a: one, b: value });
 }
@@ -113,7 +114,7 @@ export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: Dr
   if (!Number.isInteger(exponent) || Math.abs(exponent) > LARGEST_UNROLLED_POWER || exponent === 0)
     return inlineScalars(ctx, node, mathFunctions["pow"], [a, constantOf(ctx, node, b)], out);
   const power = integerPower(ctx, node, ctx.materialise(node, a, out), Math.abs(exponent), out);
-  return exponent > 0 ? power : binaryOf(ctx, node, "/", realOne(ctx, node), power, out);
+  return exponent > 0 ? power : divideOf(ctx, node, realOne(ctx, node), power);
 }
 
 /** A constant that stays one wherever it comes from: pow is much faster for a constant exponent. */

@@ -1,7 +1,7 @@
 /**
- * Reads a function's text if it is plain: the statements and expressions of the kernel language. The trees are acorn's, node by
- * node; for all other text there is no tree, and acorn reads it, or says what is wrong with it. Kernels are compiled while
- * whoever asked waits, by code that has never run before: of that acorn has much.
+ * Reads a function's text if it is plain: the statements and expressions of the kernel language. The trees are acorn's,
+ * node by node; for all other text there is no tree, and acorn reads it, or says what is wrong with it. Kernels are
+ * compiled while whoever asked waits, by code that has never run before: of that acorn has much.
  */
 import type { BlockStatement, Expression, Node, Pattern, Property, VariableDeclaration } from "acorn";
 import { identifier, parseExpression, property } from "./parse-expressions.ts";
@@ -15,7 +15,8 @@ export function parsePlain(text: string): FunctionSyntax | null {
     const syntax = functionSyntax(t);
     return t.kind === "end" ? syntax : null;
   } catch (error) {
-    if (error instanceof Unread || error instanceof RangeError) return null; // a stack that is full is acorn's to report
+    // A stack that is full is acorn's to report.
+    if (error instanceof Unread || error instanceof RangeError) return null;
     throw error;
   }
 }

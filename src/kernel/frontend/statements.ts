@@ -1,36 +1,20 @@
 /**
  * Statements, and the lowering of `return`.
  *
- * The IR has no return: what follows an `if` that returns moves into its other branch; a return inside a loop sets a flag
- * and breaks; the code after the loop runs if the flag is not set.
+ * The IR has no return: what follows an `if` that returns moves into its other branch; a return inside a loop sets a
+ * flag and breaks; the code after the loop runs if the flag is not set.
  */
 import type { Expression, IfStatement, Node, ReturnStatement, VariableDeclaration } from "acorn";
 
-import { bindPattern } from "./bind.ts";
-import { boolType, Scope, type Context, type Value } from "./context.ts";
+import { boolType, type Context, type Pending, Scope, type Value } from "./context.ts";
+import { lowerDeclaration } from "./declarations.ts";
 import type { DraftStatement } from "./draft.ts";
 import { emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
-import { lowerEffect, lowerValue, scalarOf } from "./expressions.ts";
+import { lowerEffect, lowerValue } from "./expressions.ts";
 import { lowerLoop } from "./loops.ts";
-import {
-  assignSlots,
-  checkCopied,
-  declaredRecord,
-  makesRecord,
-  named,
-  ownerOf,
-  settledResult,
-  slotsFor,
-} from "./records.ts";
+import { assignSlots, checkCopied, ownerOf, settledResult, slotsFor } from "./records.ts";
 import type { FunctionSyntax } from "./source.ts";
 import { alwaysReturns, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
-import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
-
-/** A statement still to be lowered, and the scope its names are looked up in. */
-interface Pending {
-  readonly node: Node;
-  readonly scope: Scope;
-}
 
 /** A function's body; the value is what it returns. */
 export function lowerBody(ctx: Context, syntax: FunctionSyntax, scope: Scope, out: DraftStatement[]): Value {
@@ -140,7 +124,9 @@ function lowerReturningIf(
   afterFlag(ctx, node, rest, out);
 }
 
-/** What follows a statement that may have returned. Inside a loop a return has left already, unless from an inner loop. */
+/**
+ * What follows a statement that may have returned. Inside a loop a return has left already, unless from an inner loop.
+ */
 function afterFlag(ctx: Context, node: Node, rest: readonly Pending[], out: DraftStatement[]): void {
   const { frame } = ctx;
   const isLoop = node.type !== "IfStatement";
@@ -180,7 +166,7 @@ function assignResults(ctx: Context, node: ReturnStatement, scope: Scope, out: D
 }
 
 /** A statement that does not return (a loop may). */
-export function lowerStatement(ctx: Context, node: any, scope: Scope, out: DraftStatement[]): void {
+function lowerStatement(ctx: Context, node: any, scope: Scope, out: DraftStatement[]): void {
   switch (node.type) {
     case "ExpressionStatement":
       return lowerEffect(ctx, node.expression, scope, out);
@@ -220,64 +206,4 @@ function lowerIf(ctx: Context, node: IfStatement, scope: Scope, out: DraftStatem
   const branch = (child: Node | null | undefined) =>
     child ? (inner: DraftStatement[]) => lowerList(ctx, [{ node: child, scope: new Scope(scope) }], inner) : null;
   emitIf(ctx, node, condition, branch(node.consequent), branch(node.alternate), out);
-}
-
-export function lowerDeclaration(ctx: Context, node: VariableDeclaration, scope: Scope, out: DraftStatement[]): void {
-  const target = node.kind === "var" ? ctx.frame.scope : scope;
-  for (const { id, init } of node.declarations) {
-    const value = init ? lowerValue(ctx, init, scope, out) : null;
-    if (value?.kind === "record" && node.kind === "var")
-      throw ctx.fail(id, "a record is declared with var, which may stand for several", "declare it with const or let");
-    if (value !== null && !(id.type === "Identifier" && isUndefined(init!)))
-      declareInitialised(ctx, id, init!, value, target, out, node.kind === "const");
-    else if (id.type !== "Identifier") throw ctx.fail(id, "a pattern needs a value");
-    else if (target.own(id.name)?.kind !== "local") declareUnset(ctx, id.name, target);
-  }
-}
-
-/** `let x = void 0` is `let x`. */
-function isUndefined(node: Node): boolean {
-  const { type, operator, name } = node as { type: string; operator?: string; name?: string };
-  return (type === "UnaryExpression" && operator === "void") || (type === "Identifier" && name === "undefined");
-}
-
-function declareUnset(ctx: Context, name: string, scope: Scope): void {
-  const id = ctx.newLocal(name);
-  ctx.unset.add(id);
-  ctx.untouched.add(id);
-  scope.declare(name, { kind: "local", id });
-}
-
-function declareInitialised(
-  ctx: Context,
-  id: any,
-  init: Expression,
-  value: Value,
-  scope: Scope,
-  out: DraftStatement[],
-  constant: boolean,
-): void {
-  if (id.type !== "Identifier") return bindPattern(ctx, id, value, scope, out);
-  const name: string = id.name;
-  if (value.kind === "record")
-    return scope.declare(name, declaredRecord(ctx, init, name, value, out, { isFresh: makesRecord(init), constant }));
-  const scalar = value.kind === "scalar" || value.kind === "constant" || value.kind === "local";
-  if (!scalar) {
-    if (value.kind === "nothing")
-      throw ctx.fail(id, `${name} would have no value`, "return a number from the function");
-    scope.declare(name, value.kind === "array" ? named(ctx, name, value) : value);
-    return;
-  }
-  if (value.kind === "constant" && !ctx.frame.assigned.has(name)) return scope.declare(name, value);
-  const draft = scalarOf(ctx, id, value);
-  if (draft.kind === "const" && !ctx.frame.assigned.has(name)) return scope.declare(name, { kind: "scalar", draft });
-  const known = scope.own(name); // a `var` declared twice, or before its value
-  const settled = known?.kind !== "local" && !ctx.frame.assigned.has(name);
-  if (settled && draft.kind === "local" && ctx.settled.has(draft.id))
-    return scope.declare(name, { kind: "scalar", draft });
-  const local = known?.kind === "local" ? known.id : ctx.newLocal(name, new TypeVariable(NUMERIC | BOOL));
-  ctx.unify(id, ctx.local(id, local), draft);
-  out.push({ kind: "assign", local, value: draft, place: ctx.place(id) });
-  scope.declare(name, { kind: "local", id: local, constant });
-  if (settled) ctx.settled.add(local);
 }

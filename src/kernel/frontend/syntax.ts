@@ -7,7 +7,9 @@ function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 }
 
-/** Visits the nodes directly below a node until `visit` says true. Hot: every statement is asked whether it may return. */
+/**
+ * Visits the nodes directly below a node until `visit` says true. Hot: every statement is asked whether it may return.
+ */
 function someChild(node: Node, visit: (child: Node) => boolean): boolean {
   for (const key in node) {
     const value = (node as unknown as Record<string, unknown>)[key];

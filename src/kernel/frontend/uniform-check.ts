@@ -9,7 +9,8 @@ type Report = (place: Place, what: string, remedy: string) => KernelError;
 /** @throws KernelError for a barrier in divergent control flow */
 export function checkBarriers(ir: KernelIR, report: Report): void {
   if (!ir.cooperative) return;
-  // Loads of memory that the kernel writes count as varying: WGSL demands a proof, so every back end gets the same rule.
+  // Loads of memory that the kernel writes count as varying: WGSL demands a proof, so every back end gets the same
+  // rule.
   const uniformity = analyseUniformity(ir, { writable: "varying" });
   const visit = (statements: readonly Stmt[]): void => {
     for (const s of statements) {

@@ -1,6 +1,6 @@
 /**
- * The operators of the IR on single values. Every value is a JavaScript number: reals in f64 or rounded to f32 after each
- * operation, i32 in −2³¹…2³¹−1, u32 in 0…2³²−1, bools as 0 and 1.
+ * The operators of the IR on single values. Every value is a JavaScript number: reals in f64 or rounded to f32 after
+ * each operation, i32 in −2³¹…2³¹−1, u32 in 0…2³²−1, bools as 0 and 1.
  */
 import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.ts";
 
@@ -8,8 +8,9 @@ export type Unary = (a: number) => number;
 export type Binary = (a: number, b: number) => number;
 
 /**
- * Rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is correct rounding. Of f32x2 the
- * rounding is not modelled, nor is the range: it is evaluated in f64, and devices are compared with that within a few 2⁻⁴⁴.
+ * Rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is correct rounding. Of
+ * f32x2 the rounding is not modelled, nor is the range: it is evaluated in f64, and devices are compared with that
+ * within a few 2⁻⁴⁴.
  */
 export function rounding(precision: Precision): Unary {
   return precision === "f32" ? Math.fround : (x) => x;

@@ -1,6 +1,6 @@
 /**
- * Finds data races exactly, for the items and barriers of a launch: two items touch one element, at least one writes, they
- * are not both atomic, and no barrier of a common workgroup lies between.
+ * Finds data races exactly, for the items and barriers of a launch: two items touch one element, at least one writes,
+ * they are not both atomic, and no barrier of a common workgroup lies between.
  *
  * Workgroups run one after the other and a group's epoch only grows, so that for each element and kind of access these
  * facts suffice: one item of an earlier group, and two different items of the last group's last epoch.

@@ -1,6 +1,6 @@
 /**
- * Statements as closures over a work item. Those that may wait for the rest of the workgroup are generators, which stop at
- * each barrier and subgroup operation; all others are plain functions.
+ * Statements as closures over a work item. Those that may wait for the rest of the workgroup are generators, which stop
+ * at each barrier and subgroup operation; all others are plain functions.
  */
 import type { Expr, Place, Stmt } from "../ir.ts";
 import { atomicOperator } from "./atomics.ts";

@@ -1,6 +1,6 @@
 /**
- * `fn` for this folder. The front end resolves `Math.exp` and its like through this folder, so the front end's own `fn`,
- * whose `gpu` has those functions, would be circular here. These functions call none of them.
+ * `fn` for this folder. The front end resolves `Math.exp` and its like through this folder, so the front end's own
+ * `fn`, whose `gpu` has those functions, would be circular here. These functions call none of them.
  */
 import { functionRunOn } from "../declared.ts";
 import { hostScalars } from "../host-scalars.ts";

@@ -3,12 +3,13 @@
  *
  *   erfc x = e^(−x²)·(1 + g(x)) / 2x,  g(x) = P(x)/Q(x),  x ≥ ½
  *
- * One rational minimax for the whole half line: e^(x²)·erfc x is a Stieltjes function, so a rational function of x suits it
- * and the coefficients of Q are positive. −0.4 ≤ g ≤ 0.13, so that the rounding errors of P/Q weigh little. x² is split by
- * headBits, so that e^(−x²) keeps its relative accuracy in the tail; the product e^r·(1 + g) is formed about 1; and the
- * division comes before the scaling, so that subnormal results are rounded once.
+ * One rational minimax for the whole half line: e^(x²)·erfc x is a Stieltjes function, so a rational function of x
+ * suits it and the coefficients of Q are positive. −0.4 ≤ g ≤ 0.13, so that the rounding errors of P/Q weigh little. x²
+ * is split by headBits, so that e^(−x²) keeps its relative accuracy in the tail; the product e^r·(1 + g) is formed
+ * about 1; and the division comes before the scaling, so that subnormal results are rounded once.
  *
- * Error of the approximation: erfc 3.66e-18 (f64), 9.43e-10 (f32); erf 1.3e-19, 1.5e-8. Coefficients: test/fixtures/math/minimax.py.
+ * Error of the approximation: erfc 3.66e-18 (f64), 9.43e-10 (f32); erf 1.3e-19, 1.5e-8. Coefficients:
+ * test/fixtures/math/minimax.py.
  */
 import { real } from "../language.ts";
 import { fn } from "./define.ts";

@@ -1,12 +1,13 @@
 /**
- * Elementary and special functions, written in the kernel language; what `Math.exp`, `**`, `gpu.erf` … mean in a kernel.
+ * Elementary and special functions, written in the kernel language; what `Math.exp`, `**`, `gpu.erf` … mean in a
+ * kernel.
  *
  * The accuracies in the docstrings are the largest errors found at 10,000 to 40,000 arguments a function against mpmath
- * (`test/fixtures/math/generate.py 40000 folder`), for arithmetic that rounds every operation as IEEE 754 does; the costs
- * count operations, polynomials by Horner's scheme. NaN gives NaN. In f64 subnormal arguments and results are right; f32
- * may flush them where the device does. On WebGPU division may be off by 2.5 ulps, and contraction changes last bits. f32x2
- * takes the branches of f64 except where the range of exponents decides; its errors are below 2⁻⁴⁵, relative, where arguments
- * and results are above 3e-24 (design/f32x2.md).
+ * (`test/fixtures/math/generate.py 40000 folder`), for arithmetic that rounds every operation as IEEE 754 does; the
+ * costs count operations, polynomials by Horner's scheme. NaN gives NaN. In f64 subnormal arguments and results are
+ * right; f32 may flush them where the device does. On WebGPU division may be off by 2.5 ulps, and contraction changes
+ * last bits. f32x2 takes the branches of f64 except where the range of exponents decides; its errors are below 2⁻⁴⁵,
+ * relative, where arguments and results are above 3e-24 (design/f32x2.md).
  */
 import type { FunctionOf, ParamTuple } from "../language.ts";
 import { cbrt } from "./cbrt.ts";

@@ -4,13 +4,17 @@
  *   atan(a/b) = base + atan t,   t = a/b, (a − b)/(a + b) or −b/a,   base = 0, π/4, π/2,   |t| ≤ ½
  *
  * and atan t = t + t·z·A(z), z = t². asin and acos: asin x = x + x·z·S(z), z = x², for |x| ≤ ½, and beyond
- * asin x = π/2 − 2·asin √((1 − x)/2), whose argument is at most ½. A and S minimax (test/fixtures/math/minimax.py; errors below
+ * asin x = π/2 − 2·asin √((1 − x)/2), whose argument is at most ½. A and S minimax (test/fixtures/math/minimax.py;
+ * errors below
  * 1.6e-17 in f64, 5.1e-9 in f32).
  */
 import { bool, real } from "../language.ts";
 import { fn } from "./define.ts";
 
-/** atan(a/b) in [0, π/2], a and b ≥ 0 and not both 0 or both ∞, a + b finite or one of them ∞. Cost: 40 and a division (f64). */
+/**
+ * atan(a/b) in [0, π/2], a and b ≥ 0 and not both 0 or both ∞, a + b finite or one of them ∞. Cost: 40 and a division
+ * (f64).
+ */
 const atanRatio = fn({
   name: "atanRatio",
   params: [real, real],

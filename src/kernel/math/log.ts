@@ -127,7 +127,8 @@ export const log10 = fn({
 });
 
 /**
- * log(1 + x) without cancellation at 0: with u = 1 + x rounded and c what the rounding lost, log u + c/u; where u needs no
+ * log(1 + x) without cancellation at 0: with u = 1 + x rounded and c what the rounding lost, log u + c/u; where u needs
+ * no
  * scaling, f = x itself. log1p(−1) = −∞, log1p(±0) = ±0. Cost: 55 operations, 2 divisions (f64).
  * Accuracy: 0.80 ulp (f64), 0.76 ulp (f32).
  */

@@ -5,8 +5,8 @@
  *   |q| ≤ 0.425:  x = q·(5/4 + P(w)/Q(w))                 error 9.1e-17 (f64), 5.0e-8 (f32)
  *   else:         x = ±(√2·s − P(s − 1.6)/Q(s − 1.6))     error 2.3e-17 (f64), 5.1e-10 (f32)
  *
- * The forms, the coefficients and the one tail instead of two are this project's; in both, P/Q is a correction, so that its
- * rounding errors weigh less. Coefficients: test/fixtures/math/minimax.py.
+ * The forms, the coefficients and the one tail instead of two are this project's; in both, P/Q is a correction, so that
+ * its rounding errors weigh less. Coefficients: test/fixtures/math/minimax.py.
  */
 import { real } from "../language.ts";
 import { fn } from "./define.ts";
@@ -73,8 +73,8 @@ const tail = fn({
 });
 
 /**
- * Φ⁻¹(p). Φ⁻¹(0) = −∞, Φ⁻¹(1) = ∞, Φ⁻¹(½) = 0; NaN outside [0, 1]. Cost: 35 and a division in the middle; 100, 2 divisions
- * and a square root in the tails (f64).
+ * Φ⁻¹(p). Φ⁻¹(0) = −∞, Φ⁻¹(1) = ∞, Φ⁻¹(½) = 0; NaN outside [0, 1]. Cost: 35 and a division in the middle; 100, 2
+ * divisions and a square root in the tails (f64).
  * Accuracy: 3.29 ulp (f64), 3.67 ulp (f32).
  */
 export const inverseNormalCdf = fn({

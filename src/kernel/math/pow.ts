@@ -1,11 +1,12 @@
 /**
- * x^y = 2^(y·log₂ x), the logarithm in two parts of together 65 bits (34 in f32), by the method of K. C. Ng's e_pow: with
+ * x^y = 2^(y·log₂ x), the logarithm in two parts of together 65 bits (34 in f32), by the method of K. C. Ng's e_pow:
+ * with
  * x = 2^e·m, m in [√½, √2), s = (m − 1)/(m + 1), z = s²,
  *
  *   log₂ m = 2/(3·ln 2)·s·(3 + z + z²·P(z))
  *
- * where every product of leading parts is of two half significands, hence exact, contracted or not. Then 2^r = 1 + r·Q(r).
- * P and Q minimax (test/fixtures/math/minimax.py).
+ * where every product of leading parts is of two half significands, hence exact, contracted or not. Then 2^r = 1 +
+ * r·Q(r). P and Q minimax (test/fixtures/math/minimax.py).
  */
 import { real } from "../language.ts";
 import { fn } from "./define.ts";
@@ -111,8 +112,8 @@ const powFinite = fn({
 
 /**
  * x^y with the rules of JavaScript's `**`: pow(x, ±0) = 1 even for NaN; pow(±1, ±∞) and pow(1, NaN) are NaN (1 in C99);
- * a negative x wants a whole y, else NaN; zeros and infinities keep their sign for odd y. Cost: 130 and a division (f64).
- * Accuracy: 1.22 ulp (f64), 1.06 ulp (f32).
+ * a negative x wants a whole y, else NaN; zeros and infinities keep their sign for odd y. Cost: 130 and a division
+ * (f64). Accuracy: 1.22 ulp (f64), 1.06 ulp (f32).
  */
 export const pow = fn({
   name: "pow",

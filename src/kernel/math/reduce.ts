@@ -1,14 +1,16 @@
 /**
  * Reduction of an angle modulo π/2: x = quadrant·π/2 + (r + tail), |r| ≤ π/4, quadrant modulo 4.
  *
- * Up to |x| = 12000 (200 in f32 and f32x2) by Cody & Waite (1980): π/2 in three parts, the first two so short that k times them is
- * exact. Beyond, by Payne & Hanek (1983): only those bits of 2/π are multiplied that can matter, in 32-bit words; SIMD
- * code skips this part when no lane needs it.
+ * Up to |x| = 12000 (200 in f32 and f32x2) by Cody & Waite (1980): π/2 in three parts, the first two so short that k
+ * times them is exact. Beyond, by Payne & Hanek (1983): only those bits of 2/π are multiplied that can matter, in
+ * 32-bit words; SIMD code skips this part when no lane needs it.
  */
 import { real, i32, u32 } from "../language.ts";
 import { fn } from "./define.ts";
 
-/** Bits 32j … 32j + 31 of 2/π after the point, 0 for j < 0. A chain of selections: lanes may ask for different words. */
+/**
+ * Bits 32j … 32j + 31 of 2/π after the point, 0 for j < 0. A chain of selections: lanes may ask for different words.
+ */
 const twoOverPi = fn({
   name: "twoOverPi",
   params: [i32],
@@ -71,7 +73,10 @@ const multiplyAdd = fn({
   },
 });
 
-/** The top words of a sum that holds a quadrant in its upper 2 bits and a fraction below: the nearest quadrant, and signs. */
+/**
+ * The top words of a sum that holds a quadrant in its upper 2 bits and a fraction below: the nearest quadrant, and
+ * signs.
+ */
 const splitQuadrant = fn({
   name: "splitQuadrant",
   params: [u32, u32],
@@ -106,7 +111,9 @@ const timesHalfPi = fn({
   },
 });
 
-/** The fraction of quadrants in x·2/π for finite x ≥ 200, f32: 63 bits of it, of which at most 30 are zeros at the top. */
+/**
+ * The fraction of quadrants in x·2/π for finite x ≥ 200, f32: 63 bits of it, of which at most 30 are zeros at the top.
+ */
 const payneHanek32 = fn({
   name: "payneHanek32",
   params: [real],
@@ -145,7 +152,10 @@ const payneHanek32 = fn({
   },
 });
 
-/** The same for x ≥ 12000, f64 (200, f32x2, of which 53 bits count): 127 bits of the fraction, of which at most 62 are zeros at the top. */
+/**
+ * The same for x ≥ 12000, f64 (200, f32x2, of which 53 bits count): 127 bits of the fraction, of which at most 62 are
+ * zeros at the top.
+ */
 const payneHanek64 = fn({
   name: "payneHanek64",
   params: [real],

@@ -3,8 +3,8 @@
  *
  *   sin(r + t) = r + (r·z·S(z) + t·(1 − z/2)),   cos(r + t) = 1 − z/2 + (z²·C(z) − r·t)
  *
- * S and C minimax (test/fixtures/math/minimax.py; error 3.4e-18 in f64, 3.7e-9 in f32). Both are evaluated and the quadrant
- * selects, so that SIMD lanes do not diverge. All finite arguments are reduced in full (reduce.ts).
+ * S and C minimax (test/fixtures/math/minimax.py; error 3.4e-18 in f64, 3.7e-9 in f32). Both are evaluated and the
+ * quadrant selects, so that SIMD lanes do not diverge. All finite arguments are reduced in full (reduce.ts).
  */
 import { real } from "../language.ts";
 import { fn } from "./define.ts";
@@ -84,8 +84,8 @@ export const cos = fn({
 });
 
 /**
- * tan x = sin/cos or −cos/sin: the quotient of two sums of two terms, corrected once by its residual, which headBits makes
- * exact. tan(±0) = ±0, tan(±∞) = NaN. Cost: 85 and 2 divisions (f64) up to |x| = 12000.
+ * tan x = sin/cos or −cos/sin: the quotient of two sums of two terms, corrected once by its residual, which headBits
+ * makes exact. tan(±0) = ±0, tan(±∞) = NaN. Cost: 85 and 2 divisions (f64) up to |x| = 12000.
  * Accuracy: 0.86 ulp (f64), 0.87 ulp (f32).
  */
 export const tan = fn({

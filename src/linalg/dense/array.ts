@@ -13,6 +13,7 @@ export interface Strides {
   readonly column: number;
 }
 
+/** Options of `DeviceArray.create`. */
 export interface ArrayOptions {
   /** "f64" by default. f32x2, emulated double, is to be asked for by its name; the host's numbers are then f64. */
   readonly precision?: Precision;
@@ -34,16 +35,18 @@ interface Layout {
 /**
  * A matrix, a batch of matrices or a vector on a device, row-major; or a view of a part of another, transposed or not.
  *
- * Only the array that `create` returns owns memory: it is disposed by whoever created it, and its views with it. A view
- * costs nothing on the device and sees what is written through any other.
+ * Only the array that `create` returns owns memory. Whoever created it disposes it, and its views with it. A view costs
+ * nothing on the device and sees what is written through any other. It follows the `dev_array` of the CUDA tutorials
+ * (`resize`, `set`, `get`), with errors instead of silent truncation. Verified: test/linalg/dense-array.
  *
- *   using a = await DeviceArray.create(device, [3, 4], { values });
- *   a.transpose()        [4, 3]
- *   a.slice(1, 3)        [2, 4], rows 1 and 2
- *   a.columnSlice(0, 2)  [3, 2]
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { DeviceArray } from "feynkac/linalg";
  *
- * After the `dev_array` of the CUDA tutorials (`resize`, `set`, `get`), with errors instead of silent truncation.
- * Verified: test/linalg/dense-array.
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * using a = await DeviceArray.create(device, [2, 3], { values: [1, 2, 3, 4, 5, 6] });
+ * const columns = a.columnSlice(1, 3).transpose();
+ * console.log(columns.shape.join(" × "), (await columns.download()).join(" ")); // 2 × 2 2 5 3 6
  */
 export class DeviceArray implements Disposable {
   readonly device: Device;

@@ -5,6 +5,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
 import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
 
+/** What is to be factored. */
 export interface CholeskySpec {
   /** Rows and columns. */
   readonly size: number;
@@ -13,7 +14,16 @@ export interface CholeskySpec {
   readonly precision: Precision;
 }
 
-/** `batch` is 1 and the precision f64 unless said otherwise. @throws SpecError */
+/**
+ * Checks and completes a description of a Cholesky factorisation.
+ *
+ * @param settings `size`, the rows and columns of a matrix, and optionally `batch` (1) and `precision` ("f64").
+ * @throws SpecError for sizes that are not whole numbers from 0 to 65,535, or an unknown precision.
+ * @example
+ * import { choleskySpec } from "feynkac/linalg";
+ *
+ * console.log(choleskySpec({ size: 3 })); // { batch: 1, precision: 'f64', size: 3 }
+ */
 export function choleskySpec(settings: { readonly size: number } & Partial<CholeskySpec>): CholeskySpec {
   const spec: CholeskySpec = { batch: 1, precision: "f64", ...settings };
   for (const name of ["size", "batch"] as const) {
@@ -35,13 +45,26 @@ const GROUP = 64;
  *
  *   A = L·Lᵀ,   L[j, j] = √(A[j, j] − Σ L[j, p]²),   L[i, j] = (A[i, j] − Σ L[i, p]·L[j, p]) / L[j, j],   p < j < i
  *
- * Shapes: [size, size], or [batch, size, size]; only the lower triangle is read; row-major, a range of a larger array
- * is fine. Accuracy: L̂·L̂ᵀ = A + ΔA, |ΔA| ≤ γ(size + 1)·|L̂|·|L̂ᵀ| (Higham 2002, Theorem 10.3). Cost: size³/3 flops a
- * matrix. Up to 16×16 an item of the device factors a matrix, beyond that a workgroup. Where a leading minor is not
- * positive, there is no such factor: its order is the matrix's status, and what is in the matrix is undefined; the
- * others of the batch are not affected. A correlation matrix that fails can be replaced by the nearest one
- * (`nearestCorrelation`). Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified:
- * test/linalg/dense-cholesky.
+ * Shapes: [size, size], or [batch, size, size]. Only the lower triangle is read. Row-major; a range of a larger array
+ * is allowed.
+ * Accuracy: L̂·L̂ᵀ = A + ΔA with |ΔA| ≤ γ(size + 1)·|L̂|·|L̂ᵀ| (Higham 2002, Theorem 10.3).
+ * Cost: size³/3 flops per matrix. Up to 16×16 an item of the device factors a matrix, beyond that a workgroup.
+ *
+ * If a leading minor is not positive, there is no such factor. Its order is then the status of the matrix, and the
+ * contents of the matrix are undefined; the other matrices of the batch are not affected. A correlation matrix that
+ * fails can be replaced by the nearest one (`nearestCorrelation`).
+ *
+ * Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified: test/linalg/dense-cholesky.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { Cholesky, choleskySpec, DeviceArray } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * using a = await DeviceArray.create(device, [2, 2], { values: [4, 2, 2, 5] });
+ * using cholesky = await Cholesky.create(device, choleskySpec({ size: 2 }));
+ * await cholesky.factor(a);
+ * console.log((await a.download()).join(" ")); // 2 0 1 2
  */
 export class Cholesky implements Disposable {
   readonly device: Device;

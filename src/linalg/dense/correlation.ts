@@ -2,17 +2,20 @@
 import { ShapeError, SpecError } from "../../errors.ts";
 import { symmetricEigen } from "./eigen.ts";
 
+/** Options of `nearestCorrelation`. */
 export interface NearestOptions {
   /** Relative change of an iteration at which it ends; 1e-12 by default. */
   readonly tolerance?: number;
+  /** The limit of iterations; 10,000 by default. */
   readonly maxIterations?: number;
   /**
-   * Least eigenvalue of the result, 0 by default, where the nearest matrix is: but it is singular then, and has no
-   * Cholesky factor. From 0 to below 1.
+   * The smallest eigenvalue of the result, from 0 to below 1. At 0, the default, the result is the nearest matrix; but
+   * that matrix is singular and has no Cholesky factor.
    */
   readonly minEigenvalue?: number;
 }
 
+/** What `nearestCorrelation` returns. */
 export interface NearestCorrelation {
   /** [n, n], row by row: symmetric, ones on the diagonal. */
   readonly values: Float64Array;
@@ -26,14 +29,24 @@ export interface NearestCorrelation {
 /**
  * The correlation matrix X that is nearest to a symmetric matrix A in the Frobenius norm:
  *
- *   min ‖A − X‖   over   X = Xᵀ,  X ⪰ ε·I,  X[i, i] = 1,     ε = `minEigenvalue`
+ *   min ‖A − X‖   over   X = Xᵀ,  X ⪰ ε·I,  X[i, i] = 1,     ε the smallest eigenvalue asked for
  *
- * `matrix`: [n, n] row by row, symmetric; its diagonal may be anything. Method: alternating projections on the two
- * sets, the first with Dykstra's correction, without which they end in a point of both, but not the nearest.
- * Convergence is linear; an iteration is an eigendecomposition, some 60·n³ flops. Accuracy: the result is projected on
- * the unit diagonal last, so that its least eigenvalue is ε to within about the tolerance. Source: Higham, IMA J.
- * Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified: test/linalg/dense-correlation, his examples.
- * @throws ShapeError (not square, not symmetric, not finite) | SpecError (an option out of range)
+ * Method: alternating projections on the two sets, the first with Dykstra's correction. Without it they would end in a
+ * point of both sets, but not the nearest. Convergence is linear; an iteration is an eigendecomposition, about 60·n³
+ * flops.
+ * Accuracy: the result is projected on the unit diagonal last, so that its smallest eigenvalue is ε to within about the
+ * tolerance.
+ * Source: Higham, IMA J. Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified: test/linalg/dense-correlation, his
+ * examples.
+ *
+ * @param matrix [n, n], row by row, symmetric; its diagonal may be anything.
+ * @param options the tolerance, the limit of iterations, and the smallest eigenvalue.
+ * @throws ShapeError if the matrix is not square, symmetric and finite; SpecError for an option out of range.
+ * @example
+ * import { nearestCorrelation } from "feynkac/linalg";
+ *
+ * const { values, distance } = nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1]);
+ * console.log(values[1]?.toFixed(4), values[2]?.toFixed(4), distance.toFixed(4)); // 0.7607 0.1573 0.5278
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {
   const { tolerance = 1e-12, maxIterations = 10_000, minEigenvalue = 0 } = options;

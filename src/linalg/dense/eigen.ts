@@ -3,6 +3,7 @@
  */
 import { ShapeError } from "../../errors.ts";
 
+/** What `symmetricEigen` returns. */
 export interface Eigen {
   /** Ascending. */
   readonly values: Float64Array;
@@ -14,11 +15,17 @@ export interface Eigen {
 const MAX_SWEEPS = 50;
 
 /**
- * A = Q·diag(λ)·Qᵀ by Jacobi's rotations, row by row (Golub & Van Loan 2013, §8.5): eigenvalues to within a few
- * n·u·‖A‖.
+ * Eigenvalues and eigenvectors of a symmetric matrix, A = Q·diag(λ)·Qᵀ, by Jacobi's rotations, row by row (Golub & Van
+ * Loan 2013, §8.5). Eigenvalues are accurate to a few n·u·‖A‖. Cost: about 6·n³ flops per sweep, 5 to 12 sweeps.
  *
- * `matrix`: [n, n] row by row; its lower triangle is not read. Cost: about 6·n³ flops a sweep, 5 to 12 sweeps.
- * @throws ShapeError (NaN or infinity)
+ * @param matrix [n, n], row by row; its lower triangle is not read.
+ * @param n rows and columns.
+ * @throws ShapeError if the matrix has a NaN or an infinity.
+ * @example
+ * import { symmetricEigen } from "feynkac/linalg";
+ *
+ * const { values } = symmetricEigen([2, 1, 1, 2], 2);
+ * console.log([...values].map((value) => value.toFixed(4)).join(" ")); // 1.0000 3.0000
  */
 export function symmetricEigen(matrix: ArrayLike<number>, n: number): Eigen {
   const a = Float64Array.from(matrix);

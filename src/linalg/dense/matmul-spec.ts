@@ -7,11 +7,14 @@ import { checkTile, type Tile } from "./tile.ts";
 export type Order = "row-major" | "column-major";
 
 /**
- * "library": the vendor's, which is cuBLAS; "kernel": our own, on every device; "auto": the library where it can be
- * loaded, our own otherwise.
+ * "library" is the vendor's, which is cuBLAS. "kernel" is Feynkac's own, on every device. "auto" takes the library
+ * where it can be loaded, and the kernel otherwise.
  */
 export type Implementation = "auto" | "library" | "kernel";
 
+/**
+ * A product of `batch` matrices, A [rows, inner] times B [inner, columns]. Frozen, serialisable and without a device.
+ */
 export interface MatmulSpec {
   readonly rows: number;
   readonly inner: number;
@@ -22,10 +25,14 @@ export interface MatmulSpec {
   readonly a: Order;
   readonly b: Order;
   readonly implementation: Implementation;
-  /** Of our own kernel on GPUs, which "auto" then takes; chosen by device and size if absent. */
+  /**
+   * The tile of Feynkac's own kernel on GPUs; with a tile "auto" takes that kernel. Chosen by device and size if
+   * absent.
+   */
   readonly tile?: Tile;
 }
 
+/** What `matmulSpec` takes: the sizes, and what differs from the defaults. */
 export type MatmulSettings = Pick<MatmulSpec, "rows" | "inner" | "columns"> & Partial<MatmulSpec>;
 
 const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];
@@ -33,9 +40,15 @@ const ORDERS: readonly Order[] = ["row-major", "column-major"];
 const IMPLEMENTATIONS: readonly Implementation[] = ["auto", "library", "kernel"];
 
 /**
- * A product of `batch` matrices, A [rows, inner] times B [inner, columns]; f64, row-major, by the fastest
- * implementation there is, unless said otherwise.
- * @throws SpecError
+ * Checks and completes a description of a product. By default it is of one matrix, in f64, row-major, by the fastest
+ * implementation there is.
+ *
+ * @param settings `rows`, `inner` and `columns`, and any other field of `MatmulSpec`.
+ * @throws SpecError naming the field, what was got, and what was expected.
+ * @example
+ * import { matmulSpec } from "feynkac/linalg";
+ *
+ * console.log(matmulSpec({ rows: 2, inner: 3, columns: 4 }).precision); // f64
  */
 export function matmulSpec(settings: MatmulSettings): MatmulSpec {
   const spec: MatmulSpec = {

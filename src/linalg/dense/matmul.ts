@@ -10,6 +10,7 @@ import { chooseBlock, chooseTile } from "./tile.ts";
 import { simpleProduct, simpleTile } from "./simple-kernel.ts";
 import { tiledProduct } from "./tiled-kernel.ts";
 
+/** Arguments of `Matmul.run`. Arrays are borrowed. */
 export interface MatmulArguments {
   readonly a: DeviceArray;
   readonly b: DeviceArray;
@@ -33,15 +34,29 @@ interface OwnProduct {
  *
  *   C[i, j] ← α · Σ A[i, p]·B[p, j] + β · C[i, j],   i < rows, j < columns, p < inner
  *
- * Shapes: A [rows, inner], B [inner, columns], C [rows, columns], row-major, or A and B "column-major", which is what a
- * transposed view is; ranges of rows and columns of larger arrays, with their distances between rows, are fine. With a
- * batch, [batch, …] each, and A or B may be one matrix for all. Accuracy: |C − Ĉ| ≤ γ(inner + 2)·(|α|·|A|·|B| +
- * |β|·|C|) elementwise, γ(m) = m·u/(1 − m·u), u the precision's rounding error (Higham 2002, §3.5); for emulated double
- * u = 2⁻⁴⁴. NaN and infinity of A and B go where the equation carries them, of C only if β ≠ 0. Cost:
- * 2·rows·columns·inner flops. Memory read by our kernels: rows·columns·inner·(1/128 + 1/128) words with the largest
- * tiles. Source: cuBLAS, or our own: Volkov & Demmel (2008), whose registers hold C, with the tiles in workgroup memory
- * of the CUDA C++ Programming Guide's matrix product; on the CPU Goto & van de Geijn (2008). Verified:
- * test/linalg/dense-matmul, against a compensated triple loop, on every device, within the bound above.
+ * Shapes: A [rows, inner], B [inner, columns], C [rows, columns]. A and B are row-major, or "column-major", which is
+ * what a transposed view is. Ranges of rows and columns of larger arrays are allowed. With a batch they are [batch, …]
+ * each, and A or B may be one matrix for all.
+ * Accuracy: |C − Ĉ| ≤ γ(inner + 2)·(|α|·|A|·|B| + |β|·|C|) elementwise, γ(m) = m·u/(1 − m·u), where u is the rounding
+ * error of the precision (Higham 2002, §3.5); for emulated double u = 2⁻⁴⁴. NaN and infinity of A and B go where the
+ * equation carries them, those of C only if β ≠ 0.
+ * Cost: 2·rows·columns·inner flops. Feynkac's kernels read rows·columns·inner·(1/128 + 1/128) words with the largest
+ * tiles.
+ * Source: cuBLAS, or Feynkac's own kernels. These follow Volkov & Demmel (2008), with C in registers, and the tiles in
+ * workgroup memory of the CUDA C++ Programming Guide; on the CPU Goto & van de Geijn (2008).
+ * Verified: test/linalg/dense-matmul, against a compensated triple loop, on every device, within the bound above.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { DeviceArray, Matmul, matmulSpec } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * using product = await Matmul.create(device, matmulSpec({ rows: 2, inner: 3, columns: 1 }));
+ * using a = await DeviceArray.create(device, [2, 3], { values: [1, 2, 3, 4, 5, 6] });
+ * using b = await DeviceArray.create(device, [3, 1], { values: [1, 1, 1] });
+ * using c = await DeviceArray.create(device, [2, 1]);
+ * product.run({ a, b, c, alpha: 0.5 });
+ * console.log((await c.download()).join(" ")); // 3 7.5
  */
 export class Matmul implements Disposable {
   readonly device: Device;
@@ -163,7 +178,9 @@ function counted(spec: MatmulSpec, product: OwnProduct, items: number): OwnProdu
   throw new SpecError(`matmul: ${groups} workgroups, expected at most ${max}; split the batch`);
 }
 
+/** Options of `matmul`. */
 export interface MatmulOptions {
+  /** 1 by default. */
   readonly alpha?: number;
   readonly beta?: number;
   /** Where the result goes; a new array if absent, which the caller disposes. */
@@ -172,12 +189,22 @@ export interface MatmulOptions {
 }
 
 /**
- * The product of two arrays at once, α·A·B + β·C: what `Matmul` does, for those who need it once. Kernels stay
+ * The product of two arrays at once, α·A·B + β·C: what `Matmul` does, for a product that is needed once. Kernels stay
  * compiled.
  *
- *   using c = await matmul(a, b.transpose());
- *
+ * @param a [rows, inner], or a batch of such.
+ * @param b [inner, columns], or a batch of such.
+ * @param options α, β, the array for the result, and the implementation.
+ * @returns the array `c` of the options, or a new one that the caller disposes.
  * @throws ShapeError | PrecisionError | DisposedError | DeviceUnavailableError | OutOfMemoryError
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { DeviceArray, matmul } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * using a = await DeviceArray.create(device, [2, 3], { values: [1, 2, 3, 4, 5, 6] });
+ * using c = await matmul(a, a.transpose());
+ * console.log((await c.download()).join(" ")); // 14 32 32 77
  */
 export async function matmul(a: DeviceArray, b: DeviceArray, options: MatmulOptions = {}): Promise<DeviceArray> {
   const { alpha = 1, beta = 0, implementation = "auto" } = options;

@@ -2,6 +2,7 @@
 import { SpecError } from "../../errors.ts";
 import { type Device, isGpu } from "../../device/index.ts";
 
+/** The part of C that a workgroup of Feynkac's own product kernel computes. */
 export interface Tile {
   /** Of C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between two barriers. */
   readonly rows: number;

@@ -7,6 +7,7 @@ import type { Failure } from "./status.ts";
 
 type Values = ArrayLike<number>;
 
+/** Tridiagonal systems in plain arrays: lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i]. */
 export interface HostSystem {
   readonly lower: Values;
   readonly diagonal: Values;
@@ -15,29 +16,37 @@ export interface HostSystem {
 }
 
 /**
- * As for `tridiagonalSpec`; where nothing says otherwise, in f64, by `pivoting`, one system of as many rows as the
- * diagonal has.
+ * Options of `solveTridiagonal`: those of `tridiagonalSpec`, and a device. By default in f64, by `pivoting`, one system
+ * with as many rows as the diagonal has elements.
  */
 export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Device } & (
     | Placement
     | Partial<Record<keyof Placement, never>>
   );
 
+/** What `solveTridiagonal` returns. */
 export interface HostSolution {
   readonly x: Float64Array | Float32Array;
-  /** Systems without a usable solution; none, as a rule. */
+  /** Systems without a usable solution; usually none. */
   readonly failures: readonly Failure[];
 }
 
 /**
- * Solves tridiagonal systems in plain arrays, which stay as they are:
+ * Solves tridiagonal systems in plain arrays, which are not changed.
  *
- *   const { x } = await solveTridiagonal({ lower: [0, 1, 1], diagonal: [4, 4, 4], upper: [1, 1, 0], rhs: [5, 6, 5] });
+ * Equations, placements and failures are those of `TridiagonalSolver`. That class is the better choice if the same
+ * sizes come again: this function compiles, copies and, without a `device`, opens one CPU thread, each time. Cost: as
+ * `TridiagonalSolver`, and 5 words per row copied.
  *
- * The equations, placements and failures are those of `TridiagonalSolver`, which is the better choice where the same
- * sizes come again: this compiles, copies and, without a `device`, opens one CPU thread, each time. Cost: as
- * `TridiagonalSolver`, and 5 words a row copied.
- * @throws SpecError | ShapeError (arrays of other lengths) | PrecisionError
+ * @param system the arrays, each [rows] for one system; placed as `options` say for several.
+ * @param options the placement, the algorithm, the precision and the device.
+ * @returns `x`, placed as the right-hand sides, and the systems that have no solution.
+ * @throws SpecError; ShapeError for arrays of other lengths; PrecisionError.
+ * @example
+ * import { solveTridiagonal } from "feynkac/linalg";
+ *
+ * const { x } = await solveTridiagonal({ lower: [0, 1, 1], diagonal: [4, 4, 4], upper: [1, 1, 0], rhs: [5, 6, 5] });
+ * console.log([...x].map((value) => value.toFixed(4)).join(" ")); // 1.0000 1.0000 1.0000
  */
 export async function solveTridiagonal(system: HostSystem, options: HostOptions = {}): Promise<HostSolution> {
   const { device, precision = "f64", algorithm = "pivoting", ...rest } = options;

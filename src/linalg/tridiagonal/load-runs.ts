@@ -5,8 +5,8 @@ import { Run, transposeRuns } from "./run.ts";
 export const SystemArrays = record({ lower: read(real), diagonal: read(real), upper: read(real), rhs: read(real) });
 
 /**
- * Where a system, or a chunk of one, begins in the matrix and in the right-hand side; the distance of its rows, how many
- * there are, and which of its runs an item has.
+ * Where a system, or a chunk of one, begins in the matrix and in the right-hand side; the distance of its rows, how
+ * many there are, and which of its runs an item has.
  */
 const RunPlace = record({ matrix: i32, from: i32, stride: i32, count: i32, lane: i32 });
 

@@ -9,7 +9,10 @@ import { Periodic } from "./periodic.ts";
 import type { TridiagonalSpec } from "./spec.ts";
 import { type Failure, failuresIn } from "./status.ts";
 
-/** The matrices: three buffers of the spec's elements, or of `rows` with one matrix for all. They are only read. */
+/**
+ * The matrices: three buffers with the elements that the specification says, or of `rows` with one matrix for all. They
+ * are only read.
+ */
 export type TridiagonalMatrix = Matrix;
 
 /** Matrices, and the right-hand sides that the solutions replace. */
@@ -32,21 +35,39 @@ interface Parts {
  *
  *   lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i],   i = 0 … rows−1, for each of `batch` systems,
  *
- * placed as the spec says. lower[0] and upper[rows−1] are not used, unless the systems are periodic.
+ * placed as the specification says. lower[0] and upper[rows−1] are not used, unless the systems are periodic.
  *
  * Accuracy: the algorithms without pivoting are backward stable for matrices that are diagonally dominant by rows or
- * columns, or symmetric positive definite; `pivoting` for all. Failures are never silent: `failures` names every system
- * whose elimination met a zero pivot or whose solution is not finite. Cost: 5 words a row (4 read, 1 written), more
- * where a system does not fit on the chip; see `Algorithm`. Verified: test/linalg/tridiagonal*, against LAPACK's dgtsv
- * and systems whose solution is known exactly.
+ * columns, or symmetric positive definite; `pivoting` is so for all. Failures are never silent: `failures` names every
+ * system whose elimination met a zero pivot or whose solution is not finite.
+ * Cost: 5 words per row (4 read, 1 written), and more where a system does not fit on the chip; see `Algorithm`.
+ * Verified: test/linalg/tridiagonal*, against LAPACK's dgtsv and systems whose solution is known exactly.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { TridiagonalSolver, tridiagonalSpec } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * using solver = await TridiagonalSolver.create(device, tridiagonalSpec({ rows: 3, batch: 2, precision: "f64" }));
+ * const buffer = (...values: number[]) => {
+ *   const made = device.createBuffer("f64", values.length);
+ *   device.write(made, Float64Array.from(values));
+ *   return made;
+ * };
+ * const rhs = buffer(5, 6, 5, 10, 12, 10);
+ * const one = buffer(1, 1, 1, 1, 1, 1);
+ * solver.solveInPlace({ lower: one, diagonal: buffer(4, 4, 4, 4, 4, 4), upper: one, rhs });
+ * console.log((await device.read(rhs)).map((value) => Math.round(value)).join(" ")); // 1 1 1 2 2 2
+ * console.log(await solver.failures()); // []
  */
 export class TridiagonalSolver implements Disposable {
   readonly device: Device;
   readonly spec: TridiagonalSpec;
-  /** The algorithm in use, where the spec says "auto" the one that was chosen. */
+  /** The algorithm in use; for "auto" the one that was chosen. */
   readonly algorithm: Chosen;
   /**
-   * A word a system, written by each solution: 0, row + 1 of a zero pivot, −1 not finite, −2 singular (periodic). Lent.
+   * One word per system, written by each solve: 0, row + 1 of a zero pivot, −1 not finite, −2 singular (periodic).
+   * Lent.
    */
   readonly status: DeviceBuffer<"i32">;
   readonly #parts: Parts;

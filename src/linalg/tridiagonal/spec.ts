@@ -6,30 +6,31 @@ const PRECISIONS = ["f64", "f32", "f32x2"] as const;
 const LAYOUTS = ["contiguous", "interleaved"] as const;
 
 /**
- * How a system is solved. `pivoting` solves whatever is not singular; all others are for diagonally dominant (or
- * symmetric positive definite) matrices and say so, in the status, where a pivot is zero.
+ * How a system is solved. `pivoting` solves every non-singular system. All others are for diagonally dominant (or
+ * symmetric positive definite) matrices, and report a zero pivot in the status.
  *
- *   thomas           elimination and substitution, one system a work item (Thomas 1949); 8 flops a row
- *   pivoting         the same with partial pivoting, LAPACK's dgtsv; about 14 flops a row
- *   cr               cyclic reduction in workgroup memory (Hockney 1965); 17 flops a row, 2·log₂ n rounds
- *   pcr              parallel cyclic reduction there (Hockney & Jesshope 1981); 12·log₂ n flops a row, log₂ n rounds
- *   cr-pcr           cyclic reduction until a row an item is left, then parallel (Zhang, Cohen & Owens 2010)
- *   register-hybrid  each item eliminates a run of rows in registers, runs meet by pcr (László, Giles & Appleyard
- *                    2016); 14 flops a row
- *   partition        chunks are reduced to two rows each, which are solved recursively (Wang 1981); any length, 9 words
- *                    a row
- *   auto             by size, batch, layout and device; never `pivoting`, which changes what can be solved
+ * * `thomas`: elimination and substitution, one system per work item (Thomas 1949); 8 flops per row.
+ * * `pivoting`: the same with partial pivoting, LAPACK's dgtsv; about 14 flops per row.
+ * * `cr`: cyclic reduction in workgroup memory (Hockney 1965); 17 flops per row, 2·log₂ n rounds.
+ * * `pcr`: parallel cyclic reduction there (Hockney & Jesshope 1981); 12·log₂ n flops per row, log₂ n rounds.
+ * * `cr-pcr`: cyclic reduction until one row per item is left, then parallel (Zhang, Cohen & Owens 2010).
+ * * `register-hybrid`: each item eliminates a run of rows in registers, and the runs meet by pcr (László, Giles &
+ *   Appleyard 2016); 14 flops per row.
+ * * `partition`: chunks are reduced to two rows each, which are solved recursively (Wang 1981); any length, 9 words per
+ *   row.
+ * * `auto`: by size, batch, layout and device; never `pivoting`, which changes what can be solved.
  */
 export type Algorithm = (typeof ALGORITHMS)[number];
 
 /**
  * Where systems are. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch + s]`. Or along
- * `axis` of an array of this `shape`, in C order: systems are numbered in that order, too, with the axis left out.
+ * `axis` of an array of this `shape`, in C order; systems are then numbered in C order of the other axes.
  */
 export type Placement =
   | { readonly rows: number; readonly batch: number; readonly layout?: (typeof LAYOUTS)[number] }
   | { readonly shape: readonly number[]; readonly axis: number };
 
+/** What `tridiagonalSpec` takes besides the placement. */
 export interface TridiagonalOptions {
   readonly precision: Precision;
   /** "auto" by default. */
@@ -45,8 +46,7 @@ export interface TridiagonalOptions {
    */
   readonly periodic?: boolean;
   /**
-   * Whether `factor` and `solve` shall be available, which takes memory: 3 words a row (5 for `pivoting`); false by
-   * default.
+   * Whether `factor` and `solve` are available. They take memory: 3 words per row (5 for `pivoting`). False by default.
    */
   readonly factors?: boolean;
 }
@@ -70,7 +70,14 @@ const MAX_ELEMENTS = 2 ** 31 - 1;
  *
  *   lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i],   i = 0 … rows−1
  *
- * @throws SpecError naming the field, what was got, what was expected
+ * @param options the placement, the precision, and what differs from the defaults.
+ * @returns a frozen, serialisable specification without a device.
+ * @throws SpecError naming the field, what was got, and what was expected.
+ * @example
+ * import { tridiagonalSpec } from "feynkac/linalg";
+ *
+ * const { rows, batch } = tridiagonalSpec({ shape: [64, 401, 3], axis: 1, precision: "f64" });
+ * console.log(rows, batch); // 401 192
  */
 export function tridiagonalSpec(options: Placement & TridiagonalOptions): TridiagonalSpec {
   const { precision, algorithm = "auto", matrices = "each", periodic = false, factors = false } = options;

@@ -11,6 +11,7 @@ export type SystemStatus =
   /** A periodic matrix that is singular to working precision. */
   | { readonly kind: "singular" };
 
+/** A system without a solution, by its number in the batch. */
 export interface Failure {
   readonly system: number;
   readonly status: Exclude<SystemStatus, { readonly kind: "ok" }>;
@@ -35,7 +36,15 @@ export function failuresIn(words: Int32Array): Failure[] {
   return failures;
 }
 
-/** For messages: "zero pivot at row 3". */
+/**
+ * A status in words, for messages.
+ *
+ * @param status of a system, as `TridiagonalSolver.failures` gives it.
+ * @example
+ * import { describeStatus } from "feynkac/linalg";
+ *
+ * console.log(describeStatus({ kind: "zero-pivot", row: 3 })); // zero pivot at row 3
+ */
 export function describeStatus(status: SystemStatus): string {
   return status.kind === "zero-pivot" ? `zero pivot at row ${status.row}` : status.kind.replace("-", " ");
 }

@@ -25,12 +25,30 @@ const METHODS = {
 const CHUNK = 4096;
 
 /**
- * Why the trades of `before` are worth something else in `after`: trades are matched by id, and the change of each is told apart into
- * what time, spot, volatility, rates and dividends did. A trade that cannot be explained is a line that says why.
+ * Explains why the trades of `before` have another value in `after`. Trades are matched by id. The change of each is
+ * split into the effects of time, spot, volatility, rates and dividends. A trade that cannot be explained is a result
+ * that says why. docs/explain.md describes the terms.
  *
- * Cost: 2 to 10 prices a trade, see `taylor` and `revaluation`. Memory: the two books and the report.
- * Design: design/explain.md. Verified: test/pricing/explain.test.ts.
- * @throws BookError `after` is earlier than `before`; SpecError | PrecisionError as `priceTrades`; the signal's reason
+ * Cost: 2 to 10 prices per trade. Memory: the two books and the report. Verified: test/pricing/explain.test.ts.
+ *
+ * @param before the earlier book.
+ * @param after the later book; its `asOf` is not earlier.
+ * @param options the device, the method, and the options of `priceBook`.
+ * @returns per trade and per currency: change = after + cash − before = Σ terms + unexplained.
+ * @throws BookError if `after` is earlier than `before`; SpecError or PrecisionError as `priceTrades`; the signal's
+ *   reason.
+ * @example
+ * import { explainBook, openDevice, parseBook } from "feynkac";
+ *
+ * const book = (asOf: string, spot: number) =>
+ *   parseBook({
+ *     asOf,
+ *     market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot, currency: "EUR", volatility: 0.2 } } },
+ *     trades: [{ id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: "2027-11-22" }],
+ *   });
+ * using device = await openDevice({ backend: "cpu" });
+ * const { results } = await explainBook(book("2026-11-20", 100), book("2026-11-23", 101), { device });
+ * for (const { change, terms } of results) console.log(change?.toFixed(3), terms?.delta?.toFixed(3)); // -0.368 -0.363
  */
 export async function explainBook(before: Book, after: Book, options: ExplainOptions): Promise<ExplainReport> {
   const { method = "taylor" } = options;
@@ -76,12 +94,12 @@ function yearsBetween(before: Book, after: Book): number {
 
 async function valuesOf(
   trades: readonly Trade[],
-  { asOf }: Book,
+  { asOf, method }: Book,
   options: Parameters<typeof priceTrades>[2],
 ): Promise<TradeResult[]> {
   const all: TradeResult[] = [];
   const parsed = trades.map((trade) => ({ ok: true, trade }) as const);
-  for await (const batch of priceTrades(parsed, { asOf, scenarios: undefined }, options))
+  for await (const batch of priceTrades(parsed, { asOf, method, scenarios: undefined }, options))
     for (const result of batch) all.push(result);
   return all;
 }

@@ -9,7 +9,8 @@ import type { MarketMoves } from "./types.ts";
 const NEGLIGIBLE = 1e-12;
 
 /**
- * How the market moved for a trade: `rolled` is the earlier one at the later date, along its own forwards, `after` the later one.
+ * How the market moved for a trade: `rolled` is the earlier trade at the later date, along its own forwards, and
+ * `after` the later one.
  * @throws SpecError a dividend that pays all of the spot
  */
 export function marketMoves(before: Trade, rolled: Trade, after: Trade, years: number): MarketMoves {
@@ -48,8 +49,8 @@ export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]
 }
 
 /**
- * Deterministic volatilities: the Δ with ∫(σ + Δ)² dt = ∫σ′² dt to expiry, so that Black and Scholes' prices are matched. Others: σ′ − σ at
- * the earlier spot, today.
+ * Deterministic volatilities: the Δ with ∫(σ + Δ)² dt = ∫σ′² dt to expiry, so that Black and Scholes' prices are
+ * matched. Others: σ′ − σ at the earlier spot, today.
  */
 function volatilityMove(rolled: Trade, after: Trade): number {
   const [from, to] = [tradeProblem(rolled, undefined), tradeProblem(after, undefined)];

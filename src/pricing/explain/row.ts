@@ -44,7 +44,9 @@ function pairOf(before: Trade, after: Trade, years: number): Pair {
   return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
 }
 
-/** A trade that expired between the dates, as it stood at expiry: at the later book's spot, since no fixing is known. */
+/**
+ * A trade that expired between the dates, as it stood at expiry: at the later book's spot, since no fixing is known.
+ */
 function settlement(before: Trade, { market }: Book, years: number): Pair {
   const rolled = laterTrade(before, before.expiry) as Trade;
   const later = market.underlyings.get(before.underlying.name);

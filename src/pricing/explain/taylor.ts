@@ -14,10 +14,12 @@ import type { ExplainTerms } from "./types.ts";
  *
  *   ΔV ≈ V_t·Δt + V_S·ΔS + V_σ·Δσ + V_r·Δr + ½V_SS·ΔS² + ½V_tt·Δt² + … + V_Sσ·ΔS·Δσ + V_St·ΔS·Δt + …
  *
- * V is smooth across a dividend in the spot with its dividends put back, so that is the ΔS which it is taken in; `delta` and `gamma` are
- * those of the quoted spot, `exDividend` is the rest. First derivatives and gamma are the Greeks that `price` reports; those of second
- * order are differences of value, delta and theta under shifts as large as the moves, within what the mesh can tell apart.
- * Error: of third order in the moves. Cost: up to 8 prices with the Greeks of the mesh besides the two; none for a move of nothing.
+ * V is smooth across a dividend date as a function of the spot with its dividends added back, so ΔS is the move of
+ * that; `delta` and `gamma` are the terms of the quoted spot, `exDividend` is the rest. First derivatives and gamma are
+ * the Greeks that `price` reports; those of second order are differences of value, delta and theta under shifts as
+ * large as the moves, within what the mesh can resolve.
+ * Error: of third order in the moves. Cost: up to 8 prices with the Greeks of the mesh besides the two; none for a part
+ * of the market that has not moved.
  * Verified: test/pricing/explain.test.ts, each term against Black and Scholes' formula, and the order observed.
  */
 export function taylor({ before, rolled, after, moves }: Pair): Attribution {
@@ -64,7 +66,9 @@ interface Second {
   readonly d: Point | undefined;
 }
 
-/** Shifts of volatility and rate: as large as the moves, not below what a mesh can tell apart, not far beyond small moves. */
+/**
+ * Shifts of volatility and rate: as large as the moves, but not below what a mesh resolves, nor far above small moves.
+ */
 function steps(before: Trade, { volatility, rate }: Pair["moves"]): readonly [number, number] {
   const sigma = meanVolatility(before);
   const h = clamp(Math.abs(volatility), Math.max(0.01 * sigma, 1e-4), Math.max(0.1 * sigma, 1e-4));
@@ -128,7 +132,10 @@ function meanVolatility(trade: Trade): number {
   return Math.sqrt(totalVariance(problem) / problem.expiry);
 }
 
-/** As long as the time that passed, but for a part of the life, and of the time to the first dividend: there delta and theta jump. */
+/**
+ * The time that passed, but at most a part of the life, and of the time to the first dividend, where delta and theta
+ * jump.
+ */
 function timeStep({ expiry, underlying }: Trade, years: number): number {
   return Math.min(years, 0.05 * expiry, 0.5 * (underlying.dividends.discrete[0]?.time ?? expiry));
 }

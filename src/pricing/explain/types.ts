@@ -2,11 +2,12 @@ import type { BookReport, TradeError } from "../../book/index.ts";
 import type { PricingOptions } from "../options.ts";
 
 /**
- * How a change of value is told apart: by a Taylor expansion of second order about the earlier market, or by pricing again with one
- * part of the market moved at a time.
+ * How a change of value is explained: "taylor" by an expansion of second order about the earlier market, "revaluation"
+ * by pricing again with one part of the market moved at a time.
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
+/** Options of `explainBook`: those of `priceBook`, except `greeks` and `method`. */
 export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "method"> {
   /** "taylor" by default. */
   readonly method?: ExplainMethod;
@@ -15,13 +16,16 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "method"
 /**
  * The terms of each method, in the order in which they are reported.
  *
- * Taylor's: sensitivity times move, of first order; `gamma` ½·V_SS·ΔS²; `exDividend` what the dividends paid took off the spot, which
- * the option's value does not feel; `dividends` the changed forecast of dividends and yield, priced again; then the second order:
- * `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt, `rhoSpot`, `rhoTime`, `rhoVolatility`, and `rhoRate` ½·V_rr,
- * times their moves; `dividendCross` what the forecast does to delta and theta.
+ * Taylor: `theta`, `delta`, `vega` and `rho` are sensitivities times moves; `gamma` is ½·V_SS·ΔS². `exDividend`
+ * reverses what `delta` and `gamma` count for the dividends paid, because the option's value does not drop with the
+ * spot on an ex-date. `dividends` is the changed forecast of dividends and yield, found by pricing again. The terms of
+ * second order are `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt, `rhoSpot`, `rhoTime`,
+ * `rhoVolatility` and `rhoRate` ½·V_rr, each times its moves. `dividendCross` is the effect of the changed forecast on
+ * delta and theta.
  *
- * Revaluation's: `time` first, along the earlier market's forwards, with the spot less the dividends paid; `exDividend` that fall of the
- * spot taken back; from there `spot`, `volatility`, `rate` and `dividends`, each alone; `cross` what they do together and not alone.
+ * Revaluation: `time` comes first, along the earlier market's forwards, with the spot reduced by the dividends paid.
+ * `exDividend` reverses that reduction. From there `spot`, `volatility`, `rate` and `dividends` are changed, each
+ * alone. `cross` is their joint effect beyond the sum of the single ones.
  */
 export const EXPLAIN_TERMS = {
   taylor: [
@@ -46,6 +50,7 @@ export const EXPLAIN_TERMS = {
   revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "cross"],
 } as const satisfies Record<ExplainMethod, readonly string[]>;
 
+/** The name of a term, of either method. */
 export type ExplainTerm = (typeof EXPLAIN_TERMS)[ExplainMethod][number];
 
 /** Every term of the report's method, in the currency. */
@@ -57,19 +62,22 @@ export interface MarketMoves {
   readonly years: number;
   /** Of the spot, as quoted. */
   readonly spot: number;
-  /** What the dividends paid between took off the spot. */
+  /** By how much the dividends paid in between reduced the spot. */
   readonly paid: number;
-  /** The parallel move of the volatility that gives the later total variance to expiry; of a σ that depends on S, its move at the earlier spot. */
+  /**
+   * The parallel move of the volatility that gives the later total variance to expiry. Of a σ that depends on S, its
+   * move at the earlier spot.
+   */
   readonly volatility: number;
   /** The parallel move of rates that gives the later discount factor to expiry. */
   readonly rate: number;
 }
 
 /**
- * * `explained`: in both books, on the same terms;
- * * `matured`: expired between the two dates; `cash` is its payoff;
- * * `new`, `gone`: in one book only, and not expired;
- * * `changed`: in both, on different terms; `reason` says which;
+ * * `explained`: in both books, on the same terms.
+ * * `matured`: expired between the two dates; `cash` is its payoff.
+ * * `new`, `gone`: in one book only, and not expired.
+ * * `changed`: in both books, on different terms; `reason` says which.
  * * `error`: cannot be read or priced.
  */
 export type ExplainStatus = "explained" | "matured" | "new" | "gone" | "changed" | "error";
@@ -123,6 +131,7 @@ export interface ExplainTotals {
   readonly errorEstimate: number;
 }
 
+/** What `explainBook` returns. */
 export interface ExplainReport {
   readonly method: ExplainMethod;
   readonly asOf: { readonly before: string; readonly after: string };

@@ -3,7 +3,7 @@ import type { Scenarios, Trade, TradeResult } from "../../book/index.ts";
 import type { DeviceParts } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
-import { emptyScenarioValues } from "../plan.ts";
+import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 
 /** Trades to price together, as they stand in a run. */
 export interface Job extends Settings {
@@ -17,7 +17,7 @@ export interface Job extends Settings {
 
 export type ToWorker =
   | { readonly kind: "job"; readonly number: number; readonly job: Job }
-  /** Nobody waits for it any more. */
+  /** Its results are not wanted any more. */
   | { readonly kind: "stop"; readonly number: number };
 
 export type FromWorker =
@@ -30,8 +30,8 @@ export type FromWorker =
 export type WorkerData = DeviceParts["options"];
 
 /**
- * Results, their scenarios as one column: a ladder is hundreds of numbers in as many lists, which a clone takes three times as long for as JSON does to write
- * them (300 µs and 100 µs for 441).
+ * Results, with all their scenarios in one column. A ladder is hundreds of numbers in nested lists; a structured clone
+ * of these takes three times as long as writing them as JSON (300 µs and 100 µs for 441 numbers).
  */
 export interface PackedResults {
   readonly results: readonly TradeResult[];

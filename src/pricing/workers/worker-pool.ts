@@ -26,8 +26,8 @@ interface PoolWorker {
 }
 
 /**
- * Threads that price whole batches side by side, each on its own part of a device: preparing trades and reading results costs the host more than a core
- * solves in the same time. Results are those of one thread, to the bit.
+ * Threads that price whole batches in parallel, each on its own part of a device: the host takes longer to prepare
+ * trades and to read results than a core takes to solve them. Results are those of one thread, to the bit.
  */
 export class WorkerPool implements Disposable {
   readonly #workers: PoolWorker[] = [];
@@ -44,7 +44,8 @@ export class WorkerPool implements Disposable {
   }
 
   /**
-   * Prices a batch, or gives undefined where the worker could not: it is gone, or something failed that is no trade's own.
+   * Prices a batch. Undefined where the worker could not: it has ended, or something failed that is not one trade's
+   * fault.
    * @throws the signal's reason
    */
   async price(batch: BatchOf<readonly ParsedTrade[]>, signal: AbortSignal): Promise<TradeResult[] | undefined> {
@@ -106,7 +107,7 @@ export class WorkerPool implements Disposable {
     return min;
   }
 
-  /** No worker where threads are forbidden (Node's permissions), or the machine has no more of them: who is there does the work. */
+  /** No worker where Node's permissions forbid threads, or the machine has no more of them: the others do the work. */
   #start(start: StartWorker, data: WorkerData): void {
     let thread: WorkerThreads.Worker;
     try {
@@ -139,7 +140,7 @@ export class WorkerPool implements Disposable {
     return pending;
   }
 
-  /** Who waits for it does the work. */
+  /** Whoever waits for its results prices those trades. */
   #lose(worker: PoolWorker): void {
     const place = this.#workers.indexOf(worker);
     if (place < 0) return;
@@ -154,7 +155,7 @@ function tell({ thread }: PoolWorker, message: ToWorker): void {
   thread.postMessage(message);
 }
 
-/** Crews by the device that they are part of; they go when it does. */
+/** Worker pools by their device; a pool ends when its device does. */
 const pools = new WeakMap<Device, WorkerPool>();
 
 /** The worker pool of a device if one is at work. */
@@ -162,7 +163,7 @@ export function workerPoolOf(device: Device): WorkerPool | undefined {
   return pools.get(device);
 }
 
-/** The worker pool of a device; undefined where there can be none: one thread, a page, a program put together from one file. */
+/** The worker pool of a device; undefined where there can be none: one thread, a page, a program in one file. */
 export function startWorkerPool(device: Device): WorkerPool | undefined {
   const known = pools.get(device);
   const { parts } = device;

@@ -2,10 +2,10 @@
  * Greeks of the European reference cases against their published values, and trades with formulas against the CPU in
  * f64.
  */
-import type { Method } from "../../../src/pricing/index.ts";
 import { FORMULA_TOLERANCE, formulas } from "../../pricing/formula-trades.ts";
 import { GREEKS, type GreekError, greekErrors } from "../../pricing/greek-errors.ts";
 import { results } from "../../pricing/reference.ts";
+import type { ComparedMethod } from "../../pricing/reference-errors.ts";
 import { type Check, type Family, type Group, once, type Target, type Verdict } from "../check.ts";
 import { compiledAs } from "../compiled-as.ts";
 
@@ -13,7 +13,7 @@ import { compiledAs } from "../compiled-as.ts";
 export const greeks: Family = (target) =>
   target.precision === "f32" ? [] : [groupOf(target, "auto"), groupOf(target, "fdm")];
 
-function groupOf(target: Target, method: Method): Group {
+function groupOf(target: Target, method: ComparedMethod): Group {
   const { precision } = target;
   const errors = once(() => greekErrors(compiledAs(target), { precision, method }));
   const checks = GREEKS.map((name): Check => ({

@@ -1,7 +1,7 @@
 /** The reference cases against their published or recomputed values, and against the CPU in f64. */
-import type { Method } from "../../../src/pricing/index.ts";
 import {
   allowedError,
+  type ComparedMethod,
   HONEST,
   type ReferenceError,
   referenceErrors,
@@ -11,7 +11,7 @@ import { type ReferenceTrade, referenceTrades } from "../../pricing/reference.ts
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Context, type Family, type Group, once, some, type Target } from "../check.ts";
 
-const METHODS: readonly Method[] = ["auto", "fdm"];
+const METHODS: readonly ComparedMethod[] = ["auto", "fdm"];
 
 export const reference: Family = (target, context) => {
   const trades = { auto: referenceTrades(), fdm: solvableTrades() };
@@ -23,7 +23,12 @@ export const reference: Family = (target, context) => {
  */
 const OF_CPU = 1e-9;
 
-function groupsOf(target: Target, { cpu }: Context, method: Method, trades: readonly ReferenceTrade[]): Group[] {
+function groupsOf(
+  target: Target,
+  { cpu }: Context,
+  method: ComparedMethod,
+  trades: readonly ReferenceTrade[],
+): Group[] {
   const { precision } = target;
   const device = compiledAs(target);
   const errors = once(() => referenceErrors(device, { precision, method }, trades));

@@ -17,14 +17,15 @@ function varianceAt({ shape, volatility }: SolverVariant) {
   return fn({
     name: "varianceAt",
     params: { launch: Launch, place: Place, cursor: Cursor, of: Coefficients, i: i32, here: real, piece: i32 },
-    env: { shape, volatility, surfaceSigma, valueAt },
+    env: { shape, volatility: volatility?.call, surfaceSigma, valueAt },
     body({ launch, place, cursor: { surface }, of, i, here, piece }, _gpu, env) {
       let found = piece;
       let variance = of.hVariance * here * here;
       if (env.shape === "table")
         variance = of.hVariance * env.valueAt(place.table, (launch.obstacleColumn + 1) * launch.nodes + i);
       if (env.volatility !== undefined && here > 0) {
-        const sigma = Math.max(env.volatility(here * launch.scale, of.time) + of.shift, 0);
+        const first = (launch.obstacleColumn + 1) * launch.nodes;
+        const sigma = Math.max(env.volatility(place.table, first, here, of.time) + of.shift, 0);
         variance = of.h * sigma * sigma * here * here;
       }
       if (env.shape === "surface") {

@@ -1,7 +1,7 @@
 import { LastUsed } from "../../../last-used.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { rollbackKernel } from "../rollback.ts";
-import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../variant.ts";
+import { MAX_VARIANTS, solverParams, type SolverVariant, variantKey, variantName } from "../variant.ts";
 import { advance } from "./advance.ts";
 import { allocate, begin, placeOf, runAt } from "./begin.ts";
 import { applyEvents } from "./events.ts";
@@ -36,7 +36,8 @@ const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape
  *                 "table"); `closed`: six numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width,
  *                 step, at, zeroAt (`KinkedMesh`), φ; "time-dependent": slope and φ·kink of each step, the last one's
- *                 twice; after all that the surface (shape "surface"), see `readSurface`
+ *                 twice; after all that the surface (shape "surface"), see `readSurface`, or the formula's spot and
+ *                 literals (shape "formula"), see `VolatilityShape`
  *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`:
  *                 after the first one h alone (`flagsOfKept`); with barriers, at expiry and at each event:
  *                 `knockInWords`, `barrierWords` (`barrier.ts`); before those per dividend: keep, cash, `crossInWords`,
@@ -49,8 +50,7 @@ const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
  * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
  */
 export function solverKernel(variant: SolverVariant): Kernel {
-  if (variant.volatility !== undefined) return makeKernel(variant);
-  return kernels.getOrMake(variantName(variant), () => makeKernel(variant));
+  return kernels.getOrMake(variantKey(variant), () => makeKernel(variant));
 }
 
 const makeKernel = (variant: SolverVariant): Kernel =>

@@ -24,12 +24,13 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
       coefficients: Coefficients,
       slice: Slice,
     },
-    env: { count: rows, shape, matrixRow, surfaceSigma, valueAt, volatility },
+    env: { count: rows, shape, matrixRow, surfaceSigma, valueAt, volatility: volatility?.call },
     body({ launch, place, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {
-      const { nodes, obstacleColumn, scale, firstExercised } = launch;
+      const { nodes, obstacleColumn, firstExercised } = launch;
       const { table, first } = place;
       const { h, hVariance, hDrift, time, shift } = coefficients;
       const { row: pieceRow, pieces, move, piece } = slice;
+      // Of a formula its spot and literals.
       const varianceRow = (obstacleColumn + 1) * nodes;
       const { values } = table;
       const last = nodes - 1;
@@ -43,7 +44,7 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
         let variance = hVariance * here * here;
         if (env.shape === "table") variance = hVariance * env.valueAt(table, varianceRow + i);
         if (env.volatility !== undefined && here > 0) {
-          const sigma = Math.max(env.volatility(here * scale, time) + shift, 0);
+          const sigma = Math.max(env.volatility(table, varianceRow, here, time) + shift, 0);
           variance = h * sigma * sigma * here * here;
         }
         if (env.shape === "surface") {
@@ -87,6 +88,7 @@ export function rescaleRuns({ rows, variant: { shape }, summed: kept }: Plan) {
       const { nodes, obstacleColumn, firstExercised } = launch;
       const { table, first } = place;
       const { hVariance, hDrift } = coefficients;
+      // Of a formula its spot and literals.
       const varianceRow = (obstacleColumn + 1) * nodes;
       const last = nodes - 1;
       for (let k = 0; k < count; k++) {

@@ -1,7 +1,7 @@
 import { LastUsed } from "../../../last-used.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { rollbackKernel } from "../rollback.ts";
-import { MAX_VARIANTS, solverParams, type SolverVariant, variantName } from "../variant.ts";
+import { MAX_VARIANTS, solverParams, type SolverVariant, variantKey, variantName } from "../variant.ts";
 import { advance } from "./advance.ts";
 import { begin } from "./begin.ts";
 import { applyEvents } from "./events.ts";
@@ -44,8 +44,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * a round. Workgroup memory: `teamWords`.
  */
 export function teamKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
-  if (variant.volatility !== undefined) return makeKernel(variant, team, homogeneous);
-  const name = `${team.name} ${homogeneous} ${variantName(variant)}`;
+  const name = `${team.name} ${homogeneous} ${variantKey(variant)}`;
   return kernels.getOrMake(name, () => makeKernel(variant, team, homogeneous));
 }
 

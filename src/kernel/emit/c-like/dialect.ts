@@ -1,7 +1,7 @@
 /**
  * What sets one C-like language apart from another. The walks over expressions and statements (`expressions.ts`,
- * `statements.ts`) are shared by WGSL and CUDA C++; a dialect supplies the syntax, and the operations whose IR semantics
- * the language does not have by itself.
+ * `statements.ts`) are shared by WGSL and CUDA C++; a dialect supplies the syntax, and the operations whose IR
+ * semantics the language does not have by itself.
  *
  * All operands are texts of complete, parenthesised expressions.
  */
@@ -44,8 +44,8 @@ export interface Memory {
 }
 
 /**
- * How a loop's parts are printed, once each and in this order; preludes of the test go to the list they are given. A language
- * that prints them otherwise starts from the statement itself.
+ * How a loop's parts are printed, once each and in this order; preludes of the test go to the list they are given. A
+ * language that prints them otherwise starts from the statement itself.
  */
 export interface LoopParts {
   readonly statement: StmtOf<"loop">;
@@ -55,7 +55,9 @@ export interface LoopParts {
   readonly update: ((out: Lines) => void) | null;
 }
 
-/** The statements that languages spell differently; `print` turns an expression to text, its preludes going to `out`. */
+/**
+ * The statements that languages spell differently; `print` turns an expression to text, its preludes going to `out`.
+ */
 export interface Statements {
   declare(type: ScalarType, name: string, value?: string): string;
   assign(name: string, value: string): string;

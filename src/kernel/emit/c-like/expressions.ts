@@ -13,8 +13,8 @@ const worthJumping = 24;
 type ExprOf<K extends Expr["kind"]> = Extract<Expr, { readonly kind: K }>;
 
 /**
- * Prints expressions. What the language cannot say inside an expression (a lazy `select` around loads, an expression too
- * deep) becomes statements in `out`, the prelude, which stand before the statement that holds the expression.
+ * Prints expressions. What the language cannot say inside an expression (a lazy `select` around loads, an expression
+ * too deep) becomes statements in `out`, the prelude, which stand before the statement that holds the expression.
  */
 export class ExpressionPrinter {
   readonly #dialect: Dialect;

@@ -37,7 +37,9 @@ export class SourceComments {
   }
 }
 
-/** Only printable ASCII: a stray line separator would end the comment, and a final backslash would continue it in C++. */
+/**
+ * Only printable ASCII: a stray line separator would end the comment, and a final backslash would continue it in C++.
+ */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?").replace(/\\/g, "/");
 }

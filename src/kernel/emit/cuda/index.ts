@@ -24,8 +24,9 @@ export type { CudaParameter } from "./parameters.ts";
 
 export interface CudaOptions {
   /**
-   * "contract" lets the compiler make one fused multiply-add of a·b + c; with "exact" every operation rounds, so that f64
-   * gives the CPU's bits (subgroup sums of reals apart, whose order is that of the subgroup's size). The code is the same.
+   * "contract" lets the compiler make one fused multiply-add of a·b + c; with "exact" every operation rounds, so that
+   * f64 gives the CPU's bits (subgroup sums of reals apart, whose order is that of the subgroup's size). The code is
+   * the same.
    */
   readonly fma?: "contract" | "exact";
 }
@@ -47,12 +48,12 @@ export interface CudaModule {
 }
 
 /**
- * Prints a kernel as one translation unit with one `extern "C"` function. A grid has blocks along x only: ceil(count / groupSize)
- * of them, or, for a cooperative kernel, `count`, one a workgroup.
+ * Prints a kernel as one translation unit with one `extern "C"` function. A grid has blocks along x only: ceil(count /
+ * groupSize) of them, or, for a cooperative kernel, `count`, one a workgroup.
  *
- * Subgroups are warps. Indexes are not checked. Buffers must not overlap if one of them is written. Arrays are loaded element
- * by element; workgroup arrays start at multiples of 16 bytes, so that nvcc merges the loads of neighbours whose index it knows
- * to be a multiple of 4 (f32) or 2 (f64).
+ * Subgroups are warps. Indexes are not checked. Buffers must not overlap if one of them is written. Arrays are loaded
+ * element by element; workgroup arrays start at multiples of 16 bytes, so that nvcc merges the loads of neighbours
+ * whose index it knows to be a multiple of 4 (f32) or 2 (f64).
  * @throws PrecisionError (the IR was lowered for neither f64 nor f32)
  */
 export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): CudaModule {

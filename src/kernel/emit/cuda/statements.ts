@@ -100,7 +100,10 @@ export class CudaStatements implements Statements {
     }
   }
 
-  /** CUDA's own shuffles take distances up to 31 and leave open what an absent lane says: they serve constants in full warps. */
+  /**
+   * CUDA's own shuffles take distances up to 31 and leave open what an absent lane says: they serve constants in full
+   * warps.
+   */
   #exchange(op: Exchange, value: string, { text, constant }: Operand, width: number): string {
     const distance = Number(constant ?? -1);
     if (distance >= 0 && distance < 32 && hasFullWarps(this.#ir))

@@ -1,8 +1,9 @@
-/** Addresses of array elements. Each function pushes an i32 and returns the constant to add as the instruction's offset. */
+/**
+ * Addresses of array elements. Each function pushes an i32 and returns the constant to add as the instruction's offset.
+ */
 import type { ArrayRef, Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { elementBytes, FOLDABLE } from "./plan.ts";
-import { offset, scalar } from "./scalar.ts";
 
 export interface Access {
   readonly array: ArrayRef;
@@ -57,14 +58,14 @@ export function uniformAddress(e: Emitter, access: Access): number {
   const shift = strideShift(e, access.array);
   if (e.guarded && !safeConstant(e, access)) {
     const fixed = pushBase(e, access.array);
-    clampUnsigned(e, () => scalar(e, access.index), access.array);
+    clampUnsigned(e, () => e.scalar(access.index), access.array);
     e.code.i32(shift).op("i32.shl").op("i32.add");
     return fixed;
   }
   const { rest, constant } = splitConstant(access.index, lowestConstant(access.array));
   const fixed = pushBase(e, access.array);
   if (rest !== null) {
-    scalar(e, rest);
+    e.scalar(rest);
     e.code.i32(shift).op("i32.shl").op("i32.add");
   }
   return fixed + constant * 2 ** shift;
@@ -82,7 +83,7 @@ export function contiguousAddress(e: Emitter, access: Access): number {
   }
   const { rest, constant } = splitConstant(access.index, 0);
   const fixed = pushChunkBase(e, array);
-  offset(e, rest ?? access.index);
+  e.offset(rest ?? access.index);
   e.code.i32(shift).op("i32.shl").op("i32.add");
   return fixed + (rest === null ? 0 : constant * 2 ** shift);
 }
@@ -100,7 +101,7 @@ function pushChunkBase(e: Emitter, array: ArrayRef): number {
 function clampContiguous(e: Emitter, access: Access): void {
   const index = e.take("i32");
   const bound = e.take("i32");
-  offset(e, access.index);
+  e.offset(access.index);
   e.code.get(e.first).op("i32.add").set(index);
   pushLastIndex(e, access.array);
   e.code.set(bound);

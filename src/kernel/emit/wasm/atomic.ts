@@ -1,9 +1,9 @@
 /** Atomic operations, one lane after another, in the order of the items. */
 import type { Stmt } from "../../ir.ts";
 import { elementOf } from "./address.ts";
-import { setVector } from "./control.ts";
 import type { Emitter } from "./emitter.ts";
 import { laneAddress, laneOffsets } from "./load.ts";
+import { setVector } from "./masks.ts";
 import { prepare } from "./prepare.ts";
 import { activeBits } from "./store.ts";
 import { vector } from "./vector.ts";

@@ -3,8 +3,9 @@
  *
  *   const a = u[at];  const b = u[at + 1];
  *
- * become one vector an item, which a transposition of lanes × lanes words turns into one vector a statement: 2 loads and 2 shuffles where lane by lane
- * takes 4 loads (f64), 4 and 8 instead of 16 (f32), and a line of the cache is asked for once.
+ * become one vector an item, which a transposition of lanes × lanes words turns into one vector a statement: 2 loads
+ * and 2 shuffles where lane by lane takes 4 loads (f64), 4 and 8 instead of 16 (f32), and a line of the cache is asked
+ * for once.
  */
 import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
 import { someExpr } from "../../visit.ts";
@@ -32,7 +33,10 @@ interface Step<S extends Stmt> {
   readonly index: Assign | null;
 }
 
-/** Emits the run that begins at `list[from]` and returns how many statements it has; 0 where none begins. Only while all lanes run. */
+/**
+ * Emits the run that begins at `list[from]` and returns how many statements it has; 0 where none begins. Only while all
+ * lanes run.
+ */
 export function emitRun(e: Emitter, list: readonly Stmt[], from: number): number {
   if (e.mask !== null) return 0;
   const loads = runOf(e, list, from, loadAt);

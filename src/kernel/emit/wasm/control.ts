@@ -5,7 +5,7 @@ import { emitAtomic } from "./atomic.ts";
 import { emitRun } from "./blocks.ts";
 import type { Emitter } from "./emitter.ts";
 import { emitLoop, leave } from "./loops.ts";
-import { allLanesOf, anyLane, complement } from "./masks.ts";
+import { allLanesOf, anyLane, complement, setVector } from "./masks.ts";
 import { prepare } from "./prepare.ts";
 import { offset, scalar } from "./scalar.ts";
 import { emitStore } from "./store.ts";
@@ -107,17 +107,6 @@ function assign(e: Emitter, local: number, value: Expr): void {
   }
 }
 
-/** Pops vector j of a varying local; lanes that do not run keep theirs, if anyone could tell. */
-export function setVector(e: Emitter, local: number, j: number): void {
-  const target = e.vectors[local] + j;
-  if (e.mask !== null && !e.flow.unmasked[local])
-    e.code
-      .get(target)
-      .get(e.mask + j)
-      .op("v128.bitselect");
-  e.code.set(target);
-}
-
 function emitIf(e: Emitter, s: If): void {
   if (e.flow.shape(s.condition) !== "uniform") return emitVaryingIf(e, s);
   scalar(e, s.condition);
@@ -154,8 +143,8 @@ function emitVaryingIf(e: Emitter, s: If): void {
 }
 
 /**
- * For a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without masks;
- * otherwise the chunk starts again under masks. Saves a third copy of the body.
+ * For a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without
+ * masks; otherwise the chunk starts again under masks. Saves a third copy of the body.
  */
 function restartable(e: Emitter, s: If, taken: number, restart: number): boolean {
   if (2 * weight([s]) < weight(e.ir.body) || [s.then, s.else].every(harmless)) return false;

@@ -1,5 +1,5 @@
 /** What the emitting functions share: the code so far, where each local lives, and which lanes run. */
-import type { Expr, KernelIR } from "../../ir.ts";
+import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
 import { Code } from "./code.ts";
 import type { Label } from "./code.ts";
@@ -39,7 +39,19 @@ export interface Analysed {
   readonly sharedMemory: boolean;
 }
 
+/** Expressions hold expressions, and statements statements: every file that emits some reaches the others by this. */
+export interface Emission {
+  /** See `scalar.ts`. */
+  scalar(e: Emitter, x: Expr): void;
+  offset(e: Emitter, x: Expr): void;
+  /** See `vector.ts`. */
+  vector(e: Emitter, x: Expr, j: number): void;
+  /** See `control.ts`. */
+  list(e: Emitter, statements: readonly Stmt[]): void;
+}
+
 export class Emitter {
+  readonly emission: Emission;
   readonly code = new Code(["i32", "i32", "i32", "i32"], []);
   readonly ir: KernelIR;
   readonly plan: Plan;
@@ -78,14 +90,20 @@ export class Emitter {
   /** The module's functions so far, in the order of their indexes; `run` first. */
   readonly functions: NamedFunction[];
   /**
-   * While all lanes run and nothing but locals and private arrays has changed: where to go to run the chunk from its start
-   * under masks instead.
+   * While all lanes run and nothing but locals and private arrays has changed: where to go to run the chunk from its
+   * start under masks instead.
    */
   restart: Label | null = null;
   private readonly free = new Map<ValueType, number[]>();
   private readonly taken: { type: ValueType; local: number }[] = [];
 
-  constructor(name: string, functions: NamedFunction[], { ir, plan, flow, sharedMemory }: Analysed) {
+  constructor(
+    name: string,
+    functions: NamedFunction[],
+    { ir, plan, flow, sharedMemory }: Analysed,
+    emission: Emission,
+  ) {
+    this.emission = emission;
     functions.push({ name, code: this.code });
     this.functions = functions;
     this.ir = ir;
@@ -125,6 +143,25 @@ export class Emitter {
   /** The 32-bit words of a vector that hold the lanes' integers. */
   get words(): readonly number[] {
     return this.plan.wide ? [0, 2] : [0, 1, 2, 3];
+  }
+
+  /** Pushes a uniform value. */
+  scalar(x: Expr): void {
+    this.emission.scalar(this, x);
+  }
+
+  /** Pushes a contiguous value less the number of the chunk's first item. */
+  offset(x: Expr): void {
+    this.emission.offset(this, x);
+  }
+
+  /** Pushes vector j of a value. */
+  vector(x: Expr, j: number): void {
+    this.emission.vector(this, x, j);
+  }
+
+  list(statements: readonly Stmt[]): void {
+    this.emission.list(this, statements);
   }
 
   addVectors(): number {

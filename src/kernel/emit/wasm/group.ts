@@ -1,8 +1,10 @@
-/** Emits cooperative kernels: a loop over workgroups, in it the group's program, in that a loop over chunks a region. */
+/**
+ * Emits cooperative kernels: a loop over workgroups, in it the group's program, in that a loop over chunks a region.
+ */
+import { enterChunk, itemsBelow } from "./chunk.ts";
 import type { Label } from "./code.ts";
 import { emitList, statement } from "./control.ts";
 import type { Emitter } from "./emitter.ts";
-import { enterChunk, itemsBelow } from "./kernel.ts";
 import type { GroupNode, GroupProgram, Region } from "./regions.ts";
 import { mentionsOf } from "./regions.ts";
 import { scalar } from "./scalar.ts";

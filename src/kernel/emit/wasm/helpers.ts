@@ -3,8 +3,8 @@ import { Code } from "./code.ts";
 import type { HelperFunction } from "./emitter.ts";
 
 /**
- * The exact remainder of two f64: subtracts |b|·2ᵏ for falling k, each subtraction exact because the operands lie within a
- * factor of two (Sterbenz). As many turns as the exponents differ.
+ * The exact remainder of two f64: subtracts |b|·2ᵏ for falling k, each subtraction exact because the operands lie
+ * within a factor of two (Sterbenz). As many turns as the exponents differ.
  */
 export const REMAINDER: HelperFunction = {
   name: "remainder",
@@ -53,7 +53,9 @@ interface Scaling {
   readonly int: "i64x2" | "i32x4";
   readonly bits: number;
   readonly bias: number;
-  /** Steps down are shorter than the exponent range, so that only the last of them can round (as in fdlibm's scalbn). */
+  /**
+   * Steps down are shorter than the exponent range, so that only the last of them can round (as in fdlibm's scalbn).
+   */
   readonly down: number;
   readonly steps: number;
 }

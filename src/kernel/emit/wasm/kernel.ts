@@ -3,8 +3,9 @@ import type { KernelIR } from "../../ir.ts";
 import { analyseUniformity } from "../../uniform.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
+import { enterChunk, itemsBelow } from "./chunk.ts";
 import { emitList } from "./control.ts";
-import type { Analysed, NamedFunction } from "./emitter.ts";
+import type { Analysed, Emission, NamedFunction } from "./emitter.ts";
 import { Emitter } from "./emitter.ts";
 import { emitGroups } from "./group.ts";
 import type { MemoryImport } from "./module.ts";
@@ -14,8 +15,8 @@ import { chunkSize, planKernel } from "./plan.ts";
 import type { GroupProgram } from "./regions.ts";
 import { groupProgram } from "./regions.ts";
 import { scalariseArrays } from "./scalarise.ts";
-import { itemNumbers } from "./vector.ts";
-import { keepLow } from "./vector-int.ts";
+import { offset, scalar } from "./scalar.ts";
+import { vector } from "./vector.ts";
 import { listing } from "./listing.ts";
 
 export interface WasmOptions {
@@ -25,8 +26,8 @@ export interface WasmOptions {
 }
 
 /**
- * A kernel as a WebAssembly binary. It imports `env.memory` and exports `run(begin, end, arguments, scratch)`, which runs
- * items (or workgroups) begin … end − 1; `begin` is a multiple of `chunk`.
+ * A kernel as a WebAssembly binary. It imports `env.memory` and exports `run(begin, end, arguments, scratch)`, which
+ * runs items (or workgroups) begin … end − 1; `begin` is a multiple of `chunk`.
  */
 export interface WasmKernel {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -70,19 +71,21 @@ export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
   };
 }
 
+const EMISSION: Emission = { scalar, offset, vector, list: emitList };
+
 function emitCooperative(functions: NamedFunction[], analysed: Analysed, program: GroupProgram): void {
-  const e = new Emitter("run", functions, analysed);
+  const e = new Emitter("run", functions, analysed, EMISSION);
   loadArguments(e);
   emitGroups(e, program);
 }
 
 /**
- * Two functions, so that the second is compiled only if it is needed: chunks of which all items do the same, and one chunk
- * under masks, for the rest.
+ * Two functions, so that the second is compiled only if it is needed: chunks of which all items do the same, and one
+ * chunk under masks, for the rest.
  */
 function emitIndependent(functions: NamedFunction[], analysed: Analysed): void {
-  const together = new Emitter("run", functions, analysed);
-  const masked = new Emitter("one chunk under masks", functions, analysed);
+  const together = new Emitter("run", functions, analysed, EMISSION);
+  const masked = new Emitter("one chunk under masks", functions, analysed, EMISSION);
   emitChunks(
     together,
     functions.findIndex((f) => f.code === masked.code),
@@ -103,17 +106,6 @@ function loadArguments(e: Emitter): void {
     load(p.type === "real" ? `${plan.real}.load` : "i32.load", plan.arguments.scalars[i], e.params[i]);
   });
   code.get(e.scratch).set(e.privateBase);
-}
-
-/** Advances the bases of contiguous accesses to the chunk's first item. */
-export function enterChunk(e: Emitter): void {
-  const { code } = e;
-  e.ir.buffers.forEach((b, i) => {
-    const size = b.element === "real" && e.plan.wide ? 3 : 2;
-    code.get(e.bufferBase[i]).get(e.first).i32(size).op("i32.shl").op("i32.add").set(e.bufferChunk[i]);
-  });
-  code.get(e.scratch).get(e.first).i32(2).op("i32.shl").op("i32.add").set(e.scratch4);
-  code.get(e.scratch).get(e.first).i32(3).op("i32.shl").op("i32.add").set(e.scratch8);
 }
 
 /**
@@ -153,15 +145,4 @@ function emitMaskedChunk(e: Emitter): void {
   const mask = e.takeVectors();
   itemsBelow(e, mask, () => void e.code.get(e.end).get(e.first).op("i32.sub"));
   e.withMask(mask, () => emitList(e, e.ir.body));
-}
-
-/** Sets a mask to the chunk's items below a count. */
-export function itemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
-  for (const j of e.each) {
-    itemNumbers(e, j);
-    pushCount();
-    e.code.op("i32x4.splat").op("i32x4.lt_s");
-    keepLow(e);
-    e.code.set(mask + j);
-  }
 }

@@ -12,7 +12,6 @@ import {
   uniformAddress,
 } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
-import { vector } from "./vector.ts";
 
 type Load = Expr & { readonly kind: "load" };
 
@@ -67,14 +66,14 @@ export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
 }
 
 /**
- * Pushes the byte offsets of vector j's elements, inside the array for lanes that do not run, and returns the constant beyond them: elements that lie a few places apart
- * then share their addresses.
+ * Pushes the byte offsets of vector j's elements, inside the array for lanes that do not run, and returns the constant
+ * beyond them: elements that lie a few places apart then share their addresses.
  */
 export function laneOffsets(e: Emitter, { array, index }: Access, j: number): number {
   const shift = strideShift(e, array);
   const mayLeave = e.guarded || e.mask !== null;
   const { rest, constant } = mayLeave ? { rest: index, constant: 0 } : splitConstant(index, lowestConstant(array));
-  vector(e, rest ?? index, j);
+  e.vector(rest ?? index, j);
   if (mayLeave) {
     pushLastIndex(e, array);
     e.code.op("i32x4.splat").op("i32x4.min_u");

@@ -1,6 +1,5 @@
 /** Loops, and leaving them: together by a branch, apart by taking lanes out of the loop's masks. */
 import type { Expr, Stmt } from "../../ir.ts";
-import { emitList } from "./control.ts";
 import type { Emitter, LoopScope, Mask } from "./emitter.ts";
 import { anyLane, copyMask } from "./masks.ts";
 import { prepare } from "./prepare.ts";
@@ -11,7 +10,7 @@ type Loop = Stmt & { readonly kind: "loop" };
 
 export function emitLoop(e: Emitter, s: Loop): void {
   const { test, break: breaks, continue: skips } = e.flow.loop(s);
-  emitList(e, s.init);
+  e.list(s.init);
   e.restart = null; // later turns come after the effects of earlier ones
   const active = test || breaks || skips ? e.takeVectors() : null;
   const live = skips ? e.takeVectors() : active;
@@ -23,12 +22,12 @@ export function emitLoop(e: Emitter, s: Loop): void {
     if (live !== null && live !== active) copyMask(e, active, live);
     const next = e.code.block();
     e.loops.push({ exit, next, active, live });
-    e.withMask(live ?? e.mask, () => emitList(e, s.body));
+    e.withMask(live ?? e.mask, () => e.list(s.body));
     e.loops.pop();
     e.code.end();
     if (breaks) leaveUnlessAny(e, active, exit);
     // Nothing in `update` leaves the loop; an outer loop's scope must not narrow its mask.
-    emitList(e, s.update);
+    e.list(s.update);
   });
   e.code.br(again);
   e.code.end().end();

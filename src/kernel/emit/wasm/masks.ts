@@ -41,3 +41,14 @@ export function copyMask(e: Emitter, from: Mask, to: number): void {
     e.code.set(to + j);
   }
 }
+
+/** Pops vector j of a varying local; lanes that do not run keep theirs, if anyone could tell. */
+export function setVector(e: Emitter, local: number, j: number): void {
+  const target = e.vectors[local] + j;
+  if (e.mask !== null && !e.flow.unmasked[local])
+    e.code
+      .get(target)
+      .get(e.mask + j)
+      .op("v128.bitselect");
+  e.code.set(target);
+}

@@ -1,4 +1,7 @@
-/** The instructions the emitter uses, by the names of the WebAssembly text format. Prefixed ones hold their prefix in bits 16–23. */
+/**
+ * The instructions the emitter uses, by the names of the WebAssembly text format. Prefixed ones hold their prefix in
+ * bits 16–23.
+ */
 import { ATOMIC, CONSTANT, CONTROL, CONVERSION, FLOAT, INTEGER, SCALAR_MEMORY } from "./opcodes-scalar.ts";
 import {
   SIMD_BITS,
@@ -56,7 +59,9 @@ export type LaneOp = Exclude<Without<typeof SIMD_LANES, object>, "v128.const" | 
 export const VALUE_TYPES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 export type ValueType = keyof typeof VALUE_TYPES;
 
-/** log2 of the bytes an instruction moves: its natural alignment, which atomics demand and the others take as a hint. */
+/**
+ * log2 of the bytes an instruction moves: its natural alignment, which atomics demand and the others take as a hint.
+ */
 export function naturalAlignment(op: MemoryOp): number {
   if (op.includes("32_") || op.startsWith("i32") || op.startsWith("f32")) return 2;
   if (op === "v128.load" || op === "v128.store") return 4;

@@ -5,7 +5,10 @@ import type { ValueType } from "./opcodes.ts";
 
 /** Below the first scratch array, so that small negative constants in an index fold into an instruction's offset. */
 const SCRATCH_MARGIN = 4096;
-/** Constants in an index up to this size fold into the offset; SCRATCH_MARGIN / the widest stride (8 vectors of 16 bytes). */
+/**
+ * Constants in an index up to this size fold into the offset; SCRATCH_MARGIN / the widest stride (8 vectors of 16
+ * bytes).
+ */
 export const FOLDABLE = 16;
 
 /** Byte offsets in the block that `run` gets as its third argument: groupCount first, then eight bytes for each. */

@@ -1,7 +1,8 @@
 /**
- * How one thread runs a whole workgroup: statements with barriers run once for the group (their control flow is uniform);
- * each longest run of statements without becomes a region, a loop over the group's chunks. Locals that outlive a region
- * are spilled to memory, one slot a chunk. The transformation is that of pocl (Jääskeläinen et al., 2015).
+ * How one thread runs a whole workgroup: statements with barriers run once for the group (their control flow is
+ * uniform); each longest run of statements without becomes a region, a loop over the group's chunks. Locals that
+ * outlive a region are spilled to memory, one slot a chunk. The transformation is that of pocl (Jääskeläinen et al.,
+ * 2015).
  */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";

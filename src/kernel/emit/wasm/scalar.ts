@@ -2,8 +2,8 @@
 import type { Expr } from "../../ir.ts";
 import { elementOf, uniformAddress } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
-import { REMAINDER } from "./helpers.ts";
 import { valueType } from "./plan.ts";
+import { realRemainder } from "./remainder.ts";
 import { intrinsicVector } from "./vector-intrinsics.ts";
 import { binaryVector } from "./vector.ts";
 
@@ -115,17 +115,6 @@ function realBinary(e: Emitter, x: Expr & { kind: "binary" }): void {
   scalar(e, x.a);
   scalar(e, x.b);
   e.code.op(`${e.plan.real}.${x.op as "add" | "sub" | "mul" | "div" | "min" | "max"}`);
-}
-
-/** Pushes the remainder of two scalars, which is exact: of two f32, it is itself an f32. */
-export function realRemainder(e: Emitter, pushA: () => void, pushB: () => void): void {
-  const narrow = e.plan.real === "f32";
-  for (const push of [pushA, pushB]) {
-    push();
-    if (narrow) e.code.op("f64.promote_f32");
-  }
-  e.code.call(e.helper(REMAINDER));
-  if (narrow) e.code.op("f32.demote_f64");
 }
 
 function extreme(e: Emitter, x: Expr & { kind: "binary" }): void {

@@ -2,10 +2,10 @@
 import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { keepLow, packLow } from "./vector-int.ts";
-import { splatNumber, vector } from "./vector.ts";
+import { splatNumber } from "./splat.ts";
 
 export function convertVector(e: Emitter, x: Expr & { kind: "convert" }, j: number): void {
-  vector(e, x.a, j);
+  e.vector(x.a, j);
   const from = x.a.type;
   if (x.type === from) return;
   if (from === "bool") {

@@ -1,8 +1,6 @@
 /** Integers in lanes: 32-bit arithmetic, in 64-bit lanes on the low halves. */
 import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
-import { scalar } from "./scalar.ts";
-import { vector } from "./vector.ts";
 
 /** Spreads the low half of each 64-bit lane's comparison over the lane. */
 export function keepLow(e: Emitter): void {
@@ -23,8 +21,8 @@ export function packLow(e: Emitter): void {
 
 export function intBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   if (x.op === "shl" || x.op === "shr") return shift(e, x, j);
-  vector(e, x.a, j);
-  vector(e, x.b, j);
+  e.vector(x.a, j);
+  e.vector(x.b, j);
   const sign = x.type === "u32" ? "u" : "s";
   if (x.op === "and" || x.op === "or" || x.op === "xor") e.code.op(`v128.${x.op}`);
   else if (x.op === "min" || x.op === "max") e.code.op(`i32x4.${x.op}_${sign}`);
@@ -34,14 +32,14 @@ export function intBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): 
 function shift(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const name = x.op === "shl" ? "shl" : x.type === "u32" ? "shr_u" : "shr_s";
   if (e.flow.shape(x.b) === "uniform") {
-    vector(e, x.a, j);
-    scalar(e, x.b);
+    e.vector(x.a, j);
+    e.scalar(x.b);
     return void e.code.op(`i32x4.${name}`);
   }
   const count = e.take("v128");
-  vector(e, x.b, j);
+  e.vector(x.b, j);
   e.code.set(count);
-  vector(e, x.a, j);
+  e.vector(x.a, j);
   eachWord(e, (word) => e.code.get(count).lane("i32x4.extract_lane", word).op(`i32.${name}`));
 }
 
@@ -66,9 +64,9 @@ export function eachWord(e: Emitter, change: (word: number) => void): void {
 export function divideVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const a = e.take("v128");
   const b = e.take("v128");
-  vector(e, x.a, j);
+  e.vector(x.a, j);
   e.code.set(a);
-  vector(e, x.b, j);
+  e.vector(x.b, j);
   e.code.set(b);
   const signed = x.type === "i32";
   quotient(e, a, b, signed);

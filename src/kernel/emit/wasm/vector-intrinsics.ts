@@ -3,7 +3,7 @@ import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { LDEXP_F32, LDEXP_F64 } from "./helpers.ts";
 import { eachWord, mulHigh } from "./vector-int.ts";
-import { splatNumber, vector } from "./vector.ts";
+import { splatNumber } from "./splat.ts";
 
 type Intrinsic = Expr & { readonly kind: "intrinsic" };
 type Words = readonly [number, number, number, number];
@@ -50,7 +50,7 @@ export function intrinsicVector(e: Emitter, x: Intrinsic, j: number): void {
   const ready = e.preparedVectors.get(x);
   if (ready !== undefined) return void e.code.get(ready + j);
   const format = formatOf(e);
-  const push = (i: number) => () => vector(e, x.args[i], j);
+  const push = (i: number) => () => e.vector(x.args[i], j);
   if (x.op === "copysign") {
     push(0)();
     push(1)();
@@ -123,8 +123,8 @@ function ldexpVector(e: Emitter, x: Intrinsic, j: number): void {
 }
 
 /**
- * x·2ⁿ for all vectors of a chunk, with one branch for the rare case: one a vector cost 40 % of exp. Returns the first of the
- * results' locals, from `takeVectors`.
+ * x·2ⁿ for all vectors of a chunk, with one branch for the rare case: one a vector cost 40 % of exp. Returns the first
+ * of the results' locals, from `takeVectors`.
  */
 export function ldexpVectors(e: Emitter, x: Intrinsic): number {
   const values = e.takeVectors();
@@ -139,9 +139,9 @@ export function ldexpVectors(e: Emitter, x: Intrinsic): number {
 }
 
 function ldexpOperands(e: Emitter, x: Intrinsic, j: number, value: number, exponent: number): void {
-  vector(e, x.args[0], j);
+  e.vector(x.args[0], j);
   e.code.set(value);
-  vector(e, x.args[1], j);
+  e.vector(x.args[1], j);
   e.code.set(exponent);
 }
 

@@ -1,9 +1,9 @@
 /** Varying values: vector `j` of a chunk. Booleans are masks over whole lanes. */
-import type { Expr, ScalarType } from "../../ir.ts";
+import type { Expr } from "../../ir.ts";
 import { someExpr } from "../../visit.ts";
 import type { Emitter } from "./emitter.ts";
 import { loadVector } from "./load.ts";
-import { offset, realRemainder, scalar } from "./scalar.ts";
+import { realRemainder } from "./remainder.ts";
 import { convertVector } from "./vector-convert.ts";
 import { divideVector, intBinary, keepLow } from "./vector-int.ts";
 import { intrinsicVector } from "./vector-intrinsics.ts";
@@ -43,14 +43,14 @@ function splat(e: Emitter, x: Expr): void {
     return void e.code.v128([word, word, word, word]);
   }
   if (x.type === "bool") e.code.i32(0);
-  scalar(e, x);
+  e.scalar(x);
   if (x.type === "bool") e.code.op("i32.sub");
   e.code.op(x.type === "real" ? `${e.simd}.splat` : "i32x4.splat");
 }
 
 /** A uniform number plus the numbers of the items. */
 function ramp(e: Emitter, x: Expr, j: number): void {
-  offset(e, x);
+  e.offset(x);
   e.code.get(e.first).op("i32.add").op("i32x4.splat");
   itemNumbers(e, j);
   e.code.op("i32x4.add");
@@ -127,7 +127,7 @@ function select(e: Emitter, x: Expr & { kind: "select" }, j: number): void {
 }
 
 function branch(e: Emitter, x: Expr & { kind: "select" }, j: number): void {
-  scalar(e, x.condition);
+  e.scalar(x.condition);
   e.code.if("v128");
   e.withGuard(() => vector(e, x.a, j));
   e.code.else();
@@ -137,11 +137,4 @@ function branch(e: Emitter, x: Expr & { kind: "select" }, j: number): void {
 
 function loads(x: Expr): boolean {
   return someExpr(x, (y) => y.kind === "load");
-}
-
-/** Pushes a constant in every lane. */
-export function splatNumber(e: Emitter, type: ScalarType, value: number): void {
-  if (type !== "real") e.code.v128([value, value, value, value]);
-  else if (e.plan.wide) e.code.f64(value).op("f64x2.splat");
-  else e.code.f32(value).op("f32x4.splat");
 }

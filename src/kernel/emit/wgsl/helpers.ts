@@ -1,8 +1,8 @@
 import { pairHelpers } from "./pair-helpers.ts";
 
 /**
- * Functions that give the IR's meaning to operations where WGSL's own leaves something open. Only those a kernel uses are
- * printed. `args.zero` is 0 at run time: bits that passed through `^ args.zero` are opaque to every optimiser, so
+ * Functions that give the IR's meaning to operations where WGSL's own leaves something open. Only those a kernel uses
+ * are printed. `args.zero` is 0 at run time: bits that passed through `^ args.zero` are opaque to every optimiser, so
  * neither constant evaluation nor fast-math assumptions (no NaN, no infinity, reassociation) reach through.
  */
 const scalarHelpers = {
@@ -33,9 +33,9 @@ const scalarHelpers = {
   },
   /**
    * Exact, by long division: |x| loses the largest |y|·2ⁿ in it until less than |y| is left. Each subtraction is exact
-   * (Sterbenz), and so is scaling by 2ⁿ in the exponent field. x − y·trunc(x/y) would be wrong once x/y needs more than 24
-   * bits, and earlier where the product is not fused. A subnormal divisor counts as 0: where hardware flushes those in
-   * comparisons, the loop would never end.
+   * (Sterbenz), and so is scaling by 2ⁿ in the exponent field. x − y·trunc(x/y) would be wrong once x/y needs more than
+   * 24 bits, and earlier where the product is not fused. A subnormal divisor counts as 0: where hardware flushes those
+   * in comparisons, the loop would never end.
    */
   fk_rem: {
     needs: ["fk_is_nan", "fk_is_finite"],

@@ -21,7 +21,9 @@ import { usesIndex, usesSubgroups } from "./usage.ts";
 export type { ArgumentWord } from "./layout.ts";
 
 export interface WgslOptions {
-  /** For adapters without subgroups: runs of so many items (a power of two) exchange values through workgroup memory. */
+  /**
+   * For adapters without subgroups: runs of so many items (a power of two) exchange values through workgroup memory.
+   */
   readonly emulatedSubgroup?: number;
 }
 
@@ -42,12 +44,13 @@ export interface WgslModule {
  * Prints a kernel as one WGSL module. Workgroups are numbered along x and, because a dispatch is limited to 65,535 of
  * them an axis, folded into y; `firstGroup` lets a device run a launch in pieces.
  *
- * Accuracy: division and square root are WGSL's (2.5 ulp, and that of 1/inverseSqrt; SwiftShader rounds both correctly, and
- * without a fused multiply-add everywhere a residual step would not improve them); the remainder is exact. The language lets
- * implementations contract a·b + c, and more. Seen in SwiftShader, which runs SPIRV-Tools' optimiser: (a·c₁)·c₂ becomes
- * a·(c₁c₂) and (a + c₁) + c₂ becomes a + (c₁+c₂) for constants c₁ and c₂, a/c becomes a·(1/c), a·b + b·c becomes b·(a + c);
- * (a + b) − a stays. Arithmetic that has to survive this passes its intermediate results through bits (`fk_hide`).
- * In f32x2 a real is a `vec2f`, and its operations are the functions of pair-helpers.ts, which states their errors.
+ * Accuracy: division and square root are WGSL's (2.5 ulp, and that of 1/inverseSqrt; SwiftShader rounds both correctly,
+ * and without a fused multiply-add everywhere a residual step would not improve them); the remainder is exact. The
+ * language lets implementations contract a·b + c, and more. Seen in SwiftShader, which runs SPIRV-Tools' optimiser:
+ * (a·c₁)·c₂ becomes a·(c₁c₂) and (a + c₁) + c₂ becomes a + (c₁+c₂) for constants c₁ and c₂, a/c becomes a·(1/c), a·b +
+ * b·c becomes b·(a + c); (a + b) − a stays. Arithmetic that has to survive this passes its intermediate results through
+ * bits (`fk_hide`). In f32x2 a real is a `vec2f`, and its operations are the functions of pair-helpers.ts, which states
+ * their errors.
  * @throws PrecisionError (the IR was lowered for f64)
  */
 export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {}): WgslModule {

@@ -21,7 +21,10 @@ export function bitsOf(value: number): number {
 
 const largest = 2 ** 128 - 2 ** 104;
 
-/** The shortest decimal that reads back as the f32 `value`. WGSL rejects one beyond the largest f32, even if it rounds to it. */
+/**
+ * The shortest decimal that reads back as the f32 `value`. WGSL rejects one beyond the largest f32, even if it rounds
+ * to it.
+ */
 function shortest(value: number): string {
   if (Math.abs(value) === largest) return String(value);
   for (let digits = 1; digits < 9; digits++) {
@@ -34,8 +37,8 @@ function shortest(value: number): string {
 const smallestNormal = 2 ** -126;
 
 /**
- * A literal of `type`. WGSL has none for infinities and NaN, does not promise to keep a subnormal or the sign of zero, and
- * refuses to bitcast constants to NaN: those are made of bits that the compiler cannot know.
+ * A literal of `type`. WGSL has none for infinities and NaN, does not promise to keep a subnormal or the sign of zero,
+ * and refuses to bitcast constants to NaN: those are made of bits that the compiler cannot know.
  */
 export function literal(type: ScalarType, value: number | boolean): string {
   if (typeof value === "boolean" || type === "bool") return String(Boolean(value));

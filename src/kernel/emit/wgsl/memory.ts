@@ -15,8 +15,8 @@ const indexNames: Readonly<Record<IndexOp, string>> = {
 };
 
 /**
- * Whether a private array is of pairs, and then two arrays: the high words in the function address space, the low ones in the private
- * one. Every implementation has room for 8 KiB in each of them, and so for as many pairs as f32.
+ * Whether a private array is of pairs, and then two arrays: the high words in the function address space, the low ones
+ * in the private one. Every implementation has room for 8 KiB in each of them, and so for as many pairs as f32.
  */
 const isSplit = ({ precision }: KernelIR, { element }: Pick<FixedArray, "element">): boolean =>
   element === "real" && precision === "f32x2";
@@ -106,7 +106,9 @@ export class WgslMemory implements Memory {
     return Number(constant) >= 0 && Number(constant) < length ? text : `(${text} ^ i32(args.zero))`;
   }
 
-  /** The words of an element of a private array of pairs, whose low words are an array of their own; see `lowHalves`. */
+  /**
+   * The words of an element of a private array of pairs, whose low words are an array of their own; see `lowHalves`.
+   */
   #halves(array: ArrayRef, index: Operand): readonly [string, string] | undefined {
     if (array.space !== "private" || !isSplit(this.#ir, this.#ir.privates[array.id])) return undefined;
     const at = this.#checked(array, index);

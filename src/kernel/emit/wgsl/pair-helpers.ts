@@ -1,18 +1,20 @@
 /**
- * Arithmetic on emulated doubles (`f32x2`): x = x.x + x.y, an unevaluated sum of two f32, normalised, |x.y| ≤ ½ ulp(x.x); x.y = 0 where
- * x.x is infinite or NaN. u = 2⁻²⁴.
+ * Arithmetic on emulated doubles (`f32x2`): x = x.x + x.y, an unevaluated sum of two f32, normalised, |x.y| ≤ ½
+ * ulp(x.x); x.y = 0 where x.x is infinite or NaN. u = 2⁻²⁴.
  *
- * The algorithms live on the rounding error of every single operation, so each rounded result passes through bits that the compiler
- * cannot see through (`fk_hide`): contraction to fused multiply-adds, reassociation and factoring out, all of which WGSL and its
- * compilers allow themselves, then find nothing to work on. Unhidden are only exact operations: scaling by powers of two, negation.
+ * The algorithms live on the rounding error of every single operation, so each rounded result passes through bits that
+ * the compiler cannot see through (`fk_hide`): contraction to fused multiply-adds, reassociation and factoring out, all
+ * of which WGSL and its compilers allow themselves, then find nothing to work on. Unhidden are only exact operations:
+ * scaling by powers of two, negation.
  *
- * Names of algorithms, and bounds of relative errors, by M. Joldes, J.-M. Muller, V. Popescu (2017), "Tight and rigorous error bounds for
- * basic building blocks of double-word arithmetic", ACM TOMS 44(2), with the bounds of J.-M. Muller, L. Rideau (2022), ACM TOMS 48(1).
- * They hold while what is flushed to zero, below 2⁻¹²⁶, weighs less than 2⁻⁴⁸: for sums of terms and products above 2⁻⁷⁸ = 3e-24. Below, the
+ * Names of algorithms, and bounds of relative errors, by M. Joldes, J.-M. Muller, V. Popescu (2017), "Tight and
+ * rigorous error bounds for basic building blocks of double-word arithmetic", ACM TOMS 44(2), with the bounds of J.-M.
+ * Muller, L. Rideau (2022), ACM TOMS 48(1). They hold while what is flushed to zero, below 2⁻¹²⁶, weighs less than
+ * 2⁻⁴⁸: for sums of terms and products above 2⁻⁷⁸ = 3e-24. Below, the
  * error is a few 2⁻¹²⁶ = 1e-38, absolute. Quotients and square roots are lifted out of there.
  *
- * Overflow: the errors of infinite sums and products are NaN, so `fk2_settle` ends each operation: where the result is not finite, the
- * plain f32 operation on the high words decides.
+ * Overflow: the errors of infinite sums and products are NaN, so `fk2_settle` ends each operation: where the result is
+ * not finite, the plain f32 operation on the high words decides.
  */
 export const pairHelpers = {
   fk2_hide: {
@@ -67,10 +69,10 @@ export const pairHelpers = {
 }`,
   },
   /**
-   * a·b exactly, as the rounded product and its error (Dekker 1971), 11 operations and 2 masks. The halves are cut off in the bits, not by
-   * multiplication with 4097, so nothing overflows before the product does: 12 bits each, so that partial products are exact, and so
-   * are the sums in this order: with |a|, |b| < 2, ah·b − p = e − al·b is a multiple of 2⁻³⁴ below 2⁻¹⁰. WGSL's fma need not be fused, and
-   * SwiftShader's is not.
+   * a·b exactly, as the rounded product and its error (Dekker 1971), 11 operations and 2 masks. The halves are cut off
+   * in the bits, not by multiplication with 4097, so nothing overflows before the product does: 12 bits each, so that
+   * partial products are exact, and so are the sums in this order: with |a|, |b| < 2, ah·b − p = e − al·b is a multiple
+   * of 2⁻³⁴ below 2⁻¹⁰. WGSL's fma need not be fused, and SwiftShader's is not.
    */
   fk2_two_product: {
     needs: ["fk_hide", "fk2_hide", "fk2_hide4"],
@@ -102,8 +104,8 @@ export const pairHelpers = {
 }`,
   },
   /**
-   * Algorithm 17, DWDivDW2, with the residual x − q·y summed in f32, where it is of the size of 3u·x: 21 operations. Error ≤ 15u² = 2⁻⁴⁴·¹ if f32
-   * divisions are rounded correctly; WGSL's 2.5 ulp would allow 2⁻⁴³.
+   * Algorithm 17, DWDivDW2, with the residual x − q·y summed in f32, where it is of the size of 3u·x: 21 operations.
+   * Error ≤ 15u² = 2⁻⁴⁴·¹ if f32 divisions are rounded correctly; WGSL's 2.5 ulp would allow 2⁻⁴³.
    */
   fk2_quotient: {
     needs: ["fk2_two_product", "fk2_fast_sum", "fk2_settle", "fk_hide"],
@@ -124,8 +126,9 @@ export const pairHelpers = {
 }`,
   },
   /**
-   * Square root: one step of Newton from that of the high word, 23 operations. Error ≤ 25/8·u² if f32 square roots are rounded correctly
-   * (V. Lefèvre, N. Louvet, J.-M. Muller, J. Picot, L. Rideau, 2023, ACM TOMS 49(1), SQRTDWtoDW). Small numbers are lifted, since the error of s² would be flushed.
+   * Square root: one step of Newton from that of the high word, 23 operations. Error ≤ 25/8·u² if f32 square roots are
+   * rounded correctly (V. Lefèvre, N. Louvet, J.-M. Muller, J. Picot, L. Rideau, 2023, ACM TOMS 49(1), SQRTDWtoDW).
+   * Small numbers are lifted, since the error of s² would be flushed.
    */
   fk2_sqrt: {
     needs: ["fk2_two_product", "fk2_fast_sum", "fk2_settle", "fk_hide"],
@@ -191,8 +194,9 @@ export const pairHelpers = {
     text: "fn fk2_trunc(x: vec2f) -> vec2f { return fk2_flip(fk2_floor(fk2_flip(x, bitcast<u32>(x.x))), bitcast<u32>(x.x)); }",
   },
   /**
-   * Exact, ties to even. Where the high word lies half way between whole numbers, the low one breaks the tie; where it is whole, a low
-   * word of ½ is half a unit of its last place, so it is even, by normalisation, and rounding the low word to even is right.
+   * Exact, ties to even. Where the high word lies half way between whole numbers, the low one breaks the tie; where it
+   * is whole, a low word of ½ is half a unit of its last place, so it is even, by normalisation, and rounding the low
+   * word to even is right.
    */
   fk2_nearest: {
     needs: ["fk2_fast_sum", "fk2_settle"],
@@ -206,8 +210,9 @@ export const pairHelpers = {
 }`,
   },
   /**
-   * The remainder by long division, as `fk_rem`; the sign of the dividend. Exact if all are multiples of one power of two below 2⁴⁸
-   * times it, as f32 numbers, whole numbers and decimal fractions alike mostly are not; else each subtraction rounds, to 3u² of what is left.
+   * The remainder by long division, as `fk_rem`; the sign of the dividend. Exact if all are multiples of one power of
+   * two below 2⁴⁸ times it, as f32 numbers, whole numbers and decimal fractions alike mostly are not; else each
+   * subtraction rounds, to 3u² of what is left.
    */
   fk2_rem: {
     needs: [

@@ -1,8 +1,10 @@
 /**
- * Workgroup arrays that may be arrays of `vec4f`: of each index is known what remains of it modulo 4, and stores come in runs of four
- * neighbours. Loads of neighbours are then loads of one vector, and one clamped index, where GPUs' compilers see four of each.
+ * Workgroup arrays that may be arrays of `vec4f`: of each index is known what remains of it modulo 4, and stores come
+ * in runs of four neighbours. Loads of neighbours are then loads of one vector, and one clamped index, where GPUs'
+ * compilers see four of each.
  *
- * The runs matter because WGSL lets a store to a component touch its whole vector: here the item that stores one stores all four.
+ * The runs matter because WGSL lets a store to a component touch its whole vector: here the item that stores one stores
+ * all four.
  */
 import type { ArrayRef, Expr, KernelIR, Stmt } from "../../ir.ts";
 import { assigned, bodies, forEachExpr, forEachStmt, operands, someExpr } from "../../visit.ts";
@@ -41,7 +43,9 @@ const isKnown = (remainder: Remainder): boolean => typeof remainder === "number"
 
 interface Facts {
   readonly remainder: (e: Expr) => Remainder;
-  /** What the locals are that are assigned once: the front end keeps an index in one while it computes what is stored. */
+  /**
+   * What the locals are that are assigned once: the front end keeps an index in one while it computes what is stored.
+   */
   readonly definitions: ReadonlyMap<number, Expr>;
 }
 

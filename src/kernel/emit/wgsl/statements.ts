@@ -49,8 +49,8 @@ export class WgslStatements implements Statements {
   }
 
   /**
-   * What goes before everything else: the lanes that shuffles by constant distances read. Found at each shuffle they were found anew in each round of a time loop, three instructions beside the
-   * shuffle's own.
+   * What goes before everything else: the lanes that shuffles by constant distances read. Found at each shuffle they
+   * were found anew in each round of a time loop, three instructions beside the shuffle's own.
    */
   get lanes(): readonly string[] {
     return [...this.#lanes].map(([lane, name]) => `let ${name} = ${lane};`);
@@ -119,7 +119,10 @@ export class WgslStatements implements Statements {
     out.add(`${result} = subgroupShuffle(${value}, ${this.#source(s, s.op, print(s.operand!), out)});`);
   }
 
-  /** The lane that is read. Beyond the subgroup's last item, or its own run, each reads itself; a lane below 0 is a huge u32. */
+  /**
+   * The lane that is read. Beyond the subgroup's last item, or its own run, each reads itself; a lane below 0 is a huge
+   * u32.
+   */
   #source({ width }: StmtOf<"subgroup">, op: Shuffle, operand: Operand, out: Lines): string {
     const lane = sourceLane(op, operand.text);
     const near = (source: string): string => (width === undefined ? "" : ` && (${source} ^ fk_lane) < ${width}u`);
@@ -135,7 +138,10 @@ export class WgslStatements implements Statements {
     return name;
   }
 
-  /** WGSL reduces no pairs: each lane takes up the lane 1, 2, 4 … above, if there is one, and the first then has them all. */
+  /**
+   * WGSL reduces no pairs: each lane takes up the lane 1, 2, 4 … above, if there is one, and the first then has them
+   * all.
+   */
   #reducePairs(op: keyof typeof reductions, value: string, result: string, out: Lines): void {
     const [step, other] = [this.#names.temporary(), this.#names.temporary()];
     const real = (text: string): Operand => ({ text, type: "real", constant: undefined });

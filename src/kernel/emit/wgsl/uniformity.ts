@@ -6,11 +6,13 @@ type Conditional = StmtOf<"if"> | StmtOf<"loop">;
 
 /**
  * WGSL accepts a barrier only where it can prove by its own rules that all items of the workgroup arrive. The front end
- * has already established that they do, by rules that know more. This finds the conditions that decide whether a barrier
- * is reached and that WGSL could not prove uniform; the emitter broadcasts those from the first item. What only decides about exchanges within a
- * subgroup is not among them: of those WGSL asks no proof if told so (`subgroup_uniformity`), and a broadcast is two barriers.
+ * has already established that they do, by rules that know more. This finds the conditions that decide whether a
+ * barrier is reached and that WGSL could not prove uniform; the emitter broadcasts those from the first item. What only
+ * decides about exchanges within a subgroup is not among them: of those WGSL asks no proof if told so
+ * (`subgroup_uniformity`), and a broadcast is two barriers.
  *
- * The analysis here ignores the order of assignments, so it never calls something uniform that WGSL's finer one does not.
+ * The analysis here ignores the order of assignments, so it never calls something uniform that WGSL's finer one does
+ * not.
  */
 export function conditionsToBroadcast(ir: KernelIR): ReadonlySet<Conditional> {
   const found = new Set<Conditional>();

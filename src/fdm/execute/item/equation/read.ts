@@ -14,7 +14,8 @@ export function readSolution(variant: EquationVariant) {
       const { nodes, pitch, rows, end, out, status } = launch;
       const { instance } = place;
       const { u } = memory;
-      let { fault, node, row } = cursor.found;
+      const { row } = cursor.found;
+      let { fault, node } = cursor.found;
       if (end < rows) env.save({ launch, place, memory });
       else {
         for (let i = 0; i < nodes; i++) {

@@ -16,7 +16,10 @@ interface Format {
   readonly fractionBits: number;
   readonly exponentMask: string;
   readonly bias: number;
-  /** Steps of ldexp down, shorter than the exponent range, so that only the last of them can round (as in fdlibm's scalbn). */
+  /**
+   * Steps of ldexp down, shorter than the exponent range, so that only the last of them can round (as in fdlibm's
+   * scalbn).
+   */
   readonly down: number;
   /** 2^bias and 2^−down. */
   readonly upFactor: string;
@@ -131,8 +134,8 @@ function arithmetic() {
 }
 
 /**
- * Of NaN and a number it is the second operand. In f32 there is an instruction, in place of a comparison and a selection, by which it is the number, and +0 is more than −0; not
- * with FK_EXACT.
+ * Of NaN and a number it is the second operand. In f32 there is an instruction, in place of a comparison and a
+ * selection, by which it is the number, and +0 is more than −0; not with FK_EXACT.
  */
 function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string {
   const chosen = `return a ${less} b ? a : b;`;
@@ -144,8 +147,9 @@ function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string
 }
 
 /**
- * In f64 a third-order step of Newton's from the hardware's 20 bits: e = 1 − x·y, y(1 + e + e²) leaves e³. As the division does, but for its branch into the code
- * for numbers that are not normal, past which the compiler moves nothing. With FK_EXACT the division, for other compilers too.
+ * In f64 a third-order step of Newton's from the hardware's 20 bits: e = 1 − x·y, y(1 + e + e²) leaves e³. As the
+ * division does, but for its branch into the code for numbers that are not normal, past which the compiler moves
+ * nothing. With FK_EXACT the division, for other compilers too.
  */
 function reciprocal({ real }: Format): string {
   const seed =

@@ -51,7 +51,9 @@ function withInstruction(name: "min" | "max", general: Reduction): HelperText {
   return { ...general, text };
 }
 
-/** In a fixed order: v₀ + v₁₆, …, then in halves. Lanes that do not exist add nothing to lane 0, which then tells all. */
+/**
+ * In a fixed order: v₀ + v₁₆, …, then in halves. Lanes that do not exist add nothing to lane 0, which then tells all.
+ */
 function reduction(name: string, combined: string): Reduction {
   const full = [
     "for (int step = 16; step > 0; step /= 2) {",

@@ -1,19 +1,22 @@
-import type { Resolution } from "../fdm/index.ts";
+import type { Resolution } from "../execute/grid.ts";
 import type { ErrorModel } from "./error-model.ts";
 
 /** Nodes of a mesh, 4k + 1, and time steps, even: few, and a factor of √2 apart, so that many trades have the same. */
 const NODES = [57, 81, 113, 161, 225, 321, 449, 641, 897, 1281, 1793, 2561, 4097];
 const STEPS = [16, 24, 36, 48, 72, 96, 144, 192, 288, 384, 576, 768, 1152];
 
-/** What the solutions of one trade on two meshes and two time grids say, as parts of the spot: the leading errors of the finest of them. */
+/** The leading errors of a solution, relative to spot, as solutions on two meshes and two time grids tell them. */
 export interface Observed {
   readonly inSpace: number;
   readonly inTime: number;
   /** Both together, were they to have one sign. */
   readonly total: number;
-  /** What the place of an exercise boundary between nodes moves the value by; it falls as h². */
+  /** What the place of an exercise boundary between nodes moves the value by at most; it falls as h². */
   readonly noise: number;
-  /** How many times finer the mesh has to be for diffusion to outweigh drift on the coarse mesh, too; at most 1 where it does. */
+  /**
+   * How many times finer the mesh has to be for diffusion to outweigh drift on the coarse mesh, too; at most 1 where it
+   * does.
+   */
   readonly drift: number;
 }
 
@@ -29,8 +32,9 @@ export function firstResolution(
 }
 
 /**
- * The next resolution: what the observed errors ask for at the accuracy, half of it each in space and in time, and at least
- * twice as fine in both, so that the two can be compared, or √2 times where that will do. The same one if there is none finer.
+ * The next resolution: what the observed errors ask for at the accuracy, half of it in space and half in time, and at
+ * least twice as fine in both, so that the two can be compared, or √2 times as fine where that will do (`nearly`). The
+ * same one if there is none finer.
  */
 export function nextResolution(
   before: Resolution,
@@ -54,7 +58,7 @@ export function nextResolution(
   };
 }
 
-/** The first rung that is `wanted`, or just short of it; the last that is not beyond `most` if there is none. */
+/** The first rung that is `wanted`, or just short of it; the last that is not beyond `max` if there is none. */
 function rung(ladder: readonly number[], wanted: number, max: number): number {
   const allowed = ladder.filter((step) => step <= max);
   return allowed.find((step) => step >= 0.95 * wanted) ?? allowed[allowed.length - 1] ?? ladder[0];

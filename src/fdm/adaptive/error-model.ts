@@ -1,9 +1,12 @@
-import { hasLargeDividends, type Resolution, type MonitoredLevel } from "../fdm/index.ts";
-import type { TradeProblems } from "./trade-barriers.ts";
+import type { Resolution } from "../execute/grid.ts";
+import { hasLargeDividends } from "../mesh/dividend-domain.ts";
+import type { MonitoredLevel } from "../problem/barriers.ts";
+import type { ProblemDifference } from "./problem-difference.ts";
 
 /**
- * How the error that extrapolation leaves behaves, in space or in time: a `part` of the leading error, which falls with the power `order`.
- * Measured at 41 to 2,561 nodes and 8 to 768 steps; parts hold nine cases of ten at the first resolution (design/accuracy.md).
+ * How the error that extrapolation leaves behaves, in space or in time: a `part` of the leading error, which falls with
+ * the power `order`. Measured at 41 to 2,561 nodes and 8 to 768 steps; parts hold nine cases of ten at the first
+ * resolution (design/accuracy.md).
  */
 interface Left {
   readonly part: number;
@@ -15,13 +18,16 @@ interface Left {
 /** What the kind of a product says of its errors. */
 export interface ErrorModel {
   /**
-   * Where trades begin, where those that want Greeks do, since what is left of noise in them only more nodes take away, and where those that ask for 1e-4 of the spot or
-   * less do.
+   * The first resolution: for a value; with Greeks, whose remaining noise only more nodes take away; and for an
+   * accuracy of 1e-4 of the spot or less.
    */
   readonly first: { readonly value: Resolution; readonly greeks: Resolution; readonly rough: Resolution };
   readonly space: Left;
   readonly time: Left;
-  /** The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an estimate. */
+  /**
+   * The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an
+   * estimate.
+   */
   readonly beyond: number;
   /** The least part of its own first estimate that two resolutions, agreeing by chance, may bring an estimate to. */
   readonly min: number;
@@ -59,7 +65,7 @@ const AMERICAN: ErrorModel = {
   beyond: 1e-3,
   min: 0.35,
 };
-/** Of those with exercise on dates: V bends there, between nodes. */
+/** Exercise on dates: V has a kink there, between nodes. */
 const BERMUDAN: ErrorModel = {
   first: { value: { nodes: 113, steps: 24 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
   space: { part: 0.1, order: 3.5, sure: 0.12 },
@@ -83,8 +89,11 @@ const KNOCKED_IN: ErrorModel = {
   beyond: 5e-4,
   min: 0.35,
 };
-/** V jumps at those that are monitored on dates, where monitoring begins, and where a payoff that jumps is exercised on dates. */
-const WATCHED: ErrorModel = {
+/**
+ * V jumps at barriers that are monitored on dates, where monitoring begins, and where a payoff that jumps is exercised
+ * on dates.
+ */
+const MONITORED: ErrorModel = {
   first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
   space: { part: 0.05, order: 3, sure: 0.1 },
   time: { part: 0.3, order: 4, sure: 0.3 },
@@ -111,18 +120,18 @@ const SEVERAL_JUMPS: ErrorModel = {
   min: 0.5,
 };
 
-/** Of a trade's problems: the worst of what they have. */
-export function errorModelOf({ problem, notYet }: TradeProblems): ErrorModel {
+/** Of a trade's problems: the worst of the models that apply. */
+export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorModel {
   const { american, exerciseTimes, dividends, expiry, payoff } = problem;
-  const { barriers = [], knockIns } = notYet ?? problem;
+  const { barriers = [], knockIns } = subtracted ?? problem;
   const levels = [...barriers, ...(knockIns?.levels ?? [])];
   const kinds: ErrorModel[] = [];
   if (american) kinds.push(AMERICAN);
-  if (exerciseTimes !== undefined) kinds.push(payoff.jumps ? worse(BERMUDAN, WATCHED) : BERMUDAN);
+  if (exerciseTimes !== undefined) kinds.push(payoff.jumps ? worse(BERMUDAN, MONITORED) : BERMUDAN);
   if (dividends.some(({ cash }) => cash > 0)) kinds.push(CASH);
-  if (hasLargeDividends(notYet ?? problem)) kinds.push(LARGE_DIVIDENDS);
-  if (notYet !== undefined) kinds.push(KNOCKED_IN);
-  if (levels.length > 0) kinds.push(levels.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : WATCHED);
+  if (hasLargeDividends(subtracted ?? problem)) kinds.push(LARGE_DIVIDENDS);
+  if (subtracted !== undefined) kinds.push(KNOCKED_IN);
+  if (levels.length > 0) kinds.push(levels.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : MONITORED);
   if (payoff.kinks.length > 1) kinds.push(SEVERAL_KINKS);
   if (payoff.jumps && (payoff.kinks.length > 1 || levels.length > 0)) kinds.push(SEVERAL_JUMPS);
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);

@@ -1,4 +1,3 @@
-import type { Scenarios } from "../book/index.ts";
 import {
   eventsOf,
   isExercisableNow,
@@ -7,95 +6,27 @@ import {
   isMonitored,
   isMonitoredBetween,
   knockedOutBy,
-  type KnockOut,
   type OneFactorProblem,
+  type ProblemDifference,
   rebateValue,
   SAME_DATE,
   type MonitoredLevel,
-} from "../fdm/index.ts";
-import { afterDividend, integrate } from "../market/index.ts";
-import type { PayoffProfile } from "../products/index.ts";
-import { knockedOutGreeks, knockedOutPoint } from "./knocked-out.ts";
-import { type Cases, ladderOf, type Valuation } from "./plan.ts";
-import { shiftedProblems, type TradeProblems } from "./trade-barriers.ts";
+} from "../../../fdm/index.ts";
+import { afterDividend, integrate } from "../../../market/index.ts";
+import type { PayoffProfile } from "../../../products/index.ts";
 
 /**
- * Without volatility, or at expiry, the spot follows F(t) = S·exp(∫(r − q)) with its dividends, and
+ * The value for one spot without volatility, or at expiry: the spot follows F(t) = S·exp(∫(r − q)) with its dividends,
+ * and
  *
- *   V = e^{−R(T)}·payoff(F(T)),   American: V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), just before dividends too,
+ *   European   V = e^{−R(T)}·payoff(F(T)),
+ *   American   V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), just before dividends too,
  *
- * up to the time at which F hits a barrier, which then pays its rebate, and not before a knock-in that early exercise has to wait for.
- *
- * Delta, gamma and rho are differences of that, theta is 0 where exercise is optimal at once, vega is 0: the limit σ → 0
- * everywhere but at a forward on a kink or a barrier. Every case has to be deterministic.
+ * up to the time at which F hits a barrier, which then pays its rebate, and not before a knock-in that early exercise
+ * has to wait for. The problems may be shifted, but have no volatility.
  */
-export function deterministicValuation(cases: Cases, scenarios: Scenarios | undefined): Valuation {
-  const [problems] = cases;
-  const { problem } = problems;
-  const spot = problem.spots[0];
-  const value = deterministicValue(problems, spot);
-  const paid = knockedOutBy(problem, spot);
-  const rateShifted = (rate: number): number =>
-    deterministicValue(shiftedProblems(problems, { volatility: 0, rate }), spot);
-  return {
-    value,
-    delta: paid === undefined ? delta(problems, spot) : 0,
-    gamma: 0,
-    theta: paid === undefined ? theta(problems, value) : paidTheta(problem, paid),
-    vega: 0,
-    rho: problem.expiry === 0 ? 0 : (rateShifted(1e-6) - rateShifted(-1e-6)) / 2e-6,
-    errorEstimate: ROUNDING * (Math.abs(value) + spot),
-    method: problem.expiry === 0 ? "payoff" : "deterministic",
-    warnings: [],
-    ...(paid === undefined ? {} : knockedOutGreeks(problem, paid)),
-    ...(scenarios === undefined
-      ? {}
-      : ladderOf(scenarios, cases, (index, column) => knownValues(cases[index] ?? problems, column))),
-  };
-}
-
-const ROUNDING = 1e-13;
-
-/** Puts the values at the spots after today's into a column; returns the largest of their error estimates. */
-export function knownValues(problems: TradeProblems, column: Float64Array): number {
-  const { spots } = problems.problem;
-  let largest = 0;
-  for (let k = 0; k < column.length; k++) {
-    column[k] = deterministicValue(problems, spots[k + 1]);
-    largest = Math.max(largest, ROUNDING * (Math.abs(column[k]) + spots[k + 1]));
-  }
-  return largest;
-}
-
-/** A difference to either side of the spot, or to the one where no barrier of today is. */
-function delta(problems: TradeProblems, spot: number): number {
-  const { problem, notYet } = problems;
-  const isHit = (at: number): boolean => knockedOutBy(notYet ?? problem, at) !== undefined;
-  const onSide = (at: number): boolean =>
-    isHit(at) === isHit(spot) && isKnockedIn(problem, at) === isKnockedIn(problem, spot);
-  let bump = 1e-6 * spot;
-  while (!onSide(spot - bump) && !onSide(spot + bump)) bump /= 8;
-  const [down, up] = [onSide(spot - bump) ? spot - bump : spot, onSide(spot + bump) ? spot + bump : spot];
-  return (deterministicValue(problems, up) - deterministicValue(problems, down)) / (up - down);
-}
-
-/** dV/dt by the PDE without diffusion, V_t = r·V − (r − q)·S·V_S. */
-function theta(problems: TradeProblems, value: number): number {
-  const { problem } = problems;
-  const spot = problem.spots[0];
-  if (problem.expiry === 0 || (isExercisableNow(problem, spot) && value <= problem.payoff.exercised(spot))) return 0;
-  const rate = problem.rates.values[0];
-  return rate * value - (rate - problem.dividendYield) * spot * delta(problems, spot);
-}
-
-function paidTheta(problem: OneFactorProblem, barrier: KnockOut): number {
-  const { value, exercised } = knockedOutPoint(problem, barrier);
-  return exercised ? 0 : problem.rates.values[0] * value;
-}
-
-/** The value for one spot; the problems may be shifted, but have no volatility. */
-export function deterministicValue({ problem, notYet }: TradeProblems, spot: number): number {
-  return valueOnPath(problem, spot) - (notYet === undefined ? 0 : valueOnPath(notYet, spot));
+export function deterministicValue({ problem, subtracted }: ProblemDifference, spot: number): number {
+  return valueOnPath(problem, spot) - (subtracted === undefined ? 0 : valueOnPath(subtracted, spot));
 }
 
 function valueOnPath(problem: OneFactorProblem, spot: number): number {

@@ -1,7 +1,13 @@
-import { isPast, isMonitored, type KnockOut, type OneFactorProblem, rebateValue } from "../fdm/index.ts";
-import { afterDividend, type DiscreteDividend } from "../market/index.ts";
-import type { PayoffProfile } from "../products/index.ts";
-import type { TradeProblems } from "./trade-barriers.ts";
+import {
+  isPast,
+  isMonitored,
+  type KnockOut,
+  type OneFactorProblem,
+  type ProblemDifference,
+  rebateValue,
+} from "../../../fdm/index.ts";
+import { afterDividend, type DiscreteDividend } from "../../../market/index.ts";
+import type { PayoffProfile } from "../../../products/index.ts";
 
 /** Dividends closer to expiry than this part of the life are paid on that day (`tradeProblem`). */
 const SAME_DAY = 2e-7;
@@ -10,8 +16,8 @@ const SAME_DAY = 2e-7;
 const NEAR_KINKS = 0.2;
 
 /** The problems of a trade, a dividend on expiry taken into their payoffs: `lessLastDividend`. */
-export function lessLastDividends({ problem, notYet }: TradeProblems): TradeProblems {
-  return { problem: lessLastDividend(problem), notYet: notYet && lessLastDividend(notYet) };
+export function lessLastDividends({ problem, subtracted }: ProblemDifference): ProblemDifference {
+  return { problem: lessLastDividend(problem), subtracted: subtracted && lessLastDividend(subtracted) };
 }
 
 /**

@@ -1,0 +1,118 @@
+/** The API reference: one page of Markdown for each entry of the package, and a page that lists them. */
+import { reflowed, wrapped } from "../markdown.ts";
+import { reflowedComments } from "./comment.ts";
+import type { Entry, Export, Kind } from "./exports.ts";
+
+export interface Page {
+  /** In docs/api. */
+  readonly file: string;
+  readonly text: string;
+}
+
+const TITLES: Readonly<Record<Kind, string>> = {
+  function: "Functions",
+  class: "Classes",
+  constant: "Constants",
+  type: "Types",
+};
+const ORDER: readonly Kind[] = ["function", "class", "constant", "type"];
+
+const NOTE = "<!-- written by npm run docs from the docstrings in src; do not edit -->";
+
+export function pagesOf(entries: readonly Entry[]): Page[] {
+  const homes = homesOf(entries);
+  return [overview(entries, homes), ...entries.map((entry) => ({ file: fileOf(entry), text: pageOf(entry, homes) }))];
+}
+
+const fileOf = ({ name }: Entry): string => `${name.replace(/^.*\//, "")}.md`;
+
+/** Where each declaration is described: in the most special entry that exports it, which is the last. */
+function homesOf(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+  return new Map(entries.flatMap((entry) => entry.exports.map((one) => [keyOf(one), entry] as const)));
+}
+
+const keyOf = ({ name, file }: Export): string => `${file}:${name}`;
+
+type Homes = ReadonlyMap<string, Entry>;
+
+const linkTo = (one: Export, homes: Homes, from?: Entry): string => {
+  const home = homes.get(keyOf(one));
+  const page = home === undefined || home === from ? "" : fileOf(home);
+  return `[\`${one.name}\`](${page}#${one.name.toLowerCase()})`;
+};
+
+function overview(entries: readonly Entry[], homes: Homes): Page {
+  const parts = entries.flatMap((entry) => [
+    `## [\`${entry.name}\`](${fileOf(entry)})`,
+    reflowed(entry.about),
+    contents(entry, homes),
+  ]);
+  const introduction =
+    "Every export of the package, by entry. Units: times are years from `asOf` or from today, rates and volatilities " +
+    "are decimals per year and per √year, and amounts are in the currency of the trade. Shapes are written " +
+    "`[rows, columns]`, in row-major order.";
+  return { file: "README.md", text: text(NOTE, "# API reference", wrapped(introduction), ...parts) };
+}
+
+const named = (entry: Entry, kind: Kind): Export[] =>
+  entry.exports.filter((one) => one.kind === kind).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+
+function contents(entry: Entry, homes: Homes, from?: Entry): string {
+  return ORDER.filter((kind) => named(entry, kind).length > 0)
+    .map((kind) =>
+      wrapped(
+        `**${TITLES[kind]}:** ${named(entry, kind)
+          .map((one) => linkTo(one, homes, from))
+          .join(", ")}`,
+        "* ",
+        "  ",
+      ),
+    )
+    .join("\n");
+}
+
+function pageOf(entry: Entry, homes: Homes): string {
+  const own = entry.exports.filter((one) => homes.get(keyOf(one)) === entry);
+  const parts = ORDER.flatMap((kind) => named({ ...entry, exports: own }, kind).map((one) => describe(one)));
+  const internal =
+    entry.internal.length === 0
+      ? []
+      : [
+          wrapped(
+            `The entry also exports names that serve other parts of the package. They may change without notice: ` +
+              `${entry.internal.map((name) => `\`${name}\``).join(", ")}.`,
+          ),
+        ];
+  return text(NOTE, `# \`${entry.name}\``, reflowed(entry.about), contents(entry, homes, entry), ...internal, ...parts);
+}
+
+function describe({ name, doc, declaration }: Export): string {
+  const parameters = doc?.parameters.map((each) => wrapped(`\`${each.name}\`: ${each.text}`, "* ", "  ")) ?? [];
+  const throws = doc?.throws.map((each) => wrapped(each, "* ", "  ")) ?? [];
+  return [
+    `## ${name}`,
+    // "ts" marks what compiles by itself, which is what scripts/check-examples.js looks for.
+    fence(reflowedComments(declaration), "typescript"),
+    ...(doc === undefined || doc.text === "" ? [] : [reflowed(labelled(indentedAsCode(doc.text)))]),
+    ...(parameters.length === 0 ? [] : [`**Parameters**`, parameters.join("\n")]),
+    ...(doc === undefined || doc.returns === "" ? [] : [wrapped(`**Returns** ${doc.returns}`)]),
+    ...(throws.length === 0 ? [] : [`**Throws**`, throws.join("\n")]),
+    ...(doc?.examples ?? []).flatMap((example) => [`**Example**`, fence(example)]),
+  ].join("\n\n");
+}
+
+/** "Cost: …" and its like, at the start of a line, as list items. */
+const labelled = (lines: string): string =>
+  lines.replaceAll(/^(Accuracy|Cost|Design|Memory|Method|Shapes|Source|Verified): /gm, "* **$1.** ");
+
+/** Lines that a comment indents, by two at least, are equations and lists of words: code blocks in Markdown. */
+const indentedAsCode = (lines: string): string =>
+  lines.replaceAll(/^ {2,}(?=\S)/gm, (spaces) => `    ${spaces.slice(2)}`);
+
+const fence = (code: string, language = "ts"): string => `\`\`\`${language}\n${code}\n\`\`\``;
+
+const text = (...parts: readonly string[]): string =>
+  `${parts
+    .filter((part) => part !== "")
+    .join("\n\n")
+    .replaceAll(/\n{3,}/g, "\n\n")}\n`;

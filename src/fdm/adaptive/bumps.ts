@@ -1,0 +1,115 @@
+import type { Precision } from "../../kernel/index.ts";
+import type { Arena } from "../execute/arena.ts";
+import { instance } from "../execute/instance.ts";
+import { type OneFactorProblem, totalVariance } from "../problem/one-factor.ts";
+import { extrapolatedValue, pointOf } from "./extrapolation.ts";
+import type { InstancePool } from "./instance-pool.ts";
+import { type ProblemDifference, shiftedDifference } from "./problem-difference.ts";
+
+/**
+ * Vega and rho, on the meshes of the base case, as rows of typed arrays.
+ *
+ * A European solution is smooth in its parameters: a forward difference with a tiny step serves in f64, and it is
+ * extrapolated as the value is. The exercise boundary moves from node to node as they change, which leaves noise of
+ * about 1e-6 of spot in the value: there differences are central and wide, and of the fine solution alone, since
+ * extrapolation would add to the noise. In f32 they are wide for rounding's sake.
+ */
+export class Bumps {
+  readonly #pool: InstancePool;
+  readonly #arena: Arena;
+  readonly #precision: Precision;
+  /** 1 where there are some. */
+  readonly #exists: Uint8Array;
+  /** 1 for forward differences, 0 for central ones. */
+  readonly #smooth: Uint8Array;
+  readonly #parts: Uint8Array;
+  /** The numbers of the first instance of the base case, and of the bumps: those of volatility, those of rates. */
+  readonly #base: Int32Array;
+  readonly #first: Int32Array;
+  readonly #volatility: Float64Array;
+  readonly #rate: Float64Array;
+
+  constructor(rows: number, precision: Precision, pool: InstancePool, arena: Arena) {
+    this.#pool = pool;
+    this.#arena = arena;
+    this.#precision = precision;
+    this.#exists = new Uint8Array(rows);
+    this.#smooth = new Uint8Array(rows);
+    this.#parts = new Uint8Array(rows);
+    this.#base = new Int32Array(rows);
+    this.#first = new Int32Array(rows);
+    this.#volatility = new Float64Array(rows);
+    this.#rate = new Float64Array(rows);
+  }
+
+  /** Puts the shifted instances into the pool; `base` is the number of the first of the base case's pairs. */
+  start(row: number, base: number, problems: ProblemDifference): void {
+    const { problem, subtracted } = problems;
+    const { american, exerciseTimes, expiry } = problem;
+    const sigma = Math.sqrt(totalVariance(problem) / expiry);
+    const isSmooth = this.#precision !== "f32" && !american && exerciseTimes === undefined;
+    // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are
+    // curved in them.
+    const ofYear = Math.max(0.004 / Math.sqrt(expiry), 0.002);
+    const wide = this.#precision === "f32" ? 2.5 : 1;
+    // And where volatility is little, no further than a tenth of a standard deviation, of the forward.
+    const ofRates = Math.min(ofYear * wide, (0.1 * sigma) / Math.sqrt(expiry));
+    const [volatility, rate] = isSmooth ? [1e-4 * sigma, 1e-6] : [0.02 * wide * sigma, ofRates];
+    const first = this.#pool.count;
+    try {
+      const signs = isSmooth ? [1] : [1, -1];
+      for (const sign of signs)
+        this.#add(base, shiftedDifference(problems, { volatility: sign * volatility, rate: 0 }), isSmooth);
+      for (const sign of signs)
+        this.#add(base, shiftedDifference(problems, { volatility: 0, rate: sign * rate }), isSmooth);
+    } catch (error) {
+      this.#pool.truncate(first);
+      throw error;
+    }
+    this.#exists[row] = 1;
+    this.#smooth[row] = isSmooth ? 1 : 0;
+    this.#parts[row] = subtracted === undefined ? 1 : 2;
+    this.#base[row] = base;
+    this.#first[row] = first;
+    this.#volatility[row] = volatility;
+    this.#rate[row] = rate;
+  }
+
+  /** NaN where there are no bumps. */
+  vega(row: number, rounding: number): number {
+    return this.#read(row, this.#first[row], this.#volatility[row], rounding);
+  }
+
+  rho(row: number, rounding: number): number {
+    return this.#read(row, this.#first[row] + 2 * this.#parts[row], this.#rate[row], rounding);
+  }
+
+  /** Shifted problems on the grids of the base case, for today's spot: pairs, or fine solutions alone. */
+  #add(base: number, { problem, subtracted }: ProblemDifference, inPairs: boolean): void {
+    [problem, subtracted].forEach((one, part) => {
+      if (one === undefined) return;
+      this.#addOn(base + 2 * part, one);
+      if (inPairs) this.#addOn(base + 2 * part + 1, one);
+    });
+  }
+
+  #addOn(number: number, problem: OneFactorProblem): void {
+    const { grid } = this.#pool.instance(number);
+    this.#pool.add(instance(grid, problem, this.#arena, "window"), this.#pool.drift(number));
+  }
+
+  #read(row: number, first: number, size: number, rounding: number): number {
+    if (this.#exists[row] === 0) return Number.NaN;
+    const parts = this.#parts[row];
+    const pool = this.#pool;
+    if (this.#smooth[row] !== 0) {
+      const up = extrapolatedValue(pool, first, parts, rounding);
+      return (up - extrapolatedValue(pool, this.#base[row], parts, rounding)) / size;
+    }
+    const fine = (start: number): number => {
+      const value = pointOf(pool, start, rounding).value;
+      return parts === 1 ? value : value - pointOf(pool, start + 1, rounding).value;
+    };
+    return (fine(first) - fine(first + parts)) / (2 * size);
+  }
+}

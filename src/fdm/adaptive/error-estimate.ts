@@ -1,0 +1,170 @@
+import type { Precision } from "../../kernel/index.ts";
+import type { ErrorModel } from "./error-model.ts";
+
+/**
+ * Extrapolated values with what is known of their errors, as typed arrays. A row is a problem at one resolution after
+ * another, of which the last two are kept; a slot is one of its spots. Leading errors are relative to spot
+ * (`Observed`).
+ */
+export class Assessments {
+  /** Slots a row: today's spot, and those after it. */
+  readonly spots: number;
+
+  // One entry a row.
+  readonly nodes: Int32Array;
+  readonly steps: Int32Array;
+  /** 1 where drift dominates diffusion: the scheme is of first order there, and nothing is extrapolated. */
+  readonly driftDominated: Uint8Array;
+  /** Those of the resolution before; 0 nodes where there is none. */
+  readonly nodesBefore: Int32Array;
+  readonly stepsBefore: Int32Array;
+  readonly driftDominatedBefore: Uint8Array;
+
+  // One entry a slot.
+  readonly value: Float64Array;
+  readonly valueBefore: Float64Array;
+  readonly inSpace: Float64Array;
+  readonly inTime: Float64Array;
+  readonly total: Float64Array;
+  readonly noise: Float64Array;
+  readonly drift: Float64Array;
+  /** 1 where exercise is optimal at once: the value is the payoff. */
+  readonly exercised: Uint8Array;
+
+  constructor(rows: number, spots: number) {
+    const slots = rows * spots;
+    this.spots = spots;
+    this.nodes = new Int32Array(rows);
+    this.steps = new Int32Array(rows);
+    this.driftDominated = new Uint8Array(rows);
+    this.nodesBefore = new Int32Array(rows);
+    this.stepsBefore = new Int32Array(rows);
+    this.driftDominatedBefore = new Uint8Array(rows);
+    this.value = new Float64Array(slots);
+    this.valueBefore = new Float64Array(slots);
+    this.inSpace = new Float64Array(slots);
+    this.inTime = new Float64Array(slots);
+    this.total = new Float64Array(slots);
+    this.noise = new Float64Array(slots);
+    this.drift = new Float64Array(slots);
+    this.exercised = new Uint8Array(slots);
+  }
+
+  /**
+   * Puts in what the solutions for a slot say of each other: on a fine and a coarse mesh, and on the fine mesh with
+   * coarse time steps (`between`), which tells the error in time from that in space. `noise` in the currency; `drift`
+   * of the fine mesh.
+   */
+  observe(
+    slot: number,
+    spot: number,
+    {
+      fine,
+      coarse,
+      between,
+      noise,
+      drift,
+    }: Readonly<Record<"fine" | "coarse" | "noise" | "drift", number>> & {
+      readonly between: number | undefined;
+    },
+  ): void {
+    const leading = (a: number, b: number): number => Math.abs(a - b) / (3 * spot);
+    this.noise[slot] = noise / spot;
+    this.drift[slot] = 2 * drift;
+    if (between === undefined) {
+      // Not told apart, either may be all of it.
+      this.inSpace[slot] = this.inTime[slot] = this.total[slot] = leading(fine, coarse);
+      return;
+    }
+    this.inSpace[slot] = leading(between, coarse);
+    this.inTime[slot] = leading(fine, between);
+    this.total[slot] = this.inSpace[slot] + this.inTime[slot];
+  }
+
+  /** Says of a slot that its value is known: nothing is observed. */
+  observeNothing(slot: number): void {
+    this.inSpace[slot] = this.inTime[slot] = this.total[slot] = this.noise[slot] = this.drift[slot] = 0;
+  }
+
+  /** Keeps a row's values as those of the resolution before, and goes on to another one. */
+  refine(row: number, nodes: number, steps: number): void {
+    this.nodesBefore[row] = this.nodes[row];
+    this.stepsBefore[row] = this.steps[row];
+    this.driftDominatedBefore[row] = this.driftDominated[row];
+    this.nodes[row] = nodes;
+    this.steps[row] = steps;
+    const first = row * this.spots;
+    this.valueBefore.set(this.value.subarray(first, first + this.spots), first);
+  }
+
+  /**
+   * How many times finer a row is than it was before, in space or in time, whichever is less; 0 if there is no before.
+   */
+  refinement(row: number): number {
+    if (this.nodesBefore[row] === 0) return 0;
+    return Math.min(this.nodes[row] / this.nodesBefore[row], this.steps[row] / this.stepsBefore[row]);
+  }
+}
+
+/**
+ * The least that an error estimate is, relative to spot: what is left of reading between nodes, and of the mesh's ends.
+ */
+const FLOOR = 5e-9;
+/**
+ * The same of the first resolution alone that drift does not dominate, whose solutions far from the strike have little
+ * to tell each other.
+ */
+const FIRST_FLOOR = 2e-7;
+
+/**
+ * Rounding, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the reference
+ * cases.
+ */
+export function roundingError(precision: Precision, spot: number, value: number): number {
+  return precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
+}
+
+/**
+ * What is left of the error of a slot after extrapolation, in the currency.
+ *
+ * With one resolution alone it is a part of the leading errors that extrapolation took away, which the kind of the
+ * product says (`ErrorModel`), and more where the meshes are too coarse to say. With a resolution before that was half
+ * as fine or less it is the move from there to here, were the error to fall as h^2.5 only; and no less than some of the
+ * first. The noise of an exercise boundary is independent of either.
+ *
+ * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
+ */
+export function errorEstimate(of: Assessments, row: number, slot: number, model: ErrorModel, spot: number): number {
+  return ofScheme(of, row, slot, model, spot) + BEYOND_SPOT * Math.max(Math.abs(of.value[slot]) - spot, 0);
+}
+
+/** A value above the spot, of a strike far above it, has errors in proportion: all others are relative to spot. */
+const BEYOND_SPOT = 1e-6;
+
+function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel, spot: number): number {
+  const [inSpace, inTime, total, noise] = [of.inSpace[slot], of.inTime[slot], of.total[slot], of.noise[slot]];
+  if (of.exercised[slot] !== 0) return (1e-8 + noise) * spot;
+  if (of.driftDominated[row] !== 0) return (9 * total + LAYER * noise + 1e-5) * spot;
+  const isFirst = of.nodesBefore[row] === 0;
+  const coarse = Math.max(1, 113 / of.nodes[row]) ** 2;
+  // Finer in time than the first, less of the leading error is left than the part that holds there.
+  const finer = isFirst ? 1 : (of.stepsBefore[row] / of.steps[row]) ** (model.time.order - 2);
+  // Where drift dominates on the coarse mesh there is no expansion in h² to assess by.
+  const sure = of.drift[slot] > 1 ? 1 : model.space.sure * coarse;
+  const left = sure * inSpace + model.time.sure * finer * inTime + Math.min(total, (total * total) / model.beyond);
+  if (isFirst || of.driftDominatedBefore[row] !== 0) return (Math.hypot(left, noise) + FIRST_FLOOR) * spot;
+  const refinement = of.refinement(row);
+  if (refinement < MIN_REFINEMENT) return (Math.hypot(left, noise) + FLOOR) * spot;
+  // Two solutions may agree by chance, all the more where their errors are not smooth.
+  const moved = Math.abs(of.value[slot] - of.valueBefore[slot]) / (refinement ** 2.5 - 1);
+  return Math.hypot(Math.max((model.min * left + FLOOR) * spot, moved), noise * spot);
+}
+
+/**
+ * Where drift dominates, cells are wider than the layer in which early exercise is decided: ½·J·h², all of it, may be
+ * missed.
+ */
+const LAYER = 9;
+
+/** Two resolutions that are too near each other agree by chance. */
+const MIN_REFINEMENT = 1.9;

@@ -1,0 +1,153 @@
+/** Richardson's extrapolation of pairs of solutions, at today's spot and at others. */
+import { knockedOutBy, rebateValue } from "../problem/barriers.ts";
+import { isExercisableNow, type OneFactorProblem } from "../problem/one-factor.ts";
+import { type PointValue, pointValue, spotValues } from "../read/solution.ts";
+import type { InstancePool } from "./instance-pool.ts";
+import { knockedOutPoint } from "./knocked-out-point.ts";
+
+/** (4·fine − coarse)/3: both meshes have the kinks, and both schemes an expansion in h². */
+export const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
+
+/** The value of a difference of problems from those of its one or two parts. */
+export function difference(plus: PointValue, minus: PointValue | undefined): PointValue {
+  if (minus === undefined) return plus;
+  return {
+    value: plus.value - minus.value,
+    delta: plus.delta - minus.delta,
+    gamma: plus.gamma - minus.gamma,
+    exercised: plus.exercised && minus.exercised,
+  };
+}
+
+/** One solution's value and sensitivities at today's spot; `rounding` is the relative rounding of the values. */
+export function pointOf(pool: InstancePool, number: number, rounding: number): PointValue {
+  return pointValue(pool.instance(number).grid, pool.values(number), rounding);
+}
+
+/** A pair's value and sensitivities at today's spot from those of its two solutions. */
+export function extrapolatedPoint(
+  problem: OneFactorProblem,
+  drift: number,
+  fine: PointValue,
+  coarse: PointValue,
+): PointValue {
+  const [price] = problem.spots;
+  const paid = knockedOutBy(problem, price);
+  if (paid !== undefined) return knockedOutPoint(problem, paid);
+  if (fine.exercised || drift > 1) return fine;
+  const value = extrapolated(fine.value, coarse.value);
+  return {
+    value: isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value,
+    delta: coarse.exercised ? fine.delta : extrapolated(fine.delta, coarse.delta),
+    gamma: coarse.exercised ? fine.gamma : extrapolated(fine.gamma, coarse.gamma),
+    exercised: false,
+  };
+}
+
+/** The value at today's spot of the pairs from number `first` on, as many as the difference has parts. */
+export function extrapolatedValue(pool: InstancePool, first: number, parts: number, rounding: number): number {
+  let value = 0;
+  for (let part = 0; part < parts; part++) {
+    const number = first + 2 * part;
+    const { problem } = pool.instance(number).grid;
+    const [fine, coarse] = [pointOf(pool, number, rounding), pointOf(pool, number + 1, rounding)];
+    const one = extrapolatedPoint(problem, pool.drift(number), fine, coarse).value;
+    value = part === 0 ? one : value - one;
+  }
+  return value;
+}
+
+/** Solutions at the spots after today's: values, and 1 where exercise is optimal at once. */
+export interface SpotColumn {
+  readonly values: Float64Array;
+  readonly exercised: Uint8Array;
+}
+
+/** Reads solutions at the spots after today's, into columns of its own that the next reading overwrites. */
+export class SpotReader {
+  readonly #pool: InstancePool;
+  readonly #paid: Float64Array;
+  /** By role: fine, coarse, fine with coarse time steps; of the difference, and of its second part. */
+  readonly #columns: readonly SpotColumn[];
+  readonly #values: Float64Array;
+
+  constructor(pool: InstancePool, count: number) {
+    this.#pool = pool;
+    this.#paid = new Float64Array(count);
+    this.#columns = Array.from({ length: 6 }, () => ({
+      values: new Float64Array(count),
+      exercised: new Uint8Array(count),
+    }));
+    this.#values = new Float64Array(count);
+  }
+
+  /**
+   * The pairs from number `first` on, as many as the difference has parts, with `extra` solutions a part after them.
+   * `values`: extrapolated, where exercise is optimal at once and where a barrier has been hit what they pay;
+   * `between`: on the fine mesh with coarse time steps.
+   */
+  read(first: number, parts: number, hasBetween: boolean): SpotReading {
+    const [fine, coarse, between] = this.#columns;
+    const values = this.#values;
+    for (let part = 0; part < parts; part++) {
+      const number = first + 2 * part;
+      const [f, c, b] = part === 0 ? [fine, coarse, between] : this.#columns.slice(3);
+      this.#payNow(this.#pool.instance(number).grid.problem);
+      this.#column(number, f);
+      this.#column(number + 1, c);
+      if (hasBetween) this.#column(first + 2 * parts + part, b);
+      const isFirst = part === 0;
+      const isFine = this.#pool.drift(number) > 1;
+      for (let k = 0; k < values.length; k++) {
+        const better = isFine || f.exercised[k] !== 0 ? f.values[k] : this.#extrapolated(f.values[k], c.values[k], k);
+        values[k] = isFirst ? better : values[k] - better;
+      }
+      if (isFirst) continue;
+      for (let k = 0; k < values.length; k++) {
+        fine.values[k] -= f.values[k];
+        coarse.values[k] -= c.values[k];
+        if (hasBetween) between.values[k] -= b.values[k];
+      }
+    }
+    return { values, fine, coarse, between: hasBetween ? between : undefined };
+  }
+
+  #extrapolated(fine: number, coarse: number, k: number): number {
+    return Math.max(extrapolated(fine, coarse), this.#paid[k]);
+  }
+
+  #column(number: number, { values, exercised }: SpotColumn): void {
+    const { grid } = this.#pool.instance(number);
+    const { problem } = grid;
+    spotValues(grid, this.#pool.values(number), this.#paid, values);
+    exercised.fill(0);
+    for (let k = 0; k < values.length; k++) {
+      const spot = problem.spots[k + 1];
+      const out = problem.barriers === undefined ? undefined : knockedOutBy(problem, spot);
+      if (out !== undefined) values[k] = rebateValue(out, 0, problem);
+      else if (values[k] === Number.POSITIVE_INFINITY) {
+        values[k] = problem.payoff.exercised(spot);
+        exercised[k] = 1;
+      }
+    }
+  }
+
+  /** What exercise now pays at the spots after today's, −∞ where nobody may. */
+  #payNow(problem: OneFactorProblem): void {
+    const paid = this.#paid.fill(Number.NEGATIVE_INFINITY);
+    const { american, exerciseTimes, payoff, spots } = problem;
+    if (!american && exerciseTimes === undefined) return;
+    for (let k = 0; k < paid.length; k++) {
+      const spot = spots[k + 1];
+      if (isExercisableNow(problem, spot) && knockedOutBy(problem, spot) === undefined)
+        paid[k] = payoff.exercised(spot);
+    }
+  }
+}
+
+export interface SpotReading {
+  readonly values: Float64Array;
+  readonly fine: SpotColumn;
+  readonly coarse: SpotColumn;
+  readonly between: SpotColumn | undefined;
+}

@@ -1,0 +1,60 @@
+import type { BatchSolver } from "../execute/batch.ts";
+import type { Instance } from "../execute/instance.ts";
+import type { InstanceValues } from "../execute/launch.ts";
+
+/**
+ * The instances of a batch in the order in which they are solved. Columns refer to them by number; two that
+ * extrapolation makes one value of are neighbours: a fine one, and one with every second node and half the time steps.
+ */
+export class InstancePool {
+  readonly #instances: Instance[] = [];
+  readonly #drift: number[] = [];
+  readonly #values: InstanceValues[] = [];
+
+  get count(): number {
+    return this.#instances.length;
+  }
+
+  /** How many have their values: the first so many. */
+  get solved(): number {
+    return this.#values.length;
+  }
+
+  /** `drift`: `driftExcess` of the pair's fine mesh, above 1 where drift dominates diffusion on it. */
+  add(instance: Instance, drift: number): void {
+    this.#instances.push(instance);
+    this.#drift.push(drift);
+  }
+
+  /** Leaves out those from number `count` on, none of which is solved. */
+  truncate(count: number): void {
+    this.#instances.length = count;
+    this.#drift.length = count;
+  }
+
+  instance(number: number): Instance {
+    return this.#instances[number];
+  }
+
+  drift(number: number): number {
+    return this.#drift[number];
+  }
+
+  values(number: number): InstanceValues {
+    const values = this.#values[number];
+    if (values === undefined) throw new Error("an instance is read before it is solved");
+    return values;
+  }
+
+  /**
+   * Solves the next ones, up to number `end`. @throws the signal's reason; what the device throws; then none has values
+   */
+  async solve(solver: BatchSolver, end: number, signal: AbortSignal | undefined): Promise<void> {
+    for (const values of await solver.solve(this.#instances.slice(this.solved, end), signal)) this.#values.push(values);
+  }
+
+  /** Gives up on the next ones, up to number `end`: nobody reads them. */
+  skip(end: number): void {
+    this.#values.length = end;
+  }
+}

@@ -1,0 +1,9 @@
+import { type KnockOut, rebateValue } from "../problem/barriers.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
+import type { PointValue } from "../read/solution.ts";
+
+/** A trade of which `barrier` has been hit is worth its rebate, whatever the spot. */
+export function knockedOutPoint(problem: OneFactorProblem, barrier: KnockOut): PointValue {
+  // A rebate that is paid at once earns no interest here, as the payoff of an option that is exercised.
+  return { value: rebateValue(barrier, 0, problem), delta: 0, gamma: 0, exercised: barrier.rebateAt === "hit" };
+}

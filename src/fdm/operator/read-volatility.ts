@@ -1,0 +1,80 @@
+import { LastUsed } from "../../last-used.ts";
+import {
+  functionFromSource,
+  type FunctionOf,
+  type FunctionSpec,
+  i32,
+  type Lifted,
+  liftLiterals,
+  real,
+  shapeOf,
+  type ValueOf,
+} from "../../kernel/index.ts";
+import type { Instance } from "../execute/instance.ts";
+import { Column } from "./column.ts";
+
+/** σ(S, t) in kernels. Formulas that differ only in their literals have the same one. */
+export interface VolatilityShape {
+  /**
+   * (table, first, S, t) → σ, S in units of the spot. From row `first` on the table has a row of the spots and one of
+   * each literal: instances bring their own, so that those of other spots and literals share a launch.
+   */
+  readonly call: FunctionOf<(table: ValueOf<typeof Column>, first: number, S: number, t: number) => number>;
+  /** Equal exactly for shapes that have the same kernels. */
+  readonly key: string;
+}
+
+/** A formula's shape, and its literals, one for each row behind that of the spots. */
+export interface KernelVolatility {
+  readonly shape: VolatilityShape;
+  readonly literals: readonly number[];
+}
+
+/** Rows of an instance's formula in the table; none without one. */
+export function volatilityWords({ formula }: Instance): number {
+  return formula === undefined ? 0 : 1 + formula.literals.length;
+}
+
+/** These rows of instances whose formulas have one shape, if they have any. */
+export function putVolatilities(
+  into: Float64Array | Float32Array,
+  pitch: number,
+  instances: readonly Instance[],
+): void {
+  instances.forEach(({ formula, problem }, l) => {
+    if (formula === undefined) return;
+    into[l] = problem.spots[0];
+    for (const [k, literal] of formula.literals.entries()) into[(k + 1) * pitch + l] = literal;
+  });
+}
+
+const MAX_SHAPES = 256;
+/** A pure function's memory. */
+const shapes = new LastUsed<string, VolatilityShape>(MAX_SHAPES);
+const known = new WeakMap<FunctionSpec, KernelVolatility>();
+
+/** σ(S, t) with its literals apart. */
+export function kernelVolatility(sigma: FunctionSpec): KernelVolatility {
+  let volatility = known.get(sigma);
+  if (volatility === undefined) {
+    const { call, values } = liftLiterals(sigma);
+    const shape = shapes.getOrMake(shapeOf(call), (key) => ({ call: readingLiterals(call, values.length), key }));
+    known.set(sigma, (volatility = { shape, literals: values }));
+  }
+  return volatility;
+}
+
+function readingLiterals(f: Lifted["call"], count: number): VolatilityShape["call"] {
+  const rows = Array.from({ length: count }, (_, k) => k + 1);
+  const at = (row: number): string => `values[(first + ${row}) * pitch + instance]`;
+  return functionFromSource({
+    name: "volatility",
+    params: [Column, i32, real, real],
+    env: { f },
+    source: `([{ values, pitch, instance }, first, S, t], gpu, { f }) => f(${[`S * ${at(0)}`, "t", ...rows.map(at)].join(", ")})`,
+    run: ({ values, pitch, instance }: ValueOf<typeof Column>, first: number, S: number, t: number) => {
+      const at = (row: number): number => values[(first + row) * pitch + instance];
+      return f(S * at(0), t, ...rows.map(at));
+    },
+  });
+}

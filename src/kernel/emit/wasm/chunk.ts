@@ -1,0 +1,26 @@
+/** Where a chunk of items begins, and which of its items there are. */
+import type { Emitter } from "./emitter.ts";
+import { itemNumbers } from "./vector.ts";
+import { keepLow } from "./vector-int.ts";
+
+/** Advances the bases of contiguous accesses to the chunk's first item. */
+export function enterChunk(e: Emitter): void {
+  const { code } = e;
+  e.ir.buffers.forEach((b, i) => {
+    const size = b.element === "real" && e.plan.wide ? 3 : 2;
+    code.get(e.bufferBase[i]).get(e.first).i32(size).op("i32.shl").op("i32.add").set(e.bufferChunk[i]);
+  });
+  code.get(e.scratch).get(e.first).i32(2).op("i32.shl").op("i32.add").set(e.scratch4);
+  code.get(e.scratch).get(e.first).i32(3).op("i32.shl").op("i32.add").set(e.scratch8);
+}
+
+/** Sets a mask to the chunk's items below a count. */
+export function itemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
+  for (const j of e.each) {
+    itemNumbers(e, j);
+    pushCount();
+    e.code.op("i32x4.splat").op("i32x4.lt_s");
+    keepLow(e);
+    e.code.set(mask + j);
+  }
+}

@@ -1,0 +1,14 @@
+/** Remainders of reals. */
+import type { Emitter } from "./emitter.ts";
+import { REMAINDER } from "./helpers.ts";
+
+/** Pushes the remainder of two scalars, which is exact: of two f32, it is itself an f32. */
+export function realRemainder(e: Emitter, pushA: () => void, pushB: () => void): void {
+  const narrow = e.plan.real === "f32";
+  for (const push of [pushA, pushB]) {
+    push();
+    if (narrow) e.code.op("f64.promote_f32");
+  }
+  e.code.call(e.helper(REMAINDER));
+  if (narrow) e.code.op("f32.demote_f64");
+}

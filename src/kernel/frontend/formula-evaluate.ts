@@ -1,0 +1,211 @@
+/** Evaluation of formulas in f64, for hosts: no code is generated, so it runs under any content security policy. */
+import { mathFunctions } from "../math/index.ts";
+
+/** Functions that Math has and that a formula calls by their bare names. */
+export const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
+export const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, PI: Math.PI, e: Math.E, E: Math.E };
+
+type Scalar = number | boolean;
+/** In a column truths are 1 and 0. */
+type Column = Scalar | Float64Array;
+
+/** A part of a formula. */
+interface Part {
+  readonly at: (args: readonly number[]) => Scalar;
+  /** For the prices and the time of `onColumn`; a column is the part's own, which fills it again the next time. */
+  readonly column: () => Column;
+  /** Whether it depends on another variable than the first. */
+  readonly moves: boolean;
+}
+
+const BINARY: Readonly<Record<string, (a: any, b: any) => Scalar>> = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+  "%": (a, b) => a % b,
+  "**": (a, b) => a ** b,
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+  "==": (a, b) => a === b,
+  "===": (a, b) => a === b,
+  "!=": (a, b) => a !== b,
+  "!==": (a, b) => a !== b,
+};
+
+/** What `onColumn` works with, of which nothing is kept. */
+interface Columns {
+  readonly xs: Float64Array;
+  other: number;
+  /** What the other variable does not move is worked out once. */
+  readonly known: (Column | undefined)[];
+  /** Of parts, and of arguments that are single values. */
+  readonly buffers: (Float64Array | undefined)[];
+}
+const NONE: Columns = { xs: new Float64Array(0), other: 0, known: [], buffers: [] };
+
+/** What a formula is worth: its syntax tree, whose names and functions are known to be in order, as functions. */
+export class FormulaEvaluator {
+  private readonly variables: readonly string[];
+  private readonly root: Part;
+  /** Numbers given to parts and to their arguments. */
+  private parts = 0;
+  private columns: Columns = NONE;
+  /** To `==` the truth `S < 100` is not the number 1, which it is in a column. */
+  private compares = false;
+
+  constructor(root: any, variables: readonly string[]) {
+    this.variables = variables;
+    this.root = this.part(root);
+  }
+
+  at(args: readonly number[]): number {
+    return Number(this.root.at(args));
+  }
+
+  /**
+   * Of a formula of two variables: `visit` gets its values for all `xs` and one of `others` after the other, equal to
+   * the bit to those of `at`, in an array that is used again. Cost: some 2 ns an operation, besides functions.
+   */
+  onColumn(xs: Float64Array, others: Iterable<number>, visit: (values: Float64Array, other: number) => void): void {
+    const columns = { xs, other: 0, known: [], buffers: [] };
+    for (const other of others) {
+      columns.other = other;
+      this.columns = columns; // `visit` may have called this method
+      const values = this.compares ? xs.map((x) => this.at([x, other])) : this.root.column();
+      visit(typeof values === "object" ? values : xs.map(() => Number(values)), other);
+    }
+    this.columns = NONE;
+  }
+
+  private part(node: any): Part {
+    switch (node.type) {
+      case "Literal":
+        return constant(node.value as number);
+      case "Identifier":
+        return this.variable(node.name as string);
+      case "ParenthesizedExpression":
+        return this.part(node.expression);
+      case "UnaryExpression":
+        return this.unary(node.operator as string, this.part(node.argument));
+      case "LogicalExpression": {
+        const [left, right] = [this.part(node.left), this.part(node.right)];
+        return node.operator === "&&" ? this.choice(left, right, left) : this.choice(left, left, right);
+      }
+      case "ConditionalExpression":
+        return this.choice(this.part(node.test), this.part(node.consequent), this.part(node.alternate));
+      case "CallExpression":
+        return this.called(node);
+      default:
+        if (/^[!=]=/.test(node.operator as string)) this.compares = true;
+        return this.binary(node.operator as string, this.part(node.left), this.part(node.right));
+    }
+  }
+
+  private variable(name: string): Part {
+    const k = this.variables.indexOf(name);
+    if (k < 0) return constant(CONSTANTS[name]);
+    return { at: (args) => args[k], column: () => (k === 0 ? this.columns.xs : this.columns.other), moves: k > 0 };
+  }
+
+  private unary(operator: string, a: Part): Part {
+    if (operator === "+") return a;
+    const f = operator === "-" ? (x: any) => -x : (x: any) => !x;
+    return this.function(f, [a], (args) => f(a.at(args)));
+  }
+
+  /** Of single values only the one that is chosen is worked out. */
+  private choice(test: Part, yes: Part, no: Part): Part {
+    const at = (args: readonly number[]): Scalar => (test.at(args) ? yes.at(args) : no.at(args));
+    return this.function((chosen, a, b) => (chosen ? a : b), [test, yes, no], at);
+  }
+
+  private called(node: any): Part {
+    let { callee } = node;
+    while (callee.type === "ParenthesizedExpression") callee = callee.expression;
+    const name: string = callee.property?.name ?? callee.name;
+    const f: (...args: any[]) => number = MATH.includes(name) ? (Math as any)[name] : mathFunctions[name];
+    const [first, ...rest]: Part[] = node.arguments.map((arg: any) => this.part(arg));
+    if (rest.length === 0) return this.function(f, [first], (values) => f(first.at(values)));
+    // max and min of more than two are those of two, one after the other.
+    return rest.reduce((a, b) => this.function(f, [a, b], (values) => f(a.at(values), b.at(values))), first);
+  }
+
+  private binary(operator: string, a: Part, b: Part): Part {
+    const f = BINARY[operator];
+    const at = AT[operator]?.(a.at, b.at) ?? ((args: readonly number[]) => f(a.at(args), b.at(args)));
+    return this.function(f, [a, b], at, COLUMNS[operator]);
+  }
+
+  /**
+   * A function of one to three parts.
+   * @param columns does it for whole columns, in place of `f` element by element
+   */
+  private function(
+    f: (...args: any[]) => Scalar,
+    args: readonly Part[],
+    at: Part["at"],
+    columns = (a: Float64Array, b: Float64Array, c: Float64Array, into: Float64Array): void => {
+      for (let i = 0; i < into.length; i++) into[i] = Number(f(a[i], b[i], c[i]));
+    },
+  ): Part {
+    const [a, b = NOTHING, c = NOTHING] = args;
+    const part = this.parts;
+    this.parts += 4;
+    const made = (): Column => {
+      const [x, y, z] = [a.column(), b.column(), c.column()];
+      if (typeof x !== "object" && typeof y !== "object" && typeof z !== "object") return f(x, y, z);
+      const into = this.buffer(part);
+      columns(this.full(x, part + 1), this.full(y, part + 2), this.full(z, part + 3), into);
+      return into;
+    };
+    if (args.some(({ moves }) => moves)) return { at, column: made, moves: true };
+    return { at, column: () => (this.columns.known[part] ??= made()), moves: false };
+  }
+
+  private buffer(at: number): Float64Array {
+    const { xs, buffers } = this.columns;
+    return (buffers[at] ??= new Float64Array(xs.length));
+  }
+
+  /** Mostly a column of one value is that which it was filled with the last time. */
+  private full(value: Column, at: number): Float64Array {
+    if (typeof value === "object") return value;
+    const column = this.buffer(at);
+    return Object.is(column[0], Number(value)) ? column : column.fill(Number(value));
+  }
+}
+
+function constant(value: number): Part {
+  return { at: () => value, column: () => value, moves: false };
+}
+const NOTHING = constant(0);
+
+type At = Part["at"];
+/** The operations of single values that formulas are mostly made of, which a call through `BINARY` would double. */
+const AT: Readonly<Record<string, (a: any, b: any) => At>> = {
+  "+": (a, b) => (args) => a(args) + b(args),
+  "-": (a, b) => (args) => a(args) - b(args),
+  "*": (a, b) => (args) => a(args) * b(args),
+  "/": (a, b) => (args) => a(args) / b(args),
+};
+
+/** The same of columns. */
+const COLUMNS: Readonly<
+  Record<string, (a: Float64Array, b: Float64Array, c: Float64Array, into: Float64Array) => void>
+> = {
+  "+": (a, b, _, into) => {
+    for (let i = 0; i < into.length; i++) into[i] = a[i] + b[i];
+  },
+  "-": (a, b, _, into) => {
+    for (let i = 0; i < into.length; i++) into[i] = a[i] - b[i];
+  },
+  "*": (a, b, _, into) => {
+    for (let i = 0; i < into.length; i++) into[i] = a[i] * b[i];
+  },
+  "/": (a, b, _, into) => {
+    for (let i = 0; i < into.length; i++) into[i] = a[i] / b[i];
+  },
+};

@@ -1,0 +1,46 @@
+import type { Barrier } from "../../book/index.ts";
+
+/** The monitoring schedule of a barrier that is monitored continuously. */
+export const CONTINUOUS = -1;
+
+/** Barriers as typed arrays, a row each; those of one trade at one date stand together. */
+export class BarrierColumns {
+  readonly isUp: Uint8Array;
+  readonly isKnockIn: Uint8Array;
+  readonly paysAtExpiry: Uint8Array;
+  readonly level: Float64Array;
+  readonly rebate: Float64Array;
+  /** The window in which the barrier is live, years. */
+  readonly from: Float64Array;
+  readonly to: Float64Array;
+  /** The number of the schedule of its dates, or `CONTINUOUS`. */
+  readonly schedule: Int32Array;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.isUp = new Uint8Array(capacity);
+    this.isKnockIn = new Uint8Array(capacity);
+    this.paysAtExpiry = new Uint8Array(capacity);
+    this.level = new Float64Array(capacity);
+    this.rebate = new Float64Array(capacity);
+    this.from = new Float64Array(capacity);
+    this.to = new Float64Array(capacity);
+    this.schedule = new Int32Array(capacity);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add({ type, level, rebate, rebateAt, from, to }: Barrier, schedule: number): void {
+    const row = this.#count++;
+    this.isUp[row] = type.startsWith("up") ? 1 : 0;
+    this.isKnockIn[row] = type.endsWith("-in") ? 1 : 0;
+    this.paysAtExpiry[row] = rebateAt === "expiry" ? 1 : 0;
+    this.level[row] = level;
+    this.rebate[row] = rebate;
+    this.from[row] = from;
+    this.to[row] = to;
+    this.schedule[row] = schedule;
+  }
+}

@@ -1,0 +1,79 @@
+import type { ScenarioCases } from "./scenario-cases.ts";
+
+/** How a result came about, as results name it: a method may know more than one way. */
+export const RESULT_METHODS = ["black-scholes", "deterministic", "payoff", "knocked-out", "fdm"] as const;
+
+export type ResultMethod = (typeof RESULT_METHODS)[number];
+
+/** Those that need no device, and work in f64. */
+const ON_THE_HOST: readonly ResultMethod[] = ["deterministic", "payoff", "knocked-out"];
+
+/** What a method says of a result, a bit each. */
+export const WARNING = { driftDominates: 1, roughVolatility: 2, beyondF32: 4 } as const;
+
+/** No result yet, one, or an error. */
+export const STATUS = { none: 0, priced: 1, failed: 2 } as const;
+
+/**
+ * What methods find out about a batch's trades, as typed arrays with an entry each; NaN for a sensitivity that was not
+ * computed. Values of scenarios: [trade][case][spot], their error estimates: [trade][case].
+ */
+export class ResultColumns {
+  /** One of `STATUS`. */
+  readonly status: Uint8Array;
+  readonly value: Float64Array;
+  readonly delta: Float64Array;
+  readonly gamma: Float64Array;
+  readonly theta: Float64Array;
+  readonly vega: Float64Array;
+  readonly rho: Float64Array;
+  readonly errorEstimate: Float64Array;
+  /** Bits of `WARNING`. */
+  readonly warnings: Uint8Array;
+  readonly scenarioValues: Float64Array;
+  readonly scenarioErrors: Float64Array;
+  /** Why a trade has no result. */
+  readonly #errors = new Map<number, unknown>();
+  /** Index in `RESULT_METHODS`. */
+  readonly #methods: Uint8Array;
+
+  constructor(trades: number, cases: ScenarioCases) {
+    const column = (): Float64Array => new Float64Array(trades).fill(Number.NaN);
+    const rows = cases.scenarios === undefined ? 0 : trades * cases.count;
+    this.status = new Uint8Array(trades);
+    this.#methods = new Uint8Array(trades);
+    this.warnings = new Uint8Array(trades);
+    this.value = column();
+    this.delta = column();
+    this.gamma = column();
+    this.theta = column();
+    this.vega = column();
+    this.rho = column();
+    this.errorEstimate = column();
+    this.scenarioValues = new Float64Array(rows * cases.spots);
+    this.scenarioErrors = new Float64Array(rows);
+  }
+
+  /** To be called when a trade's entries are in place. */
+  priced(trade: number, method: ResultMethod): void {
+    this.status[trade] = STATUS.priced;
+    this.#methods[trade] = RESULT_METHODS.indexOf(method);
+  }
+
+  fail(trade: number, error: unknown): void {
+    this.status[trade] = STATUS.failed;
+    this.#errors.set(trade, error);
+  }
+
+  methodOf(trade: number): ResultMethod {
+    return RESULT_METHODS[this.#methods[trade]];
+  }
+
+  isOnHost(trade: number): boolean {
+    return ON_THE_HOST.includes(this.methodOf(trade));
+  }
+
+  errorOf(trade: number): unknown {
+    return this.#errors.get(trade);
+  }
+}

@@ -1,0 +1,250 @@
+import type { ParsedTrade, Payoff, Trade } from "../../book/index.ts";
+import {
+  type Dividends,
+  later,
+  laterDividends,
+  laterVolatility,
+  type PiecewiseConstant,
+  shifted,
+  shiftedSigma,
+  type Volatility,
+} from "../../market/index.ts";
+import { laterBarriers, laterExercise, laterExpiry } from "../later-trade.ts";
+import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
+import { DatedTable } from "./dated-table.ts";
+import type { ScenarioCases } from "./scenario-cases.ts";
+
+export const PAYOFF = { vanilla: 0, digital: 1, expression: 2 } as const;
+export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
+
+/**
+ * The terms of a batch's trades and their market as typed arrays: what a pricing method sees.
+ *
+ * A trade has a row for each case of the scenarios, row = trade·cases + case; case 0 is the trade as it is. Terms that
+ * no case changes have one entry a trade. Curves, volatilities, dividends, schedules and formulas stand in tables that
+ * columns refer to by number; shifts of rates and volatility belong to the case (`ScenarioCases`).
+ */
+export class TradeColumns {
+  readonly cases: ScenarioCases;
+
+  // One entry a trade. In the order of the batch; `place` is the trade's index in the run, for messages.
+  readonly place: Int32Array;
+  readonly spot: Float64Array;
+  readonly dividendYield: Float64Array;
+  /** One of `PAYOFF`. */
+  readonly payoff: Uint8Array;
+  /** +1 for a call, −1 for a put. */
+  readonly sign: Int8Array;
+  readonly strike: Float64Array;
+  /** What a digital pays. */
+  readonly cash: Float64Array;
+  /** The number of an expression, see `expressionOf`. */
+  readonly expression: Int32Array;
+  /** One of `EXERCISE`. */
+  readonly exercise: Uint8Array;
+
+  // One entry a row.
+  /**
+   * 1 where the trade is settled before the date of the case: it is worth nothing, and its other entries mean nothing.
+   */
+  readonly settled: Uint8Array;
+  /** Years from the date of the case. */
+  readonly expiry: Float64Array;
+  /** References to what the market is at the date of the case, before its shifts. */
+  readonly rates: Int32Array;
+  readonly volatility: Int32Array;
+  readonly dividends: Int32Array;
+  /** The schedule of a Bermudan's dates. */
+  readonly exerciseDates: Int32Array;
+  readonly firstBarrier: Int32Array;
+  readonly barrierCount: Int32Array;
+
+  readonly barriers: BarrierColumns;
+  readonly #rates: DatedTable<PiecewiseConstant>;
+  readonly #volatilities: DatedTable<Volatility>;
+  readonly #dividends: DatedTable<Dividends>;
+  readonly #schedules: (readonly number[])[] = [];
+  readonly #expressions: Extract<Payoff, { kind: "expression" }>[] = [];
+  readonly #shiftedRates: ShiftedCurves;
+  readonly #shiftedSigmas: ShiftedCurves;
+
+  /** Room for a batch, each of whose trades is added when it is its turn. */
+  constructor(batch: readonly ParsedTrade[], cases: ScenarioCases) {
+    const trades = batch.length;
+    const rows = trades * cases.count;
+    this.cases = cases;
+    this.place = new Int32Array(trades);
+    this.spot = new Float64Array(trades);
+    this.dividendYield = new Float64Array(trades);
+    this.payoff = new Uint8Array(trades);
+    this.sign = new Int8Array(trades);
+    this.strike = new Float64Array(trades);
+    this.cash = new Float64Array(trades);
+    this.expression = new Int32Array(trades);
+    this.exercise = new Uint8Array(trades);
+    this.settled = new Uint8Array(rows);
+    this.expiry = new Float64Array(rows);
+    this.rates = new Int32Array(rows);
+    this.volatility = new Int32Array(rows);
+    this.dividends = new Int32Array(rows);
+    this.exerciseDates = new Int32Array(rows);
+    this.firstBarrier = new Int32Array(rows);
+    this.barrierCount = new Int32Array(rows);
+    this.barriers = new BarrierColumns(barriersOf(batch) * cases.dates.length);
+    this.#rates = new DatedTable(cases.dates, later);
+    this.#volatilities = new DatedTable(cases.dates, laterVolatility);
+    this.#dividends = new DatedTable(cases.dates, laterDividends);
+    this.#shiftedRates = new ShiftedCurves(shifted);
+    this.#shiftedSigmas = new ShiftedCurves(shiftedSigma);
+  }
+
+  /** Puts in the trade `batch[trade]`, which is number `place` of the run. */
+  add(trade: number, terms: Trade, place: number): void {
+    const { underlying, payoff, exercise } = terms;
+    this.place[trade] = place;
+    this.spot[trade] = underlying.spot;
+    this.dividendYield[trade] = underlying.dividends.yield;
+    this.payoff[trade] = PAYOFF[payoff.kind];
+    this.exercise[trade] = EXERCISE[exercise.kind];
+    if (payoff.kind === "expression") this.expression[trade] = this.#expressions.push(payoff) - 1;
+    else {
+      this.sign[trade] = payoff.right === "call" ? 1 : -1;
+      this.strike[trade] = payoff.strike;
+      this.cash[trade] = payoff.kind === "digital" ? payoff.cash : 0;
+    }
+    this.#addRows(trade, terms);
+  }
+
+  /** The first of a trade's rows. */
+  rowOf(trade: number): number {
+    return trade * this.cases.count;
+  }
+
+  /** A spot that values are read at: today's for k = 0, then those of the scenarios. */
+  spotAt(trade: number, k: number): number {
+    const today = this.spot[trade];
+    return k === 0
+      ? today
+      : today * (1 + (this.cases.scenarios as NonNullable<ScenarioCases["scenarios"]>).spot[k - 1]);
+  }
+
+  /** Instantaneous rates of a row's date, before the case's shift. */
+  unshiftedRates(row: number): PiecewiseConstant {
+    return this.#rates.at(this.rates[row]);
+  }
+
+  /** Those of a row. */
+  ratesOf(row: number): PiecewiseConstant {
+    const { rate } = this.cases.cases[row % this.cases.count].shift;
+    return rate === 0
+      ? this.unshiftedRates(row)
+      : this.#shiftedRates.of(this.rates[row], this.unshiftedRates(row), rate);
+  }
+
+  /** A row's volatility before the case's shift. */
+  unshiftedVolatility(row: number): Volatility {
+    return this.#volatilities.at(this.volatility[row]);
+  }
+
+  /** σ(t) of a row; undefined where the volatility depends on the spot. */
+  sigmaOf(row: number): PiecewiseConstant | undefined {
+    const unshifted = this.unshiftedVolatility(row);
+    if (unshifted.kind !== "deterministic") return undefined;
+    const { volatility } = this.cases.cases[row % this.cases.count].shift;
+    return volatility === 0
+      ? unshifted.sigma
+      : this.#shiftedSigmas.of(this.volatility[row], unshifted.sigma, volatility);
+  }
+
+  /** Those after a row's date, some of them after expiry. */
+  dividendsOf(row: number): Dividends {
+    return this.#dividends.at(this.dividends[row]);
+  }
+
+  /** The dates of a schedule, years from the date of the case that refers to it. */
+  schedule(number: number): readonly number[] {
+    return this.#schedules[number];
+  }
+
+  expressionOf(trade: number): Extract<Payoff, { kind: "expression" }> {
+    return this.#expressions[this.expression[trade]];
+  }
+
+  #addRows(trade: number, terms: Trade): void {
+    const { cases, dates } = this.cases;
+    const { underlying } = terms;
+    const rates = this.#rates.numberOf(underlying.rates);
+    const volatility = this.#volatilities.numberOf(terms.volatility);
+    const dividends = this.#dividends.numberOf(underlying.dividends);
+    const first = this.rowOf(trade);
+    let before = 0;
+    this.#addDate(first, terms, 0);
+    for (let i = 0; i < cases.length; i++) {
+      const row = first + i;
+      const { date } = cases[i];
+      this.rates[row] = rates + date;
+      this.volatility[row] = volatility + date;
+      this.dividends[row] = dividends + date;
+      if (date === 0) this.#copyDate(first, row);
+      else if (date === before) this.#copyDate(row - 1, row);
+      else this.#addDate(row, terms, dates[date]);
+      before = date;
+    }
+  }
+
+  /** What the date alone says of a row. */
+  #addDate(row: number, { expiry, exercise, barriers }: Trade, years: number): void {
+    const left = laterExpiry(expiry, years);
+    if (left === undefined) {
+      this.settled[row] = 1;
+      return;
+    }
+    this.expiry[row] = left;
+    const held = laterExercise(exercise, years);
+    if (held.kind === "bermudan") this.exerciseDates[row] = this.#addSchedule(held.times);
+    this.firstBarrier[row] = this.barriers.count;
+    for (const barrier of laterBarriers(barriers, years)) {
+      const { monitoring } = barrier;
+      this.barriers.add(barrier, monitoring.kind === "continuous" ? CONTINUOUS : this.#addSchedule(monitoring.times));
+    }
+    this.barrierCount[row] = this.barriers.count - this.firstBarrier[row];
+  }
+
+  #addSchedule(times: readonly number[]): number {
+    return this.#schedules.push(times) - 1;
+  }
+
+  #copyDate(from: number, to: number): void {
+    this.settled[to] = this.settled[from];
+    this.expiry[to] = this.expiry[from];
+    this.exerciseDates[to] = this.exerciseDates[from];
+    this.firstBarrier[to] = this.firstBarrier[from];
+    this.barrierCount[to] = this.barrierCount[from];
+  }
+}
+
+/** Curves under parallel shifts, each computed once. */
+class ShiftedCurves {
+  readonly #shift: (curve: PiecewiseConstant, by: number) => PiecewiseConstant;
+  /** By shift, then by the curve's number. */
+  readonly #known = new Map<number, Map<number, PiecewiseConstant>>();
+
+  constructor(shift: (curve: PiecewiseConstant, by: number) => PiecewiseConstant) {
+    this.#shift = shift;
+  }
+
+  of(number: number, curve: PiecewiseConstant, by: number): PiecewiseConstant {
+    let ofShift = this.#known.get(by);
+    if (ofShift === undefined) this.#known.set(by, (ofShift = new Map()));
+    let moved = ofShift.get(number);
+    if (moved === undefined) ofShift.set(number, (moved = this.#shift(curve, by)));
+    return moved;
+  }
+}
+
+/** A trade that is not as it should be is reported when it is added. */
+function barriersOf(batch: readonly ParsedTrade[]): number {
+  let count = 0;
+  for (const parsed of batch) if (parsed.ok) count += parsed.trade.barriers?.length ?? 0;
+  return count;
+}

@@ -1,0 +1,49 @@
+import type { ResultColumns } from "../../columns/result-columns.ts";
+import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import { readEach } from "../read-each.ts";
+import { isDeterministic, readDeterministic, readKnownScenarios } from "./known.ts";
+
+/** Microseconds that the value of a path takes on one core. */
+const COST = 5;
+
+/**
+ * Trades that nothing random can happen to, in any case of the scenarios: without volatility, or at expiry. The spot
+ * follows its forward (`deterministicValue`).
+ *
+ * Error: rounding. Cost: some evaluations of the payoff, on the host, in f64 whatever the device. Verified:
+ * test/pricing/limits.test.ts, test/pricing/degenerate.test.ts.
+ */
+export const deterministic = {
+  name: "deterministic",
+  accepts,
+  open: () => session,
+} as const satisfies PricingMethod;
+
+function accepts(batch: Batch, trade: number): Acceptance {
+  const { columns } = batch;
+  const first = columns.rowOf(trade);
+  for (let row = first; row < first + columns.cases.count; row++)
+    if (!isDeterministic(batch, row)) return "volatility, and time left";
+  return COST * columns.cases.count * (1 + columns.cases.spots);
+}
+
+const session: MethodSession = {
+  plan: (batch, trades) => Promise.resolve(planOf(batch, trades)),
+  [Symbol.dispose]() {},
+};
+
+/** There is nothing to launch: values are computed as they are read. */
+function planOf({ columns, problems }: Batch, trades: readonly number[]): Plan {
+  const readTrade = (trade: number, results: ResultColumns): void => {
+    const first = columns.rowOf(trade);
+    readDeterministic(problems.at(first), trade, results);
+    if (columns.cases.scenarios === undefined) return;
+    for (let row = first; row < first + columns.cases.count; row++)
+      if (columns.settled[row] === 0) readKnownScenarios(problems.at(row), row, results);
+  };
+  return {
+    run: () => Promise.resolve(),
+    read: (results, signal) => readEach(trades, results, signal, readTrade),
+    [Symbol.dispose]() {},
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Trades whose value needs no solver, row by row of a batch: what the deterministic method and finite differences
+ * share.
+ */
+import {
+  isExercisableNow,
+  isKnockedIn,
+  knockedOutBy,
+  knockedOutPoint,
+  type KnockOut,
+  type OneFactorProblem,
+  type ProblemDifference,
+  shiftedDifference,
+  totalVariance,
+} from "../../../fdm/index.ts";
+import { integratedVariance } from "../../../market/index.ts";
+import type { ResultColumns } from "../../columns/result-columns.ts";
+import type { Batch } from "../method.ts";
+import { deterministicValue } from "./path.ts";
+
+const ROUNDING = 1e-13;
+
+/** Whether nothing moves at random in a row, so that the price is a deterministic path's. It may be settled. */
+export function isDeterministic({ columns, problems }: Batch, row: number): boolean {
+  if (columns.settled[row] !== 0 || columns.expiry[row] === 0) return true;
+  const sigma = columns.sigmaOf(row);
+  if (sigma !== undefined) return integratedVariance(sigma, columns.expiry[row]) === 0;
+  return totalVariance(problems.at(row).problem) === 0;
+}
+
+/**
+ * The value of a trade without volatility and its sensitivities. Delta and rho are differences of values, theta is 0
+ * where exercise is optimal at once, gamma and vega are 0: the limit σ → 0 everywhere but at a forward on a kink or a
+ * barrier.
+ */
+export function readDeterministic(problems: ProblemDifference, trade: number, results: ResultColumns): void {
+  const { problem } = problems;
+  const spot = problem.spots[0];
+  const paid = knockedOutBy(problem, spot);
+  if (paid !== undefined) {
+    readKnockedOut(problem, paid, trade, results);
+    return;
+  }
+  const value = deterministicValue(problems, spot);
+  const delta = deltaOf(problems, spot);
+  const rateShifted = (rate: number): number =>
+    deterministicValue(shiftedDifference(problems, { volatility: 0, rate }), spot);
+  results.value[trade] = value;
+  results.delta[trade] = delta;
+  results.gamma[trade] = 0;
+  results.theta[trade] = thetaOf(problem, value, delta);
+  results.vega[trade] = 0;
+  results.rho[trade] = problem.expiry === 0 ? 0 : (rateShifted(1e-6) - rateShifted(-1e-6)) / 2e-6;
+  results.errorEstimate[trade] = ROUNDING * (Math.abs(value) + spot);
+  results.priced(trade, problem.expiry === 0 ? "payoff" : "deterministic");
+}
+
+/**
+ * The value of a trade whose barrier has been hit, and its sensitivities: nothing depends on the spot or on volatility,
+ * and what is paid at expiry is a bond.
+ */
+export function readKnockedOut(
+  problem: OneFactorProblem,
+  barrier: KnockOut,
+  trade: number,
+  results: ResultColumns,
+): void {
+  const { value, exercised } = knockedOutPoint(problem, barrier);
+  results.value[trade] = value;
+  results.delta[trade] = 0;
+  results.gamma[trade] = 0;
+  results.theta[trade] = exercised ? 0 : problem.rates.values[0] * value;
+  results.vega[trade] = 0;
+  results.rho[trade] = exercised ? 0 : -problem.expiry * value + 0;
+  results.errorEstimate[trade] = 1e-14 * value;
+  results.priced(trade, "knocked-out");
+}
+
+/** Puts the values of a row without volatility at the scenarios' spots into the results. */
+export function readKnownScenarios(problems: ProblemDifference, row: number, results: ResultColumns): void {
+  const { spots } = problems.problem;
+  const count = spots.length - 1;
+  let largest = 0;
+  for (let k = 0; k < count; k++) {
+    const value = deterministicValue(problems, spots[k + 1]);
+    results.scenarioValues[row * count + k] = value;
+    largest = Math.max(largest, ROUNDING * (Math.abs(value) + spots[k + 1]));
+  }
+  results.scenarioErrors[row] = largest;
+}
+
+/** A difference to either side of the spot, or to the one where no barrier of today is. */
+function deltaOf(problems: ProblemDifference, spot: number): number {
+  const { problem, subtracted } = problems;
+  const isHit = (at: number): boolean => knockedOutBy(subtracted ?? problem, at) !== undefined;
+  const onSide = (at: number): boolean =>
+    isHit(at) === isHit(spot) && isKnockedIn(problem, at) === isKnockedIn(problem, spot);
+  let bump = 1e-6 * spot;
+  while (!onSide(spot - bump) && !onSide(spot + bump)) bump /= 8;
+  const [down, up] = [onSide(spot - bump) ? spot - bump : spot, onSide(spot + bump) ? spot + bump : spot];
+  return (deterministicValue(problems, up) - deterministicValue(problems, down)) / (up - down);
+}
+
+/** dV/dt by the PDE without diffusion, V_t = r·V − (r − q)·S·V_S. */
+function thetaOf(problem: OneFactorProblem, value: number, delta: number): number {
+  const spot = problem.spots[0];
+  if (problem.expiry === 0 || (isExercisableNow(problem, spot) && value <= problem.payoff.exercised(spot))) return 0;
+  const rate = problem.rates.values[0];
+  return rate * value - (rate - problem.dividendYield) * spot * delta;
+}

@@ -1,0 +1,359 @@
+import { DeviceLostError } from "../../../errors.ts";
+import {
+  AdaptiveRows,
+  BatchSolver,
+  Bumps,
+  type ErrorModel,
+  errorModelOf,
+  firstResolution,
+  InstancePool,
+  isRough,
+  knockedOutBy,
+  type KnockOut,
+  largestNodes,
+  needsItems,
+  type OneFactorProblem,
+  type ProblemDifference,
+  type Resolution,
+  roundingError,
+  type RowSpec,
+  totalVariance,
+  volatilityAt,
+} from "../../../fdm/index.ts";
+import type { Device } from "../../../device/index.ts";
+import type { Precision } from "../../../kernel/index.ts";
+import { Turns } from "../../../turns.ts";
+import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
+import type { TradeColumns } from "../../columns/trade-columns.ts";
+import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios } from "../deterministic/known.ts";
+import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import { readEach } from "../read-each.ts";
+import { type SpotMarket, thetaOf } from "../theta.ts";
+import { lessLastDividends } from "./expiry-dividend.ts";
+
+/** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
+const FINEST_F32 = 1e-5;
+const MAX_NODES_F32 = 257;
+
+/** Microseconds that a case of a trade takes on one core, about. */
+const COST = 20;
+
+/**
+ * Finite differences in one factor, to an accuracy (`AdaptiveRows`). They price whatever a book can say.
+ *
+ * Cost: 10 to 100 µs a case on one core at the default accuracy. Verified: test/pricing, against closed forms,
+ * published references and QuantLib.
+ */
+export const fdm = {
+  name: "fdm",
+  accepts: ({ columns: { cases } }): Acceptance => COST * cases.count,
+  open: (device, precision) => new Session(device, precision),
+} as const satisfies PricingMethod;
+
+class Session implements MethodSession {
+  readonly solver: BatchSolver;
+  readonly #device: Device;
+  readonly #precision: Precision;
+
+  constructor(device: Device, precision: Precision) {
+    this.solver = new BatchSolver(device, precision);
+    this.#device = device;
+    this.#precision = precision;
+  }
+
+  async plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<Plan> {
+    const plan = new FdmPlan(batch, trades, this);
+    await plan.start(signal);
+    return plan;
+  }
+
+  /** Most nodes that a mesh of a trade may have. */
+  maxNodes(problem: OneFactorProblem, inItems: boolean): number {
+    const splits = inItems ? (["item"] as const) : undefined;
+    const max = largestNodes(this.#device, this.#precision, schemeOf(problem), splits);
+    // Finer meshes round more: in f32 they would be worse.
+    return this.#precision === "f32" ? Math.min(max, MAX_NODES_F32) : max;
+  }
+
+  [Symbol.dispose](): void {
+    this.solver[Symbol.dispose]();
+  }
+}
+
+/** The one that wants most memory of those that a problem may come to. */
+function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "policy" | "dates" | "none" {
+  return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
+}
+
+/**
+ * Trades on their way through the solver: pass by pass each names the instances that it wants solved next, until its
+ * values are as exact as was asked for.
+ *
+ *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
+ *   second   at that resolution, with vega and rho, and every case of the scenarios; those alone if the first was enough
+ *   then     finer once more each case whose error estimate is still above the accuracy
+ *
+ * One solve serves every spot; each time, volatility and rate of the scenarios is a row of its own, and as exact as a
+ * trade would be. Rows are those of the plan's trades: row i·cases + case for `trades[i]`.
+ */
+class FdmPlan implements Plan {
+  readonly #batch: Batch;
+  readonly #columns: TradeColumns;
+  readonly #trades: readonly number[];
+  readonly #session: Session;
+  readonly #pool = new InstancePool();
+  readonly #rows: AdaptiveRows;
+  readonly #bumps: Bumps;
+  readonly #accuracy: number;
+  readonly #rounding: number;
+  readonly #cases: number;
+  /** Of rows that are not settled; a dividend on expiry is in their payoffs. */
+  readonly #problems: ProblemDifference[] = [];
+  /** 1 for a row that needs no solver. */
+  readonly #known: Uint8Array;
+  // One entry a trade: 1 once its bumps and scenarios are under way; what all its rows are solved with.
+  readonly #started: Uint8Array;
+  readonly #maxNodes: Int32Array;
+  readonly #models: ErrorModel[] = [];
+  /** Trades with instances to be solved, by their place in `trades`, and the number after each one's last instance. */
+  #going: number[] = [];
+  #ends: number[] = [];
+  readonly #failures = new Map<number, unknown>();
+
+  constructor(batch: Batch, trades: readonly number[], session: Session) {
+    const { columns, settings, precision } = batch;
+    const { cases } = columns;
+    const rows = trades.length * cases.count;
+    const { arena } = session.solver;
+    this.#accuracy = precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy;
+    this.#rounding = precision === "f32" ? 2e-6 : 1e-12;
+    this.#batch = batch;
+    this.#columns = columns;
+    this.#trades = trades;
+    this.#session = session;
+    this.#cases = cases.count;
+    const goal = { accuracy: this.#accuracy, rounding: this.#rounding };
+    this.#rows = new AdaptiveRows(rows, 1 + cases.spots, goal, this.#pool, arena);
+    this.#bumps = new Bumps(trades.length, precision, this.#pool, arena);
+    this.#known = new Uint8Array(rows);
+    this.#started = new Uint8Array(trades.length);
+    this.#maxNodes = new Int32Array(trades.length);
+  }
+
+  /** Makes the first instances of every trade. @throws the signal's reason */
+  start(signal: AbortSignal | undefined): Promise<void> {
+    return this.#forEach(
+      this.#trades.map((_, i) => i),
+      signal,
+      (i) => this.#startTrade(i),
+    );
+  }
+
+  async run(signal: AbortSignal | undefined): Promise<void> {
+    while (this.#going.length > 0) {
+      await this.#solve(signal);
+      await this.#forEach(
+        this.#going.filter((i) => !this.#failures.has(i)),
+        signal,
+        (i) => this.#advance(i),
+      );
+    }
+  }
+
+  read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void> {
+    let next = 0;
+    return readEach(this.#trades, results, signal, (trade) => {
+      const i = next++;
+      if (this.#failures.has(i)) throw this.#failures.get(i);
+      this.#readTrade(i, trade, results);
+      if (this.#columns.cases.scenarios !== undefined) this.#readScenarios(i, trade, results);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#session.solver.arena.clear();
+  }
+
+  /**
+   * Calls `step` for some trades, each of which may put instances into the pool; what one throws is its own failure.
+   */
+  async #forEach(some: readonly number[], signal: AbortSignal | undefined, step: (i: number) => void): Promise<void> {
+    const turns = new Turns(signal);
+    const going: number[] = [];
+    const ends: number[] = [];
+    for (const i of some) {
+      if (turns.due) await turns.take();
+      const { count } = this.#pool;
+      try {
+        step(i);
+      } catch (error) {
+        this.#pool.truncate(count);
+        this.#failures.set(i, error);
+      }
+      if (this.#pool.count === count) continue;
+      going.push(i);
+      ends.push(this.#pool.count);
+    }
+    this.#going = going;
+    this.#ends = ends;
+  }
+
+  /**
+   * Solves all that is pending together. If that fails for another reason than the device's loss, each trade goes on by
+   * itself: one bad formula must not take the others along.
+   */
+  async #solve(signal: AbortSignal | undefined): Promise<void> {
+    const { solver } = this.#session;
+    const pool = this.#pool;
+    const solveUpTo = async (end: number): Promise<unknown> => {
+      try {
+        await pool.solve(solver, end, signal);
+        return undefined;
+      } catch (error) {
+        if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
+        return { error };
+      }
+    };
+    if (this.#going.length > 1 && (await solveUpTo(pool.count)) === undefined) return;
+    for (const [k, i] of this.#going.entries()) {
+      const failed = (await solveUpTo(this.#ends[k])) as { readonly error: unknown } | undefined;
+      if (failed === undefined) continue;
+      this.#failures.set(i, failed.error);
+      pool.skip(this.#ends[k]);
+    }
+  }
+
+  #startTrade(i: number): void {
+    const { columns, problems, settings } = this.#batch;
+    const first = columns.rowOf(this.#trades[i]);
+    const base = i * this.#cases;
+    const isAllKnown = this.#isDeterministic(first);
+    let inItems = false;
+    for (let c = 0; c < this.#cases; c++) {
+      if (columns.settled[first + c] !== 0) continue;
+      const own = problems.at(first + c);
+      inItems ||= needsItems(own.problem);
+      const solved = isAllKnown ? own : lessLastDividends(own);
+      this.#problems[base + c] = solved;
+      this.#known[base + c] = isAllKnown || isKnown(solved.problem) ? 1 : 0;
+    }
+    const maxNodes = this.#session.maxNodes(problems.at(first).problem, inItems);
+    const errorModel = errorModelOf(this.#problems[base]);
+    this.#maxNodes[i] = maxNodes;
+    this.#models[i] = errorModel;
+    const size = firstResolution(this.#accuracy, errorModel, settings.greeks !== "none", maxNodes);
+    if (this.#known[base] !== 0) this.#startScenarios(i, size);
+    else this.#rows.start(base, this.#problems[base], { size, maxNodes, errorModel, reading: "both" });
+  }
+
+  /** Whether nothing moves at random in any of the rows of a trade. */
+  #isDeterministic(first: number): boolean {
+    for (let c = 0; c < this.#cases; c++) if (!isDeterministic(this.#batch, first + c)) return false;
+    return true;
+  }
+
+  /** To be called when all instances of a trade have their values. */
+  #advance(i: number): void {
+    const base = i * this.#cases;
+    const rows = this.#rows;
+    for (let c = 0; c < this.#cases; c++) rows.advance(base + c);
+    if (this.#started[i] !== 0) return;
+    const problems = this.#problems[base];
+    if (this.#batch.settings.greeks === "all" && paidNow(problems.problem) === undefined)
+      this.#bumps.start(i, rows.pairsOf(base), problems);
+    this.#startScenarios(i, rows.sizeOf(base));
+  }
+
+  /** The scenarios' cases, the base case left out, on meshes of their own. */
+  #startScenarios(i: number, size: Resolution): void {
+    this.#started[i] = 1;
+    const base = i * this.#cases;
+    const spec: RowSpec = { size, maxNodes: this.#maxNodes[i], errorModel: this.#models[i], reading: "points" };
+    for (let row = base + 1; row < base + this.#cases; row++)
+      if (this.#problems[row] !== undefined && this.#known[row] === 0) this.#rows.start(row, this.#problems[row], spec);
+  }
+
+  #readTrade(i: number, trade: number, results: ResultColumns): void {
+    const row = i * this.#cases;
+    const { settings, precision } = this.#batch;
+    const problems = this.#problems[row];
+    const { problem } = problems;
+    if (this.#known[row] !== 0) {
+      readDeterministic(problems, trade, results);
+      return;
+    }
+    if (precision === "f32" && settings.accuracy < FINEST_F32) results.warnings[trade] |= WARNING.beyondF32;
+    const paid = paidNow(problem);
+    if (paid !== undefined) {
+      readKnockedOut(problem, paid, trade, results);
+      return;
+    }
+    const rows = this.#rows;
+    const spot = problem.spots[0];
+    const [value, delta, gamma] = [rows.value(row, 0), rows.delta[row], rows.gamma[row]];
+    const estimate = rows.estimate(row, 0);
+    results.value[trade] = value;
+    results.errorEstimate[trade] = estimate + roundingError(precision, spot, value);
+    if (settings.greeks !== "none") {
+      results.delta[trade] = delta;
+      results.gamma[trade] = gamma;
+      results.theta[trade] = rows.isExercised(row) ? 0 : thetaOf(marketOf(problem), value, delta, gamma);
+    }
+    results.vega[trade] = this.#bumps.vega(i, this.#rounding);
+    results.rho[trade] = this.#bumps.rho(i, this.#rounding);
+    const rough = isRough(problem);
+    if (rows.isDriftDominated(row) && (rough || estimate > this.#accuracy * spot))
+      results.warnings[trade] |= rough ? WARNING.roughVolatility : WARNING.driftDominates;
+    results.priced(trade, "fdm");
+  }
+
+  #readScenarios(i: number, trade: number, results: ResultColumns): void {
+    const base = i * this.#cases;
+    const first = this.#columns.rowOf(trade);
+    for (let c = 0; c < this.#cases; c++) {
+      const problems = this.#problems[base + c];
+      if (problems === undefined) continue; // settled
+      if (this.#known[base + c] !== 0) readKnownScenarios(problems, first + c, results);
+      else this.#readSolved(base + c, first + c, results);
+    }
+    if (this.#known[base] === 0) this.#keepToday(base, first, results);
+  }
+
+  #readSolved(row: number, to: number, { scenarioValues, scenarioErrors }: ResultColumns): void {
+    const { spots } = this.#problems[row].problem;
+    const count = spots.length - 1;
+    let largest = 0;
+    for (let k = 1; k <= count; k++) {
+      const value = this.#rows.value(row, k);
+      scenarioValues[to * count + k - 1] = value;
+      const rounding = roundingError(this.#batch.precision, spots[k], value);
+      largest = Math.max(largest, this.#rows.estimate(row, k) + rounding);
+    }
+    scenarioErrors[to] = largest;
+  }
+
+  /**
+   * The scenario that moves nothing is the trade's value, to the last bit: not another reading of the same solution.
+   */
+  #keepToday(row: number, to: number, { scenarioValues }: ResultColumns): void {
+    const [today, ...spots] = this.#problems[row].problem.spots;
+    const value = this.#rows.value(row, 0);
+    for (let k = 0; k < spots.length; k++) if (spots[k] === today) scenarioValues[to * spots.length + k] = value;
+  }
+}
+
+/** Whether a value needs no solver: nothing moves at random, or every spot has hit a barrier. */
+function isKnown(problem: OneFactorProblem): boolean {
+  if (problem.expiry === 0 || totalVariance(problem) === 0) return true;
+  return problem.spots.every((spot) => knockedOutBy(problem, spot) !== undefined);
+}
+
+/** The barrier that today's spot has hit; scenarios' spots may have not. */
+function paidNow(problem: OneFactorProblem): KnockOut | undefined {
+  return knockedOutBy(problem, problem.spots[0]);
+}
+
+function marketOf({ spots, rates, dividendYield, diffusion }: OneFactorProblem): SpotMarket {
+  const [spot] = spots;
+  return { spot, rate: rates.values[0], dividendYield, sigma: volatilityAt(diffusion, spot, 0) };
+}

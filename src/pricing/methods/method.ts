@@ -1,0 +1,48 @@
+import type { MethodName } from "../../book/index.ts";
+import type { Device } from "../../device/index.ts";
+import type { Precision } from "../../kernel/index.ts";
+import type { ResultColumns } from "../columns/result-columns.ts";
+import type { TradeColumns } from "../columns/trade-columns.ts";
+import type { Settings } from "../options.ts";
+import type { RowProblems } from "../trade-problem.ts";
+
+/** A batch as methods see it. */
+export interface Batch {
+  readonly columns: TradeColumns;
+  /** For the methods that solve an equation. */
+  readonly problems: RowProblems;
+  readonly settings: Settings;
+  readonly precision: Precision;
+}
+
+/** The expected cost of a trade on one core, in microseconds, or the reason why the method does not price it. */
+export type Acceptance = number | string;
+
+/**
+ * One numerical method of the book. It takes trades as columns and gives columns; the caller knows nothing else of it.
+ * A method is a folder beside this file and a line in `methods/index.ts`.
+ */
+export interface PricingMethod {
+  readonly name: Exclude<MethodName, "auto">;
+  /**
+   * Whether the method prices a trade, with all its scenarios: its expected cost, or the reason why not, which
+   * completes the sentence "it has …". @throws what is wrong with the trade itself
+   */
+  accepts(batch: Batch, trade: number): Acceptance;
+  /** The method on a device. */
+  open(device: Device, precision: Precision): MethodSession;
+}
+
+/** What a method keeps on one device from batch to batch: compiled kernels, buffers. One batch uses it at a time. */
+export interface MethodSession extends Disposable {
+  /** Gets the trades that the method has accepted ready. @throws the signal's reason */
+  plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<Plan>;
+}
+
+/** Trades of one batch on their way through a method. */
+export interface Plan extends Disposable {
+  /** Computes. What is wrong with one trade is kept for `read`. @throws the signal's reason; what the device throws */
+  run(signal: AbortSignal | undefined): Promise<void>;
+  /** Puts the result or the error of each of its trades into the columns. @throws the signal's reason */
+  read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void>;
+}

@@ -1,0 +1,20 @@
+import { Turns } from "../../turns.ts";
+import type { ResultColumns } from "../columns/result-columns.ts";
+
+/** Reads one trade after another; what one throws is its result. @throws the signal's reason */
+export async function readEach(
+  trades: readonly number[],
+  results: ResultColumns,
+  signal: AbortSignal | undefined,
+  read: (trade: number, results: ResultColumns) => void,
+): Promise<void> {
+  const turns = new Turns(signal);
+  for (const trade of trades) {
+    if (turns.due) await turns.take();
+    try {
+      read(trade, results);
+    } catch (error) {
+      results.fail(trade, error);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/** A market at one spot and time: the rate, the yield and the volatility there. */
+export interface SpotMarket {
+  readonly spot: number;
+  readonly rate: number;
+  readonly dividendYield: number;
+  readonly sigma: number;
+}
+
+/** ∂V/∂t from the equation itself, V_t = rV − (r − q)S·V_S − ½σ²S²·V_SS, with today's r and σ. */
+export function thetaOf(
+  { spot, rate, dividendYield, sigma }: SpotMarket,
+  value: number,
+  delta: number,
+  gamma: number,
+): number {
+  return rate * value - (rate - dividendYield) * spot * delta - 0.5 * sigma * sigma * spot * spot * gamma;
+}

@@ -1,0 +1,114 @@
+import {
+  failedResult,
+  type ParsedTrade,
+  type PricedTrade,
+  type ScenarioErrorEstimates,
+  type ScenarioValues,
+  type Trade,
+  type TradeResult,
+} from "../book/index.ts";
+import { BookError, SpecError } from "../errors.ts";
+import { VolatilityError } from "../fdm/index.ts";
+import type { BatchSetting } from "./batch.ts";
+import { type ResultColumns, STATUS, WARNING } from "./columns/result-columns.ts";
+import type { ScenarioCases } from "./columns/scenario-cases.ts";
+
+/** A batch with its results. */
+export interface OutputRows {
+  readonly trades: readonly ParsedTrade[];
+  /** Of the first trade in the run. */
+  readonly firstIndex: number;
+  readonly results: ResultColumns;
+  readonly cases: ScenarioCases;
+  readonly setting: BatchSetting;
+}
+
+/** The result of trade number i of a batch, which is `trade`. */
+export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
+  const { results, setting, firstIndex } = rows;
+  try {
+    if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
+    return pricedTrade(rows, trade, i);
+  } catch (error) {
+    return failedResult(trade.id, withPlace(error, trade, firstIndex + i), setting.engine.warnings);
+  }
+}
+
+/** A volatility that is none is reported at its formula: the trade's own, or its underlying's. */
+function withPlace(error: unknown, { volatility, underlying }: Trade, place: number): unknown {
+  if (!(error instanceof VolatilityError) || volatility.kind !== "local") return error;
+  const owner = volatility === underlying.volatility ? `market.underlyings.${underlying.name}` : `trades[${place}]`;
+  return new BookError(`${owner}.volatility.local`, `${error.message}; the formula is "${volatility.expression}"`, {
+    cause: error,
+  });
+}
+
+function pricedTrade({ results, setting, cases }: OutputRows, trade: Trade, i: number): PricedTrade {
+  const { engine, greeks, accuracy } = setting;
+  const { device, precision } = engine;
+  const value = results.value[i];
+  const method = results.methodOf(i);
+  if (!Number.isFinite(value))
+    throw new SpecError(
+      `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${precision}` +
+        asWritten(trade),
+    );
+  const grid = greeks !== "none";
+  const all = greeks === "all";
+  return {
+    id: trade.id,
+    status: "ok",
+    value,
+    delta: shown(results.delta[i], grid),
+    gamma: shown(results.gamma[i], grid),
+    theta: shown(results.theta[i], grid),
+    vega: shown(results.vega[i], all),
+    rho: shown(results.rho[i], all),
+    errorEstimate: results.errorEstimate[i],
+    method,
+    precision: results.isOnHost(i) ? "f64" : precision,
+    backend: device.backend,
+    warnings: [...warningsOf(results.warnings[i], accuracy), ...engine.warnings],
+    ...laddersOf(results, cases, i),
+  };
+}
+
+/** Only what was asked for, and null for what is not a number. */
+function shown(x: number, wanted: boolean): number | null {
+  return wanted && Number.isFinite(x) ? x : null;
+}
+
+/** The formulas among a trade's terms, which may not be finite everywhere. */
+function asWritten({ payoff, volatility }: Trade): string {
+  const formulas = [
+    ...(payoff.kind === "expression" ? [`${payoff.place ?? "payoff"}, "${payoff.expression}"`] : []),
+    ...(volatility.kind === "local" ? [`the volatility "${volatility.expression}"`] : []),
+  ];
+  return formulas.length === 0 ? "" : `; look where ${formulas.join(" and ")} may not be finite`;
+}
+
+function warningsOf(bits: number, accuracy: number): string[] {
+  if (bits === 0) return [];
+  const messages: readonly (readonly [number, string])[] = [
+    [
+      WARNING.roughVolatility,
+      "volatility is 0, or jumps, where the spot may come: the scheme is of first order, see errorEstimate",
+    ],
+    [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
+    [WARNING.beyondF32, `accuracy ${accuracy} of the spot is beyond f32: see errorEstimate`],
+  ];
+  return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);
+}
+
+function laddersOf(
+  { scenarioValues, scenarioErrors }: ResultColumns,
+  cases: ScenarioCases,
+  i: number,
+): { scenarios?: ScenarioValues; scenarioErrorEstimates?: ScenarioErrorEstimates } {
+  const { scenarios, count, spots } = cases;
+  if (scenarios === undefined) return {};
+  return {
+    scenarios: cases.ladder(scenarios, scenarioValues, i * count * spots),
+    scenarioErrorEstimates: cases.estimates(scenarios, scenarioErrors, i * count),
+  };
+}

@@ -1,0 +1,48 @@
+/** Counts by text: what these find is declared in one way all over the sources. */
+
+/** Lists of positional parameters that other lists spread into theirs, by name. */
+const SPREAD: Readonly<Record<string, number>> = { stateParams: 5 };
+
+/** Where a list of positional parameters starts, and how many it has. */
+export function positionalParameters(text: string): readonly { readonly line: number; readonly count: number }[] {
+  return [...text.matchAll(/\bparams: \[/g)].map((match) => ({
+    line: text.slice(0, match.index).split("\n").length,
+    count: entriesFrom(text, match.index + match[0].length)
+      .map((entry) => (entry.startsWith("...") ? (SPREAD[entry.slice(3)] ?? Number.POSITIVE_INFINITY) : 1))
+      .reduce((sum, count) => sum + count, 0),
+  }));
+}
+
+/** The entries of the list that starts at `from`. */
+function entriesFrom(text: string, from: number): readonly string[] {
+  const entries: string[] = [];
+  let [depth, start] = [0, from];
+  for (let i = from; i < text.length; i++) {
+    if ("([{<".includes(text[i])) depth++;
+    const ends = depth === 0 && text[i] === "]";
+    if (ends || (depth === 0 && text[i] === ",")) {
+      entries.push(text.slice(start, i).trim());
+      start = i + 1;
+    }
+    if (ends) break;
+    if (")]}>".includes(text[i])) depth--;
+  }
+  return entries.filter((entry) => entry !== "");
+}
+
+/** Lines that give a kernel, a function of one, or the environment of its body the type `any`. */
+export function typesOfAny(text: string): readonly number[] {
+  return text.split("\n").flatMap((line, k) => {
+    if (/^\s*(\/\/|\/?\*)/.test(line)) return [];
+    const isKernels = /\b(KernelFunction|FunctionOf|FunctionSpec|Kernel)<[^;]*\bany\b/.test(line);
+    return isKernels || /\b(env|gpu)\w*\s*: any\b|\}\s*: any[,)]/.test(line) ? [k + 1] : [];
+  });
+}
+
+/** Lines that are comments, or end with one. */
+export function commentLines(text: string): readonly { readonly line: number; readonly text: string }[] {
+  return text.split("\n").flatMap((line, k) => {
+    const isComment = /^\s*(\/\/|\/\*|\*)/.test(line) || /^[^"'`]*[^:"'`]\/\/ /.test(line);
+    return isComment ? [{ line: k + 1, text: line }] : [];
+  });
+}
