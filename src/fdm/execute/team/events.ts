@@ -1,7 +1,7 @@
 import { fn } from "../../../kernel/index.ts";
 import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/column.ts";
-import { FLAGS } from "../../time/flags.ts";
+import { EVENTS, FLAGS } from "../../time/flags.ts";
 import { holdRuns, knockOutRuns, settleRuns } from "./barrier.ts";
 import { payRuns } from "./dividend.ts";
 import { exerciseRuns } from "./exercise.ts";
@@ -83,6 +83,7 @@ export function applyEvents(plan: Plan) {
     params: atRun,
     env: {
       ...FLAGS,
+      EVENTS,
       count: rows,
       dates,
       dividends,
@@ -100,7 +101,8 @@ export function applyEvents(plan: Plan) {
       const { u, z } = state;
       let { row } = cursor;
       let { low, high, lowHeld, highHeld } = cursor.live;
-      if (env.unscales) for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
+      if (env.unscales && (flag & env.EVENTS) !== 0)
+        for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
       if (env.dates && (flag & env.EXERCISE) !== 0)
         yield* env.exerciseRuns({ launch, place, x: mesh.x, u, obstacle: z, scratch: scans.scratch });
       if (env.dividends && (flag & env.DIVIDEND) !== 0)

@@ -1,7 +1,7 @@
 import { fn, i32 } from "../../../kernel/index.ts";
 import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
-import { EVENTS, FLAGS } from "../../time/flags.ts";
+import { FLAGS } from "../../time/flags.ts";
 import { coefficientsAhead } from "./ahead.ts";
 import type { Plan } from "./plan.ts";
 import { atStart, Cursor } from "./records.ts";
@@ -18,7 +18,6 @@ export function runAt({ lasting, eventful, hasBarriers, variant }: Plan) {
     params: { ...atStart, cursor: Cursor, run: i32 },
     env: {
       ...FLAGS,
-      EVENTS,
       lasting,
       hasEvents: eventful || dividends,
       hasBarriers,
@@ -43,8 +42,8 @@ export function runAt({ lasting, eventful, hasBarriers, variant }: Plan) {
         const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierWords : 0;
         next = env.readCoefficients(place.coefficients, row + paid + settled);
       }
-      const event = env.hasEvents && (flag & env.EVENTS) !== 0;
-      return { run, flag, refactor, event, row, nextFlag, flagAfter, next, coefficients };
+      // Each event asks for itself: a branch around them all costs registers (sm_90: up to 60 bytes are spilled more).
+      return { run, flag, refactor, event: env.hasEvents, row, nextFlag, flagAfter, next, coefficients };
     },
   });
 }
