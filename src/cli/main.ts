@@ -111,7 +111,7 @@ const withDevice = (command: Command): Command =>
       ).choices(["f64", "f32", "f32x2"]),
     )
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
-    .option("--accuracy <part>", "error aimed at, as a part of the spot: 1e-8 to 1e-3", accuracyGoal, 1e-5);
+    .option("--accuracy <part>", "error aimed at, relative to spot: 1e-8 to 1e-3", accuracyGoal, 1e-5);
 
 const withGreeks = (command: Command): Command =>
   command.addOption(

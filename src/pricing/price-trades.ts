@@ -173,7 +173,7 @@ function settingsOf(
   context: BookContext,
 ): Settings {
   if (!(accuracy >= 1e-8 && accuracy <= 1e-3))
-    throw new SpecError(`accuracy: expected a part of the spot from 1e-8 to 1e-3, got ${accuracy}`);
+    throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to spot, got ${accuracy}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
   return { greeks, method: method ?? context.method ?? "auto", accuracy };

@@ -72,7 +72,7 @@ function host(): Finding[] {
           remedy: "Start Node without --no-harmony-sharedarraybuffer.",
         },
     simd
-      ? { what: "WebAssembly SIMD", state: "ok", detail: "two f64 or four f32 instances" }
+      ? { what: "WebAssembly SIMD", state: "ok", detail: "two f64 or four f32 lanes" }
       : {
           what: "WebAssembly SIMD",
           state: "broken",

@@ -66,9 +66,9 @@ export class Programs {
   /** Canonical texts cost a tenth of a compilation, so they are made only for kernels that may be the same. */
   #find(ir: KernelIR, source: () => KernelIR, vectors: number | undefined): { made: boolean; found: Known } {
     const outline = `${ir.name} ${ir.precision} ${ir.locals.length} ${vectors}`;
-    const alike = [...this.#known.values()].filter((known) => known.outline === outline);
-    const text = alike.length > 0 ? canonicalText(ir) : undefined;
-    const known = alike.find((one) => (one.text ??= canonicalText(one.source())) === text);
+    const similar = [...this.#known.values()].filter((known) => known.outline === outline);
+    const text = similar.length > 0 ? canonicalText(ir) : undefined;
+    const known = similar.find((one) => (one.text ??= canonicalText(one.source())) === text);
     const found = known ?? { outline, text, source, program: this.#build(ir, vectors) };
     this.#known.set(found, found);
     if (known === undefined) found.program.catch(() => this.#known.delete(found));

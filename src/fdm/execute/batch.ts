@@ -243,7 +243,7 @@ function grouped(instances: readonly Instance[]): number[][] {
     if (members === undefined) groups.set(key, (members = []));
     return members;
   };
-  // Fine and coarse instances alternate, and neighbours in a book are alike: mostly it is the group of the instance
+  // Fine and coarse instances alternate, and neighbours in a book are similar: mostly it is the group of the instance
   // before the last.
   let last: Group | undefined;
   let lastButOne: Group | undefined;

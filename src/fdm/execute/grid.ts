@@ -43,7 +43,7 @@ export interface Grid {
 }
 
 /**
- * The fine grid of a problem and the coarse one that its error is judged by: every second node, half the time steps.
+ * The fine grid of a problem and the coarse one that its error is estimated by: every second node, half the time steps.
  */
 export function grids(
   problem: OneFactorProblem,
@@ -154,7 +154,7 @@ const SCHEMES = [
 
 const SHAPES = ["lognormal", "table", "formula", "surface"] as const satisfies readonly SolverVariant["shape"][];
 
-/** Strings by number: made once for all grids alike, and then compared by address. A pure function's memory. */
+/** Strings by number: made once for all equal grids, and then compared by address. A pure function's memory. */
 const keys = new Map<number, string>();
 
 const MAX_KEYS = 4096;

@@ -92,7 +92,7 @@ function isAveraged({ kinks, jumps }: PayoffProfile, node: number, left: number,
 
 /**
  * What a kink on the node itself adds to the mean of its cell, which another kink is in, too. Where each is alone in
- * its cell it is left out, so it is here: the meshes that extrapolation compares have to treat a kink alike.
+ * its cell it is left out, so it is here: the meshes that extrapolation compares have to treat a kink in the same way.
  */
 function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, right: number): number {
   const nearest = Math.min(...kinks.filter((other) => other !== kink).map((other) => Math.abs(other - kink)));

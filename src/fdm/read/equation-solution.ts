@@ -32,7 +32,7 @@ export interface MeshValues {
 
 /**
  * A coarser solution, the order at which the two converge, and whether the difference is added as a correction or only
- * judged.
+ * estimates the error.
  */
 export interface Companion extends MeshValues {
   readonly order: number;
@@ -120,18 +120,18 @@ export class EntrySolution {
       throw new SpecError(`at(${S}): outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
     const [value, first, second] = differentiate(nodes, fine.values, S, order);
     const read = [value, first, second];
-    let judged = rounding.relative * Math.abs(value) + rounding.absolute;
+    let estimate = rounding.relative * Math.abs(value) + rounding.absolute;
     for (const { nodes: coarse, values, order: p, corrects } of companions) {
       const other = differentiate(coarse, values, S, order);
       const corrections = other.map((coarser, k) => richardsonCorrection([value, first, second][k], coarser, p));
-      judged += (corrects ? 1 : SAFETY) * Math.abs(corrections[0]);
+      estimate += (corrects ? 1 : SAFETY) * Math.abs(corrections[0]);
       if (corrects) corrections.forEach((correction, k) => (read[k] += correction));
     }
     return {
       value: read[0],
       first: read[1],
       second: read[2],
-      errorEstimate: companions.length === 0 ? undefined : judged,
+      errorEstimate: companions.length === 0 ? undefined : estimate,
     };
   }
 

@@ -22,7 +22,7 @@ export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
 export const STEPS_SHIFT = 8;
 
 /**
- * One word for each run of steps that are alike, where there are `steady` factors, else for each step: its flag, and
+ * One word for each run of equal steps where factors are kept, else for each step: its flag, and
  * from bit `STEPS_SHIFT` on how many they are. Factors last for a run, and events end it, so that a solver has nothing
  * to look at between its steps.
  */

@@ -5,7 +5,7 @@ import type { TimeGrid } from "./time-grid.ts";
 /**
  * The flags of a time-homogeneous solver's steps (`SolverVariant`), which has room for two factorisations: REFACTOR
  * where one is made, in the place of that which was not used last, and SECOND where steps use the second. Dates that
- * are a month apart, or a number of days in turns, make segments of two lengths, and in each of them the matrices of
+ * are a month apart, or alternating numbers of days, make segments of two lengths, and in each of them the matrices of
  * one of the last two.
  *
  * One that is left out has, in all instances, h of the one that is kept, to the bit (`TimeGrid.factored`). Not where a

@@ -74,9 +74,9 @@ export class Blocks {
     if (block.bytes > this.#maxIdle) return this.#free(block);
     this.#shrinkTo(this.#maxIdle - block.bytes);
     this.#idle.add(block);
-    const alike = this.#bySize.get(block.bytes);
-    if (alike === undefined) this.#bySize.set(block.bytes, [block]);
-    else alike.push(block);
+    const sameSize = this.#bySize.get(block.bytes);
+    if (sameSize === undefined) this.#bySize.set(block.bytes, [block]);
+    else sameSize.push(block);
     this.#idleBytes += block.bytes;
   }
 
@@ -95,9 +95,9 @@ export class Blocks {
 
   #forget(block: Block): void {
     this.#idle.delete(block);
-    const alike = this.#bySize.get(block.bytes) ?? [];
-    alike.splice(alike.indexOf(block), 1);
-    if (alike.length === 0) this.#bySize.delete(block.bytes);
+    const sameSize = this.#bySize.get(block.bytes) ?? [];
+    sameSize.splice(sameSize.indexOf(block), 1);
+    if (sameSize.length === 0) this.#bySize.delete(block.bytes);
     this.#idleBytes -= block.bytes;
   }
 

@@ -24,8 +24,8 @@ const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
  * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are
  * good to a few ulp even in f32. `brennan-schwartz` needs the exercise region at the first nodes; `policy`
  * (`policy.ts`) makes no such assumption and costs some six times as much. `dates` takes V ← max(V, obstacle) at the
- * ends of steps that say so (`exercise.ts`). With `moving` the obstacle is φ·(slope·x − kink) with other numbers each
- * step (`forward.ts`).
+ * ends of steps that say so (`exercise.ts`). With `time-dependent` the obstacle is φ·(slope·x − kink) with other
+ * numbers each step (`forward.ts`).
  *
  * Where a barrier is monitored the nodes beyond it are cut off (a = c = 0) and its own node holds what is paid there,
  * exactly; at dates on which one is monitored, or begins or ends to be, the nodes beyond it are set again
@@ -38,11 +38,11 @@ const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
  *                 step, at, zeroAt (`KinkedMesh`), φ; "time-dependent": slope and φ·kink of each step, the last one's
  *                 twice; after all that the surface (shape "surface"), see `readSurface`, or the formula's spot and
  *                 literals (shape "formula"), see `VolatilityShape`
- *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ]; `steady`:
- *                 after the first one h alone (`flagsOfKept`); with barriers, at expiry and at each event:
- *                 `knockInWords`, `barrierWords` (`barrier.ts`); before those per dividend: keep, cash, `crossInWords`,
- *                 `CROSSING_WORDS` a barrier; in the end per point: `pointWords`
- *   flags         one word a run of steps that are alike, the same for all instances (`runsOfSteps`)
+ *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ];
+ *                 `homogeneous`: after the first one h alone (`flagsOfKept`); with barriers, at expiry and at each
+ *                 event: `knockInWords`, `barrierWords` (`barrier.ts`); before those per dividend: keep, cash,
+ *                 `crossInWords`, `CROSSING_WORDS` a barrier; in the end per point: `pointWords`
+ *   flags         one word a run of equal steps, the same for all instances (`runsOfSteps`)
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a
  *                 knock-in
  *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here; then the
