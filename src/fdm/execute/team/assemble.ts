@@ -63,8 +63,8 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
 }
 
 /**
- * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`, and
- * come as `before`; else `before` is what elimination made of them, lower = a/pivot and upper = c/pivot. What the
+ * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`,
+ * and come as `before`; else `before` is what elimination made of them, lower = a/pivot and upper = c/pivot. What the
  * ends let in depends on the step (`matrixRow`), so their two rows are made as `assembleRuns` makes them. `gain` =
  * 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
  */

@@ -71,9 +71,9 @@ export function thresholdRuns(rows: number, closed: boolean) {
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
- * and u becomes what elimination takes, gain·p + source. Twice the source takes the place of what exercise pays. Next to
- * the source of a first node that is exercised, whatever its row says, nothing else counts. `upper` is without the sign that the
- * first may have.
+ * and u becomes what elimination takes, gain·p + source. Twice the source takes the place of what exercise pays. Next
+ * to the source of a first node that is exercised, whatever its row says, nothing else counts. `upper` is without the
+ * sign that the first may have.
  */
 export function sourceRuns(rows: number, closed: boolean) {
   return fn({

@@ -107,8 +107,8 @@ const ZERO_VALUE_GUARD = 2 ** -64;
 /**
  * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with
  * row sums carried (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned
- * over the items, then each item takes its rows one by one. `gain` becomes `numerator`/pivot. With `policy`, rows that are `active` are y = bound instead. `near`: see `scanExcess`.
- * Returns the scans' reach.
+ * over the items, then each item takes its rows one by one. `gain` becomes `numerator`/pivot. With `policy`, rows that
+ * are `active` are y = bound instead. `near`: see `scanExcess`. Returns the scans' reach.
  *
  * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of
  * workgroup memory written and read and 8 (14) barriers, an item.

@@ -1,4 +1,6 @@
-/** What the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes with them. */
+/**
+ * What the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes with them.
+ */
 import { bool, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
@@ -35,7 +37,9 @@ export const Mesh = record({
   ends: write(real),
 });
 
-/** The slice of a surface that a step takes, and the piece in it that the run's first node was in. See `readSurface`. */
+/**
+ * The slice of a surface that a step takes, and the piece in it that the run's first node was in. See `readSurface`.
+ */
 export const Slice = record({ row: i32, pieces: i32, move: real, piece: i32 });
 
 /** Rows (−a, 1 + hr + a + c, −c) of I − hL, off the diagonal. */
@@ -86,14 +90,14 @@ export const Obstacle = record({
 });
 
 /**
- * The live rows of a run: those up to `low` and from `high` on are knocked out; `lowHeld` and `highHeld` are those whose
- * value is held, −1 where none of the run's is. All may be far outside the run.
+ * The live rows of a run: those up to `low` and from `high` on are knocked out; `lowHeld` and `highHeld` are those
+ * whose value is held, −1 where none of the run's is. All may be far outside the run.
  */
 export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 
 /**
- * Equal steps, one after another: u ← y + `over`·(y − u) if `extrapolated`, else u ← y. Scans go as far as `reach` says.
- * `moves`: the word of the table that has the first step's slope, of a time-dependent obstacle.
+ * Equal steps, one after another: u ← y + `over`·(y − u) if `extrapolated`, else u ← y. Scans go as far as `reach`
+ * says. `moves`: the word of the table that has the first step's slope, of a time-dependent obstacle.
  */
 export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 

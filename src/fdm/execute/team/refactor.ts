@@ -13,8 +13,8 @@ import { FAR } from "./scan.ts";
 import { weighRuns } from "./sums.ts";
 
 /**
- * The rows of I − hL, times `rowScale`, which `coefficients` are already, by the shortest of the ways there are. Returns
- * the piece of a surface that the run's first node is in.
+ * The rows of I − hL, times `rowScale`, which `coefficients` are already, by the shortest of the ways there are.
+ * Returns the piece of a surface that the run's first node is in.
  */
 function makeRows(plan: Plan) {
   const { rows, hasBarriers, metrics, rescaled, summed } = plan;

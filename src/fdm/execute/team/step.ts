@@ -7,8 +7,8 @@ import { partsOf, span, type Team } from "./team.ts";
 /**
  * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn
  * what leaves its run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side:
- * `downProduct[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run. `scaled`:
- * rhs has the factor `inverse` already.
+ * `downProduct[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run.
+ * `scaled`: rhs has the factor `inverse` already.
  */
 export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching) {
   const { count, size } = partsOf(rows);
@@ -107,8 +107,8 @@ const ADVANCE = {
 
 /**
  * Equal steps, one after another (`runsOfSteps`). Where factors last and items shuffle, those of Crank–Nicolson have a
- * loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's stages, look
- * at both in each step.
+ * loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's stages,
+ * look at both in each step.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
   return fn({
@@ -135,8 +135,8 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
 }
 
 /**
- * Equal steps, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there are slope
- * and kink of each step, and of one more, `pitch` words apart; read a step ahead.
+ * Equal steps, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there are
+ * slope and kink of each step, and of one more, `pitch` words apart; read a step ahead.
  */
 function equalSteps(team: Team, rows: number, stepping: EqualSteps) {
   return fn({
