@@ -222,7 +222,9 @@ function errorOf(output: string, exact: readonly Answer[]): number {
   return Math.max(...values.map((value, i) => Math.abs(value - exact[i].price)));
 }
 
-/** Local volatilities of a hundred underlyings by formula, without and with the time, where they are made in kernels. */
+/**
+ * Local volatilities of a hundred underlyings by formula, without and with the time, where they are made in kernels.
+ */
 const FORMULAS = {
   "σ(S)": (number: string) => `0.2 + ${number}*exp(-S/100)`,
   "σ(S, t)": (number: string) => `0.2 + ${number}*exp(-S/100)*(1 + 0.1*t)`,

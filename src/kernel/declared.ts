@@ -1,13 +1,13 @@
 /** What every declaration of a kernel function does, whichever `gpu` plain JavaScript runs it with. */
 import { SpecError } from "../errors.ts";
 import { checkFieldNames, isTuple } from "./language.ts";
+import type { Gpu } from "./gpu.ts";
 import type {
   Environment,
   FunctionDefinition,
   FunctionParams,
   FunctionResult,
   FunctionSpec,
-  Gpu,
   KernelFunction,
   LiftedLiterals,
 } from "./language.ts";

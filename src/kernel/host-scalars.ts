@@ -3,7 +3,8 @@
  * them. There are no work items and no device arrays here; those throw.
  */
 import { KernelError } from "../errors.ts";
-import type { Gpu, Numbers } from "./language.ts";
+import type { Gpu } from "./gpu.ts";
+import type { Numbers } from "./language.ts";
 
 type LibraryFunction = "erf" | "erfc" | "normalCdf" | "normalPdf" | "inverseNormalCdf";
 

@@ -2,6 +2,7 @@
  * The kernel language: kernels and kernel functions, written in TypeScript and compiled at run time for each device.
  * docs/kernels.md is the guide.
  */
+export type { Gpu } from "./gpu.ts";
 export type * from "./language.ts";
 export { bool, i32, read, real, record, u32, write } from "./language.ts";
 export type { ElementType, Precision, ScalarType } from "./ir.ts";

@@ -41,7 +41,7 @@ export function priceBatch(
     } finally {
       for (const plan of plans) plan[Symbol.dispose]();
     }
-    return outputRows({ trades, firstIndex, results, setting, cases });
+    return outputRows({ trades, firstIndex, results, cases, settings: setting, engine });
   });
 }
 

@@ -9,9 +9,10 @@ import {
 } from "../book/index.ts";
 import { BookError, SpecError } from "../errors.ts";
 import { VolatilityError } from "../fdm/index.ts";
-import type { BatchSetting } from "./batch.ts";
+import type { Engine } from "./backend.ts";
 import { type ResultColumns, STATUS, WARNING } from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
+import type { Settings } from "./options.ts";
 
 /** A batch with its results. */
 export interface OutputRows {
@@ -20,17 +21,18 @@ export interface OutputRows {
   readonly firstIndex: number;
   readonly results: ResultColumns;
   readonly cases: ScenarioCases;
-  readonly setting: BatchSetting;
+  readonly settings: Settings;
+  readonly engine: Engine;
 }
 
 /** The result of trade number i of a batch, which is `trade`. */
 export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
-  const { results, setting, firstIndex } = rows;
+  const { results, engine, firstIndex } = rows;
   try {
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
     return pricedTrade(rows, trade, i);
   } catch (error) {
-    return failedResult(trade.id, withPlace(error, trade, firstIndex + i), setting.engine.warnings);
+    return failedResult(trade.id, withPlace(error, trade, firstIndex + i), engine.warnings);
   }
 }
 
@@ -43,8 +45,8 @@ function withPlace(error: unknown, { volatility, underlying }: Trade, place: num
   });
 }
 
-function pricedTrade({ results, setting, cases }: OutputRows, trade: Trade, i: number): PricedTrade {
-  const { engine, greeks, accuracy } = setting;
+function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Trade, i: number): PricedTrade {
+  const { greeks, accuracy } = settings;
   const { device, precision } = engine;
   const value = results.value[i];
   const method = results.methodOf(i);

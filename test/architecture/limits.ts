@@ -1,6 +1,8 @@
 /** Counts by text: what these find is declared in one way all over the sources. */
 
-/** Lists of positional parameters that other lists spread into theirs, by name. */
+/**
+ * Lists of positional parameters that others spread into theirs, by name; those of users' functions have any length.
+ */
 const SPREAD: Readonly<Record<string, number>> = { stateParams: 5 };
 
 /** Where a list of positional parameters starts, and how many it has. */
@@ -8,7 +10,7 @@ export function positionalParameters(text: string): readonly { readonly line: nu
   return [...text.matchAll(/\bparams: \[/g)].map((match) => ({
     line: text.slice(0, match.index).split("\n").length,
     count: entriesFrom(text, match.index + match[0].length)
-      .map((entry) => (entry.startsWith("...") ? (SPREAD[entry.slice(3)] ?? Number.POSITIVE_INFINITY) : 1))
+      .map((entry) => (entry.startsWith("...") ? (SPREAD[entry.slice(3)] ?? 0) : 1))
       .reduce((sum, count) => sum + count, 0),
   }));
 }
@@ -35,7 +37,7 @@ export function typesOfAny(text: string): readonly number[] {
   return text.split("\n").flatMap((line, k) => {
     if (/^\s*(\/\/|\/?\*)/.test(line)) return [];
     const isKernels = /\b(KernelFunction|FunctionOf|FunctionSpec|Kernel)<[^;]*\bany\b/.test(line);
-    return isKernels || /\b(env|gpu)\w*\s*: any\b|\}\s*: any[,)]/.test(line) ? [k + 1] : [];
+    return isKernels || /\benv\w*\s*: any\b|\bbody\(.*: any[,)]/.test(line) ? [k + 1] : [];
   });
 }
 

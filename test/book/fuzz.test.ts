@@ -168,7 +168,9 @@ function checkTrade(parsed: ParsedTrade): void {
   if (!numbers.every(Number.isFinite)) throw new Error(`not finite: ${JSON.stringify(accepted)}`);
 }
 
-/** Throws unless the parser gave a book of trades and typed errors, or a typed error. Returns whether there was a book. */
+/**
+ * Throws unless the parser gave a book of trades and typed errors, or a typed error. Returns whether there was a book.
+ */
 function checkBook(text: string): boolean {
   try {
     for (const parsed of parseBook(text).trades) checkTrade(parsed);

@@ -163,7 +163,8 @@ describe("time grids", () => {
     );
     expect(counts[0]).toEqual(dates.map(() => [2, 2]));
     expect(counts[1]).toEqual(dates.map(() => [3, 2]));
-    expect(made.map(({ factorisations }) => factorisations)).toEqual([10, 10]); // one matrix for all of a segment's steps
+    // One matrix for all steps of a segment.
+    expect(made.map(({ factorisations }) => factorisations)).toEqual([10, 10]);
     // Where the payoff jumps two steps at least, damped.
     expect(grid(1, true).steps.filter(({ segment }) => segment === 9)).toHaveLength(4);
   });

@@ -54,7 +54,8 @@ describe("IR or a KernelError, nothing else", () => {
       const { source, params, env } = mutated(random);
       outcomes[attempt(source, params, env)]++;
     }
-    expect(outcomes.ir).toBeGreaterThan(0.05 * outcomes.error); // some mutations are harmless: the inputs are near kernels
+    // Some mutations are harmless: the inputs are near kernels.
+    expect(outcomes.ir).toBeGreaterThan(0.05 * outcomes.error);
   });
 
   test("random syntax", () => {

@@ -15,8 +15,8 @@ const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
 
 /**
- * Bachelier's model goes below zero, ours is absorbed there: its price is the reflected one's, by the method of images, 4e-6 of the spot
- * less than the published.
+ * Bachelier's model goes below zero, ours is absorbed there: its price is the reflected one's, by the method of images,
+ * 4e-6 of the spot less than the published.
  */
 function absorbed(one: ReferenceTrade): ReferenceTrade {
   const { id, underlying, payoff, expiry, volatility } = one.trade;
@@ -37,7 +37,10 @@ interface Shares {
   readonly honest: number;
 }
 
-/** Of all cases, the part within the accuracy, or what the reference itself is good to; and the part that the estimate covers, too. */
+/**
+ * Of all cases, the part within the accuracy, or what the reference itself is good to; and the part that the estimate
+ * covers, too.
+ */
 async function shares(cases: readonly ReferenceTrade[], accuracy: number, method: "auto" | "fdm"): Promise<Shares> {
   const got = await priced(
     cases.map((one) => one.trade),

@@ -64,7 +64,10 @@ function singleTrade({ right, spot, strike, level, rebate, out, atExpiry }: Sing
   });
 }
 
-/** The closed form, and its derivatives: it goes on smoothly beyond the barrier, so central differences of it may cross that. */
+/**
+ * The closed form, and its derivatives: it goes on smoothly beyond the barrier, so central differences of it may cross
+ * that.
+ */
 function closedForm({ right, spot, strike, level, rebate, out, atExpiry }: Single): Record<string, number> {
   const f = (s: number, sigma = SIGMA, rate = RATE, expiry = EXPIRY): number =>
     reinerRubinstein(

@@ -48,7 +48,8 @@ describe("one trade, written in two ways", () => {
     sameValue(
       trade({ exercise: american, volatility: { kind: "deterministic", sigma: { times: [0.5], values: [0.2, 0.3] } } }),
       trade({ exercise: american, volatility: { kind: "local", expression: "t <= 0.5 ? 0.2 : 0.3" } }),
-      // The formula is sampled at the middle of each step, and this one jumps inside a step; the term structure is integrated.
+      // The formula is sampled at the middle of each step, and this one jumps inside a step; the term structure is
+      // integrated.
       1e-3,
     ));
 

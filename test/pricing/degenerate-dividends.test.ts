@@ -1,13 +1,14 @@
 /**
- * Dividends that are large, many, due minutes after today or before expiry, or reached by a spot that hardly moves: `S⁺ = max(S⁻ − D, 0)` in every
- * volatility model, against what is known without a mesh that follows dividends:
+ * Dividends that are large, many, due minutes after today or before expiry, or reached by a spot that hardly moves: `S⁺
+ * = max(S⁻ − D, 0)` in every volatility model, against what is known without a mesh that follows dividends:
  *
  *   due at once          the trade without it, from the spot S − D
  *   due at expiry        put(K + D) − put(D), call(K + D), a digital of K + D, knocked out before that or not
  *   due in between       the integral of Black and Scholes' formula over the spot just before it
  *   beyond any spot      the payoff at zero
  *
- * An accuracy of 1e-6 of the spot is asked for. Kinks that lie as near to each other as 150 and 151 leave up to ten times that.
+ * An accuracy of 1e-6 of the spot is asked for. Kinks that lie as near to each other as 150 and 151 leave up to ten
+ * times that.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import type { Barrier, Payoff, Trade } from "../../src/book/index.ts";
@@ -87,7 +88,9 @@ function blackScholes(
   return sign * (s * normalCdf(sign * d) - strike * Math.exp(-RATE * t) * normalCdf(sign * (d - root)));
 }
 
-/** A European option, one dividend at t, life 1: Simpson's rule on both sides of the spot that falls to zero just so. */
+/**
+ * A European option, one dividend at t, life 1: Simpson's rule on both sides of the spot that falls to zero just so.
+ */
 function integrated(
   payoff: ReturnType<typeof call> | ReturnType<typeof put>,
   dividend: number,

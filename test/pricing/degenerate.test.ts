@@ -1,6 +1,7 @@
 /**
- * Degenerate limits at an accuracy of 1e-7 of the spot: next to no volatility, next to no time, half a day, negative rates, dividends larger
- * than the spot. What theory says of each stands beside it, as a number or as a trade with a closed form.
+ * Degenerate limits at an accuracy of 1e-7 of the spot: next to no volatility, next to no time, half a day, negative
+ * rates, dividends larger than the spot. What theory says of each stands beside it, as a number or as a trade with a
+ * closed form.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import type { Payoff, Trade } from "../../src/book/index.ts";
@@ -131,8 +132,8 @@ function oneTouch(s: number, h: number, cash: number, r: number, sigma: number, 
 }
 
 /**
- * A digital put, American, when the spot falls to zero at t: its cash at the hit before, or at t, where it is in the money for certain.
- * So it is a one-touch down to h, and its cash at t where h is not hit.
+ * A digital put, American, when the spot falls to zero at t: its cash at the hit before, or at t, where it is in the
+ * money for certain. So it is a one-touch down to h, and its cash at t where h is not hit.
  */
 function oneTouchPutThen(s: number, h: number, cash: number, r: number, sigma: number, t: number): number {
   const root = sigma * Math.sqrt(t);

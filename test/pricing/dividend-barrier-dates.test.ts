@@ -1,6 +1,7 @@
 /**
- * A dividend on a date on which barriers are monitored, or begin or end to be: forward in time the dividend comes first, then barriers, then exercise, so that just before the date V jumps
- * at the price which the dividend takes to a level. Against integrals over the spot on that date.
+ * A dividend on a date on which barriers are monitored, or begin or end to be: forward in time the dividend comes
+ * first, then barriers, then exercise, so that just before the date V jumps at the price which the dividend takes to a
+ * level. Against integrals over the spot on that date.
  */
 import { describe, expect, it } from "vitest";
 import type { PricedTrade, Trade } from "../../src/book/index.ts";
@@ -111,7 +112,10 @@ const onTheDate = { kind: "bermudan", times: [DATE] } as const;
 const out = ({ side, level }: Case, parts: Partial<Parameters<typeof barrier>[0]> = {}) =>
   barrier({ type: `${side}-and-out`, level, to: EXPIRY, ...parts });
 
-/** All within the estimates but for one in twenty, and none off by more than 2e-6 of the spot: six to seventy times less than where the jump is left between nodes. */
+/**
+ * All within the estimates but for one in twenty, and none off by more than 2e-6 of the spot: six to seventy times less
+ * than where the jump is left between nodes.
+ */
 async function compare(pairs: readonly (readonly [Trade, number])[]): Promise<void> {
   const got = await priced(
     pairs.map(([one]) => one),

@@ -1,6 +1,6 @@
 /**
- * The reference cases, and formulas, in emulated double on WebGPU against f64 on the CPU. Both make the same meshes and steps, so they
- * differ by rounding alone: 6e-13 of spot is the most observed.
+ * The reference cases, and formulas, in emulated double on WebGPU against f64 on the CPU. Both make the same meshes and
+ * steps, so they differ by rounding alone: 6e-13 of spot is the most observed.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { readBook } from "../../src/book/index.ts";

@@ -65,7 +65,10 @@ function expectSums({ results, totals }: ExplainReport): void {
   }
 }
 
-/** Black and Scholes' Greeks in calendar time, as in E. G. Haug, The Complete Guide to Option Pricing Formulas (2007), chapter 2. */
+/**
+ * Black and Scholes' Greeks in calendar time, as in E. G. Haug, The Complete Guide to Option Pricing Formulas (2007),
+ * chapter 2.
+ */
 function greeks(s: number, k: number, t: number, r: number, q: number, sigma: number, phi: 1 | -1) {
   const root = sigma * Math.sqrt(t);
   const d1 = (Math.log(s / k) + (r - q + 0.5 * sigma * sigma) * t) / root;
@@ -137,8 +140,8 @@ describe("Taylor's terms", () => {
     };
     expect(row.before).toBeCloseTo(g.value, 10);
     expect(Object.keys(row.terms ?? {})).toEqual(Object.keys(exact));
-    // The Greeks of the formula are exact. Central differences of second order with steps of 2 % of σ and 0.1 % of r: 1e-3.
-    // One-sided ones over a day of 180: a day's part of what they change by, 1 %.
+    // The Greeks of the formula are exact. Central differences of second order with steps of 2 % of σ and 0.1 % of r:
+    // 1e-3. One-sided ones over a day of 180: a day's part of what they change by, 1 %.
     const tolerance = (name: string): number =>
       ["theta", "delta", "gamma", "vega", "rho"].includes(name)
         ? 1e-9
@@ -330,7 +333,8 @@ describe("moves", () => {
       { asOf: "2026-11-21T16:00:00Z", volatility: nodes(0.23, 0.26), rate: zeros(0.025, 0.03) },
     ];
     const { moves } = await explained(before, after);
-    // Instantaneous variances and forward rates on (0, 92 d) and (92 d, 365 d) from the first date, and (0, 91 d) … from the second.
+    // Instantaneous variances and forward rates on (0, 92 d) and (92 d, 365 d) from the first date, and (0, 91 d) …
+    // from the second.
     const [a, b] = [92 / 365, 1];
     const [v1, v2] = [0.04, (0.0625 * b - 0.04 * a) / (b - a)];
     const [w1, w2] = [0.23 ** 2, (0.26 ** 2 * (b - day) - 0.23 ** 2 * (a - day)) / (b - a)];

@@ -1,6 +1,7 @@
 /**
- * American and Bermudan options with one barrier by the explicit scheme on a uniform mesh in ln S, nodes on barrier and strike, σ²Δt/Δx² = 1/3
- * (the trinomial tree of Kamrad & Ritchken 1991 but for the drift): slow, but it has nothing in common with what it checks.
+ * American and Bermudan options with one barrier by the explicit scheme on a uniform mesh in ln S, nodes on barrier and
+ * strike, σ²Δt/Δx² = 1/3 (the trinomial tree of Kamrad & Ritchken 1991 but for the drift): slow, but it has nothing in
+ * common with what it checks.
  */
 export interface EarlyBarrier {
   readonly right: "call" | "put";

@@ -1,4 +1,7 @@
-/** Payoffs given as formulas: those that are no straight lines far out, and those with several kinks that can be exercised early. */
+/**
+ * Payoffs given as formulas: those that are no straight lines far out, and those with several kinks that can be
+ * exercised early.
+ */
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
@@ -20,7 +23,10 @@ interface Lognormal {
   readonly volatility: number;
 }
 
-/** e^{−rT}·E[S^p; S > K] of a lognormal S that is 100 today: e^{−rT}·F^p·e^{p(p − 1)w/2}·N(d), d = (ln(F/K) + (p − ½)·w)/√w, w = σ²T. */
+/**
+ * e^{−rT}·E[S^p; S > K] of a lognormal S that is 100 today: e^{−rT}·F^p·e^{p(p − 1)w/2}·N(d), d = (ln(F/K) + (p −
+ * ½)·w)/√w, w = σ²T.
+ */
 function moment(power: number, strike: number, { expiry, rate, dividendYield, volatility }: Lognormal): number {
   const variance = volatility * volatility * expiry;
   const forward = 100 * Math.exp((rate - dividendYield) * expiry);
@@ -97,8 +103,8 @@ describe.each([1e-5, 1e-7])("an American call spread, at an accuracy of %f of th
   const spots = [80, 95, 100, 102];
 
   /**
-   * Without dividends it is exercised at the cap and nowhere below: a call that is knocked out there, with a rebate. Twice the accuracy, since a cap
-   * next to the strike is estimated too low.
+   * Without dividends it is exercised at the cap and nowhere below: a call that is knocked out there, with a rebate.
+   * Twice the accuracy, since a cap next to the strike is estimated too low.
    */
   it("is a call that is capped", async () => {
     const trades = caps.flatMap((cap) =>

@@ -76,8 +76,8 @@ describe("a constant as a formula", () => {
 });
 
 describe("a volatility that jumps", () => {
-  // Oscillating Brownian motion (Keilson & Wellner 1978): dS = σ₊ dW above the start, σ₋ dW below. Its positive part has
-  // the mean σ₊·σ₋/(σ₊ + σ₋)·√(2T/π).
+  // Oscillating Brownian motion (Keilson & Wellner 1978): dS = σ₊ dW above the start, σ₋ dW below. Its positive part
+  // has the mean σ₊·σ₋/(σ₊ + σ₋)·√(2T/π).
   it("at the spot, is oscillating Brownian motion's", async () => {
     for (const [above, below] of [
       [10, 30],
@@ -91,8 +91,8 @@ describe("a volatility that jumps", () => {
     }
   });
 
-  // 5.85706838: implicit differences of our own in Python, numpy and scipy, with a node at 90 and the harmonic mean of both
-  // variances there, extrapolated from 4,000 and 8,000 nodes.
+  // 5.85706838: implicit differences of our own in Python, numpy and scipy, with a node at 90 and the harmonic mean of
+  // both variances there, extrapolated from 4,000 and 8,000 nodes.
   it("below the spot, is that of differences on the jump", async () => {
     const got = await priced({ local: "S < 90 ? 0.3 : 0.2" });
     expect(Math.abs(got.value - 5.85706838)).toBeLessThanOrEqual(Math.min(got.errorEstimate, 1e-3));

@@ -10,7 +10,8 @@ export type Greek = (typeof GREEKS)[number];
 const TOLERANCES = {
   // Rounding of the closed form; the published values are correct to the last digit.
   auto: { mesh: 1e-9, bump: 1e-9 },
-  // Vega and rho are those of the fine mesh alone, not extrapolated: their error is the fine value's, about 1e-4 of them.
+  // Vega and rho are those of the fine mesh alone, not extrapolated: their error is the fine value's, about 1e-4 of
+  // them.
   fdm: { mesh: 2e-5, bump: 5e-4 },
 } as const;
 

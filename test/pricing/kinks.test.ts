@@ -1,4 +1,7 @@
-/** Kinks near to each other, to barriers and to the spot; barriers that dividends jump across; drift against little diffusion. */
+/**
+ * Kinks near to each other, to barriers and to the spot; barriers that dividends jump across; drift against little
+ * diffusion.
+ */
 import { afterAll, describe, expect, it } from "vitest";
 import type { Trade } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
@@ -131,7 +134,10 @@ describe("drift that carries the spot past where diffusion does", () => {
   const expiry = 6.5;
   const option = { right: "call", spot: 100, strike: 93, expiry, rate: 0.166, dividendYield: 0, beta: 0.65 } as const;
 
-  /** At high prices values come in from outside the mesh; before, an error of 2e-3 of the spot was not estimated, and grew as the mesh became finer. */
+  /**
+   * At high prices values come in from outside the mesh; before, an error of 2e-3 of the spot was not estimated, and
+   * grew as the mesh became finer.
+   */
   it.each([1e-5, 1e-6, 1e-7])("CEV, rates of 16.6 percent, at %f", async (accuracy) => {
     const sigma = 0.24 * 100 ** 0.35;
     const one = trade({
@@ -146,8 +152,10 @@ describe("drift that carries the spot past where diffusion does", () => {
 });
 
 /**
- * American puts with a barrier below that a dividend takes the spot to: V jumps on that date from what exercise pays to what the barrier's own level pays. Values of a solver that has nothing in
- * common with this one (TR-BDF2 with steps that grow as the square of the time since a date, 2,800 nodes, central differences in S, extrapolated from three resolutions).
+ * American puts with a barrier below that a dividend takes the spot to: V jumps on that date from what exercise pays to
+ * what the barrier's own level pays. Values of a solver that has nothing in common with this one (TR-BDF2 with steps
+ * that grow as the square of the time since a date, 2,800 nodes, central differences in S, extrapolated from three
+ * resolutions).
  */
 describe("dividends that take the spot to a barrier", () => {
   it("one barrier on either side, proportional dividends", async () => {

@@ -1,4 +1,7 @@
-/** Knock-ins with early exercise as trades: test/fixtures/quantlib/knock-in.json and test/fixtures/knock-in/knock-in.json, written by the generators there. */
+/**
+ * Knock-ins with early exercise as trades: test/fixtures/quantlib/knock-in.json and
+ * test/fixtures/knock-in/knock-in.json, written by the generators there.
+ */
 import type { BarrierType, Trade } from "../../src/book/index.ts";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
 import { readFixture } from "../support/fixtures.ts";

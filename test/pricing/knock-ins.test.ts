@@ -1,4 +1,7 @@
-/** Knock-ins with early exercise: against a first passage to QuantLib's American prices, an explicit scheme, parities, limits. */
+/**
+ * Knock-ins with early exercise: against a first passage to QuantLib's American prices, an explicit scheme, parities,
+ * limits.
+ */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { BarrierType, Trade } from "../../src/book/index.ts";
@@ -71,7 +74,8 @@ describe("one level, monitored always, American", () => {
       closed.map((one) => one.trade),
       { device },
     );
-    // As for trades without barriers: vega and rho are of the fine mesh alone, and of central differences wide enough for moving boundaries.
+    // As for trades without barriers: vega and rho are of the fine mesh alone, and of central differences wide enough
+    // for moving boundaries.
     const allowed = { delta: 3e-5, gamma: 5e-5, theta: 5e-6, vega: 5e-4, rho: 8e-4 } as const;
     const worst: Record<string, number> = {};
     closed.forEach(({ trade: { underlying }, greeks }, i) => {

@@ -141,7 +141,8 @@ describe("a surface", () => {
     const payoff = vanilla(right, strike);
     const [got] = await priced([trade({ payoff, volatility })], { device });
     const expected = cevPrice({ ...payoff, spot: 100, expiry: 1, rate: 0.05, dividendYield: 0, sigma, beta });
-    // Spots below 10 and above 400 are five standard deviations away; between samples 2.5 apart the cubic is good to 1e-5.
+    // Spots below 10 and above 400 are five standard deviations away; between samples 2.5 apart the cubic is good to
+    // 1e-5.
     expect(Math.abs(got.value - expected)).toBeLessThanOrEqual(1e-3);
   });
 

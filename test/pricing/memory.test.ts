@@ -8,7 +8,8 @@ function printedBy(program: string): unknown {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", timeout: 100_000 }));
 }
 
-// Every σ(S, t) is a kernel of its own. Each used to leave 1 MB behind, syntax trees, IR and instructions, and a book's solver its host arrays.
+// Every σ(S, t) is a kernel of its own. Each used to leave 1 MB behind, syntax trees, IR and instructions, and a book's
+// solver its host arrays.
 test("kernels of trades that are gone leave little behind", () => {
   const program = `
     import { openDevice, parseBook, priceBook } from "./src/index.ts";

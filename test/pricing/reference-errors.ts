@@ -3,14 +3,18 @@ import type { Device } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { type ReferenceTrade, referenceTrades, results } from "./reference.ts";
 
-/** A deterministic drift of 20 standard deviations: the closed form prices it, the mesh only says that it cannot well. */
+/**
+ * A deterministic drift of 20 standard deviations: the closed form prices it, the mesh only says that it cannot well.
+ */
 export const NOT_FOR_MESHES = "EUR-O-13";
 
 /** All that finite differences price. */
 export const solvableTrades = (): ReferenceTrade[] =>
   referenceTrades().filter(({ trade }) => trade.id !== NOT_FOR_MESHES);
 
-/** Largest error over spot: that of the method in f64, which emulated double does not add to, and of rounding in f32. */
+/**
+ * Largest error over spot: that of the method in f64, which emulated double does not add to, and of rounding in f32.
+ */
 export const OF_SPOT: Readonly<Record<Precision, number>> = { f64: 2e-5, f32x2: 2e-5, f32: 3e-4 };
 
 /** Least part of error estimates that hold. */

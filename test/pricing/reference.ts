@@ -33,8 +33,8 @@ export function cases(family: string): readonly Case[] {
 }
 
 /**
- * All but LVL-O-09, whose displaced diffusion goes below zero, where ours is absorbed (worth 1e-2 of spot), and WIN-O-01 and WIN-O-03, which are
- * two trades of a book each (`windowSums`).
+ * All but LVL-O-09, whose displaced diffusion goes below zero, where ours is absorbed (worth 1e-2 of spot), and
+ * WIN-O-01 and WIN-O-03, which are two trades of a book each (`windowSums`).
  */
 export function referenceTrades(): ReferenceTrade[] {
   return [
@@ -91,7 +91,10 @@ const barriers = (): ReferenceTrade[] => [
   ...windows().flatMap((c) => (windowParts(c).slice(1).length > 0 ? [] : [reference(c, windowParts(c)[0])])),
 ];
 
-/** Dead if the spot touches the barrier from either side: alive above it all the time, or below it all the time, which are two trades. */
+/**
+ * Dead if the spot touches the barrier from either side: alive above it all the time, or below it all the time, which
+ * are two trades.
+ */
 export const windowSums = (): { trades: readonly ReferenceTrade[]; expected: number }[] =>
   windows()
     .filter((c) => windowParts(c).length > 1)

@@ -1,4 +1,7 @@
-/** Rates and volatility that depend on time alone: nodes that move with the forward (`fdm/forward.ts`) against closed forms, symmetries and the mesh of prices. */
+/**
+ * Rates and volatility that depend on time alone: nodes that move with the forward (`fdm/forward.ts`) against closed
+ * forms, symmetries and the mesh of prices.
+ */
 import { describe, expect, it } from "vitest";
 import type { Trade } from "../../src/book/index.ts";
 import {
@@ -99,7 +102,8 @@ describe("coefficients of time alone", () => {
       );
     expect(early({}).scheme).toBe("time-dependent");
     expect(early({ sigma: sigmas.jumping }).scheme).toBe("time-dependent");
-    // The boundary today is far from the kink at expiry; nothing happens for a third of the life; exercise is in two regions.
+    // The boundary today is far from the kink at expiry; nothing happens for a third of the life; exercise is in two
+    // regions.
     expect(early({ rate: rates.steep, sigma: sigmas.constant }).scheme).toBe("brennan-schwartz");
     expect(early({ sigma: sigmas["none at first"] }).scheme).toBe("brennan-schwartz");
     expect(early({ rate: rates["all of it negative"] }).scheme).toBe("policy");

@@ -5,7 +5,8 @@
  */
 import type { HostArray, LaunchSize } from "../../src/device/device.ts";
 import { hostGpu } from "../../src/kernel/host-gpu.ts";
-import type { Collective, Gpu, Kernel, KernelBody, Numbers } from "../../src/kernel/language.ts";
+import type { Gpu } from "../../src/kernel/gpu.ts";
+import type { Collective, Kernel, KernelBody, Numbers } from "../../src/kernel/language.ts";
 
 type Arguments = Readonly<Record<string, number | boolean | HostArray>>;
 

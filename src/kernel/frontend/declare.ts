@@ -6,12 +6,12 @@ import { SpecError } from "../../errors.ts";
 import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";
 import { real } from "../language.ts";
+import type { Gpu } from "../gpu.ts";
 import type {
   Environment,
   FunctionDefinition,
   FunctionParams,
   FunctionResult,
-  Gpu,
   Kernel,
   KernelDefinition,
   KernelFunction,

@@ -4,14 +4,8 @@
  */
 import { functionRunOn } from "../declared.ts";
 import { hostScalars } from "../host-scalars.ts";
-import type {
-  Environment,
-  FunctionDefinition,
-  FunctionParams,
-  FunctionResult,
-  Gpu,
-  KernelFunction,
-} from "../language.ts";
+import type { Gpu } from "../gpu.ts";
+import type { Environment, FunctionDefinition, FunctionParams, FunctionResult, KernelFunction } from "../language.ts";
 
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,

@@ -20,13 +20,14 @@ export type Acceptance = number | string;
 
 /**
  * One numerical method of the book. It takes trades as columns and gives columns; the caller knows nothing else of it.
- * A method is a folder beside this file and a line in `methods/index.ts`.
+ * A method is a folder beside this file, and a line in `choose.ts`.
  */
 export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;
   /**
    * Whether the method prices a trade, with all its scenarios: its expected cost, or the reason why not, which
-   * completes the sentence "it has …". @throws what is wrong with the trade itself
+   * completes the sentence "it has …".
+   * @throws what is wrong with the trade itself
    */
   accepts(batch: Batch, trade: number): Acceptance;
   /** The method on a device. */

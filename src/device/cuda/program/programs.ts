@@ -83,7 +83,8 @@ export class Programs {
   #unload(module: number): void {
     this.#device.cleanUp(() => {
       this.#session.enter();
-      this.#session.calls.cuModuleUnload(module); // a failure is some earlier call's: the next one that matters reports it
+      // A failure is some earlier call's: the next one that matters reports it.
+      this.#session.calls.cuModuleUnload(module);
     });
   }
 }

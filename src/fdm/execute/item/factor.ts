@@ -39,8 +39,8 @@ function varianceAt({ shape, volatility }: SolverVariant) {
 }
 
 /**
- * The rows of I − hL, from the last node to the first: kept as they are (`homogeneous`, policy iteration, knock-ins), or
- * eliminated on the way. Cost: some 30 flops a node, besides the volatility.
+ * The rows of I − hL, from the last node to the first: kept as they are (`homogeneous`, policy iteration, knock-ins),
+ * or eliminated on the way. Cost: some 30 flops a node, besides the volatility.
  */
 function assembleRows(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, homogeneous = false } = variant;

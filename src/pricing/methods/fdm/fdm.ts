@@ -63,8 +63,13 @@ class Session implements MethodSession {
 
   async plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<Plan> {
     const plan = new FdmPlan(batch, trades, this);
-    await plan.start(signal);
-    return plan;
+    try {
+      await plan.start(signal);
+      return plan;
+    } catch (error) {
+      plan[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** Most nodes that a mesh of a trade may have. */
@@ -80,7 +85,7 @@ class Session implements MethodSession {
   }
 }
 
-/** The one that wants most memory of those that a problem may come to. */
+/** Of the exercise schemes that a problem may be solved by, the one that takes most memory. */
 function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "policy" | "dates" | "none" {
   return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
@@ -90,7 +95,8 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
  * values are as exact as was asked for.
  *
  *   first    the trade alone, coarsely: its errors in space and in time predict the resolution for the accuracy
- *   second   at that resolution, with vega and rho, and every case of the scenarios; those alone if the first was enough
+ *   second   at that resolution, with vega and rho, and every case of the scenarios; those alone if the first was
+ *            enough
  *   then     finer once more each case whose error estimate is still above the accuracy
  *
  * One solve serves every spot; each time, volatility and rate of the scenarios is a row of its own, and as exact as a
@@ -205,7 +211,7 @@ class FdmPlan implements Plan {
   async #solve(signal: AbortSignal | undefined): Promise<void> {
     const { solver } = this.#session;
     const pool = this.#pool;
-    const solveUpTo = async (end: number): Promise<unknown> => {
+    const solveUpTo = async (end: number): Promise<{ readonly error: unknown } | undefined> => {
       try {
         await pool.solve(solver, end, signal);
         return undefined;
@@ -216,7 +222,7 @@ class FdmPlan implements Plan {
     };
     if (this.#going.length > 1 && (await solveUpTo(pool.count)) === undefined) return;
     for (const [k, i] of this.#going.entries()) {
-      const failed = (await solveUpTo(this.#ends[k])) as { readonly error: unknown } | undefined;
+      const failed = await solveUpTo(this.#ends[k]);
       if (failed === undefined) continue;
       this.#failures.set(i, failed.error);
       pool.skip(this.#ends[k]);

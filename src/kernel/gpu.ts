@@ -1,0 +1,126 @@
+import type { ElementType, Precision } from "./ir.ts";
+import type { Collective, Numbers, ReadonlyNumbers } from "./language.ts";
+
+/**
+ * What every body gets as its second argument. May be destructured: `body({ u }, { globalId, real })`.
+ * Besides these, bodies may use `Math` (FEATURES.md lists its functions), `Number.isNaN`, `Number.isFinite`,
+ * `Infinity` and `NaN`.
+ */
+export interface Gpu {
+  /** What `real` is in this compilation; a constant, so that `if (gpu.precision === "f32")` costs nothing. */
+  readonly precision: Precision;
+
+  // The work item's place. All i32.
+  /** 0 … items − 1 (or groups·groupSize − 1). */
+  globalId(): number;
+  localId(): number;
+  groupId(): number;
+  /** Items per workgroup: a compile-time constant. */
+  groupSize(): number;
+  groupCount(): number;
+  subgroupLane(): number;
+  subgroupSize(): number;
+
+  // Conversions; nothing converts by itself. `(a / b) | 0` and `(a / b) >>> 0` divide integers, as in JavaScript.
+  real(x: number | boolean): number;
+  /** From a real: truncates, saturates, NaN gives 0. From a u32: the same bits. */
+  i32(x: number | boolean): number;
+  u32(x: number | boolean): number;
+
+  // Arrays of a compile-time length, declared with const. Uninitialised.
+  privateReal(length: number): Numbers<"real">;
+  privateI32(length: number): Numbers<"i32">;
+  privateU32(length: number): Numbers<"u32">;
+  sharedReal(length: number): Numbers<"real">;
+  sharedI32(length: number): Numbers<"i32">;
+  sharedU32(length: number): Numbers<"u32">;
+  /**
+   * `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on
+   * several things side by side.
+   */
+  part<E extends ElementType>(shared: Numbers<E>, from: number, length: number): Numbers<E>;
+
+  /**
+   * 0, or the number of the loop, from 1, in `KernelIR.countedLoops` that has spent the kernel's `loopBudget` in this
+   * item, so that what the
+   * function gave means nothing. An i32. From then on the item's counted loops end at once.
+   */
+  endlessLoop(): number;
+
+  // Functions JavaScript lacks.
+  /** Round to nearest, ties to even. */
+  nearest(x: number): number;
+  /**
+   * 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round correctly
+   * and to treat all numbers. Elsewhere 1/x, or NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma:
+   * "exact"`, it is the division.
+   */
+  reciprocal(x: number): number;
+  /**
+   * max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a comparison and
+   * a selection are three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0; never with `fma: "exact"`.
+   */
+  positivePart(x: number): number;
+  copysign(magnitude: number, sign: number): number;
+  /** x·2ⁿ. */
+  ldexp(x: number, n: number): number;
+  /** floor(log2 |x|) for normal x ≠ 0. */
+  exponent(x: number): number;
+  /** x / 2^exponent(x). */
+  significand(x: number): number;
+  /** x with the low half of its significand cleared, so that headBits(x)² is exact; in f32x2 the nearest f32. */
+  headBits(x: number): number;
+  /** The high 32 bits of the 64-bit product of two u32 (`Math.imul` gives the low ones). */
+  mulHigh(a: number, b: number): number;
+  popcount(x: number): number;
+  erf(x: number): number;
+  erfc(x: number): number;
+  normalCdf(x: number): number;
+  normalPdf(x: number): number;
+  inverseNormalCdf(p: number): number;
+
+  // Atomics on i32 and u32 arrays (buffers declared write(…), or shared arrays). All return the old value.
+  atomicAdd(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicMin(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicMax(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicAnd(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicOr(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicXor(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicExchange(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): number;
+  atomicCompareExchange(array: Numbers<"i32"> | Numbers<"u32">, index: number, expected: number, value: number): number;
+  atomicLoad(array: ReadonlyNumbers<"i32"> | ReadonlyNumbers<"u32">, index: number): number;
+  atomicStore(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): void;
+
+  /**
+   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and
+   * goes on: on CUDA memory is read while the item computes, elsewhere at once. `at` and `index` are multiples of
+   * `words`. See `awaitFetches`.
+   */
+  fetch<E extends ElementType>(
+    shared: Numbers<E>,
+    at: number,
+    buffer: ReadonlyNumbers<E>,
+    index: number,
+    words: number,
+  ): void;
+
+  /**
+   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group,
+   * and all but the newest `n` groups of each item, a constant, are in the shared arrays after it.
+   */
+  awaitFetches(n: number): Collective;
+
+  // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
+  shuffle(x: number, lane: number): Collective;
+  /**
+   * With a `width`, a constant power of two, among the lanes of each such run of a subgroup; an item to whom nobody is
+   * so near gets its own x.
+   */
+  shuffleUp(x: number, distance: number, width?: number): Collective;
+  shuffleDown(x: number, distance: number, width?: number): Collective;
+  shuffleXor(x: number, mask: number): Collective;
+  subgroupBroadcast(x: number, lane: number): Collective;
+  subgroupAdd(x: number): Collective;
+  subgroupMin(x: number): Collective;
+  subgroupMax(x: number): Collective;
+}
