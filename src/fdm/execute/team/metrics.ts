@@ -4,6 +4,11 @@ import { Launch } from "../variant.ts";
 import type { Plan } from "./plan.ts";
 import { Mesh, Place, Rows } from "./records.ts";
 
+/** A local variance of less than this fraction of the drift counts for nothing. */
+const NEGLIGIBLE = 1e-30;
+/** What stands for |hμ|/hσ² then: beyond any bound. */
+const UNBOUNDED = 1e30;
+
 /**
  * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
  *
@@ -16,7 +21,8 @@ import { Mesh, Place, Rows } from "./records.ts";
 const rowMetrics = fn({
   name: "rowMetrics",
   params: [real, real, real, real, bool, bool, bool],
-  body([here, variance, hDown, hUp, isFirst, isLast, firstExercised], gpu) {
+  env: { NEGLIGIBLE, UNBOUNDED },
+  body([here, variance, hDown, hUp, isFirst, isLast, firstExercised], gpu, { NEGLIGIBLE, UNBOUNDED }) {
     let A = 0.0;
     let B = 0.0;
     let C = 0.0;
@@ -32,7 +38,7 @@ const rowMetrics = fn({
     }
     const widest = here * Math.max(Math.abs(hDown), Math.abs(hUp));
     let bound = 0.0;
-    if (widest > 0) bound = variance > 1e-30 * widest ? (1.00001 * widest) / variance : 1e30;
+    if (widest > 0) bound = variance > NEGLIGIBLE * widest ? (1.00001 * widest) / variance : UNBOUNDED;
     return { A, B, C, D, bound };
   },
 });
