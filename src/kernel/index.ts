@@ -25,7 +25,7 @@ export { hostReal, signatureOf } from "./ir.ts";
 /** @internal */
 export type { KernelIR, KernelSignature } from "./ir.ts";
 /** @internal */
-export { formulaMessage, formulaVariables, onColumn } from "./frontend/formula.ts";
+export { formulaMessage, formulaShape, formulaVariables, onColumn } from "./frontend/formula.ts";
 /** @internal */
 export { runWithin } from "./evaluate.ts";
 /** @internal */

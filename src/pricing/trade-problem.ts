@@ -179,6 +179,8 @@ const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "l
 /** Prices at which σ(S) is looked at for jumps: parts of the spot, from 1/LOOKED_UP_TO to as many times it. */
 const LOOKED_UP_TO = 32;
 const LOOKS = Float64Array.from({ length: 513 }, (_, i) => LOOKED_UP_TO ** (i / 256 - 1));
+/** By spot; formulas keep what they are worth there whatever the time. */
+const pricesAround = new LastUsed<number, Float64Array>(256);
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
 const MOMENTS = Array.from({ length: 129 }, (_, i) => i / 128);
 const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
@@ -187,13 +189,14 @@ const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
 const jumpsInPrice = lastUsed((key: string): readonly number[] => {
   const [spot, start, life, text] = JSON.parse(key) as [number, number, number, string];
   const diffusion = localVolatilities(text);
-  const prices = LOOKS.map((part) => part * spot);
+  const prices = pricesAround.getOrMake(spot, () => LOOKS.map((part) => part * spot));
   if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices);
   const times = FEW_MOMENTS.map((part) => start + part * life);
   const jumps: number[] = [];
-  onColumn(diffusion.sigma, prices, times, (values, time) =>
-    jumps.push(...jumpsBetween((price) => diffusion.sigma(price, time), prices, values)),
-  );
+  const look = (values: Float64Array, time: number): void => {
+    jumps.push(...jumpsBetween((price) => diffusion.sigma(price, time), prices, values));
+  };
+  onColumn(diffusion.sigma, prices, times, look, true);
   return jumps;
 });
 
@@ -231,7 +234,7 @@ function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diff
 }
 
 /** Remembers what `make` made of the last few texts. A pure function of its argument, whatever it remembers. */
-function lastUsed<T>(make: (text: string) => T, size = 1024): (text: string) => T {
+function lastUsed<T>(make: (text: string) => T, size = 512): (text: string) => T {
   const known = new LastUsed<string, T>(size);
   return (text) => known.getOrMake(text, make);
 }

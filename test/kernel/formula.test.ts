@@ -76,6 +76,27 @@ describe("formula", () => {
     expect(seen).toEqual([0, 0.5, 0.75, 2]);
   });
 
+  it("keeps what does not depend on the second variable for a column that lasts, and for no other", () => {
+    const f = formula("exp(S)*t + S", ["S", "t"]);
+    const valuesOf = (column: Float64Array, t: number, lasting: boolean): number[] => {
+      const seen: number[] = [];
+      onColumn(f, column, [t], (values) => seen.push(...values), lasting);
+      expect(seen).toEqual(Array.from(column, (S) => f(S, t)));
+      return seen;
+    };
+    const [first, second] = [Float64Array.of(1, 2), Float64Array.of(3, 4, 5)];
+    for (const [column, lasting] of [
+      [first, true],
+      [first, true],
+      [second, false],
+      [first, true],
+      [second, true],
+    ] as const)
+      for (const t of [2, 3]) valuesOf(column, t, lasting);
+    const changing = Float64Array.of(1, 2);
+    expect(valuesOf(changing, 2, false)).not.toEqual(valuesOf(changing.fill(7), 2, false));
+  });
+
   it("a column of any other function is that of its calls", () => {
     const product = fn({ name: "product", params: [real, real], body: ([x, y]) => x * y });
     onColumn(product, Float64Array.of(2, 3), [5], (values) => expect([...values]).toEqual([10, 15]));

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   canonicalText,
   formula,
+  formulaShape,
   type FunctionSpec,
   kernelFromSource,
   liftLiterals,
@@ -202,7 +203,6 @@ describe("values", () => {
           const [expected, got] = [plain(S, t), withLiterals(S, t)];
           // What is folded is folded in f64, and then rounded; here the order is the same.
           expect({ precision, S, t, value: got }).toEqual({ precision, S, t, value: expected });
-          if (precision === "f64") expect((call as any)(S, t, ...values)).toBe(expected);
         }
     }
   });
@@ -211,5 +211,45 @@ describe("values", () => {
     const [a, b] = [ofFormula("0.2 + 0.1*exp(-S/100) + t"), ofFormula("0.25 + 0.3*exp(-S/90) + t")];
     const expected = calling(formula("0.25 + 0.3*exp(-S/90) + t", ["S", "t"]), [], "f64");
     expect(calling(a.call, b.values, "f64")(97, 0.4)).toBe(expected(97, 0.4));
+  });
+});
+
+describe("the shape of a formula, without lowering it", () => {
+  const shapeOfText = (text: string): NonNullable<ReturnType<typeof formulaShape>> =>
+    formulaShape(formula(text, ["S", "t"]))!;
+  const texts = [
+    "0.2 + 0.1*exp(-S/100)",
+    "0.5*S*S + 2*S - 1 + max(S, 0) + 1e-300*t + 1e300 - S",
+    "0.5*0.3^2*S + sqrt(0.09)*S - -0.4*S",
+    "S**3 + 0.3*S^0.7 + pow(S, 1.7) + 0.9**t",
+    "S*exp(-0.25) + normalCdf(0.3)",
+    "S > 100 ? 0.2 : 0.3",
+    "0.3 < 0.4 ? 5*S : 6*S",
+    "(S > 70 && t < 0.3) + max(S, 3, t, 4) - min(5, 6, 7)",
+    "0.3 ? 5*S : t",
+    "(0.3/7) * 0.9 ** 2 * S + +(0.7) - t * -(0.3 - 0.1) % 3",
+  ];
+
+  it.each(texts)("%s: the literals of the front end, in the formula's order, and the same values", (text) => {
+    const { call, values } = shapeOfText(text);
+    // Those of a branch that is never taken, too.
+    expect(values).toEqual(expect.arrayContaining([...ofFormula(text).values]));
+    expect(values.length - ofFormula(text).values.length).toBe(text.startsWith("0.3 < 0.4") ? 1 : 0);
+    for (const precision of ["f64", "f32"] as const) {
+      const [plain, apart] = [calling(formula(text, ["S", "t"]), [], precision), calling(call, values, precision)];
+      for (const S of [1, 90, 100.5, 173])
+        for (const t of [0, 0.29, 2]) {
+          expect({ precision, S, t, value: apart(S, t) }).toEqual({ precision, S, t, value: plain(S, t) });
+          expect(call(S, t, ...values)).toBe(formula(text, ["S", "t"])(S, t));
+        }
+    }
+  });
+
+  it("is one text for formulas that differ in numbers alone", () => {
+    const sourceOf = (text: string): string => shapeOfText(text).call.source;
+    expect(sourceOf("0.25+.13 * exp(-S/9e1)")).toBe(sourceOf("0.2 + 0.1*exp(-S/100)"));
+    expect(sourceOf("0.2*S^0.7")).not.toBe(sourceOf("0.2*S^0.8"));
+    expect(sourceOf("3*S")).not.toBe(sourceOf("1*S"));
+    expect(formulaShape(userFunction(["S"], (({ S }: State) => S) as never))).toBeUndefined();
   });
 });

@@ -1,11 +1,10 @@
 import { LastUsed } from "../../last-used.ts";
 import {
+  formulaShape,
   functionFromSource,
   type FunctionOf,
   type FunctionSpec,
   i32,
-  type Lifted,
-  liftLiterals,
   real,
   shapeOf,
   type ValueOf,
@@ -57,14 +56,16 @@ const known = new WeakMap<FunctionSpec, KernelVolatility>();
 export function kernelVolatility(sigma: FunctionSpec): KernelVolatility {
   let volatility = known.get(sigma);
   if (volatility === undefined) {
-    const { call, values } = liftLiterals(sigma);
+    const { call, values } = formulaShape(sigma) ?? { call: sigma as VolatilityFunction, values: [] };
     const shape = shapes.getOrMake(shapeOf(call), (key) => ({ call: readingLiterals(call, values.length), key }));
     known.set(sigma, (volatility = { shape, literals: values }));
   }
   return volatility;
 }
 
-function readingLiterals(f: Lifted["call"], count: number): VolatilityShape["call"] {
+type VolatilityFunction = FunctionOf<(S: number, t: number, ...literals: number[]) => number>;
+
+function readingLiterals(f: VolatilityFunction, count: number): VolatilityShape["call"] {
   const rows = Array.from({ length: count }, (_, k) => k + 1);
   const at = (row: number): string => `values[(first + ${row}) * pitch + instance]`;
   return functionFromSource({

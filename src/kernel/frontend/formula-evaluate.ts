@@ -35,7 +35,7 @@ const BINARY: Readonly<Record<string, (a: any, b: any) => Scalar>> = {
   "!==": (a, b) => a !== b,
 };
 
-/** What `onColumn` works with, of which nothing is kept. */
+/** What `onColumn` works with. */
 interface Columns {
   readonly xs: Float64Array;
   other: number;
@@ -53,6 +53,7 @@ export class FormulaEvaluator {
   /** Numbers given to parts and to their arguments. */
   private parts = 0;
   private columns: Columns = NONE;
+  private kept: Columns | undefined;
   /** To `==` the truth `S < 100` is not the number 1, which it is in a column. */
   private compares = false;
 
@@ -69,8 +70,14 @@ export class FormulaEvaluator {
    * Of a formula of two variables: `visit` gets its values for all `xs` and one of `others` after the other, equal to
    * the bit to those of `at`, in an array that is used again. Cost: some 2 ns an operation, besides functions.
    */
-  onColumn(xs: Float64Array, others: Iterable<number>, visit: (values: Float64Array, other: number) => void): void {
-    const columns = { xs, other: 0, known: [], buffers: [] };
+  onColumn(
+    xs: Float64Array,
+    others: Iterable<number>,
+    visit: (values: Float64Array, other: number) => void,
+    lasting = false,
+  ): void {
+    const columns = this.kept?.xs === xs ? this.kept : { xs, other: 0, known: [], buffers: [] };
+    if (lasting) this.kept = columns;
     for (const other of others) {
       columns.other = other;
       this.columns = columns; // `visit` may have called this method

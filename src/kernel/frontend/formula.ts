@@ -2,10 +2,11 @@
 import { parseExpressionAt, type Node } from "acorn";
 
 import { KernelError } from "../../errors.ts";
-import { type FunctionOf, type KernelFunction, real, type ScalarDeclaration } from "../language.ts";
+import { type FunctionOf, type FunctionSpec, type KernelFunction, real, type ScalarDeclaration } from "../language.ts";
 import { mathFunctions } from "../math/index.ts";
-import { declareFunction } from "../declared.ts";
+import { declareFunction, type Entry } from "../declared.ts";
 import { CONSTANTS, FormulaEvaluator, MATH } from "./formula-evaluate.ts";
+import { liftNumbers } from "./formula-shape.ts";
 import { errorWithCaret } from "./source.ts";
 import { inWords } from "./syntax.ts";
 
@@ -38,39 +39,44 @@ export function formula(
   variables: readonly string[],
   name = "formula",
 ): KernelFunction<readonly ScalarDeclaration<"real">[], number> {
-  const writer = new FormulaWriter(text, variables, name);
-  const expression = writer.write();
-  const source = `([${variables.join(", ")}], gpu) => ${expression}`;
-  const evaluator = writer.evaluator();
-  const run = (...args: number[]): number => evaluator.at(args);
-  const params = variables.map(() => real);
-  const declared = declareFunction<typeof params, number>({
-    run,
-    functionName: text,
-    params,
-    env: {},
-    source,
-    entry: formula,
-  });
-  evaluators.set(declared, evaluator);
-  return declared;
+  return new FormulaWriter(text, variables, name).declare(formula);
 }
 
-const evaluators = new WeakMap<object, FormulaEvaluator>();
+/** What is behind each formula. */
+const writers = new WeakMap<object, FormulaWriter>();
+
+/** A formula with its numbers as arguments, behind its variables. */
+export interface FormulaShape {
+  readonly call: KernelFunction<readonly ScalarDeclaration<"real">[], number>;
+  /** What the numbers are. */
+  readonly values: readonly number[];
+}
+
+/**
+ * The numbers of a formula apart: `call.source` is the same for formulas that differ in them alone. Exponents are no
+ * such numbers, nor are 0, ±½, ±1 and ±2: see `liftLiterals`. Undefined for a function that is no formula.
+ */
+export function formulaShape(fn: FunctionSpec): FormulaShape | undefined {
+  return writers.get(fn)?.shape();
+}
 
 /**
  * A function of two reals for all `xs` with one of `others` after the other: `visit` gets the values, equal to the bit
  * to those of a call for each, in an array that is used again. Cost: of a formula some 2 ns an operation, and what does
  * not depend on its second variable is worked out once.
+ *
+ * @param lasting whether the `xs` never change: then it is worked out once for all calls that have them one after the
+ *   other.
  */
 export function onColumn(
   fn: FunctionOf<(x: number, other: number) => number>,
   xs: Float64Array,
   others: Iterable<number>,
   visit: (values: Float64Array, other: number) => void,
+  lasting = false,
 ): void {
-  const evaluator = evaluators.get(fn);
-  if (evaluator !== undefined) return evaluator.onColumn(xs, others, visit);
+  const writer = writers.get(fn);
+  if (writer !== undefined) return writer.evaluator.onColumn(xs, others, visit, lasting);
   for (const other of others)
     visit(
       xs.map((x) => fn(x, other)),
@@ -97,22 +103,47 @@ class FormulaWriter {
   private readonly variables: readonly string[];
   private readonly formulaName: string;
   private readonly root: any;
+  private made: FormulaEvaluator | undefined;
 
-  constructor(text: string, variables: readonly string[], name = "formula") {
+  /** @param root the syntax tree, where it is not that of the text */
+  constructor(text: string, variables: readonly string[], name = "formula", root?: unknown) {
     this.text = text;
     this.variables = variables;
     this.formulaName = name;
     if (text.length > MAX_LENGTH)
       throw new KernelError(`${name}: ${text.length} characters, expected at most ${MAX_LENGTH}`);
-    this.root = this.parse();
+    this.root = root ?? this.parse();
   }
 
   write(): string {
     return this.visit(this.root, 0);
   }
 
-  evaluator(): FormulaEvaluator {
-    return new FormulaEvaluator(this.root, this.variables);
+  declare(entry: Entry): FormulaShape["call"] {
+    const source = `([${this.variables.join(", ")}], gpu) => ${this.write()}`;
+    const { evaluator } = this;
+    const run = (...args: number[]): number => evaluator.at(args);
+    const params = this.variables.map(() => real);
+    const declared = declareFunction<typeof params, number>({
+      run,
+      functionName: this.text,
+      params,
+      env: {},
+      source,
+      entry,
+    });
+    writers.set(declared, this);
+    return declared;
+  }
+
+  get evaluator(): FormulaEvaluator {
+    return (this.made ??= new FormulaEvaluator(this.root, this.variables));
+  }
+
+  shape(): FormulaShape {
+    const { root, values } = liftNumbers(this.root, this.variables);
+    const variables = [...this.variables, ...values.map((_, k) => `$${k}`)];
+    return { call: new FormulaWriter(this.text, variables, this.formulaName, root).declare(formulaShape), values };
   }
 
   private parse(): Node {

@@ -1,4 +1,5 @@
 /** Literals as run-time parameters, so that functions that differ only in them share one compilation. */
+import { SpecError } from "../../errors.ts";
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
@@ -11,14 +12,13 @@ import {
   real,
   write,
 } from "../language.ts";
-import { interpret } from "../interpret/index.ts";
 import { kernelFromSource } from "./declare.ts";
 import type { FunctionLiterals } from "./draft.ts";
 import { LiteralPlaces } from "./literals.ts";
 import { lowerWithin, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
-/** A function of reals whose literals are parameters of it, the last ones. */
+/** A function of reals whose literals are parameters of it, the last ones. It runs in kernels only. */
 export interface Lifted<R extends FunctionResult = number> {
   readonly call: RealFunction<R>;
   /** What the literals are, in the order of their parameters. */
@@ -69,12 +69,8 @@ export function liftLiterals<R extends FunctionResult = number>(
   // Where the precision decides, one in which other branches are taken may differ, too.
   const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
   const call = declareFunction({
-    // Slow, but plain JavaScript cannot be told other literals than those in the text.
-    run: (...values: number[]) => {
-      const out = new Float64Array(reads.length);
-      const given = Object.fromEntries(ir.scalars.map(({ name }, k) => [name, values[k]]));
-      interpret(ir, { ...given, out }, { items: 1 }, { races: false });
-      return reads[0] === "k" ? out[0] : Object.fromEntries(reads.map((text, k) => [text.slice("k.".length), out[k]]));
+    run: () => {
+      throw new SpecError(`function "${functionName}" takes its literals as arguments and has no function to run`);
     },
     functionName,
     params: [...(params as ParamTuple), ...found.values.map(() => real)],

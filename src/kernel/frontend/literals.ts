@@ -10,6 +10,11 @@ import type { Draft, FunctionLiterals } from "./draft.ts";
 const PLAIN = [0, 0.5, 1, 2];
 const MIN_NORMAL = 2 ** -126;
 
+export function isLiftable(value: number): boolean {
+  const size = Math.abs(value);
+  return size >= MIN_NORMAL && Math.fround(size) < Number.POSITIVE_INFINITY && !PLAIN.includes(size);
+}
+
 /** The literals of a function that may become run-time values, in the order in which they are come upon. */
 export class LiteralPlaces {
   readonly numbers = new Map<string, number>();
@@ -17,9 +22,7 @@ export class LiteralPlaces {
 
   /** The number of a literal; undefined where it stays a constant. */
   take(start: number, value: number): number | undefined {
-    const size = Math.abs(value);
-    const isNormal = size >= MIN_NORMAL && Math.fround(size) < Number.POSITIVE_INFINITY;
-    if (!isNormal || PLAIN.includes(size)) return undefined;
+    if (!isLiftable(value)) return undefined;
     const key = placeOf(start, value);
     let at = this.numbers.get(key);
     if (at === undefined) {
