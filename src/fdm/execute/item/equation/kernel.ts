@@ -11,9 +11,9 @@ import { readSolution } from "./read.ts";
 import { equationParams } from "./records.ts";
 
 /** Kernels that models share. */
-const MAX_KERNELS = 64;
+export const MAX_KERNELS = 64;
 /** Longer ones than this are no memory's business; the device still compares what they lower to. */
-const MAX_KEY = 2 ** 18;
+export const MAX_KEY = 2 ** 18;
 /** By all that they are lowered from: devices know them by identity. A pure function's memory. */
 const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
 
@@ -24,7 +24,7 @@ export function sharedEquationKernel(variant: EquationVariant): Kernel {
 }
 
 /** A text that is equal for variants that lower to the same code. */
-function keyOf(value: unknown): string {
+export function keyOf(value: unknown): string {
   if (typeof value === "function") return shapeOf(value as unknown as FunctionSpec);
   if (typeof value !== "object" || value === null) return String(value);
   const parts = Object.entries(value).map(([name, part]) => `${name} ${keyOf(part)}`);
