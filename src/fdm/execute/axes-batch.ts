@@ -84,7 +84,7 @@ export class AxesSolver {
     for (const { program, members } of groups) {
       const shape = shapeOfGrid(members[0].instance.meshes.map(({ values }) => values.length));
       for (let first = 0, end = 0; first < members.length; first = end) {
-        end = first + instancesPerLaunch(this.setting, shape, members.length - first);
+        end = first + instancesPerLaunch(this.setting, shape, program, members.length - first);
         const part = members.slice(first, end);
         const results = await launchAxes(
           this.setting,

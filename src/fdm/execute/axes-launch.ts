@@ -67,13 +67,24 @@ export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
 }
 
 /** Words of device memory that an instance takes. */
-export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => slotsOf(variant).count * size;
+export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => slotsOf(variant).count * size + PAD;
 
-/** Instances that one launch takes. */
-export function instancesPerLaunch({ kernel, variant, device }: AxesSetting, shape: AxesShape, count: number): number {
+/** Stages of one axis that a step of two or three costs. */
+const STAGES = 4;
+
+/** Instances that one launch takes, with the same program: those that memory and the launch's time have room for. */
+export function instancesPerLaunch(
+  { kernel, variant, device, pace }: AxesSetting,
+  shape: AxesShape,
+  program: TimeProgram,
+  count: number,
+): number {
   const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
-  const room = Math.min(LAUNCH_BYTES, device.limits.maxBufferBytes);
-  return Math.max(1, Math.min(count, Math.floor(room / bytes)));
+  const room = Math.floor(Math.min(LAUNCH_BYTES, device.limits.maxBufferBytes) / bytes);
+  const loop = (STAGES * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
+  // Fewer would leave a part of the device idle.
+  const together = Math.ceil(device.parallelism / (device.backend === "cpu" ? 16 : variant.groupSize));
+  return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
 }
 
 /** Fewest rows of a part of a time loop. */
@@ -115,12 +126,11 @@ export async function launchAxes(
       parameters: filled(element, packedParameters(instances, model.literals)),
       words: filled("i32", program.words),
       reals: filled(element, program.reals),
-      work: empty(element, wordsOf(variant, shape) * instances.length + 2 * PAD),
+      work: empty(element, wordsOf(variant, shape) * instances.length + PAD),
       out,
       status,
     };
-    // Two sweeps, an explicit part each, cost some four stages of one axis.
-    const work = 4 * instances.length * nodes;
+    const work = STAGES * instances.length * nodes;
     for (let first = 0, end = 0; first < rows; first = end) {
       const part = Math.max(MIN_ROWS, Math.floor(pace.share / work));
       end = rows - first - part < MIN_ROWS ? rows : first + part;

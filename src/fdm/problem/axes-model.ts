@@ -73,7 +73,7 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
   const expiryOf = quantityOf("expiry", problem.expiry, batch.names);
   const ends = names.map((name) => boundariesOf(problem, name, state));
   const mixed = (["a01", "a02", "a12"] as const).map((name) => (equation.reads[name] ?? "0.0") !== "0.0");
-  const chosen = chosenScheme(problem.scheme ?? { kind: "hundsdorfer-verwer" }, names.length, mixed.includes(true));
+  const chosen = chosenScheme(problem.scheme ?? { kind: "modified-craig-sneyd" }, names.length, mixed.includes(true));
   const always = exercise !== undefined && exercise.dates === undefined;
   const regions = conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined
@@ -129,6 +129,7 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
       pointwise: axesPointwise(conditions),
       ...axesJumps(conditions),
     },
-    accuracy: { ...accuracy, order: chosen.scheme.order },
+    // Operator splitting is of first order, whatever the scheme.
+    accuracy: { ...accuracy, order: always ? 1 : chosen.scheme.order },
   };
 }

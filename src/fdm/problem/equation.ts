@@ -146,8 +146,8 @@ export type Condition<N extends string> =
 
 /**
  * The time-stepping scheme: of one axis the first four, of several axes the others, which solve along one axis after
- * another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default, of the modified Craig–Sneyd scheme ⅓ and of
- * Hundsdorfer's and Verwer's ½ + √3/6. `rannacherSteps` is the number of steps after expiry and each date that are
+ * another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default, of the modified Craig–Sneyd scheme ⅓, on
+ * three axes 6/13, and of Hundsdorfer's and Verwer's ½ + √3/6. `rannacherSteps` is the number of steps after expiry and each date that are
  * replaced by two half steps of implicit Euler.
  */
 export type SchemeChoice =
@@ -198,7 +198,7 @@ export interface EquationProblem<A extends string, P extends string = never, C e
   };
   /** Exercise, jumps and knock-outs. */
   readonly conditions?: readonly Condition<NoInfer<"t" | A | P>>[];
-  /** Crank–Nicolson with two Rannacher steps by default; of several axes Hundsdorfer's and Verwer's, with two. */
+  /** Crank–Nicolson with two Rannacher steps by default; of several axes the modified Craig–Sneyd scheme, too. */
   readonly scheme?: SchemeChoice;
   /** Time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
   readonly steps?: number;
@@ -215,8 +215,9 @@ export interface EquationProblem<A extends string, P extends string = never, C e
    */
   readonly errorEstimate?: boolean;
   /**
-   * Where drift dominates diffusion between nodes: "fitted" (the default) raises diffusion until the matrix is an
-   * M-matrix, so that the solution does not oscillate and the scheme is of first order there. "central" leaves it.
+   * Where drift dominates diffusion between nodes: "fitted" (the default on one axis) raises diffusion until the matrix
+   * is an M-matrix, so that the solution does not oscillate and the scheme is of first order there. "central" (the
+   * default on several axes) leaves it.
    */
   readonly convection?: "fitted" | "central";
   /** "f64" by default, which is f32x2, emulated double, on WebGPU. */

@@ -87,7 +87,8 @@ export function stepsOf({ steps = 100 }: AnyProblem, { extrapolate, errorEstimat
 }
 
 /** @throws SpecError */
-export function convectionOf({ convection = "fitted" }: AnyProblem): "fitted" | "central" {
+export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "central" {
+  if (convection === undefined) return Object.keys(axes).length === 1 ? "fitted" : "central";
   oneOf("convection", convection, ["fitted", "central"]);
   return convection;
 }

@@ -58,7 +58,10 @@ export function varianceAxis({ v0, kappa, theta, sigma }: HestonModel, expiry: n
     from: 0,
     to,
     nodes,
-    points: [{ at: v0, align: "none" }],
+    points: [
+      { at: 0, align: "none" },
+      { at: v0, align: "none" },
+    ],
     width: 0.25 * Math.min(v0, to / 4),
   };
 }

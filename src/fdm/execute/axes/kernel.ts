@@ -33,7 +33,7 @@ export function sharedAxesKernel(variant: AxesVariant): Kernel {
  *   parameters  value i of instance l at [i·instances + l]: the user's, the literals of the user's functions, the dates
  *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
  *   reals       `ROW_REALS` a row
- *   work        `PAD` words, then each instance's arrays, then `PAD` words; kept between parts of a time loop
+ *   work        `PAD` words, then for each instance its arrays and `PAD` words; kept between parts of a time loop
  *   out         V(0, x) at each node without padding, then, with exercise at all times, 1 where the payoff is as much
  *   status      `AXES_STATUS_WORDS` an item; zeros before
  */

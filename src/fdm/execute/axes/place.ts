@@ -22,8 +22,8 @@ export function placeOf(variant: AxesVariant) {
         instance,
         item: gpu.localId(),
         mesh: instance * arrays * (stride + n1 + n2),
-        // The node before the first one is read, and counts for nothing.
-        base: PAD + instance * slots * size,
+        // The words before the first node are read, and count for nothing.
+        base: PAD + instance * (slots * size + PAD),
         parameters: { values: parameters, pitch: instances, instance },
       };
     },

@@ -1,7 +1,7 @@
 import { SpecError } from "../../../errors.ts";
 import { isObject, knownKeys } from "../../problem/checks.ts";
 import type { SchemeChoice } from "../../problem/equation.ts";
-import { craigSneyd, modifiedCraigSneyd } from "./craig-sneyd.ts";
+import { craigSneyd, MCS_THETA, modifiedCraigSneyd } from "./craig-sneyd.ts";
 import { douglas } from "./douglas.ts";
 import { HV_THETA, hundsdorferVerwer } from "./hundsdorfer-verwer.ts";
 import { implicitEuler } from "./implicit-euler.ts";
@@ -60,7 +60,7 @@ export function chosenScheme(choice: SchemeChoice, axes = 1, hasMixed = false): 
     case "craig-sneyd":
       return { kind, scheme: craigSneyd(thetaOf(0.5, 0.5)), rannacherSteps: rannacherSteps(2) };
     case "modified-craig-sneyd":
-      return { kind, scheme: modifiedCraigSneyd(thetaOf(1 / 3, 0.25)), rannacherSteps: rannacherSteps(2) };
+      return { kind, scheme: modifiedCraigSneyd(thetaOf(MCS_THETA[axes], 0.25)), rannacherSteps: rannacherSteps(2) };
     case "hundsdorfer-verwer": {
       const { mu = 0.5 } = given;
       if (!(mu >= 0 && mu <= 1)) throw new SpecError(`scheme.mu: got ${mu}, expected 0 … 1; ½ is of second order`);

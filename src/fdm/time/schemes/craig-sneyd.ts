@@ -20,10 +20,13 @@ export const craigSneyd = (theta: number): TimeScheme => ({
  *   Ŷ₀ = Y₀ + θΔt·(F₀(Y_d) − F₀(u)),   Z₀ = Ŷ₀ + (½ − θ)Δt·(F(Y_d) − F(u)),
  *   Zⱼ = Zⱼ₋₁ + θΔt·(Fⱼ(Zⱼ) − Fⱼ(u)),   u′ = Z_d.
  *
- * Of second order for any θ; θ = ⅓ is stable for two axes with mixed derivatives (In 't Hout & Mishra 2011).
+ * Of second order for any θ.
  */
 export const modifiedCraigSneyd = (theta: number): TimeScheme => ({
   order: 2,
   stages: directions(theta),
   correction: { keep: 0, mixed: theta, full: 0.5 - theta },
 });
+
+/** By the number of axes: stable whatever the mixed derivatives (In 't Hout & Mishra 2011 and 2013). */
+export const MCS_THETA: Readonly<Record<number, number>> = { 2: 1 / 3, 3: 6 / 13 };
