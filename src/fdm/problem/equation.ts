@@ -210,8 +210,8 @@ export interface EquationProblem<A extends string, P extends string = never, C e
   /** Richardson extrapolation, from a solution with half the steps, half the intervals, or both. */
   readonly extrapolate?: "time" | "space" | "both";
   /**
-   * Whether to estimate the error by a second solution with half the steps and half the intervals. An extrapolation
-   * estimates it by itself.
+   * Whether to estimate the error by a second solution with half the steps and half the intervals, on several axes by
+   * one of each. An extrapolation estimates it by itself.
    */
   readonly errorEstimate?: boolean;
   /**

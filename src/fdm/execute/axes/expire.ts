@@ -5,7 +5,7 @@ import { FAULT } from "../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { nodeAt, valuesAt } from "./factor.ts";
 import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { atStart, Launch } from "./records.ts";
+import { inPhase, Launch } from "./records.ts";
 
 /** Samples along an axis of a mean over a cell. */
 const SAMPLES = 8;
@@ -26,8 +26,9 @@ const reachAt = fn({
 const Reach = record({ w0: real, w1: real, w2: real });
 
 /**
- * Whether a function bends or jumps in a cell, by its second differences over the cell, D, and over half of it, D′:
- * of a smooth function D = 4·D′ but for small terms. They are taken along the axes together, in all directions.
+ * Whether a function bends or jumps in a cell, by its second differences over the cell, half and a quarter of it. Each
+ * is four times the next of a smooth function. Of one that bends this holds of one pair at most, wherever the bend is.
+ * They are taken along the axes together, in all directions.
  */
 function bendsIn(terminal: AxesVariant["terminal"]) {
   const curvature = fn({
@@ -52,9 +53,11 @@ function bendsIn(terminal: AxesVariant["terminal"]) {
         // Signs 1, −1 of the second and third axis: the diagonals of the cell.
         const s1 = (k & 1) === 0 ? w1 : -w1;
         const s2 = (k & 2) === 0 ? w2 : -w2;
-        const wide = curvature({ state, s0: w0, s1, s2, here });
-        const narrow = curvature({ state, s0: 0.5 * w0, s1: 0.5 * s1, s2: 0.5 * s2, here });
-        bends = bends || Math.abs(wide - 4 * narrow) > 0.3 * Math.abs(wide) + tolerance;
+        const whole = curvature({ state, s0: w0, s1, s2, here });
+        const half = curvature({ state, s0: 0.5 * w0, s1: 0.5 * s1, s2: 0.5 * s2, here });
+        const quarter = curvature({ state, s0: 0.25 * w0, s1: 0.25 * s1, s2: 0.25 * s2, here });
+        bends = bends || Math.abs(whole - 4 * half) > 0.3 * Math.abs(whole) + tolerance;
+        bends = bends || Math.abs(half - 4 * quarter) > 0.3 * Math.abs(half) + tolerance;
       }
       return bends;
     },
@@ -87,14 +90,14 @@ function meanOver({ terminal, axes }: AxesVariant) {
   });
 }
 
-/** The values at expiry, means over cells where they bend or jump; the first launch of a time loop only. */
-export function begin(variant: AxesVariant) {
+/** The values at expiry, means over cells where they bend or jump. */
+export function expire(variant: AxesVariant) {
   const { axes, terminal, obstacle, parameters } = variant;
   const slots = slotsOf(variant);
   const averaged = axes.filter((axis) => axis.averaged).length;
   return fn({
-    name: "begin",
-    params: atStart,
+    name: "expire",
+    params: inPhase,
     env: {
       terminal,
       averages: averaged > 0,
@@ -121,15 +124,15 @@ export function begin(variant: AxesVariant) {
       shapeOf,
       valueAt,
     },
-    *body({ launch, place: { item, base, mesh, parameters } }, _gpu, env) {
-      const { work, n0, n1, n2, stride, size, first: firstRun, dates } = launch;
+    body({ launch, place, found }, _gpu, env) {
+      const { work, n0, n1, n2, stride, size, dates } = launch;
+      const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);
-      let fault = 0;
-      let node = 0;
-      if (firstRun === 0) {
+      let { fault, node } = found;
+      {
         const t = env.valueAt(parameters, env.dates + dates - 1);
         const rounds = env.rounds(size);
-        for (let r = 0; r < rounds; r++) {
+        for (let r = firstRound; r < rounds; r += everyRound) {
           const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
             const { i0, i1, i2, isNode } = env.nodeAt({ line, lane, shape });
@@ -160,7 +163,6 @@ export function begin(variant: AxesVariant) {
           }
         }
       }
-      yield;
       return { fault, node, row: 0, growth: 0 };
     },
   });
