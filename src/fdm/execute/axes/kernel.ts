@@ -7,7 +7,7 @@ import { rollbackKernel } from "../rollback.ts";
 import { inOrder, type Phase, type Phases, phasesOf } from "./phases.ts";
 import { allocate, placeOf, runAt } from "./place.ts";
 import { report } from "./read.ts";
-import { atRow, atStart, axesParams, Fault, Row } from "./records.ts";
+import { atRow, atStart, axesParams, Fault, type Row } from "./records.ts";
 
 /** By all that they are lowered from. A pure function's memory. */
 const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
