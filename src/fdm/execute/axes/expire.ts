@@ -26,11 +26,11 @@ const reachAt = fn({
 const Reach = record({ w0: real, w1: real, w2: real });
 
 /**
- * Whether a function bends or jumps in a cell, by its second differences over the cell, half and a quarter of it. Each
- * is four times the next of a smooth function. Of one that bends this holds of one pair at most, wherever the bend is.
+ * Whether a function has a kink or a jump in a cell, by its second differences over the cell, half and a quarter of it.
+ * Each is four times the next of a smooth function. With a kink this holds of one pair at most, wherever the kink is.
  * They are taken along the axes together, in all directions.
  */
-function bendsIn(terminal: AxesVariant["terminal"]) {
+function hasKink(terminal: AxesVariant["terminal"]) {
   const curvature = fn({
     name: "curvature",
     params: { state: AxesState, s0: real, s1: real, s2: real, here: real },
@@ -42,13 +42,13 @@ function bendsIn(terminal: AxesVariant["terminal"]) {
     },
   });
   return fn({
-    name: "bendsIn",
+    name: "hasKink",
     params: { state: AxesState, reach: Reach, here: real, count: i32 },
     env: { curvature },
     body({ state, reach: { w0, w1, w2 }, here, count }, gpu, { curvature }) {
-      // A bend of less than rounding is none.
+      // A kink of less than rounding is none.
       const tolerance = (gpu.precision === "f32" ? 1e-5 : 1e-12) * Math.abs(here);
-      let bends = false;
+      let found = false;
       for (let k = 0; k < count; k++) {
         // Signs 1, −1 of the second and third axis: the diagonals of the cell.
         const s1 = (k & 1) === 0 ? w1 : -w1;
@@ -56,10 +56,10 @@ function bendsIn(terminal: AxesVariant["terminal"]) {
         const whole = curvature({ state, s0: w0, s1, s2, here });
         const half = curvature({ state, s0: 0.5 * w0, s1: 0.5 * s1, s2: 0.5 * s2, here });
         const quarter = curvature({ state, s0: 0.25 * w0, s1: 0.25 * s1, s2: 0.25 * s2, here });
-        bends = bends || Math.abs(whole - 4 * half) > 0.3 * Math.abs(whole) + tolerance;
-        bends = bends || Math.abs(half - 4 * quarter) > 0.3 * Math.abs(half) + tolerance;
+        found = found || Math.abs(whole - 4 * half) > 0.3 * Math.abs(whole) + tolerance;
+        found = found || Math.abs(half - 4 * quarter) > 0.3 * Math.abs(half) + tolerance;
       }
-      return bends;
+      return found;
     },
   });
 }
@@ -90,7 +90,7 @@ function meanOver({ terminal, axes }: AxesVariant) {
   });
 }
 
-/** The values at expiry, means over cells where they bend or jump. */
+/** The values at expiry, means over cells where they have a kink or a jump. */
 export function expire(variant: AxesVariant) {
   const { axes, terminal, obstacle, parameters } = variant;
   const slots = slotsOf(variant);
@@ -105,7 +105,7 @@ export function expire(variant: AxesVariant) {
       on0: axes[0].averaged,
       on1: axes[1].averaged,
       on2: axes[2]?.averaged ?? false,
-      bendsIn: bendsIn(terminal),
+      hasKink: hasKink(terminal),
       meanOver: meanOver(variant),
       reachAt,
       dates: parameters,
@@ -147,7 +147,7 @@ export function expire(variant: AxesVariant) {
               if (env.on1) w1 = env.reachAt({ launch, at: env.mesh1({ mesh, shape }), i: i1, n: n1 });
               if (env.on2) w2 = env.reachAt({ launch, at: env.mesh2({ mesh, shape }), i: i2, n: n2 });
               const reach = { w0, w1, w2 };
-              if (env.bendsIn({ state, reach, here: value, count: env.directions }))
+              if (env.hasKink({ state, reach, here: value, count: env.directions }))
                 value = env.meanOver({ state, reach });
             }
             if (!Number.isFinite(value) && fault === 0) {
