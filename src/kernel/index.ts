@@ -27,6 +27,7 @@ export type { KernelIR, KernelSignature } from "./ir.ts";
 /** @internal */
 export { formulaMessage, formulaShape, formulaVariables, onColumn } from "./frontend/formula.ts";
 /** @internal */
+export { storesThatDepend } from "./dependence.ts";
 export { runWithin } from "./evaluate.ts";
 /** @internal */
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";

@@ -31,6 +31,8 @@ export interface AxisCode {
   readonly last: AxesBoundary;
   /** Whether the terminal values depend on it, so that they are averaged along it at kinks. */
   readonly averaged: boolean;
+  /** Of another than the first: whether its rows are the same for all values of the first. */
+  readonly isUniform: boolean;
 }
 
 export interface AxesBoundary {
@@ -49,6 +51,8 @@ export interface AxesVariant {
   /** Whether d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly fitted: boolean;
+  /** Whether the coefficient of V is the same for all values of the first axis. */
+  readonly uniformDecay: boolean;
   readonly terminal: AxesNumber;
   readonly correction: Correction | undefined;
   /** What exercise at all times pays, by operator splitting. */

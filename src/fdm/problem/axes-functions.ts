@@ -14,7 +14,7 @@ import type { GivenCondition } from "./conditions.ts";
 import { COORDINATES, type Given, type GivenEquation } from "./functions.ts";
 
 /** The equation on several axes; coefficients of axes that there are not are not read. */
-export type AxesEquation = Omit<GivenEquation, "reads" | "labels"> &
+export type AxesEquation = Omit<GivenEquation<string>, "reads" | "labels"> &
   Readonly<Record<"reads" | "labels", Partial<Record<AxesCoefficientName, string>>>>;
 
 /** A state as adapters take it apart. */

@@ -84,6 +84,10 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
     kind: boundary.kind,
     number: boundary.number === undefined ? undefined : axesNumber(boundary.number),
   });
+  // A pinned node's row is that of the identity.
+  const pins = regions.length > 0 || ends.some(({ low, high }) => [low.kind, high.kind].includes("dirichlet"));
+  const depends = (names: readonly string[]): boolean =>
+    pins || names.some((name) => equation.coefficientDepends(name, 0));
   const slopes = ends.flatMap(({ low, high }) => [low, high]).filter(({ kind }) => kind === "neumann");
   const inTime = (functions: readonly (Given | undefined)[]): boolean =>
     functions.some((given) => given?.dependsOnTime === true);
@@ -116,12 +120,14 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
         first: code(ends[k].low),
         last: code(ends[k].high),
         averaged: terminal.dependsOnAxis(k),
+        isUniform: k > 0 && !depends([`a${k}${k}`, `b${k}`, "c"]),
       })),
       parameters: batch.names.length + state.literals.length,
       coefficients: axesEquation(equation),
       mixed: [mixed[0], mixed[1], mixed[2]],
       hasSource: (equation.reads.d ?? "0.0") !== "0.0" || slopes.length > 0,
       fitted: convectionOf(problem) === "fitted",
+      uniformDecay: !depends(["c"]),
       terminal: axesNumber(terminal),
       correction: chosen.scheme.correction,
       obstacle: always ? axesNumber(exercise.payoff) : undefined,

@@ -15,6 +15,7 @@ import {
   type ResultKind,
   resultOf,
   runWithin,
+  storesThatDepend,
   type RealFunction,
   userFunction,
 } from "../../kernel/index.ts";
@@ -131,6 +132,8 @@ export interface GivenEquation<K extends string = "a" | "b" | "c" | "d"> extends
   readonly reads: Readonly<Record<K, string>>;
   /** Names as the user knows them, for messages. */
   readonly labels: Readonly<Record<K, string>>;
+  /** Whether a coefficient depends on an axis, by the axis' number; one that is not given does not. */
+  readonly coefficientDepends: (key: K, axis: number) => boolean;
 }
 
 /** The coefficients of an equation on one axis. */
@@ -174,7 +177,10 @@ export function givenEquation<K extends string>(
   for (const key of keys) labels[key] = oneName(named[key].split("|"), kind);
   const reads = {} as Record<K, string>;
   for (const key of keys) reads[key] = kind.has(labels[key]) ? `k.${labels[key]}` : "0.0";
-  if (parts !== undefined) return { path, ...liftedParts(parts, state), reads, labels };
+  if (parts !== undefined) {
+    const { depends, ...given } = liftedParts(parts, state);
+    return { path, ...given, reads, labels, coefficientDepends: (key, axis) => depends(labels[key], axis) };
+  }
   const fields = [...kind.keys()];
   const byName = (values: Float64Array): Readonly<Record<string, number>> =>
     Object.fromEntries(fields.map((name, k) => [name, values[k]]));
@@ -183,8 +189,23 @@ export function givenEquation<K extends string>(
     fields.map((name) => `k.${name}`),
     LOOP_BUDGET,
   );
-  return { path, ...taken(state, lifted), ...onHost(fn, lifted, byName), reads, labels };
+  const depends = onAxes(state.axes, (axis) => dependence(lifted.ir, 1 + axis));
+  const coefficientDepends = (key: K, axis: number): boolean => depends(axis).get(fields.indexOf(labels[key])) ?? false;
+  return { path, ...taken(state, lifted), ...onHost(fn, lifted, byName), reads, labels, coefficientDepends };
 }
+
+/** What is found for each axis, when it is wanted first. */
+function onAxes<T>(axes: number, find: (axis: number) => T): (axis: number) => T {
+  const found = new Array<T | undefined>(axes);
+  return (axis) => (found[axis] ??= find(axis));
+}
+
+/** For each result of a lowered function whether it depends on the k-th argument. */
+const dependence = (ir: KernelIR, k: number): ReadonlyMap<number, boolean> =>
+  storesThatDepend(
+    ir,
+    ir.scalars.findIndex(({ name }) => name === `x${k}`),
+  );
 
 /** Which of the names of a mixed derivative an equation uses. @throws SpecError for both */
 function oneName(names: readonly string[], kind: ReadonlyMap<string, unknown>): string {
@@ -226,7 +247,12 @@ function composed(parts: Parts, count: number): StateFunction {
 }
 
 /** The parts' literals are among those of the state, one part after the other. */
-function liftedParts(parts: Parts, state: State): Omit<Given<Readonly<Record<string, number>>>, "path"> {
+function liftedParts(
+  parts: Parts,
+  state: State,
+): Omit<Given<Readonly<Record<string, number>>>, "path"> & {
+  readonly depends: (name: string, axis: number) => boolean;
+} {
   const lifted = parts.map(([, part]) => liftLiterals<FunctionResult>(part, ["k"], LOOP_BUDGET));
   const call = composed(
     parts.map(([key], k) => [key, lifted[k].call]),
@@ -238,6 +264,7 @@ function liftedParts(parts: Parts, state: State): Omit<Given<Readonly<Record<str
     at: (...values) => Object.fromEntries(parts.map(([key], k) => [key, hosts[k].at(...values)])),
     dependsOnTime: hosts.some(({ dependsOnTime }) => dependsOnTime),
     dependsOnAxis: (axis) => hosts.some(({ dependsOnAxis }) => dependsOnAxis(axis)),
+    depends: (name, axis) => parts.some(([key], k) => key === name && hosts[k].dependsOnAxis(axis)),
   };
 }
 

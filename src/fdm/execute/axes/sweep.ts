@@ -83,16 +83,23 @@ function explicitAt(variant: AxesVariant) {
       c1: slots.c[1],
       aL: slots.a[last],
       cL: slots.c[last],
+      uniform1: axes[1].isUniform,
+      uniformL: axes[last].isUniform,
+      uniformDecay: variant.uniformDecay,
     },
     body({ launch: { work, size }, k, lane, here, before, after, w }, _gpu, env) {
+      // Rows that are the same for all lanes are read once for all of them.
+      const lane1 = env.uniform1 ? 0 : lane;
+      const laneL = env.uniformL ? 0 : lane;
+      const laneV = env.uniformDecay ? 0 : lane;
       let linear =
         work[k + env.a0 * size + lane] * here.west +
         work[k + env.c0 * size + lane] * here.east +
-        work[k + env.aL * size + lane] * (before.here - here.here) +
-        work[k + env.cL * size + lane] * (after.here - here.here) -
-        work[k + env.decay * size + lane] * here.here;
+        work[k + env.aL * size + laneL] * (before.here - here.here) +
+        work[k + env.cL * size + laneL] * (after.here - here.here) -
+        work[k + env.decay * size + laneV] * here.here;
       if (env.three)
-        linear += work[k + env.a1 * size + lane] * here.below + work[k + env.c1 * size + lane] * here.above;
+        linear += work[k + env.a1 * size + lane1] * here.below + work[k + env.c1 * size + lane1] * here.above;
       let mixed = 0.0;
       if (env.m0L)
         mixed = work[k + env.slot0L * size + lane] * (w.next * (after.p0 - here.p0) - w.before * (before.p0 - here.p0));
@@ -164,6 +171,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
       inverse: slots.inverse[last],
       lower: slots.lower[last],
       upper: slots.upper[last],
+      isUniform: axes[last].isUniform,
       guard: ZERO_VALUE_GUARD,
       slice: sliceOf(variant),
       explicitAt: explicitAt(variant),
@@ -197,6 +205,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
             south = line > 0 ? -stride : 0;
             north = line < n1 - 1 ? stride : 0;
           }
+          const own = env.isUniform ? 0 : lane;
           const values = env.from * size + base + first;
           let k = (n - 1) * plane;
           let here = env.slice({ values: work, place: { at: values + k, lane, south, north }, w0, w1 });
@@ -236,7 +245,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
               }
             }
             if (env.starts) work[env.start * size + at + lane] = right;
-            y = (right + env.guard) * work[env.inverse * size + at + lane] + work[env.upper * size + at + lane] * y;
+            y = (right + env.guard) * work[env.inverse * size + at + own] + work[env.upper * size + at + own] * y;
             work[env.into * size + at + lane] = y;
             after = here;
             here = before;
@@ -245,7 +254,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
           k = base + first;
           y = 0.0;
           for (let i = 0; i < n; i++) {
-            y = work[env.into * size + k + lane] + work[env.lower * size + k + lane] * y;
+            y = work[env.into * size + k + lane] + work[env.lower * size + k + own] * y;
             work[env.into * size + k + lane] = y;
             k += plane;
           }
@@ -268,6 +277,7 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
       inverse: slots.inverse[1],
       lower: slots.lower[1],
       upper: slots.upper[1],
+      isUniform: variant.axes[1].isUniform,
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
     },
@@ -277,19 +287,20 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
       for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, lane, inside } = env.nodeIn(r, item, stride, stride * n2);
         if (inside) {
+          const own = env.isUniform ? 0 : lane;
           let k = base + line * plane + (n1 - 1) * stride;
           let y = 0.0;
           for (let i = n1 - 1; i >= 0; i--) {
             y =
-              work[env.into * size + k + lane] * work[env.inverse * size + k + lane] +
-              work[env.upper * size + k + lane] * y;
+              work[env.into * size + k + lane] * work[env.inverse * size + k + own] +
+              work[env.upper * size + k + own] * y;
             work[env.into * size + k + lane] = y;
             k -= stride;
           }
           k = base + line * plane;
           y = 0.0;
           for (let i = 0; i < n1; i++) {
-            y = work[env.into * size + k + lane] + work[env.lower * size + k + lane] * y;
+            y = work[env.into * size + k + lane] + work[env.lower * size + k + own] * y;
             work[env.into * size + k + lane] = y;
             k += stride;
           }
