@@ -38,6 +38,20 @@ const reducer = (name: string, c: number): Reduce =>
 const reduce1 = reducer("reduceM1", 2 ** 32 - M1);
 const reduce2 = reducer("reduceM2", 2 ** 32 - M2);
 
+/** The same if high·c is below 2³¹, so that one fold is enough. */
+const smallReducer = (name: string, c: number): Reduce =>
+  fn({
+    name,
+    params: [u32, u32],
+    env: { C: c, M: 2 ** 32 - c },
+    body([high, low], _gpu, { C, M }) {
+      const folded = ((Math.imul(high, C) >>> 0) + low) >>> 0;
+      const sum = folded < low ? (folded + C) >>> 0 : folded;
+      return sum >= M ? sum - M : sum;
+    },
+  });
+const reduceSmall1 = smallReducer("reduceSmallM1", 2 ** 32 - M1);
+
 /** (a·x + b·y) mod m, for a and b below 2²¹: the products' high words have no carry. */
 const combination = (name: string, reduce: Reduce, factors: { readonly A: number; readonly B: number }) =>
   fn({
@@ -50,7 +64,7 @@ const combination = (name: string, reduce: Reduce, factors: { readonly A: number
       return reduce(gpu.mulHigh(x, A) + gpu.mulHigh(y, B) + gpu.u32(sum < low ? 1 : 0), sum);
     },
   });
-const combine1 = combination("combineM1", reduce1, { A: 1403580, B: 810728 });
+const combine1 = combination("combineM1", reduceSmall1, { A: 1403580, B: 810728 });
 const combine2 = combination("combineM2", reduce2, { A: 527612, B: 1370589 });
 
 /**

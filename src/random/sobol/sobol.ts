@@ -35,7 +35,7 @@ export const sobolStart = fn({
   params: { table: read(u32), stream: u32, part: u32 },
   env: { HEADER, ROW },
   body({ table, stream, part }, gpu, { HEADER, ROW }): State {
-    const index = (table[0]! + Math.imul(part, table[1]!)) >>> 0;
+    const index = (table[0]! + (Math.imul(part, table[1]!) >>> 0)) >>> 0;
     const row = HEADER + gpu.i32(stream) * ROW;
     const gray = index ^ (index >>> 1);
     let word = gpu.u32(0);
