@@ -4,7 +4,7 @@
  *
  * Bytes: each number is written once, nothing is read but the table (a few KB).
  */
-import { i32, type Kernel, kernel, read, real, u32, write } from "../kernel/index.ts";
+import { bool, i32, type Kernel, kernel, read, real, u32, write } from "../kernel/index.ts";
 import type { Source } from "./draws.ts";
 import type { RandomSpec } from "./spec.ts";
 
@@ -22,9 +22,15 @@ const paramsOf = ({ distribution }: RandomSpec) =>
     /** Numbers before the first wanted one in the first draw. */
     lead: i32,
     count: i32,
+    /** Of this launch: how many of each stream, and which is the first. */
     parts: i32,
-    /** Numbers of a part, a multiple of `TILE`. */
+    firstPart: i32,
+    /** Numbers from a part's start to the next, a multiple of `TILE`. */
     length: i32,
+    /** Of this launch's parts. */
+    used: i32,
+    /** Whether a draw may begin before the first wanted number, or end after the last. */
+    guarded: bool,
     out: write(distribution === "bits" ? (u32 as unknown as typeof real) : real),
   }) as const;
 
@@ -40,25 +46,26 @@ export function directKernel(spec: RandomSpec, { start, draw, group }: Source): 
     params: paramsOf(spec),
     env: { start, draw, DRAW: group, INTERLEAVED: spec.order === "interleaved" },
     body(
-      { table, streams, firstStream, lead, count, parts, length, out },
+      { table, streams, firstStream, lead, count, parts, firstPart, length, used, guarded, out },
       gpu,
       { start, draw, DRAW, INTERLEAVED },
     ): undefined {
       const item = gpu.globalId();
       const stream = INTERLEAVED ? item % streams : (item / parts) | 0;
-      const part = INTERLEAVED ? (item / streams) | 0 : item % parts;
+      const part = firstPart + (INTERLEAVED ? (item / streams) | 0 : item % parts);
       let state = start({ table, stream: gpu.u32(firstStream + stream), part: gpu.u32(part) });
       const step = INTERLEAVED ? streams : 1;
       const first = part * length - lead;
       let at = INTERLEAVED ? first * streams + stream : stream * count + first;
-      const end = Math.min(first + length, count);
-      for (let i = first; i < end; i += DRAW) {
+      // The same trips for all items, so that a CPU's vectors store without masks.
+      for (let k = 0; k < used; k += DRAW) {
         const { state: next, a, b, c, d } = draw({ state, table });
         state = next;
-        if (DRAW === 1 || i >= 0) out[at] = a;
-        if (DRAW > 1 && i + 1 >= 0 && i + 1 < count) out[at + step] = b;
-        if (DRAW > 2 && i + 2 >= 0 && i + 2 < count) out[at + 2 * step] = c;
-        if (DRAW > 2 && i + 3 >= 0 && i + 3 < count) out[at + 3 * step] = d;
+        const i = first + k;
+        if (!guarded || (i >= 0 && i < count)) out[at] = a;
+        if (DRAW > 1 && (!guarded || (i + 1 >= 0 && i + 1 < count))) out[at + step] = b;
+        if (DRAW > 2 && (!guarded || (i + 2 >= 0 && i + 2 < count))) out[at + 2 * step] = c;
+        if (DRAW > 2 && (!guarded || (i + 3 >= 0 && i + 3 < count))) out[at + 3 * step] = d;
         at += DRAW * step;
       }
     },

@@ -20,8 +20,18 @@ export interface Range {
 
 /** How a range is divided among work items. */
 interface Division {
-  readonly parts: number;
   readonly length: number;
+  /** Parts of `length` numbers of each stream, and numbers after them. */
+  readonly whole: number;
+  readonly rest: number;
+}
+
+/** What launches of one range differ in; see the kernels' parameters. */
+interface Launched {
+  readonly parts: number;
+  readonly firstPart: number;
+  readonly used: number;
+  readonly guarded: boolean;
 }
 
 const MAX_NUMBERS = 2 ** 30;
@@ -78,8 +88,8 @@ export class RandomGenerator implements Disposable {
   /** @throws PrecisionError (not offered by the device) */
   static async create(device: Device, spec: RandomSpec): Promise<RandomGenerator> {
     const { precision } = spec;
-    // Words are the same in every precision.
-    const offered = spec.distribution === "bits" ? device.precisions[0] : await offeredPrecision(device, precision);
+    // Words are the same in every precision; f32 has the most SIMD lanes.
+    const offered = spec.distribution === "bits" ? "f32" : await offeredPrecision(device, precision);
     if (spec.distribution !== "bits" && offered !== precision)
       throw new PrecisionError(
         `random: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
@@ -88,7 +98,7 @@ export class RandomGenerator implements Disposable {
     const program = isTiled(device, spec) ? tiledKernel(spec, source) : directKernel(spec, source);
     // Without contraction normal numbers have the same bits as on the CPU; elsewhere there is nothing to contract.
     const fma = device.backend === "webgpu" ? "contract" : "exact";
-    const compiled = await device.compile(program, { precision: offered, fma });
+    const compiled = await device.compile(program, { precision: offered, fma, vectors: 2 });
     const rows = spec.generator === "sobol" ? await directions(spec.firstStream + spec.streams) : undefined;
     return new RandomGenerator(device, spec, source, compiled, rows);
   }
@@ -110,13 +120,16 @@ export class RandomGenerator implements Disposable {
     const offset = this.#checked(buffer, range);
     if (count === 0) return;
     const lead = Number(offset % BigInt(this.#source.group));
-    const division = this.#divide(count + lead);
-    const { parts, length } = division;
+    const division = this.#divide(lead + count);
     this.#load(offset - BigInt(lead), division);
+    const { length } = division;
     const first = generator === "sobol" ? firstStream : 0;
-    const args = { table: this.#table!, streams, firstStream: first, lead, count, parts, length, out: buffer };
-    const size = this.#isTiled ? { groups: (streams * parts) / GROUP } : { items: streams * parts };
-    device.launch(this.#kernel, args, size);
+    const shared = { table: this.#table!, streams, firstStream: first, lead, count, length, out: buffer };
+    for (const launched of this.#launches(division, lead)) {
+      const { parts } = launched;
+      const size = this.#isTiled ? { groups: (streams * parts) / GROUP } : { items: streams * parts };
+      device.launch(this.#kernel, { ...shared, ...launched }, size);
+    }
   }
 
   /**
@@ -164,10 +177,21 @@ export class RandomGenerator implements Disposable {
   #divide(numbers: number): Division {
     const { streams } = this.spec;
     const wanted = Math.max(1, Math.ceil((OVERSUBSCRIBED * this.device.parallelism) / streams));
-    const least = isGpu(this.device) ? MIN_LENGTH.gpu : MIN_LENGTH.cpu;
-    const length = roundUp(Math.max(least, Math.ceil(numbers / wanted)), TILE);
-    const parts = Math.ceil(numbers / length);
-    return { length, parts: this.#isTiled ? roundUp(parts, GROUP) : parts };
+    const minLength = isGpu(this.device) ? MIN_LENGTH.gpu : MIN_LENGTH.cpu;
+    if (this.#isTiled) {
+      const length = roundUp(Math.max(minLength, Math.ceil(numbers / wanted)), TILE);
+      return { length, whole: roundUp(Math.ceil(numbers / length), GROUP), rest: 0 };
+    }
+    const length = Math.max(minLength, TILE * Math.floor(numbers / wanted / TILE));
+    const whole = Math.floor(numbers / length);
+    return { length, whole, rest: numbers - whole * length };
+  }
+
+  /** The parts that are whole, then the rest. */
+  #launches({ length, whole, rest }: Division, lead: number): readonly Launched[] {
+    const parts = { parts: whole, firstPart: 0, used: length, guarded: lead > 0 };
+    const last = { parts: 1, firstPart: whole, used: rest, guarded: true };
+    return [...(whole > 0 ? [parts] : []), ...(rest > 0 ? [last] : [])];
   }
 
   /** Writes the table by which the items find their starts. */
@@ -189,10 +213,11 @@ export class RandomGenerator implements Disposable {
     });
   }
 
-  #jumps(first: bigint, { parts, length }: Division): Uint32Array {
+  #jumps(first: bigint, { whole, rest, length }: Division): Uint32Array {
     const { spec } = this;
     const { steps, group } = this.#source;
     const jumps = GENERATORS[spec.generator].jumps!;
+    const parts = whole + (rest > 0 ? 1 : 0);
     const stepsOf = (numbers: bigint): bigint => (numbers / BigInt(group)) * BigInt(steps);
     const block = blockSteps(spec);
     const streams = { spacing: block, count: spec.streams };

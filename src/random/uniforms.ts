@@ -1,6 +1,7 @@
 /**
  * Uniform and normal numbers from random words, as kernel functions. Uniforms lie strictly between 0 and 1 and are
- * exact in the precision they are for, so that they are the same bits on every device.
+ * exact in the precision they are for, so that they are the same bits on every device. Words become reals as i32, less
+ * 2³¹ where they need their highest bit: SIMD instructions convert i32 only.
  */
 import { fn, real, u32 } from "../kernel/index.ts";
 import { M1 } from "./generators/mrg32k3a.ts";
@@ -17,7 +18,7 @@ import { M1 } from "./generators/mrg32k3a.ts";
 export const uniform24 = fn({
   name: "uniform24",
   params: [u32],
-  body: ([word], gpu) => gpu.real(((word >>> 8) | 1) >>> 0) * 2 ** -24,
+  body: ([word], gpu) => gpu.real((word >>> 8) | 1) * 2 ** -24,
 });
 
 /**
@@ -32,7 +33,7 @@ export const uniform24 = fn({
 export const uniform32 = fn({
   name: "uniform32",
   params: [u32],
-  body: ([word], gpu) => (gpu.real(word) + 0.5) * 2 ** -32,
+  body: ([word], gpu) => (gpu.real(word ^ 0x80000000) + 2147483648.5) * 2 ** -32,
 });
 
 /**
@@ -49,7 +50,7 @@ export const uniform32 = fn({
 export const uniform53 = fn({
   name: "uniform53",
   params: [u32, u32],
-  body: ([high, low], gpu) => gpu.real(high >>> 5) * 2 ** -27 + gpu.real(((low >>> 6) | 1) >>> 0) * 2 ** -53,
+  body: ([high, low], gpu) => gpu.real((high >>> 5) | 0) * 2 ** -27 + gpu.real((low >>> 6) | 1) * 2 ** -53,
 });
 
 /**
@@ -66,7 +67,7 @@ export const uniform53 = fn({
 export const uniform48 = fn({
   name: "uniform48",
   params: [u32, u32],
-  body: ([high, low], gpu) => gpu.real(high) * 2 ** -16 + (gpu.real(low) + 0.5) * 2 ** -48,
+  body: ([high, low], gpu) => gpu.real(high | 0) * 2 ** -16 + (gpu.real(low ^ 0x80000000) + 2147483648.5) * 2 ** -48,
 });
 
 /**
@@ -82,7 +83,7 @@ export const mrg32k3aUniform = fn({
   name: "mrg32k3aUniform",
   params: [u32],
   env: { M1 },
-  body: ([z], gpu, { M1 }) => gpu.real(z) / (M1 + 1),
+  body: ([z], gpu, { M1 }) => (gpu.real(z ^ 0x80000000) + 2147483648) / (M1 + 1),
 });
 
 /**
@@ -120,11 +121,11 @@ export const normal32 = fn({
   name: "normal32",
   params: [u32],
   body([word], gpu) {
-    if (gpu.precision !== "f32") return gpu.inverseNormalCdf((gpu.real(word) + 0.5) * 2 ** -32);
+    if (gpu.precision !== "f32") return gpu.inverseNormalCdf((gpu.real(word ^ 0x80000000) + 2147483648.5) * 2 ** -32);
     // Below 2²³ the half fits beside the word; above, the lower bits do not fit, and one half of a unit centres them.
     const tail = word < 0x80000000 ? word : ~word >>> 0;
-    const small = gpu.real(((tail << 1) | 1) >>> 0) * 2 ** -33;
-    const large = gpu.real(((tail >>> 7) | 1) >>> 0) * 2 ** -25;
+    const small = gpu.real((tail << 1) | 1) * 2 ** -33;
+    const large = gpu.real((tail >>> 7) | 1) * 2 ** -25;
     const x = gpu.inverseNormalCdf(tail < 0x800000 ? small : large);
     return word < 0x80000000 ? x : -x;
   },
