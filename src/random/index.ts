@@ -27,4 +27,22 @@ export {
   streamTable,
   type StreamSettings,
 } from "./random-generator.ts";
-export { owenScramble, sobolNext, sobolScrambled, sobolStart, SobolState } from "./sobol/sobol.ts";
+export {
+  owenScramble,
+  sobolNext,
+  sobolScrambled,
+  sobolStart,
+  SobolState,
+  sobolTable,
+  type SobolTableOptions,
+} from "./sobol/sobol.ts";
+export { CorrelatedNormals, type CorrelatedSettings } from "./correlated.ts";
+export {
+  Bridge,
+  type BridgeArguments,
+  bridgePath,
+  type BridgePlan,
+  bridgePlan,
+  type BridgeSettings,
+  BrownianBridge,
+} from "./brownian-bridge.ts";

@@ -236,7 +236,9 @@ function checkedState(generator: GeneratorName, words: readonly number[]): numbe
   });
   const wrong = words.findIndex((word, k) => !Number.isInteger(word) || word < 0 || word >= bounds[k]);
   if (words.length !== length)
-    throw new SpecError(`randomSpec: seed: got ${words.length} words, expected the ${length} of a state of ${generator}`);
+    throw new SpecError(
+      `randomSpec: seed: got ${words.length} words, expected the ${length} of a state of ${generator}`,
+    );
   if (wrong >= 0)
     throw new SpecError(
       `randomSpec: seed[${wrong}]: got ${words[wrong]}, expected a whole number from 0 to ${bounds[wrong] - 1}`,

@@ -65,15 +65,15 @@ export const drand48Table: TableFunctions<State> = {
   load: fn({
     name: "drand48Load",
     params: { table: read(u32), at: i32 },
-    body: ({ table, at }): State => ({ low: table[at]!, high: table[at + 1]! }),
+    body: ({ table, at }): State => ({ low: table[at], high: table[at + 1] }),
   }),
   jump: fn({
     name: "drand48Jump",
     params: { state: Drand48State, table: read(u32), at: i32 },
     env: { affine },
     body({ state, table, at }, _gpu, { affine }): State {
-      const a = { low: table[at]!, high: table[at + 1]! };
-      return affine({ state, a, c: { low: table[at + 2]!, high: table[at + 3]! } });
+      const a = { low: table[at], high: table[at + 1] };
+      return affine({ state, a, c: { low: table[at + 2], high: table[at + 3] } });
     },
   }),
 };

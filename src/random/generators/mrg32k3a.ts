@@ -113,9 +113,9 @@ const rowTimes = (name: string, reduce: Reduce) =>
     params: [read(u32), i32, u32, u32, u32],
     env: { reduce },
     body([table, at, x, y, z], gpu, { reduce }) {
-      const first = reduce(gpu.mulHigh(table[at]!, x), Math.imul(table[at]!, x) >>> 0);
-      const second = reduce(gpu.mulHigh(table[at + 1]!, y), Math.imul(table[at + 1]!, y) >>> 0);
-      const third = reduce(gpu.mulHigh(table[at + 2]!, z), Math.imul(table[at + 2]!, z) >>> 0);
+      const first = reduce(gpu.mulHigh(table[at], x), Math.imul(table[at], x) >>> 0);
+      const second = reduce(gpu.mulHigh(table[at + 1], y), Math.imul(table[at + 1], y) >>> 0);
+      const third = reduce(gpu.mulHigh(table[at + 2], z), Math.imul(table[at + 2], z) >>> 0);
       const two = (first + second) >>> 0;
       const sum = (two + third) >>> 0;
       return reduce(gpu.u32(two < first ? 1 : 0) + gpu.u32(sum < two ? 1 : 0), sum);
@@ -129,12 +129,12 @@ export const mrg32k3aTable: TableFunctions<State> = {
     name: "mrg32k3aLoad",
     params: { table: read(u32), at: i32 },
     body: ({ table, at }): State => ({
-      x0: table[at]!,
-      x1: table[at + 1]!,
-      x2: table[at + 2]!,
-      y0: table[at + 3]!,
-      y1: table[at + 4]!,
-      y2: table[at + 5]!,
+      x0: table[at],
+      x1: table[at + 1],
+      x2: table[at + 2],
+      y0: table[at + 3],
+      y1: table[at + 4],
+      y2: table[at + 5],
     }),
   }),
   jump: fn({

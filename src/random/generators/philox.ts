@@ -96,12 +96,12 @@ export const philoxTable: TableFunctions<State> = {
     name: "philoxLoad",
     params: { table: read(u32), at: i32 },
     body: ({ table, at }): State => ({
-      x: table[at]!,
-      y: table[at + 1]!,
-      z: table[at + 2]!,
-      w: table[at + 3]!,
-      k0: table[at + 4]!,
-      k1: table[at + 5]!,
+      x: table[at],
+      y: table[at + 1],
+      z: table[at + 2],
+      w: table[at + 3],
+      k0: table[at + 4],
+      k1: table[at + 5],
     }),
   }),
   jump: fn({
@@ -109,7 +109,7 @@ export const philoxTable: TableFunctions<State> = {
     params: { state: PhiloxState, table: read(u32), at: i32 },
     env: { add },
     body({ state, table, at }, _gpu, { add }): State {
-      return add({ state, by: { x: table[at]!, y: table[at + 1]!, z: table[at + 2]!, w: table[at + 3]! } });
+      return add({ state, by: { x: table[at], y: table[at + 1], z: table[at + 2], w: table[at + 3] } });
     },
   }),
 };

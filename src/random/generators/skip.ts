@@ -31,8 +31,8 @@ export function startOf<S extends StateFields>(
       let state = load({ table, at: HEADER });
       let at = HEADER + STATE;
       let rest = stream;
-      const streamDigits = gpu.i32(table[0]!);
-      const digits = gpu.i32(table[1]!);
+      const streamDigits = gpu.i32(table[0]);
+      const digits = gpu.i32(table[1]);
       for (let i = 0; i < digits; i++) {
         if (i === streamDigits) rest = part;
         const digit = rest & ENTRIES;

@@ -68,12 +68,12 @@ export const xorwowTable: TableFunctions<State> = {
     name: "xorwowLoad",
     params: { table: read(u32), at: i32 },
     body: ({ table, at }): State => ({
-      x: table[at]!,
-      y: table[at + 1]!,
-      z: table[at + 2]!,
-      w: table[at + 3]!,
-      v: table[at + 4]!,
-      d: table[at + 5]!,
+      x: table[at],
+      y: table[at + 1],
+      z: table[at + 2],
+      w: table[at + 3],
+      v: table[at + 4],
+      d: table[at + 5],
     }),
   }),
   // By Horner's scheme, from the highest power. Cost: 160 steps of 18 operations.
@@ -85,7 +85,7 @@ export const xorwowTable: TableFunctions<State> = {
       let sum = { x: gpu.u32(0), y: gpu.u32(0), z: gpu.u32(0), w: gpu.u32(0), v: gpu.u32(0), d: gpu.u32(0) };
       for (let i = 159; i >= 0; i--) {
         const { x, y, z, w, v } = shift({ state: sum });
-        const mask = -((table[at + (i >> 5)]! >>> (i & 31)) & 1);
+        const mask = -((table[at + (i >> 5)] >>> (i & 31)) & 1);
         sum = {
           x: (x ^ (state.x & mask)) >>> 0,
           y: (y ^ (state.y & mask)) >>> 0,
@@ -96,7 +96,7 @@ export const xorwowTable: TableFunctions<State> = {
         };
       }
       const { x, y, z, w, v } = sum;
-      return { x, y, z, w, v, d: (state.d + table[at + 5]!) >>> 0 };
+      return { x, y, z, w, v, d: (state.d + table[at + 5]) >>> 0 };
     },
   }),
 };
@@ -146,9 +146,7 @@ export const xorwowJumps: Jumps<Jump> = {
 };
 
 /** Marsaglia's state x, y, z, w, v, d, as a seed of `randomNumbers`: his sequence, where a number gives cuRAND's. */
-export const MARSAGLIA_XORWOW = Object.freeze([
-  123456789, 362436069, 521288629, 88675123, 5783321, 6615241,
-] as const);
+export const MARSAGLIA_XORWOW = Object.freeze([123456789, 362436069, 521288629, 88675123, 5783321, 6615241] as const);
 
 /**
  * The state of cuRAND's `curand_init(seed, 0, 0)`, from a seed of 64 bits.

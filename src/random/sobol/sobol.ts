@@ -2,10 +2,11 @@
  * Sobol' points in the order of the Gray code: coordinate d of point n is the ⊕ of the direction numbers V[k] over the
  * bits k of n ⊕ (n >> 1), as an integer over 2³². The next point takes one ⊕ more.
  */
+import { SpecError } from "../../errors.ts";
 import { fn, i32, read, record, u32, type ValueOf } from "../../kernel/index.ts";
 import { philox4x32 } from "../generators/philox.ts";
 import { wordsOf } from "../generators/words.ts";
-import { SOBOL_BITS } from "./directions.ts";
+import { directions, MAX_DIMENSIONS, SOBOL_BITS } from "./directions.ts";
 
 /** A coordinate of a point: `word` over 2³², the point's index, and where the dimension's row is in the table. */
 export const SobolState = record({ word: u32, index: u32, row: i32 });
@@ -27,7 +28,7 @@ const ROW = 1 + SOBOL_BITS;
  * @example
  * import { sobolStart, sobolTable } from "feynkac/random";
  *
- * const table = await sobolTable({ dimensions: 2, offset: 1, partLength: 1, seed: 0n });
+ * const table = await sobolTable({ dimensions: 2, offset: 1 });
  * console.log(sobolStart({ table, stream: 1, part: 1 }).word / 2 ** 32); // 0.25
  */
 export const sobolStart = fn({
@@ -35,13 +36,13 @@ export const sobolStart = fn({
   params: { table: read(u32), stream: u32, part: u32 },
   env: { HEADER, ROW },
   body({ table, stream, part }, gpu, { HEADER, ROW }): State {
-    const index = (table[0]! + (Math.imul(part, table[1]!) >>> 0)) >>> 0;
+    const index = (table[0] + (Math.imul(part, table[1]) >>> 0)) >>> 0;
     const row = HEADER + gpu.i32(stream) * ROW;
     const gray = index ^ (index >>> 1);
     let word = gpu.u32(0);
     for (let k = 0; k < 32; k++) {
       const mask = -((gray >>> k) & 1);
-      word = (word ^ (table[row + 1 + k]! & mask)) >>> 0;
+      word = (word ^ (table[row + 1 + k] & mask)) >>> 0;
     }
     return { word, index, row };
   },
@@ -55,7 +56,7 @@ export const sobolStart = fn({
  * @example
  * import { sobolNext, sobolStart, sobolTable } from "feynkac/random";
  *
- * const table = await sobolTable({ dimensions: 1, offset: 0, partLength: 1, seed: 0n });
+ * const table = await sobolTable({ dimensions: 1 });
  * const state = sobolStart({ table, stream: 0, part: 0 });
  * console.log(sobolNext({ state, table }).word / 2 ** 32); // 0.5
  */
@@ -66,7 +67,7 @@ export const sobolNext = fn({
     const next = (index + 1) >>> 0;
     // The highest bit that an increment changes is where the Gray codes differ.
     const bit = 31 - Math.clz32(index ^ next);
-    return { word: (word ^ table[row + 1 + bit]!) >>> 0, index: next, row };
+    return { word: (word ^ table[row + 1 + bit]) >>> 0, index: next, row };
   },
 });
 
@@ -124,7 +125,7 @@ export const owenScramble = fn({
  * @example
  * import { sobolScrambled, sobolStart, sobolTable } from "feynkac/random";
  *
- * const table = await sobolTable({ dimensions: 1, offset: 0, partLength: 1, seed: 42n });
+ * const table = await sobolTable({ dimensions: 1, seed: 42 });
  * const state = sobolStart({ table, stream: 0, part: 0 });
  * console.log(sobolScrambled({ state, table }) > 0); // true
  */
@@ -132,11 +133,11 @@ export const sobolScrambled = fn({
   name: "sobolScrambled",
   params: { state: SobolState, table: read(u32) },
   env: { owenScramble },
-  body: ({ state: { word, row }, table }, _gpu, { owenScramble }) => owenScramble(word, table[row]!),
+  body: ({ state: { word, row }, table }, _gpu, { owenScramble }) => owenScramble(word, table[row]),
 });
 
 /** What a table of Sobol' points is made from. */
-export interface SobolTableOptions {
+export interface SobolPoints {
   /** Direction numbers, 32 of each dimension. */
   readonly rows: Uint32Array;
   /** The first point's index. */
@@ -148,7 +149,7 @@ export interface SobolTableOptions {
 }
 
 /** The table that `sobolStart` and `sobolNext` read. A dimension's seed is a word of Philox: key seed, counter d. */
-export function sobolTableOf({ rows, offset, partLength, seed }: SobolTableOptions): Uint32Array {
+export function sobolTableOf({ rows, offset, partLength, seed }: SobolPoints): Uint32Array {
   const dimensions = rows.length / SOBOL_BITS;
   const table = new Uint32Array(HEADER + dimensions * ROW);
   table.set([offset, partLength]);
@@ -158,4 +159,42 @@ export function sobolTableOf({ rows, offset, partLength, seed }: SobolTableOptio
     table.set(rows.subarray(d * SOBOL_BITS, (d + 1) * SOBOL_BITS), HEADER + d * ROW + 1);
   }
   return table;
+}
+
+/** What `sobolTable` takes. */
+export interface SobolTableOptions {
+  /** From 1 to 21,201. */
+  readonly dimensions: number;
+  /** The index of part 0's first point, 0 by default. */
+  readonly offset?: number;
+  /** Points from one part's start to the next, 1 by default. */
+  readonly partLength?: number;
+  /** Of the scrambling, 0 by default. */
+  readonly seed?: number | bigint;
+}
+
+/**
+ * The table by which work items of your own kernels make Sobol' points: write it to a buffer of u32, and pass it as
+ * `read(u32)` to `sobolStart`, `sobolNext` and `sobolScrambled`. 132 bytes per dimension.
+ *
+ * @param options dimensions, where points begin, and the seed of the scrambling.
+ * @throws SpecError for more dimensions than there are direction numbers, or an index beyond 32 bits.
+ * @example
+ * import { sobolTable } from "feynkac/random";
+ *
+ * console.log((await sobolTable({ dimensions: 3 })).length); // 101
+ */
+export async function sobolTable(options: SobolTableOptions): Promise<Uint32Array> {
+  const { dimensions, offset = 0, partLength = 1, seed = 0 } = options;
+  const isWhole = (value: number, least: number, max: number): boolean =>
+    Number.isInteger(value) && value >= least && value <= max;
+  if (!isWhole(dimensions, 1, MAX_DIMENSIONS))
+    throw new SpecError(`sobolTable: dimensions: got ${dimensions}, expected a whole number from 1 to 21,201`);
+  if (!isWhole(offset, 0, 2 ** 32 - 1))
+    throw new SpecError(`sobolTable: offset: got ${offset}, expected a whole number below 2³², the last point's index`);
+  if (!isWhole(partLength, 1, 2 ** 32 - 1))
+    throw new SpecError(`sobolTable: partLength: got ${partLength}, expected a whole number from 1 to 2³² − 1`);
+  if (typeof seed === "number" ? !Number.isSafeInteger(seed) || seed < 0 : seed < 0n || seed >= 1n << 64n)
+    throw new SpecError(`sobolTable: seed: got ${seed}, expected a whole number from 0 to 2⁵³, or a bigint below 2⁶⁴`);
+  return sobolTableOf({ rows: await directions(dimensions), offset, partLength, seed: BigInt(seed) });
 }
