@@ -3,6 +3,7 @@ import { isGpu, offeredPrecision, type CompiledKernel, type Device, type DeviceB
 import { DisposedError, PrecisionError, ShapeError, SpecError } from "../errors.ts";
 import { hostReal } from "../kernel/index.ts";
 import { type Source, sourceOf } from "./draws.ts";
+import type { Jumps } from "./generators/generator.ts";
 import { jumpEntries, jumpOf, tableOf } from "./generators/skip.ts";
 import { fromWords } from "./generators/words.ts";
 import { directKernel, GROUP, type NumbersKernel, tiledKernel, TILE } from "./kernels.ts";
@@ -293,13 +294,20 @@ export type StreamSettings = Pick<RandomSettings, "seed" | "streams" | "firstStr
  */
 export function streamTable(settings: StreamSettings): Uint32Array {
   const spec = randomSpec(settings);
-  const jumps = GENERATORS[spec.generator].jumps!;
+  const jumps = jumpsOf("streamTable", spec.generator);
   const offset = whole("offset", settings.offset ?? 0, MAX_OFFSET, "give the steps to skip");
   const block = blockSteps(spec);
   const streams = { spacing: block, count: spec.streams };
   const parts = { spacing: 0n, count: 1 };
   const state = jumps.apply(jumpOf(jumps, BigInt(spec.firstStream) * block + offset), spec.state);
   return tableOf(state, jumpEntries(jumps, streams, parts), streams, parts);
+}
+
+function jumpsOf(who: string, generator: RandomSpec["generator"]): Jumps<unknown> {
+  const { jumps } = GENERATORS[generator];
+  if (jumps === undefined)
+    throw new SpecError(`${who}: generator: got "${generator}", which has points and no steps; use sobolTable`);
+  return jumps;
 }
 
 /**
@@ -321,7 +329,7 @@ export function skipAhead(
   state: readonly number[],
   steps: number | bigint,
 ): readonly number[] {
-  const jumps = GENERATORS[generator].jumps!;
+  const jumps = jumpsOf("skipAhead", generator);
   const { state: checked } = randomSpec({ generator, seed: state });
   if (typeof steps === "number" && !Number.isSafeInteger(steps))
     throw new SpecError(`skipAhead: steps: got ${steps}, expected a whole number; a bigint may be larger than 2⁵³`);
