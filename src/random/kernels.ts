@@ -1,6 +1,6 @@
 /**
- * The bulk call's kernels. A stream of numbers is cut into parts of `length` numbers; a work item finds the state at its
- * part's start and goes on from there. Numbers depend on their place in the stream only, never on the item.
+ * The bulk call's kernels. A stream of numbers is cut into parts of `length` numbers; a work item finds the state at
+ * its part's start and goes on from there. Numbers depend on their place in the stream only, never on the item.
  *
  * Bytes: each number is written once, nothing is read but the table (a few KB).
  */
@@ -73,8 +73,8 @@ export function directKernel(spec: RandomSpec, { start, draw, group }: Source): 
 }
 
 /**
- * By stream on a GPU: each item of a workgroup makes TILE numbers of its part, then all write them, TILE neighbours side
- * by side. Launched in `groups` of which each stream has parts / GROUP, with parts a multiple of GROUP.
+ * By stream on a GPU: each item of a workgroup makes TILE numbers of its part, then all write them, TILE neighbours
+ * side by side. Launched in `groups` of which each stream has parts / GROUP, with parts a multiple of GROUP.
  */
 export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): NumbersKernel {
   const isBits = spec.distribution === "bits";

@@ -94,7 +94,7 @@ export const mrg32k3aUniform = fn({
  * @example
  * import { mrg32k3aUniform53 } from "feynkac/random";
  *
- * console.log(mrg32k3aUniform53(545508589, 1368065410)); // 0.12701114103244695
+ * console.log(mrg32k3aUniform53(545508589, 1368065410)); // 0.12701114103229952
  */
 export const mrg32k3aUniform53 = fn({
   name: "mrg32k3aUniform53",
@@ -115,7 +115,7 @@ export const mrg32k3aUniform53 = fn({
  * @example
  * import { normal32 } from "feynkac/random";
  *
- * console.log(normal32(0).toFixed(4), normal32(0xffffffff).toFixed(4)); // -6.3379 6.3379
+ * console.log(normal32(0).toFixed(4), normal32(0xffffffff).toFixed(4)); // -6.3380 6.3380
  */
 export const normal32 = fn({
   name: "normal32",

@@ -1,4 +1,4 @@
-/** Every generator passes the battery, in one stream and across streams; planted bad ones fail it, each test for one. */
+/** Every generator passes the battery, in one stream and across streams; each test of it finds a planted bad one. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { randomNumbers } from "../../src/random/index.ts";
@@ -24,8 +24,10 @@ describe.each(["drand48", "mrg32k3a", "xorwow", "philox"] as const)("%s", (gener
     ["4,096 streams, interleaved", { streams: 4096, order: "interleaved", count: COUNT / 4096 }],
     ["far away", { count: COUNT, offset: 10n ** 12n }],
   ] as const)("%s", async (_, range) => {
-    for (const [name, z] of Object.entries(scores(await words({ generator, ...range }))))
-      expect(Math.abs(z), name).toBeLessThan(PASSES);
+    const failed = Object.entries(scores(await words({ generator, ...range }))).filter(
+      ([, z]) => !(Math.abs(z) < PASSES),
+    );
+    expect(failed).toEqual([]);
   });
 });
 

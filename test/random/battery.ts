@@ -52,7 +52,7 @@ const gap: Test = (words) => {
   return chiSquare(counts, (bin) => (bin < longest ? p * (1 - p) ** bin : (1 - p) ** longest));
 };
 
-/** Of 4,096 birthdays in a year of 2³² days, equal spacings are about Poisson distributed with mean 4,096³/(4·2³²) = 4. */
+/** Of 4,096 birthdays in 2³² days, equal spacings are about Poisson distributed with mean 4,096³/(4·2³²) = 4. */
 const birthdaySpacings: Test = (words) => {
   const birthdays = 4096;
   const years = Math.floor(words.length / birthdays);

@@ -1,5 +1,5 @@
 /** The bulk call's kernels: every generator's words and uniforms are the same bits everywhere. */
-import { type Kernel, type Precision } from "../../../src/kernel/index.ts";
+import type { Precision } from "../../../src/kernel/index.ts";
 import { sourceOf } from "../../../src/random/draws.ts";
 import { jumpEntries, tableOf } from "../../../src/random/generators/skip.ts";
 import { directKernel, GROUP, TILE, tiledKernel } from "../../../src/random/kernels.ts";
@@ -11,7 +11,7 @@ import type { ConformanceCase, Tolerance } from "../case.ts";
 const STREAMS = 3;
 const LENGTH = TILE;
 
-/** Direction numbers of three dimensions, so that nothing has to be loaded: those of van der Corput and two of Sobol'. */
+/** Direction numbers of three dimensions, so that nothing has to be loaded. */
 const ROWS = Uint32Array.from(
   [1, 3, 7].flatMap((polynomial) => {
     const v: number[] = [];
@@ -48,7 +48,7 @@ function randomCase(settings: Omit<RandomSettings, "seed">, options: Options): C
   const size = { streams: STREAMS, firstStream: 0, lead: 0, count, parts, firstPart: 0, length: LENGTH, used: LENGTH };
   return {
     name: `random numbers: ${generator}, ${distribution} ${spec.bits}${tiled ? ", in tiles" : ""}`,
-    kernel: (tiled ? tiledKernel(spec, source) : directKernel(spec, source)) as unknown as Kernel,
+    kernel: tiled ? tiledKernel(spec, source) : directKernel(spec, source),
     size: tiled ? { groups: (STREAMS * parts) / GROUP } : { items: STREAMS * parts },
     args: ({ zeros }) => {
       const out = distribution === "bits" ? new Uint32Array(STREAMS * count) : zeros(STREAMS * count);
