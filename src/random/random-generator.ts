@@ -41,8 +41,11 @@ const MAX_OFFSET = (1n << 191n) - 1n;
 const MAX_POINTS = 2n ** 32n;
 /** A part is long enough that finding its start does not count. */
 const MIN_LENGTH = { cpu: 1024, gpu: 64 } as const;
-/** Parts for each work item that fills the device. */
-const OVERSUBSCRIBED = 2;
+/**
+ * Parts for each work item that fills the device. A CPU's threads need some more to end together; a GPU writes at full
+ * speed when it is half full, and each part costs a jump.
+ */
+const PARTS = { cpu: 2, gpu: 0.5 } as const;
 
 /**
  * Random numbers in bulk: fills buffers on its device with the numbers of a specification.
@@ -177,8 +180,9 @@ export class RandomGenerator implements Disposable {
 
   #divide(numbers: number): Division {
     const { streams } = this.spec;
-    const wanted = Math.max(1, Math.ceil((OVERSUBSCRIBED * this.device.parallelism) / streams));
-    const minLength = isGpu(this.device) ? MIN_LENGTH.gpu : MIN_LENGTH.cpu;
+    const kind = isGpu(this.device) ? "gpu" : "cpu";
+    const wanted = Math.max(1, Math.ceil((PARTS[kind] * this.device.parallelism) / streams));
+    const minLength = MIN_LENGTH[kind];
     if (this.#isTiled) {
       const length = roundUp(Math.max(minLength, Math.ceil(numbers / wanted)), TILE);
       return { length, whole: roundUp(Math.ceil(numbers / length), GROUP), rest: 0 };
