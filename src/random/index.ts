@@ -20,12 +20,16 @@ export {
 } from "./uniforms.ts";
 export { type GeneratorName, type RandomSettings, type RandomSpec, randomSpec } from "./spec.ts";
 export {
+  type DoubleSettings,
   RandomGenerator,
   randomNumbers,
   type Range,
+  type RealSettings,
+  type SingleSettings,
   skipAhead,
   streamTable,
   type StreamSettings,
+  type WordSettings,
 } from "./random-generator.ts";
 export {
   owenScramble,

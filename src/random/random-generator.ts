@@ -252,6 +252,15 @@ function checkCount(count: number, streams: number): void {
     );
 }
 
+/** Settings of `randomNumbers` that give words of 32 bits. */
+export type WordSettings = RandomSettings & Range & { readonly distribution: "bits" };
+/** Settings of `randomNumbers` that give reals, in any precision. */
+export type RealSettings = RandomSettings & Range & { readonly distribution?: "uniform" | "normal" };
+/** Settings of `randomNumbers` that give f32. */
+export type SingleSettings = RealSettings & { readonly precision: "f32" };
+/** Settings of `randomNumbers` that give f64. */
+export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x2" };
+
 /**
  * Random numbers on the host, in one call: compiles, fills a buffer and reads it.
  *
@@ -267,6 +276,13 @@ function checkCount(count: number, streams: number): void {
  * const spec = { generator: "xorwow", seed: 1234, distribution: "bits", streams: 3, order: "interleaved" } as const;
  * console.log((await randomNumbers(device, { ...spec, count: 1 })).join(" ")); // 624778773 3522650202 2363946744
  */
+export function randomNumbers(device: Device, settings: WordSettings): Promise<Uint32Array>;
+export function randomNumbers(device: Device, settings: SingleSettings): Promise<Float32Array>;
+export function randomNumbers(device: Device, settings: DoubleSettings): Promise<Float64Array>;
+export function randomNumbers(
+  device: Device,
+  settings: RandomSettings & Range,
+): Promise<Float64Array | Float32Array | Uint32Array>;
 export async function randomNumbers(
   device: Device,
   settings: RandomSettings & Range,
