@@ -1,6 +1,7 @@
 /** Jumps equal steps, for every generator; streams are blocks; the polynomial of XORWOW is what its recurrence has. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { M1, M2, reduce1, reduce2, reduceSmall1 } from "../../src/random/generators/mrg32k3a.ts";
 import { XORWOW_POLYNOMIAL } from "../../src/random/generators/xorwow.ts";
 import {
   drand48Start,
@@ -97,3 +98,40 @@ function shortestRegister(bits: readonly number[]): { readonly length: number; r
   }
   return { length, connection };
 }
+
+test("products modulo m₁ and m₂ from words of 32 bits are exact, at the ends too", () => {
+  const ends = [
+    0,
+    1,
+    2,
+    208,
+    209,
+    22_852,
+    22_853,
+    0x7fffffff,
+    0x80000000,
+    M2 - 1,
+    M2,
+    M1 - 1,
+    M1,
+    0xfffffffe,
+    0xffffffff,
+  ];
+  const word = fc.oneof(fc.constantFrom(...ends), fc.integer({ min: 0, max: 0xffffffff }));
+  const remainder = (high: number, low: number, m: number): number =>
+    Number(((BigInt(high) << 32n) | BigInt(low)) % BigInt(m));
+  fc.assert(
+    fc.property(word, word, (high, low) => {
+      expect(reduce1(high, low)).toBe(remainder(high, low, M1));
+      expect(reduce2(high, low)).toBe(remainder(high, low, M2));
+      const small = high % Math.floor(2 ** 31 / 209);
+      expect(reduceSmall1(small, low)).toBe(remainder(small, low, M1));
+    }),
+    { numRuns: 5000, seed: 1 },
+  );
+  for (const high of ends)
+    for (const low of ends) {
+      expect(reduce1(high, low)).toBe(remainder(high, low, M1));
+      expect(reduce2(high, low)).toBe(remainder(high, low, M2));
+    }
+});

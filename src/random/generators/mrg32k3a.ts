@@ -35,8 +35,8 @@ const reducer = (name: string, c: number): Reduce =>
       return sum >= M ? sum - M : sum;
     },
   });
-const reduce1 = reducer("reduceM1", 2 ** 32 - M1);
-const reduce2 = reducer("reduceM2", 2 ** 32 - M2);
+export const reduce1 = reducer("reduceM1", 2 ** 32 - M1);
+export const reduce2 = reducer("reduceM2", 2 ** 32 - M2);
 
 /** The same if high·c is below 2³¹, so that one fold is enough. */
 const smallReducer = (name: string, c: number): Reduce =>
@@ -50,7 +50,7 @@ const smallReducer = (name: string, c: number): Reduce =>
       return sum >= M ? sum - M : sum;
     },
   });
-const reduceSmall1 = smallReducer("reduceSmallM1", 2 ** 32 - M1);
+export const reduceSmall1 = smallReducer("reduceSmallM1", 2 ** 32 - M1);
 
 /** (a·x + b·y) mod m, for a and b below 2²¹: the products' high words have no carry. */
 const combination = (name: string, reduce: Reduce, factors: { readonly A: number; readonly B: number }) =>
