@@ -3,12 +3,13 @@ import { explainBook, openDevice, parseBook, priceBook, solve } from "feynkac";
 import { affineDividends } from "feynkac/fdm";
 import { bool, fn, i32, kernel, read, real, record, u32, write } from "feynkac/kernel";
 import * as linalg from "feynkac/linalg";
+import * as random from "feynkac/random";
 
 /** @returns what each part gave, by name: a part that fails is its error's message */
 export async function cover(backend = "cpu") {
   const device = await openDevice({ backend });
   const results = {};
-  for (const [group, parts] of Object.entries({ ...books(), ...problems(), ...kernels(), ...algebra() }))
+  for (const [group, parts] of Object.entries({ ...books(), ...problems(), ...kernels(), ...algebra(), ...numbers() }))
     for (const [name, run] of Object.entries(parts))
       results[`${group}: ${name}`] = await Promise.resolve(run(device)).catch((error) => `failed: ${error.message}`);
   device[Symbol.dispose]();
@@ -402,6 +403,52 @@ async function launched(device, spec, scalars, arrays, size) {
     buffer[Symbol.dispose]();
   }
   return results;
+}
+
+// Random numbers
+
+function numbers() {
+  const range = { seed: 42, streams: 3, count: 101, offset: 5 };
+  const generators = ["drand48", "mrg32k3a", "xorwow", "philox", "sobol"];
+  const part = (generator, distribution) => async (device) => [
+    ...(await random.randomNumbers(device, { ...range, generator, distribution })),
+  ];
+  const covariance = [
+    [1, 0.6],
+    [0.6, 1],
+  ];
+  return {
+    random: {
+      exports: () => Object.keys(random).length,
+      ...Object.fromEntries(
+        generators.flatMap((name) =>
+          ["bits", "uniform", "normal"].map((kind) => [`${name} ${kind}`, part(name, kind)]),
+        ),
+      ),
+      boxMuller: async (device) => [
+        ...(await random.randomNumbers(device, {
+          ...range,
+          generator: "philox",
+          distribution: "normal",
+          method: "box-muller",
+        })),
+      ],
+      correlated: async (device) => {
+        const normals = await random.CorrelatedNormals.create(device, { generator: "xorwow", seed: 1, covariance });
+        const rows = [...(await normals.generate({ count: 9 }))];
+        normals[Symbol.dispose]();
+        return rows;
+      },
+      bridge: () => {
+        const path = new Float64Array(3);
+        const { places, weights } = random.bridgePlan([1, 2, 4]);
+        const normals = Float64Array.of(1, -1, 0.5);
+        random.bridgePath({ bridge: { steps: 3, places, weights }, normals, path, start: 0, stride: 1 });
+        return [...path];
+      },
+      skipAhead: () => random.skipAhead("xorwow", random.MARSAGLIA_XORWOW, 2n ** 67n),
+    },
+  };
 }
 
 // Linear algebra

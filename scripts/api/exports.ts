@@ -147,7 +147,7 @@ function parametersOf(node: Node): string[] {
 /** A function without its body; a class with its public members, without theirs. */
 function withoutBody(node: Member, code: string, kind: Kind): string {
   const bodyLength = ({ body, end }: Member): number => (body === undefined ? 0 : end - body.pos);
-  if (kind === "function") return `${cut(code, bodyLength(node))};`;
+  if (kind === "function") return cut(code, bodyLength(node)).replace(/;?$/, ";"); // an overload has one already
   if (kind !== "class") return code;
   const members = [...(node.members ?? [])].flatMap((member) => {
     const { comment, code: written } = splitComment(textOf(member));

@@ -7,6 +7,7 @@ import { conversionCases } from "./conversions.ts";
 import { functionCases } from "./functions.ts";
 import { integerCases } from "./integers.ts";
 import { libraryCases } from "./library.ts";
+import { randomCases } from "./random.ts";
 import { realCases } from "./reals.ts";
 import { recordCases } from "./records.ts";
 import { subgroupCases } from "./subgroups.ts";
@@ -24,4 +25,5 @@ export const cases: readonly ConformanceCase[] = [
   ...functionCases,
   ...recordCases,
   ...libraryCases,
+  ...randomCases,
 ];

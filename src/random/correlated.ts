@@ -1,0 +1,125 @@
+/** Correlated normal numbers: independent ones, times the Cholesky factor of their covariance. */
+import { type CompiledKernel, type Device, type DeviceBuffer, openDevice } from "../device/index.ts";
+import { ShapeError, SpecError } from "../errors.ts";
+import { i32, kernel, read, real, write } from "../kernel/index.ts";
+import { Cholesky, choleskySpec, DeviceArray } from "../linalg/index.ts";
+import { RandomGenerator, type Range } from "./random-generator.ts";
+import { type RandomSettings, randomSpec } from "./spec.ts";
+
+/** x ← L·x for each row x of [rows, size], in place: from the last number on, each needs only those before it. */
+const correlate = kernel({
+  name: "correlate",
+  params: { size: i32, factor: read(real), numbers: write(real) },
+  body({ size, factor, numbers }, gpu) {
+    const row = gpu.globalId() * size;
+    for (let i = size - 1; i >= 0; i--) {
+      let sum = factor[i * size] * numbers[row];
+      for (let j = 1; j <= i; j++) sum += factor[i * size + j] * numbers[row + j];
+      numbers[row + i] = sum;
+    }
+  },
+});
+
+/** What correlated normal numbers are made from. */
+export type CorrelatedSettings = Omit<RandomSettings, "distribution" | "streams" | "order"> & {
+  /** Symmetric and positive definite: a covariance, or a correlation matrix for unit variances. */
+  readonly covariance: readonly (readonly number[])[];
+};
+
+/**
+ * Correlated normal numbers in bulk, [count, d]: each row is L·z with L·Lᵀ the covariance and z independent standard
+ * normal numbers, number i of z from stream i of the generator (of sobol, from dimension i).
+ *
+ * L is computed in f64 on the CPU, and its product with z in a fixed order without contraction, so that rows are the
+ * same wherever z is. Cost: d²/2 products per row beside the normal numbers.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { CorrelatedNormals } from "feynkac/random";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const covariance = [[1, 0.6], [0.6, 1]];
+ * using normals = await CorrelatedNormals.create(device, { generator: "philox", seed: 42, covariance });
+ * const rows = await normals.generate({ count: 100_000 });
+ * let sum = 0;
+ * for (let k = 0; k < rows.length; k += 2) sum += rows[k]! * rows[k + 1]!;
+ * console.log((sum / 100_000).toFixed(1)); // 0.6
+ */
+export class CorrelatedNormals implements Disposable {
+  readonly #normals: RandomGenerator;
+  readonly #kernel: CompiledKernel<(typeof correlate)["params"]>;
+  readonly #factor: DeviceBuffer;
+
+  private constructor(normals: RandomGenerator, compiled: CompiledKernel, factor: DeviceBuffer) {
+    this.#normals = normals;
+    this.#kernel = compiled as CompiledKernel<(typeof correlate)["params"]>;
+    this.#factor = factor;
+  }
+
+  /**
+   * @throws SpecError | ShapeError (the covariance is not square) | NotPositiveDefiniteError (nearestCorrelation of
+   * feynkac/linalg gives the nearest matrix that is) | PrecisionError
+   */
+  static async create(device: Device, settings: CorrelatedSettings): Promise<CorrelatedNormals> {
+    const { covariance, ...rest } = settings;
+    const factor = await factorOf(covariance);
+    const spec = randomSpec({ ...rest, distribution: "normal", streams: covariance.length, order: "interleaved" });
+    const normals = await RandomGenerator.create(device, spec);
+    const fma = device.backend === "webgpu" ? "contract" : "exact";
+    const compiled = await device.compile(correlate, { precision: spec.precision, fma });
+    const buffer = device.createBuffer(normals.element, factor.length);
+    device.write(buffer, factor);
+    return new CorrelatedNormals(normals, compiled, buffer);
+  }
+
+  /**
+   * Records that the first count·d elements of `buffer` become the rows of `range`; it is borrowed.
+   * @throws SpecError (the range) | ShapeError (the buffer) | DisposedError
+   */
+  fill(buffer: DeviceBuffer, range: Range): void {
+    const { device, spec } = this.#normals;
+    this.#normals.fill(buffer, range);
+    if (range.count === 0) return;
+    const args = { size: spec.streams, factor: this.#factor, numbers: buffer };
+    device.launch(this.#kernel, args, { items: range.count });
+  }
+
+  /**
+   * The rows of a range on the host, [count, d].
+   * @throws SpecError | OutOfMemoryError | DisposedError
+   */
+  async generate(range: Range): Promise<Float64Array | Float32Array> {
+    const { device, spec, element } = this.#normals;
+    using buffer = device.createBuffer(element, spec.streams * range.count);
+    this.fill(buffer, range);
+    return (await device.read(buffer)) as Float64Array | Float32Array;
+  }
+
+  [Symbol.dispose](): void {
+    this.#normals[Symbol.dispose]();
+    this.#factor[Symbol.dispose]();
+  }
+}
+
+/** L, row by row. */
+async function factorOf(covariance: CorrelatedSettings["covariance"]): Promise<Float64Array> {
+  const size = covariance.length;
+  if (size === 0) throw new SpecError("CorrelatedNormals: covariance: got no rows, expected at least one");
+  const short = covariance.findIndex((row) => row.length !== size);
+  if (short >= 0)
+    throw new ShapeError(
+      `CorrelatedNormals: covariance[${short}]: got ${covariance[short].length} numbers, expected ${size} as there are rows`,
+    );
+  for (let i = 0; i < size; i++)
+    for (let j = 0; j < i; j++)
+      if (covariance[i][j] !== covariance[j][i])
+        throw new SpecError(
+          `CorrelatedNormals: covariance[${i}][${j}]: got ${covariance[i][j]}, expected ${covariance[j][i]} as in ` +
+            `[${j}][${i}]: the matrix is symmetric`,
+        );
+  using cpu = await openDevice({ backend: "cpu", threads: 1 });
+  using array = await DeviceArray.create(cpu, [size, size], { values: covariance.flat() });
+  using cholesky = await Cholesky.create(cpu, choleskySpec({ size }));
+  await cholesky.factor(array);
+  return Float64Array.from(await array.download());
+}

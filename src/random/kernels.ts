@@ -1,0 +1,117 @@
+/**
+ * The bulk call's kernels. A stream of numbers is cut into parts of `length` numbers; a work item finds the state at
+ * its part's start and goes on from there. Numbers depend on their place in the stream only, never on the item.
+ *
+ * Bytes: each number is written once, nothing is read but the table (a few KB).
+ */
+import { bool, i32, type Kernel, kernel, read, real, u32, write } from "../kernel/index.ts";
+import type { Source } from "./draws.ts";
+import type { RandomSpec } from "./spec.ts";
+
+/** Numbers of a part between two barriers, where a workgroup writes what its items have made. */
+export const TILE = 16;
+export const GROUP = 64;
+
+const paramsOf = ({ distribution }: RandomSpec) =>
+  ({
+    /** See `tableOf`, or of Sobol' points `sobolTableOf`. */
+    table: read(u32),
+    /** Of the specification, and of each the first that is wanted: parts start at a multiple of a draw. */
+    streams: i32,
+    firstStream: i32,
+    /** Numbers before the first wanted one in the first draw. */
+    lead: i32,
+    count: i32,
+    /** Of this launch: how many of each stream, and which is the first. */
+    parts: i32,
+    firstPart: i32,
+    /** Numbers from a part's start to the next, a multiple of `TILE`. */
+    length: i32,
+    /** Of this launch's parts. */
+    used: i32,
+    /** Whether a draw may begin before the first wanted number, or end after the last. */
+    guarded: bool,
+    out: write(distribution === "bits" ? (u32 as unknown as typeof real) : real),
+  }) as const;
+
+export type NumbersKernel = Kernel<ReturnType<typeof paramsOf>>;
+
+/**
+ * A part per item. Interleaved, neighbours are streams, and write side by side; by stream, they are parts of a stream,
+ * and write `length` numbers apart, which only a CPU does well.
+ */
+export function directKernel(spec: RandomSpec, { start, draw, group }: Source): NumbersKernel {
+  return kernel({
+    name: `random-${spec.generator}`,
+    params: paramsOf(spec),
+    env: { start, draw, DRAW: group, INTERLEAVED: spec.order === "interleaved" },
+    body(
+      { table, streams, firstStream, lead, count, parts, firstPart, length, used, guarded, out },
+      gpu,
+      { start, draw, DRAW, INTERLEAVED },
+    ): undefined {
+      const item = gpu.globalId();
+      const stream = INTERLEAVED ? item % streams : (item / parts) | 0;
+      const part = firstPart + (INTERLEAVED ? (item / streams) | 0 : item % parts);
+      let state = start({ table, stream: gpu.u32(firstStream + stream), part: gpu.u32(part) });
+      const step = INTERLEAVED ? streams : 1;
+      const first = part * length - lead;
+      let at = INTERLEAVED ? first * streams + stream : stream * count + first;
+      // The same trips for all items, so that a CPU's vectors store without masks.
+      for (let k = 0; k < used; k += DRAW) {
+        const { state: next, a, b, c, d } = draw({ state, table });
+        state = next;
+        const i = first + k;
+        if (!guarded || (i >= 0 && i < count)) out[at] = a;
+        if (DRAW > 1 && (!guarded || (i + 1 >= 0 && i + 1 < count))) out[at + step] = b;
+        if (DRAW > 2 && (!guarded || (i + 2 >= 0 && i + 2 < count))) out[at + 2 * step] = c;
+        if (DRAW > 2 && (!guarded || (i + 3 >= 0 && i + 3 < count))) out[at + 3 * step] = d;
+        at += DRAW * step;
+      }
+    },
+  });
+}
+
+/**
+ * By stream on a GPU: each item of a workgroup makes TILE numbers of its part, then all write them, TILE neighbours
+ * side by side. Launched in `groups` of which each stream has parts / GROUP, with parts a multiple of GROUP.
+ */
+export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): NumbersKernel {
+  const isBits = spec.distribution === "bits";
+  return kernel({
+    name: `random-${spec.generator}-tiled`,
+    params: paramsOf(spec),
+    env: { start, draw, DRAW: group, TILE, GROUP, ROW: TILE + 1, BITS: isBits },
+    groupSize: GROUP,
+    *body({ table, firstStream, lead, count, parts, length, out }, gpu, { start, draw, DRAW, TILE, GROUP, ROW, BITS }) {
+      // A word more in each row, so that the items of a subgroup use different banks.
+      const tile = BITS ? gpu.sharedU32(GROUP * ROW) : gpu.sharedReal(GROUP * ROW);
+      const local = gpu.localId();
+      const groups = (parts / GROUP) | 0;
+      const stream = (gpu.groupId() / groups) | 0;
+      const firstPart = (gpu.groupId() % groups) * GROUP;
+      let state = start({ table, stream: gpu.u32(firstStream + stream), part: gpu.u32(firstPart + local) });
+      const row = local * ROW;
+      const base = stream * count;
+      for (let from = 0; from < length; from += TILE) {
+        for (let k = 0; k < TILE; k += DRAW) {
+          const { state: next, a, b, c, d } = draw({ state, table });
+          state = next;
+          tile[row + k] = a;
+          if (DRAW > 1) tile[row + k + 1] = b;
+          if (DRAW > 2) tile[row + k + 2] = c;
+          if (DRAW > 2) tile[row + k + 3] = d;
+        }
+        yield;
+        for (let k = 0; k < TILE; k++) {
+          const cell = k * GROUP + local;
+          const other = cell >> 4;
+          const column = cell & 15;
+          const i = (firstPart + other) * length + from + column - lead;
+          if (i >= 0 && i < count) out[base + i] = tile[other * ROW + column];
+        }
+        yield;
+      }
+    },
+  });
+}
