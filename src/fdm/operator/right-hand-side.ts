@@ -14,7 +14,7 @@ export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: 
  *
  *   fromU·uᵢ + fromV·vᵢ + sourceᵢ + h·λᵢ,
  *
- * λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at
+ * from arrays that have node i at `at`; λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at
  * the stage's end.
  */
 export function rightHandSide(variant: EquationVariant) {
@@ -24,6 +24,7 @@ export function rightHandSide(variant: EquationVariant) {
     params: {
       i: i32,
       nodes: i32,
+      at: i32,
       u: read(real),
       v: read(real),
       source: read(real),
@@ -42,17 +43,17 @@ export function rightHandSide(variant: EquationVariant) {
       pinnedValue: pinnedValue(variant),
       valueAt,
     },
-    body({ i, nodes, u, v, source, lambda, table, parameters: { values, pitch, instance }, mask, stage }, _gpu, env) {
+    body({ i, nodes, at, u, v, source, lambda, table, parameters: { values, pitch, instance }, mask, stage }, _gpu, env) {
       const { tEnd } = stage;
-      let value = stage.fromU * u[i];
-      if (env.twoStages) value += stage.fromV * v[i];
-      if (env.hasSource) value += source[i];
-      if (env.splitting) value += stage.h * lambda[i];
+      let value = stage.fromU * u[at];
+      if (env.twoStages) value += stage.fromV * v[at];
+      if (env.hasSource) value += source[at];
+      if (env.splitting) value += stage.h * lambda[at];
       if (env.pins) {
         const S = env.valueAt(table, i);
         if (env.isPinned(i, nodes - 1, tEnd, S, values, pitch, instance, mask)) {
           const end = env.pinnedValue(i, nodes - 1, tEnd, S, values, pitch, instance, mask);
-          value = u[i] + (end - u[i]) / stage.extrapolation;
+          value = u[at] + (end - u[at]) / stage.extrapolation;
         }
       }
       return value;
