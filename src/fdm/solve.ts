@@ -1,7 +1,8 @@
 import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { lower, whatIsWrong } from "../kernel/index.ts";
+import { type KernelIR, lower, type Precision, whatIsWrong } from "../kernel/index.ts";
 import { BatchSolver, type Level, type Solved } from "./execute/equation-batch.ts";
+import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
 import { isObject, knownKeys } from "./problem/checks.ts";
 import { LOOP_BUDGET } from "./problem/functions.ts";
 import { STATUS } from "./operator/status.ts";
@@ -102,7 +103,7 @@ async function solveOn(
   for (const level of levels) plans.push(await solver.plan(level, good));
   const solved: (readonly Solved[])[] = [];
   for (const plan of plans) solved.push(await solver.solve(plan));
-  const endless = endlessLoops(solver, solved.flat(), called);
+  const endless = endlessLoops(precision, solved.flat(), called);
   const contents = new Map(
     good.map((index, i) => [
       index,
@@ -120,20 +121,18 @@ async function solveOn(
   return { entries, backend: device.backend, precision };
 }
 
-/** The errors of loops in the user's functions that did not end in some of the solutions, by their numbers. */
-function endlessLoops(
-  { kernel, source: own }: BatchSolver,
-  solved: readonly Solved[],
-  called: Error,
-): ReadonlyMap<number, SpecError> {
-  const errors = new Map<number, SpecError>();
-  const numbers = new Set(solved.map(({ status }) => status[STATUS.endless]));
-  numbers.delete(0);
-  if (numbers.size === 0) return errors;
-  const { countedLoops = [], sources } = lower(own, kernel.precision);
-  for (const number of numbers) {
-    const { line, column, source } = countedLoops[number - 1];
-    const { name, text } = sources[source];
+/** The errors of loops in the user's functions that did not end, by the solutions that they stand in. */
+function endlessLoops(precision: Precision, solved: readonly Solved[], called: Error): ReadonlyMap<Solved, SpecError> {
+  const errors = new Map<Solved, SpecError>();
+  // In this very model's functions: what was launched may have those of another model.
+  const lowered = new Map<EquationExecutor, KernelIR>();
+  for (const one of solved) {
+    const number = one.status[STATUS.endless];
+    if (number === 0) continue;
+    const ir = lowered.get(one.executor) ?? lower(kernelOf(one.executor), precision);
+    lowered.set(one.executor, ir);
+    const { line, column, source } = ir.countedLoops![number - 1];
+    const { name, text } = ir.sources[source];
     const what = whatIsWrong(
       text,
       line,
@@ -141,7 +140,7 @@ function endlessLoops(
       `this loop does not end: it was stopped after ${LOOP_BUDGET.toLocaleString("en")} rounds in one call`,
       "look at its condition for all values of t, the axis and the parameters; bound its rounds: for (let i = 0; i < 100; i++)",
     );
-    errors.set(number, new SpecError(`${titleOf({ name, source: text, line, column }, called)}: ${what}`));
+    errors.set(one, new SpecError(`${titleOf({ name, source: text, line, column }, called)}: ${what}`));
   }
   return errors;
 }
@@ -169,7 +168,7 @@ function contentsOf(
   [fine, ...coarse]: readonly Solved[],
   levels: readonly CompanionLevel[],
   unit: number,
-  endless: ReadonlyMap<number, SpecError>,
+  endless: ReadonlyMap<Solved, SpecError>,
 ): EntryContents {
   const report = (solved: Solved): Report => reportOf(model, model.batch.entries[index], solved, endless);
   const { warnings, error } = report(fine);

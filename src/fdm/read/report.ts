@@ -13,16 +13,16 @@ export interface Report {
 
 /**
  * What the status words of an instance say, in words.
- * @param endless the errors of loops that did not end, by number
+ * @param endless the errors of loops that did not end, by solution
  */
 export function reportOf(
   model: Model,
   entry: ParameterValues,
   solved: Solved,
-  endless: ReadonlyMap<number, SpecError>,
+  endless: ReadonlyMap<Solved, SpecError>,
 ): Report {
   const { status } = solved;
-  const loop = endless.get(status[STATUS.endless]);
+  const loop = endless.get(solved);
   if (loop !== undefined) return { warnings: [], error: loop };
   if (status[STATUS.fault] !== 0) return { warnings: [], error: faultOf(model, entry, solved) };
   const warnings: string[] = [];

@@ -16,7 +16,11 @@ function setObstacle(variant: EquationVariant) {
     name: "setObstacle",
     params: atRow,
     env: { obstacleAt: obstacleAt(variant), badPayoff: FAULT.payoff },
-    body({ launch: { nodes }, place: { table, parameters }, memory: { obstacle }, cursor: { found }, step }, _gpu, env) {
+    body(
+      { launch: { nodes }, place: { table, parameters }, memory: { obstacle }, cursor: { found }, step },
+      _gpu,
+      env,
+    ) {
       let { fault, node, row } = found;
       if (step.obstacleChanges) {
         for (let i = 0; i < nodes; i++) {
@@ -87,7 +91,7 @@ export function advance(variant: EquationVariant) {
           row = found.row;
         }
         for (let i = 0; i < nodes; i++) {
-          const r = env.rightHandSide({ i, nodes, at: i, u, v, source, lambda, table, parameters, mask, stage });
+          const r = env.rightHandSide({ i, nodes, u, v, source, lambda, table, parameters, mask, stage });
           if (env.penalty) right[i] = r;
           else z[i] = r;
           if (env.pins) {
