@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { valueAfterJump } from "./dividend.ts";
 
 /**
- * V at `target`, by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where the cubic
- * is held between its neighbours; linear beyond the ends. The cell is searched for by bisection. `sign`: −1 where nodes
- * descend, else 1.
+ * V at `target`, by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where the
+ * cubic is held between its neighbours; linear beyond the ends. The cell is searched for by bisection. `sign`: −1
+ * where nodes descend, else 1.
  */
 export const valueAtTarget = fn({
   name: "valueAtTarget",

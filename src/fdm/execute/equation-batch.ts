@@ -58,7 +58,10 @@ export class BatchSolver {
     this.setting = setting;
   }
 
-  /** `split`: who solves, for tests; see `executorFor`. @throws KernelError | SpecError (too many nodes) | PrecisionError */
+  /**
+   * `split`: who solves, for tests; see `executorFor`.
+   * @throws KernelError | SpecError (too many nodes for the device) | PrecisionError
+   */
   static async create(
     device: Device,
     model: Model,

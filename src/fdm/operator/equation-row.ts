@@ -7,13 +7,15 @@ import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
 import { FAULT } from "./status.ts";
 
 /**
- * Row i of I − hL at time t, of a stage that ends at `tEnd`: (−below, 1 + decay + below + above, −above), decay = −h·c(t,
- * Sᵢ), a pinned node's (0, 1, 0). The only function that evaluates the equation, so that a kernel has its code once.
+ * Row i of I − hL at time t, of a stage that ends at `tEnd`: (−below, 1 + decay + below + above, −above) with decay =
+ * −h·c(t, Sᵢ), a pinned node's (0, 1, 0). The only function that evaluates the equation, so that a kernel has its code
+ * once.
  *
  * `table`: S of node i at [i·pitch + instance], then x of node i + 1 less x of node i.
  *
- * Besides, `source`, h·(d + a Neumann end's slope); `a` as the equation has it, 0 for a pinned node; whether the row was
- * `cut` (`endRow`, `innerRow`); the `FAULT` of the node, 0 for none, and whether the slope of its end is not finite.
+ * Besides, `source`, h·(d + a Neumann end's slope); `a` as the equation has it, 0 for a pinned node; whether the row
+ * was `cut` (`endRow`, `innerRow`); the `FAULT` of the node, 0 for none, and whether the slope of its end is not
+ * finite.
  */
 export function equationRow(variant: EquationVariant) {
   const { log, fitted, first, last, coefficients, hasSource, region } = variant;

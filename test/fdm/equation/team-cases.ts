@@ -54,6 +54,13 @@ export const problems: Readonly<Record<string, AnyProblem>> = {
   },
 };
 
+/** An American put on so many nodes. */
+export const ofSize = (nodes: number, steps: number): AnyProblem => ({
+  ...problems["Brennan and Schwartz"],
+  axes: axis(nodes - 1),
+  steps,
+});
+
 /** Every entry of a problem by one split. */
 export async function solved(
   problem: AnyProblem,

@@ -12,7 +12,7 @@ import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
 import { put } from "./device-cases.ts";
 import { type AnyProblem, axis } from "./support.ts";
-import { apart, isOffered, problems, solved, TEAMS, tolerance } from "./team-cases.ts";
+import { apart, isOffered, ofSize, problems, solved, TEAMS, tolerance } from "./team-cases.ts";
 
 const cpu = createCpuDevice({ threads: 1 });
 const devices = await openTestDevices();
@@ -57,21 +57,16 @@ describe.each(devices)("$label", ({ device, missing }) => {
 });
 
 describe("every size of mesh", () => {
-  const sized = (nodes: number, steps: number): AnyProblem => ({
-    ...problems["Brennan and Schwartz"],
-    axes: axis(nodes - 1),
-    steps,
-  });
   // As many nodes as there is room for, two fewer, one more; steps so long that scans reach all items, and short ones.
   test.each([7, 94, 96, 97, 126, 128, 129, 257, 320, 574, 576])("%i nodes, workgroups", async (nodes) => {
-    for (const steps of [4, 64]) await compare(sized(nodes, steps), cpu, "f64", "workgroup");
+    for (const steps of [4, 64]) await compare(ofSize(nodes, steps), cpu, "f64", "workgroup");
   });
   test.each([7, 94, 96, 190, 192, 288])("%i nodes, subgroups", async (nodes) => {
-    const one = { ...sized(nodes, 4), parameters: { K: 100, r: 0.05, sigma: 0.2 } };
+    const one = { ...ofSize(nodes, 4), parameters: { K: 100, r: 0.05, sigma: 0.2 } };
     await compare(one, interpreter, "f64", "subgroup");
   });
   test("more than there is room for", async () => {
-    await expect(solved(sized(577, 4), cpu, "f64", "workgroup")).rejects.toThrow("axes.S.nodes: 577");
+    await expect(solved(ofSize(577, 4), cpu, "f64", "workgroup")).rejects.toThrow("axes.S.nodes: 577");
   });
 });
 
@@ -239,7 +234,7 @@ describe("who solves an equation", () => {
   });
   test("a CPU, and a software adapter", () => {
     expect(chosen(cpu, 257)).toBe("item 257");
-    expect(chosen({ ...gpu({}), backend: "webgpu", parallelism: 64 } as Device, 257)).toBe("item 257");
+    expect(chosen({ ...gpu({}), backend: "webgpu", parallelism: 64 }, 257)).toBe("item 257");
   });
   test("`solve` itself goes by it", async () => {
     const { entries } = await solve(put, cpu);

@@ -14,7 +14,9 @@ import type { EquationPlan } from "./plan.ts";
 import { atRow } from "./records.ts";
 import { projectRuns } from "./step.ts";
 
-/** What exercise pays at the end of a stage, where it is another amount than before; nobody exercises beyond the end. */
+/**
+ * What exercise pays at the end of a stage, where it is another amount than before; nobody exercises beyond the end.
+ */
 function setObstacle({ team, rows, variant }: EquationPlan) {
   return fn({
     name: "setObstacle",

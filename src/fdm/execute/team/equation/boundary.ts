@@ -8,9 +8,9 @@ import type { EquationPlan } from "./plan.ts";
 import { Place, Shared } from "./records.ts";
 
 /**
- * The exercise boundary, see `exerciseBoundary`, to word `record` of the results. The region that is nearest to the first
- * node ends at the first node that is exercised while the next one is not. Cost: two words of workgroup memory written
- * and one read a node, five barriers.
+ * The exercise boundary, see `exerciseBoundary`, to word `record` of the results. The region that is nearest to the
+ * first node ends at the first node that is exercised while the next one is not. Cost: two words of workgroup memory
+ * written and one read a node, four barriers.
  */
 export function recordBoundary({ rows }: EquationPlan, smooth: boolean) {
   return fn({

@@ -35,9 +35,9 @@ function beside({ items, shuffles }: Team, rows: number) {
 }
 
 /**
- * A stage by the penalty method, as `penalised` does it, from the rows (−a, diagonal + a + c, −c) of an item's run: each
- * round divides them by diagonal + P, factors and solves. `bound` is what y is held above. The last y in z; returns 1 if
- * the rounds were not enough. Cost of a round: a factorisation, about 25 flops a node.
+ * A stage by the penalty method, as `penalised` does it, from the rows (−a, diagonal + a + c, −c) of an item's run:
+ * each round divides them by diagonal + P, factors and solves. `bound` is what y is held above. The last y in z;
+ * returns 1 if the rounds were not enough. Cost of a round: a factorisation, about 25 flops a node.
  */
 export function penaliseRuns({ team, rows }: EquationPlan) {
   return fn({

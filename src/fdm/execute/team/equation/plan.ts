@@ -35,7 +35,10 @@ export function planOf(variant: EquationVariant, team: Team): EquationPlan {
 /** Words of `Memory.faults` an item. */
 export const FAULT_WORDS = 4;
 
-/** Bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults, two counters. */
+/**
+ * Bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults, two
+ * counters.
+ */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;
   const words = perNode * capacity + 2 * multiplierWords(team, false) + scratchWords(team);

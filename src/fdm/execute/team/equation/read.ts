@@ -25,9 +25,9 @@ const placeInRow = fn({
 });
 
 /**
- * Whether the item executor finds fault `one` before the `other`: by the row of the time program, the place in it, the
- * node. Values that are not finite at the end come last. Of slopes, and of the lowest diffusion where several nodes have
- * it, the highest node counts, for the rows of a matrix are made from the last to the first.
+ * Whether the item executor finds fault `one` before the `other`: by the row of the time program, the place in it,
+ * the node. Values that are not finite at the end come last. Of slopes, and of the lowest diffusion where several
+ * nodes have it, the highest node counts, for the rows of a matrix are made from the last to the first.
  */
 const isBefore = fn({
   name: "isBefore",

@@ -17,9 +17,9 @@ export const Place = record({
 });
 
 /**
- * Workgroup memory of an instance. Users' functions are evaluated on all nodes, an item every so many of them, in a loop
- * that compilers do not unroll: so their code is in a kernel once. What they give goes to runs through these arrays, and
- * u to them. Whoever uses an array leaves it behind a barrier.
+ * Workgroup memory of an instance. Users' functions are evaluated on all nodes, an item every so many of them, in a
+ * loop that compilers do not unroll: so their code is in a kernel once. What they give goes to runs through these
+ * arrays, and u to them. Whoever uses an array leaves it behind a barrier.
  */
 export const Shared = record({
   /** S of the nodes, then the steps of the coordinate: a column of the table, see `onMesh`. */

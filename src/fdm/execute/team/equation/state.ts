@@ -71,7 +71,9 @@ export const reachOf = ({ few, levels }: Team) =>
     },
   });
 
-/** What scans need of factors that come from an earlier launch, to the bit as `factorRuns` left it. Returns `reachOf`. */
+/**
+ * What scans need of factors that come from an earlier launch, to the bit as `factorRuns` left it. Returns `reachOf`.
+ */
 export function scansOf({ team, rows }: EquationPlan) {
   return fn({
     name: "scansOf",
