@@ -100,7 +100,9 @@ export class BatchSolver {
       await solveGroup(this.setting, program, members, solved);
       if (this.setting.executor.split === "item") continue;
       const grown = members.filter(({ at }) => solved[at].status[STATUS.growth] !== 0);
-      if (grown.length > 0) await solveGroup(await this.byItems(), program, grown, solved);
+      if (grown.length === 0) continue;
+      this.setting.pace.expect((grown.length * program.words.length) / 2);
+      await solveGroup(await this.byItems(), program, grown, solved);
     }
     return solved;
   }

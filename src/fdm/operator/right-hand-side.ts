@@ -31,16 +31,7 @@ export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
   });
 }
 
-/** The y that a stage's extrapolation takes from u to `value`. */
-export const yTo = fn({
-  name: "yTo",
-  params: [real, real, real],
-  body([u, value, extrapolation]) {
-    return u + (value - u) / extrapolation;
-  },
-});
-
-/** Row i of a stage's right-hand side: `stageSum`; of a pinned node the y that gives its value at the stage's end. */
+/** Row i of a stage's right-hand side: `stageSum`; of a pinned node the y that the stage's extrapolation takes to its value at the stage's end. */
 export function rightHandSide(variant: EquationVariant) {
   const { first, last, region } = variant;
   return fn({
@@ -59,7 +50,6 @@ export function rightHandSide(variant: EquationVariant) {
     },
     env: {
       stageSum: stageSum(variant),
-      yTo,
       pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
       isPinned: isPinned(variant),
       pinnedValue: pinnedValue(variant),
@@ -72,7 +62,7 @@ export function rightHandSide(variant: EquationVariant) {
         const S = env.valueAt(table, i);
         if (env.isPinned(i, nodes - 1, tEnd, S, values, pitch, instance, mask)) {
           const end = env.pinnedValue(i, nodes - 1, tEnd, S, values, pitch, instance, mask);
-          value = env.yTo(u[i], end, stage.extrapolation);
+          value = u[i] + (end - u[i]) / stage.extrapolation;
         }
       }
       return value;

@@ -3,7 +3,7 @@ import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { obstacleAt } from "../../../conditions/obstacle.ts";
 import { extrapolateAt } from "../../../operator/extrapolate.ts";
 import { isPinned, pinnedValue } from "../../../operator/pinned.ts";
-import { stageSum, yTo } from "../../../operator/right-hand-side.ts";
+import { stageSum } from "../../../operator/right-hand-side.ts";
 import { FAULT, STATUS } from "../../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../../operator/zero-value-guard.ts";
 import { eliminateRuns, substituteRuns } from "../step.ts";
@@ -65,15 +65,15 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
       items: team.items,
       isPinned: isPinned(variant),
       pinnedValue: pinnedValue(variant),
-      yTo,
       badPinned: FAULT.pinned,
     },
-    *body({ launch: { nodes }, place, memory, cursor: { found }, step }, _gpu, env) {
+    *body({ launch: { nodes }, place, memory, cursor: { found }, step }, gpu, env) {
       const { item, first } = place;
       const { values: parameters, pitch, instance } = place.parameters;
       const { mesh, values, beside } = memory.shared;
       const { u, z } = memory.state;
-      const { tEnd, extrapolation } = step.stage;
+      const { tEnd } = step.stage;
+      const back = gpu.reciprocal(step.stage.extrapolation);
       const last = nodes - 1;
       let { fault, node, row } = found;
       for (let i = item; i < nodes; i += env.items) {
@@ -87,7 +87,7 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
       yield;
       for (let k = 0; k < env.rows; k++) {
         const i = Math.min(first + k, last);
-        if (first + k <= last && beside[i] > 0.5) z[k] = env.yTo(u[k], values[i], extrapolation);
+        if (first + k <= last && beside[i] > 0.5) z[k] = u[k] + (values[i] - u[k]) * back;
         if (first + k <= last && !Number.isFinite(z[k]) && fault === 0) {
           fault = env.badPinned;
           node = i;
@@ -116,7 +116,6 @@ export function advance(plan: EquationPlan) {
       setObstacle: early ? setObstacle(plan) : undefined,
       stageSum: stageSum(variant),
       pinRuns: pins ? pinRuns(plan) : undefined,
-      yTo,
       penaliseRuns: penalty ? penaliseRuns(plan) : undefined,
       eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
       projectRuns: projected ? projectRuns(team, rows) : undefined,
@@ -159,7 +158,9 @@ export function advance(plan: EquationPlan) {
           row = found.row;
         }
         const bound = gpu.privateReal(env.rows);
-        if (env.bounded) for (let k = 0; k < env.rows; k++) bound[k] = env.yTo(u[k], obstacle[k], stage.extrapolation);
+        // A division each would take as long as all else that a stage does with a node.
+        const back = gpu.reciprocal(stage.extrapolation);
+        if (env.bounded) for (let k = 0; k < env.rows; k++) bound[k] = u[k] + (obstacle[k] - u[k]) * back;
         if (env.penaliseRuns !== undefined) {
           for (let k = 0; k < env.rows; k++) penalty.right[k] = z[k];
           const of = { state, rows, bound, penalty, factors, products, scans };
