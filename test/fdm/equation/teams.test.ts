@@ -207,6 +207,19 @@ describe("what goes wrong is found at the same node, in the same row of the time
     expect([...team[1].status]).toEqual([...items[1].status]);
     expect(apart([items[0], items[2]], [team[0], team[2]]).values).toBeLessThan(tolerance.f64.values);
   });
+
+  test("so are entries of a matrix whose products could overflow", async () => {
+    const problem: AnyProblem = {
+      ...put,
+      parameters: { K: 100, r: 0.05, sigma: [0.2, 1e12, 1e5] },
+      boundaries: { S: { low: { kind: "dirichlet", value: "K" }, high: { kind: "dirichlet", value: 0 } } },
+    };
+    const items = await solved(problem, cpu, "f64", "item");
+    const team = await solved(problem, cpu, "f64", "workgroup");
+    expect(team.map(({ executor }) => executor.split)).toEqual(["workgroup", "item", "workgroup"]);
+    expect(apart(items, team).values).toBeLessThan(tolerance.f64.values);
+    expect(team.map(({ status }) => [...status])).toEqual(items.map(({ status }) => [...status]));
+  });
 });
 
 describe("who solves an equation", () => {

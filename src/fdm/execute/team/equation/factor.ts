@@ -10,9 +10,15 @@ import type { EquationPlan } from "./plan.ts";
 import { atRow, Shared } from "./records.ts";
 import { reachOf } from "./state.ts";
 
-/** What is counted over the items at once: cut rows, items that found a negative diffusion, items that found growth. */
+/**
+ * What is counted over the items at once: cut rows, items that found a negative diffusion, items that found growth,
+ * or entries that are too large.
+ */
 const NEGATIVE = 1 << 12;
 const GROWTH = 1 << 20;
+
+/** Products of larger entries over a run might overflow. */
+const MAX_ENTRY = 1e15;
 
 /** What an item has found about the rows that it has evaluated; cut rows are `cuts` between two nodes. */
 const Findings = record({
@@ -46,6 +52,7 @@ function layRows({ team, rows, variant, penalty }: EquationPlan) {
       hasSlopes: variant.first.kind === "neumann" || variant.last.kind === "neumann",
       equationRow: equationRow(variant),
       badSlope: FAULT.slope,
+      MAX_ENTRY,
       onMesh,
     },
     *body({ launch: { nodes }, place, memory, cursor, step }, gpu, env) {
@@ -79,15 +86,17 @@ function layRows({ team, rows, variant, penalty }: EquationPlan) {
           lowestNode = i;
         }
         largest = Math.max(largest, row.a);
-        growth = growth || decay <= -1;
         if (row.cut) {
           cuts++;
           cutLow = Math.min(cutLow, i);
           cutHigh = Math.max(cutHigh, i);
         }
         const own = env.isPenalty ? 1.0 : gpu.reciprocal(1 + decay);
-        values[i] = below * own;
-        beside[i] = above * own;
+        const a = below * own;
+        const c = above * own;
+        growth = growth || decay <= -1 || Math.max(a, c) > env.MAX_ENTRY;
+        values[i] = a;
+        beside[i] = c;
         third[i] = env.isPenalty ? 1 + decay : own;
         if (env.hasSource) fourth[i] = row.source;
       }
@@ -115,7 +124,7 @@ function layRows({ team, rows, variant, penalty }: EquationPlan) {
 }
 
 /**
- * The largest matrix so far of cut rows, and growth, go to the status; a diffusion that is negative by more than
+ * The matrix with the most cut rows so far, and growth, go to the status; a diffusion that is negative by more than
  * rounding becomes the fault of the item whose node has the lowest. Returns that item's fault, and the cursor's cuts.
  * Cost: two barriers, and more only where there is something to tell.
  */

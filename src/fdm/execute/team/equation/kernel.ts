@@ -18,14 +18,15 @@ import { readSolution } from "./read.ts";
  * `factor.ts`), Brennan & Schwartz's projection too (`projectRuns`): the same elimination, whose results differ by
  * rounding only.
  *
- * Rows are divided by 1 + hc, so a matrix with 1 + hc ≤ 0 somewhere makes no sense here: such an instance has
- * `STATUS.growth`, and its results are to be made again by items. Convection has to be fitted: negative entries off
- * the diagonal would let products over runs grow.
+ * Rows are divided by 1 + hc, so a matrix with 1 + hc ≤ 0 somewhere makes no sense here, nor one with entries beyond
+ * 1e15, whose products over a run might overflow: such an instance has `STATUS.growth`, and its results are to be
+ * made again by items. Convection has to be fitted: negative entries off the diagonal would let products over runs
+ * grow.
  *
- * Cost: a stage is about 10 flops a node besides the user's functions, and 8 shuffles or 10 barriers an item (Brennan &
- * Schwartz 14 and two comparisons, 11 shuffles; its boundary 4 barriers more); a matrix 30 flops, 20 shuffles and 8 words
- * of workgroup memory, besides the equation; a round of the penalty method as much as a matrix and a stage. Workgroup
- * memory: `equationBytes`.
+ * Cost: a stage is about 10 flops a node besides the user's functions, and 8 shuffles or 10 barriers an item (Brennan
+ * & Schwartz 14 and two comparisons, 11 shuffles; its boundary 4 barriers more); a matrix 30 flops, 20 shuffles and 8
+ * words of workgroup memory, besides the equation; a round of the penalty method as much as a matrix and a stage.
+ * Workgroup memory: `equationBytes`.
  */
 export function teamEquationKernel(variant: EquationVariant, team: Team): Kernel {
   const plan = planOf(variant, team);

@@ -41,6 +41,7 @@ export const FAULT_WORDS = 4;
  */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;
-  const words = perNode * capacity + 2 * multiplierWords(team, false) + scratchWords(team);
+  const kept = precision === "f32" ? 0 : 2 * multiplierWords(team, false);
+  const words = perNode * capacity + kept + scratchWords(team);
   return words * (precision === "f32" ? 4 : 8) + 4 * (FAULT_WORDS * team.items + 2);
 }
