@@ -32,7 +32,8 @@ export const isExercised = fn({
 });
 
 /**
- * Where the exercise region that is nearest to the first node ends, whose last node is j. With w = V − payoff,
+ * Where the exercise region that is nearest to the first node ends, whose last node is j, from w = V − payoff at nodes j,
+ * j + 1, j + 2 and j + 3, where there are so many:
  *
  *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
  *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would
@@ -44,9 +45,9 @@ export const isExercised = fn({
 export function boundaryBehind(smooth: boolean) {
   return fn({
     name: "boundaryBehind",
-    params: [read(real), read(real), Column, i32, i32],
+    params: { table: Column, nodes: i32, j: i32, w0: real, w1: real, w2: real, w3: real },
     env: { smooth, vertex, valueAt },
-    body([u, payoff, table, nodes, j], _gpu, { smooth, vertex, valueAt }) {
+    body({ table, nodes, j, w0, w1, w2, w3 }, _gpu, { smooth, vertex, valueAt }) {
       const here = valueAt(table, j);
       let found = here;
       if (smooth && j > 0 && j < nodes - 3) {
@@ -54,33 +55,45 @@ export function boundaryBehind(smooth: boolean) {
         const x1 = valueAt(table, j + 1);
         const x2 = valueAt(table, j + 2);
         const x3 = valueAt(table, j + 3);
-        const edge = vertex(x1, x2, x3, u[j + 1] - payoff[j + 1], u[j + 2] - payoff[j + 2], u[j + 3] - payoff[j + 3]);
+        const edge = vertex(x1, x2, x3, w1, w2, w3);
         found = Math.min(Math.max(edge, Math.min(below, x1)), Math.max(below, x1));
       }
       if (!smooth && j < nodes - 1) {
         const x1 = valueAt(table, j + 1);
-        const now = u[j] - payoff[j];
-        const next = u[j + 1] - payoff[j + 1];
-        found = here - (now * (x1 - here)) / (next - now);
+        found = here - (w0 * (x1 - here)) / (w1 - w0);
       }
       return found;
     },
   });
 }
 
+/** w = V − payoff at a node, or at the last one. */
+const premiumAt = fn({
+  name: "premiumAt",
+  params: [read(real), read(real), i32, i32],
+  body([u, payoff, nodes, i]) {
+    const at = Math.min(i, nodes - 1);
+    return u[at] - payoff[at];
+  },
+});
+
 /** `boundaryBehind` the last node of that region; `NOWHERE` if no node is exercised. */
 export function exerciseBoundary(smooth: boolean) {
   return fn({
     name: "exerciseBoundary",
     params: [read(real), read(real), Column, i32],
-    env: { isExercised, boundaryBehind: boundaryBehind(smooth), NOWHERE },
-    body([u, payoff, table, nodes], _gpu, { isExercised, boundaryBehind, NOWHERE }) {
+    env: { isExercised, premiumAt, boundaryBehind: boundaryBehind(smooth), NOWHERE },
+    body([u, payoff, table, nodes], _gpu, { isExercised, premiumAt, boundaryBehind, NOWHERE }) {
       let j = 0;
       while (j < nodes && !isExercised(u[j], payoff[j])) j++;
       let found = NOWHERE;
       if (j < nodes) {
         while (j < nodes - 1 && isExercised(u[j + 1], payoff[j + 1])) j++;
-        found = boundaryBehind(u, payoff, table, nodes, j);
+        const w0 = premiumAt(u, payoff, nodes, j);
+        const w1 = premiumAt(u, payoff, nodes, j + 1);
+        const w2 = premiumAt(u, payoff, nodes, j + 2);
+        const w3 = premiumAt(u, payoff, nodes, j + 3);
+        found = boundaryBehind({ table, nodes, j, w0, w1, w2, w3 });
       }
       return found;
     },

@@ -1,7 +1,6 @@
 import { fn, i32, read, real } from "../../../../kernel/index.ts";
 import { boundaryBehind, isExercised, NOWHERE } from "../../../conditions/exercise-boundary.ts";
 import { Launch } from "../../item/equation/records.ts";
-import { largest } from "../counters.ts";
 import { Scans } from "../records.ts";
 import { onMesh } from "./memory.ts";
 import type { EquationPlan } from "./plan.ts";
@@ -9,10 +8,11 @@ import { Place, Shared } from "./records.ts";
 
 /**
  * The exercise boundary, see `exerciseBoundary`, to word `record` of the results. The region that is nearest to the
- * first node ends at the first node that is exercised while the next one is not. Cost: two words of workgroup memory
- * written and one read a node, four barriers.
+ * first node ends at the first node that is exercised while the next one is not. Cost: 4 flops and one word of workgroup
+ * memory a node, three barriers. Mostly one item has such a node, and alone goes to the counter, which is 0 before and
+ * after.
  */
-export function recordBoundary({ rows }: EquationPlan, smooth: boolean) {
+export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
   return fn({
     name: "recordBoundary",
     params: {
@@ -24,30 +24,45 @@ export function recordBoundary({ rows }: EquationPlan, smooth: boolean) {
       obstacle: read(real),
       record: i32,
     },
-    env: { rows, isExercised, boundaryBehind: boundaryBehind(smooth), NOWHERE, largest, onMesh },
-    *body({ launch: { nodes, pitch, out }, place, shared, scans, u, obstacle, record }, _gpu, env) {
+    env: {
+      rows,
+      items: team.items,
+      isExercised,
+      boundaryBehind: boundaryBehind(smooth),
+      NOWHERE,
+      onMesh,
+    },
+    *body({ launch: { nodes, pitch, out }, place, shared, scans: { counter }, u, obstacle, record }, gpu, env) {
       const { item, instance, first } = place;
-      const { mesh, values, beside } = shared;
+      const { mesh, values: premiums, faults: exercised } = shared;
       const last = nodes - 1;
-      for (let k = 0; k < env.rows; k++)
-        if (first + k <= last) {
-          values[first + k] = u[k];
-          beside[first + k] = obstacle[k];
-        }
+      for (let k = 0; k < env.rows; k++) if (first + k <= last) premiums[first + k] = u[k] - obstacle[k];
+      exercised[item] = first <= last && env.isExercised(u[0], obstacle[0]) ? 1 : 0;
       yield;
-      const after = Math.min(first + env.rows, last);
-      let isNext = first + env.rows <= last && env.isExercised(values[after], beside[after]);
+      let isNext = item + 1 < env.items && exercised[Math.min(item + 1, env.items - 1)] === 1;
       let toEnd = 0; // nodes from the region's last on
       for (let k = env.rows - 1; k >= 0; k--) {
         const isHere = first + k <= last && env.isExercised(u[k], obstacle[k]);
         if (isHere && !isNext) toEnd = nodes - first - k;
         isNext = isHere;
       }
-      const most = yield* env.largest(toEnd, scans.counter, scans.result);
+      if (toEnd > 0) gpu.atomicMax(counter, 0, toEnd);
+      yield;
       if (item === 0) {
-        const at = record * pitch + instance;
-        if (most === 0) out[at] = env.NOWHERE;
-        else out[at] = env.boundaryBehind(values, beside, env.onMesh(mesh), nodes, nodes - most);
+        const j = nodes - gpu.atomicLoad(counter, 0);
+        gpu.atomicStore(counter, 0, 0);
+        let found = env.NOWHERE;
+        if (j <= last)
+          found = env.boundaryBehind({
+            table: env.onMesh(mesh),
+            nodes,
+            j,
+            w0: premiums[j],
+            w1: premiums[Math.min(j + 1, last)],
+            w2: premiums[Math.min(j + 2, last)],
+            w3: premiums[Math.min(j + 3, last)],
+          });
+        out[record * pitch + instance] = found;
       }
       yield;
     },

@@ -28,7 +28,7 @@ export const Shared = record({
   beside: write(real),
   third: write(real),
   fourth: write(real),
-  /** `FAULT_WORDS` an item. */
+  /** `FAULT_WORDS` an item; during the time loop whether its first node is exercised. */
   faults: write(i32),
 });
 
