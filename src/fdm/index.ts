@@ -19,12 +19,14 @@ export type {
   EquationCoefficients,
   EquationProblem,
   ExerciseMethod,
+  OneAxisScheme,
   Quantity,
   SchemeChoice,
   StateFunction,
 } from "./problem/equation.ts";
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
-export { solve, type SolveOptions } from "./solve.ts";
+export type { AxesEntrySolution, AxesPoint, AxesSolution } from "./read/axes-solution.ts";
+export { solve, type SolutionOn, type SolveOptions } from "./solve.ts";
 export type { SolveProgress } from "./execute/pace.ts";
 
 // What follows serves pricing/, not users of the package.

@@ -4,6 +4,7 @@ import type { BackendName } from "../../src/device/device.ts";
 import type { Context, Family, Group, Target } from "./check.ts";
 import { DeviceInUse } from "./device-in-use.ts";
 import { messageOf, open, type Opened, targetsOf, useCudaEmulator } from "./devices.ts";
+import { axes } from "./families/axes.ts";
 import { conformance } from "./families/conformance.ts";
 import { equations } from "./families/equations.ts";
 import { formulasOf, greeks } from "./families/greeks.ts";
@@ -25,6 +26,7 @@ export const FAMILIES: Families = {
   formulas: formulasOf,
   splits,
   equations,
+  axes,
   "knock-ins": knockIns,
 };
 

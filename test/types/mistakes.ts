@@ -84,8 +84,14 @@ await solve({ axes, equation: { V: 0 }, terminal: 1, expiry: 1, conditions: [{ k
 await solve({ axes: { S: { from: 0, to: 1, node: 401 } }, equation: { V: 0 }, terminal: 1, expiry: 1 });
 // error: Property 'to' is missing
 await solve({ axes: { S: { from: 0 } }, equation: { V: 0 }, terminal: 1, expiry: 1 });
-// error: "a problem has one axis"
-await solve({ axes: { S: { from: 0, to: 1 }, v: { from: 0, to: 1 } }, equation: { V: 0 }, terminal: 1, expiry: 1 });
+const two = { S: { from: 0, to: 1 }, v: { from: 0, to: 1 } };
+// error: is no coefficient: those are an axis, two axes in a row, V and source
+await solve({ axes: two, equation: ({ S }) => ({ Sw: S }), terminal: 1, expiry: 1 });
+const several = await solve({ axes: two, equation: { SS: 1, Sv: 0.5, vv: 1 }, terminal: 1, expiry: 1 });
+// error: Property 'v' is missing
+several.entries[0].at({ S: 0.5 });
+// error: Property 'Sw' does not exist
+console.log(several.entries[0].at({ S: 0.5, v: 0.5 }).second.Sw);
 // error: 'x' does not exist in type
 await solve({ axes, equation: { V: 0 }, terminal: 1, expiry: 1, boundaries: { x: { low: { kind: "linear" } } } });
 // error: 'left' does not exist in type

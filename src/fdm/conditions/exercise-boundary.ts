@@ -32,8 +32,8 @@ export const isExercised = fn({
 });
 
 /**
- * Where the exercise region that is nearest to the first node ends, whose last node is j, from w = V − payoff at nodes j,
- * j + 1, j + 2 and j + 3, where there are so many:
+ * Where the exercise region that is nearest to the first node ends, whose last node is j, from w = V − payoff at
+ * nodes j, j + 1, j + 2 and j + 3, where there are so many:
  *
  *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
  *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would

@@ -131,7 +131,7 @@ export class BatchSolver {
       await pace.turn();
       const entry = batch.entries[index];
       const timeline = timelineOf(entry);
-      const made = programOf(spec, timeline, programs);
+      const made = programOf((of) => timeProgram(spec, of), timeline, programs);
       const instance = { entry, timeline, mesh: this.meshOf(meshOf(entry), level.mesh) };
       const group = groups.get(made.key);
       if (group === undefined) groups.set(made.key, { program: made, members: [{ at, instance }] });
@@ -173,14 +173,14 @@ async function solveGroup(
 }
 
 /** Entries with the same dates share a program object; those with other dates may still have an equal one. */
-function programOf(
-  spec: Parameters<typeof timeProgram>[0],
+export function programOf(
+  make: (timeline: Timeline) => TimeProgram,
   timeline: Timeline,
   programs: Map<string, TimeProgram>,
 ): TimeProgram {
   const key =
     timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : JSON.stringify(timeline);
   let program = programs.get(key);
-  if (program === undefined) programs.set(key, (program = timeProgram(spec, timeline)));
+  if (program === undefined) programs.set(key, (program = make(timeline)));
   return program;
 }

@@ -1,9 +1,9 @@
 import type { Device, LaunchSize } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
-import { type FunctionSpec, type Kernel, type Precision, shapeOf } from "../../kernel/index.ts";
-import { LastUsed } from "../../last-used.ts";
+import type { Kernel, Precision } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
 import { equationKernel } from "./item/equation/kernel.ts";
+import { sharing } from "./kernel-sharing.ts";
 import { CAPACITIES, preferredSplits, type Split, teams } from "./split.ts";
 import { teamEquationKernel } from "./team/equation/kernel.ts";
 import { equationBytes } from "./team/equation/plan.ts";
@@ -99,23 +99,5 @@ export const launchSize = ({ split }: EquationExecutor, instances: number): Laun
 /** Work items an instance. */
 export const itemsOf = ({ split }: EquationExecutor): number => (split === "item" ? 1 : groupSize(teams[split]));
 
-/** Kernels that models share. */
-const MAX_KERNELS = 64;
-/** Longer ones than this are no memory's business; the device still compares what they lower to. */
-const MAX_KEY = 2 ** 18;
-/** By all that they are lowered from: devices know them by identity. A pure function's memory. */
-const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
-
-/** One kernel for all executors that lower to the same code, whatever the literals of their functions are. */
-export function sharedKernelOf(executor: EquationExecutor): Kernel {
-  const key = keyOf(executor);
-  return key.length > MAX_KEY ? kernelOf(executor) : kernels.getOrMake(key, () => kernelOf(executor));
-}
-
-/** A text that is equal for variants that lower to the same code. */
-function keyOf(value: unknown): string {
-  if (typeof value === "function") return shapeOf(value as unknown as FunctionSpec);
-  if (typeof value !== "object" || value === null) return String(value);
-  const parts = Object.entries(value).map(([name, part]) => `${name} ${keyOf(part)}`);
-  return parts.map((part) => `${part.length} ${part}`).join("\n");
-}
+/** One kernel for all executors that lower to the same code. */
+export const sharedKernelOf = sharing(kernelOf);

@@ -1,6 +1,12 @@
 import { bool, fn, real } from "../../kernel/index.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
-import type { EquationVariant } from "./equation-variant.ts";
+import type { BoundaryCode } from "./equation-variant.ts";
+
+/** What holds at the ends of an axis. */
+interface Ends {
+  readonly first: Pick<BoundaryCode, "kind">;
+  readonly last: Pick<BoundaryCode, "kind">;
+}
 
 /**
  * a and b of the equation in the coordinate x. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² =
@@ -34,7 +40,7 @@ export const inCoordinate = (log: boolean) =>
  *
  * Where drift brings values in from outside, only as far as diffusion keeps that stable; `cut` says where it does not.
  */
-export const endRow = ({ first, last }: EquationVariant) =>
+export const endRow = ({ first, last }: Ends) =>
   fn({
     name: "endRow",
     params: [bool, real, real, real, real, real, real],

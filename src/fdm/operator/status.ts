@@ -32,4 +32,6 @@ export const FAULT = {
   payoff: 1024,
   event: 2048,
   edge: 4096,
+  /** The matrix of second derivatives is not positive semi-definite. */
+  indefinite: 8192,
 } as const;

@@ -17,8 +17,10 @@ export interface GivenEnds {
 
 /** @throws SpecError | KernelError with the place */
 export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: State): GivenEnds {
-  const stray = Object.keys(boundaries ?? {}).find((name) => name !== axis);
-  if (stray !== undefined) throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axis}`);
+  const axes = state.names.slice(1, 1 + state.axes);
+  const stray = Object.keys(boundaries ?? {}).find((name) => !axes.includes(name));
+  if (stray !== undefined)
+    throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axes.join(" or ")}`);
   const ends = boundaries?.[axis] ?? {};
   isObject(`boundaries.${axis}`, ends, "an object with low and high");
   knownKeys(`boundaries.${axis}`, ends, ["low", "high"]);

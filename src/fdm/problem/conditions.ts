@@ -15,10 +15,12 @@ export type GivenCondition = { readonly path: string } & (
       readonly method: ExerciseMethod;
       readonly side: "low" | "high" | undefined;
     }
-  | { readonly kind: "jump"; readonly dates: readonly DateOf[]; readonly to: Given }
+  | { readonly kind: "jump"; readonly axis: number; readonly dates: readonly DateOf[]; readonly to: Given }
   | {
       readonly kind: "knock-out";
+      readonly axis: number;
       readonly dates: readonly DateOf[] | undefined;
+      readonly where: Given | undefined;
       readonly below: Given | undefined;
       readonly above: Given | undefined;
       readonly value: Given;
@@ -64,26 +66,32 @@ function givenCondition(
   switch (condition.kind) {
     case "exercise": {
       knownKeys(path, condition, ["kind", "payoff", "at", "method", "side"]);
-      const { method = "penalty", side } = condition;
+      const { method = state.axes === 1 ? "penalty" : "operator-splitting", side } = condition;
       oneOf(`${path}.method`, method, ["penalty", "brennan-schwartz", "operator-splitting"]);
+      if (state.axes > 1 && method !== "operator-splitting")
+        throw new SpecError(`${path}.method: "${method}" is for one axis; of several, expected "operator-splitting"`);
       if (side !== undefined) oneOf(`${path}.side`, side, ["low", "high"]);
       return { path, kind: "exercise", dates, payoff: number("payoff", condition.payoff), method, side };
     }
     case "jump":
-      knownKeys(path, condition, ["kind", "at", "to"]);
+      knownKeys(path, condition, ["kind", "axis", "at", "to"]);
       if (dates === undefined) throw new SpecError(`${path}.at: missing; a jump needs dates`);
-      return { path, kind: "jump", dates, to: number("to", condition.to) };
+      return { path, kind: "jump", axis: axisOf(path, condition.axis, state), dates, to: number("to", condition.to) };
     case "knock-out": {
-      knownKeys(path, condition, ["kind", "below", "above", "value", "at", "from", "until"]);
+      knownKeys(path, condition, ["kind", "axis", "below", "above", "where", "value", "at", "from", "until"]);
       if (dates !== undefined && (condition.from !== undefined || condition.until !== undefined))
         throw new SpecError(`${path}: both dates and a window; leave at, or from and until, out`);
-      const { below, above, value = 0, from, until } = condition;
-      if (below === undefined && above === undefined)
+      const { below, above, where, value = 0, from, until } = condition;
+      if (where !== undefined && state.axes === 1)
+        throw new SpecError(`${path}.where: for several axes; of one, say below or above`);
+      if (below === undefined && above === undefined && where === undefined)
         throw new SpecError(`${path}: neither below nor above; expected one of them, the region's edge`);
       return {
         path,
         kind: "knock-out",
+        axis: axisOf(path, condition.axis, state),
         dates,
+        where: where === undefined ? undefined : number("where", where),
         below: below === undefined ? undefined : number("below", below),
         above: above === undefined ? undefined : number("above", above),
         value: number("value", value),
@@ -96,4 +104,12 @@ function givenCondition(
         `${path}.kind: got ${JSON.stringify((condition satisfies never as { kind: unknown }).kind)}, expected exercise, jump or knock-out`,
       );
   }
+}
+
+/** The number of the axis that a condition names, the first one unless it does. @throws SpecError */
+function axisOf(path: string, name: string | undefined, { names, axes }: State): number {
+  if (name === undefined) return 0;
+  const known = names.slice(1, 1 + axes);
+  oneOf(`${path}.axis`, name, known);
+  return known.indexOf(name);
 }

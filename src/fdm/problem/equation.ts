@@ -17,27 +17,32 @@ export type KernelCode<N extends string, R> = (state: Readonly<Record<N, number>
  */
 export type StateFunction<N extends string> = KernelCode<N, number> | string | number;
 
-/** Names of the coefficients on an axis S: SS, S, V, source. Those left out are zero. */
-export type CoefficientName<A extends string> = A extends string ? `${A}${A}` | A | "V" | "source" : never;
+/**
+ * Names of the coefficients: on one axis S they are SS, S, V and source; on two axes S and v also vv, v and the mixed
+ * one, Sv or vS. Those left out are zero.
+ */
+export type CoefficientName<A extends string, B extends string = A> = A extends string
+  ? (B extends string ? `${A}${B}` : never) | A | "V" | "source"
+  : never;
+
+/** What the TypeScript compiler says of a coefficient that there is not. */
+type NoCoefficient<K extends string, A extends string, Each = A> = Each extends unknown
+  ? [A] extends [Each]
+    ? `${K} is no coefficient: those on the axis ${A} are ${A}${A}, ${A}, V and source`
+    : `${K} is no coefficient: those are an axis, two axes in a row, V and source`
+  : never;
 
 /**
  * Coefficients by name. TypeScript alone does not object to an excess property of what a function returns. `C`, the
  * names that it does return, is there to be checked.
  */
 export type Coefficients<A extends string, C extends string> = {
-  readonly [K in C]?: K extends CoefficientName<A>
-    ? number
-    : `${K} is no coefficient: those on the axis ${A} are ${A}${A}, ${A}, V and source`;
-};
-
-/** The axes of a problem, of which there is one. */
-export type OnlyAxis<A extends string, Each = A> = {
-  readonly [K in A]: Each extends unknown ? ([A] extends [Each] ? Axis : "a problem has one axis") : never;
+  readonly [K in C]?: K extends CoefficientName<A> ? number : NoCoefficient<K, A>;
 };
 
 /**
- * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name: one function that returns them, or a
- * formula for each.
+ * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name, on several axes those of all second and
+ * first derivatives: one function that returns them, or a formula for each.
  */
 export type EquationCoefficients<A extends string, N extends string, C extends string = CoefficientName<A>> =
   | KernelCode<N, Coefficients<A, C>>
@@ -98,7 +103,7 @@ export type Boundary<N extends string> =
  * * `brennan-schwartz`: projection during substitution (Brennan & Schwartz 1977). Fastest, and exact if the region is
  *   one interval at the `side`.
  * * `operator-splitting`: a multiplier carried from step to step (Ikonen & Toivanen 2004), for any region, at the cost
- *   of one solution; of first order in time, as measured here.
+ *   of one solution; of first order in time, as measured here. The only one on several axes, and the default there.
  */
 export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splitting";
 
@@ -116,17 +121,21 @@ export type Condition<N extends string> =
       readonly side?: "low" | "high";
     }
   | {
-      /** On the dates `at` the state jumps: V(S) ← V(to(S)). */
+      /** On the dates `at` the state jumps: V(S) ← V(to(S)), along `axis`, the first one unless given. */
       readonly kind: "jump";
+      readonly axis?: string;
       readonly at: readonly Quantity[];
       readonly to: StateFunction<N>;
     }
   | {
       /**
-       * V = value (0 by default) where S ≤ below or S ≥ above: on the dates `at`, or at all times between `from` (0)
-       * and `until` (expiry).
+       * V = value (0 by default) where S ≤ below or S ≥ above, on `axis`, the first one unless given, or, on several
+       * axes, where the function `where` is not negative: on the dates `at`, or at all times between `from` (0) and
+       * `until` (expiry).
        */
       readonly kind: "knock-out";
+      readonly axis?: string;
+      readonly where?: StateFunction<N>;
       readonly below?: StateFunction<N>;
       readonly above?: StateFunction<N>;
       readonly value?: StateFunction<N>;
@@ -136,27 +145,42 @@ export type Condition<N extends string> =
     };
 
 /**
- * The time-stepping scheme. `rannacherSteps` is the number of steps after expiry and each date that are replaced by two
- * half steps of implicit Euler.
+ * The time-stepping scheme: of one axis the first four, of several axes the others, which solve along one axis after
+ * another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default, of the modified Craig–Sneyd scheme ⅓, on
+ * three axes 6/13, and of Hundsdorfer's and Verwer's ½ + √3/6. `rannacherSteps` is the number of steps after expiry and each date that are
+ * replaced by two half steps of implicit Euler.
  */
 export type SchemeChoice =
+  | OneAxisScheme
+  | { readonly kind: "douglas"; readonly theta?: number; readonly rannacherSteps?: number }
+  | { readonly kind: "craig-sneyd"; readonly theta?: number; readonly rannacherSteps?: number }
+  | { readonly kind: "modified-craig-sneyd"; readonly theta?: number; readonly rannacherSteps?: number }
+  | {
+      readonly kind: "hundsdorfer-verwer";
+      readonly theta?: number;
+      readonly mu?: number;
+      readonly rannacherSteps?: number;
+    };
+
+/** Schemes that solve for all nodes of one axis at once. */
+export type OneAxisScheme =
   | { readonly kind: "implicit-euler" }
   | { readonly kind: "crank-nicolson"; readonly rannacherSteps?: number }
   | { readonly kind: "theta"; readonly theta: number; readonly rannacherSteps?: number }
   | { readonly kind: "tr-bdf2"; readonly rannacherSteps?: number };
 
 /**
- * A problem for a one-factor parabolic equation, backward from expiry to today:
+ * A problem for a parabolic equation on one to three axes, backward from expiry to today:
  *
- *   ∂V/∂t + a(t, S) ∂²V/∂S² + b(t, S) ∂V/∂S + c(t, S) V + d(t, S) = 0,   V(expiry, S) = terminal(S),
+ *   ∂V/∂t + Σ aᵢⱼ(t, x) ∂²V/∂xᵢ∂xⱼ + Σ bᵢ(t, x) ∂V/∂xᵢ + c(t, x) V + d(t, x) = 0,   V(expiry, x) = terminal(x).
  *
- * for an axis named S and coefficients SS = a, S = b, V = c, source = d. It is a specification: plain data and
- * functions, without a device. `A` is the name of the axis, `P` those of the parameters, `C` those of what the equation
- * returns.
+ * For an axis named S the coefficients are SS = a, S = b, V = c, source = d. With a second axis v there are vv, v and
+ * Sv, the coefficient of ∂²V/∂S∂v, once. It is a specification: plain data and functions, without a device. `A` are
+ * the names of the axes, `P` those of the parameters, `C` those of what the equation returns.
  */
 export interface EquationProblem<A extends string, P extends string = never, C extends string = CoefficientName<A>> {
-  /** One axis, by name. */
-  readonly axes: OnlyAxis<A>;
+  /** One to three axes, by name. The first one is the fastest in memory. */
+  readonly axes: Readonly<Record<A, Axis>>;
   /** Run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
   readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
   /** The coefficients, as one function or as a formula for each. Those left out are zero. */
@@ -165,7 +189,7 @@ export interface EquationProblem<A extends string, P extends string = never, C e
   readonly terminal: StateFunction<NoInfer<"t" | A | P>>;
   /** Years, > 0. */
   readonly expiry: Quantity;
-  /** The conditions at the ends of the axis; `{ kind: "linear" }` by default. */
+  /** The conditions at the ends of each axis; `{ kind: "linear" }` by default. */
   readonly boundaries?: {
     readonly [K in NoInfer<A>]?: {
       readonly low?: Boundary<NoInfer<"t" | A | P>>;
@@ -174,7 +198,7 @@ export interface EquationProblem<A extends string, P extends string = never, C e
   };
   /** Exercise, jumps and knock-outs. */
   readonly conditions?: readonly Condition<NoInfer<"t" | A | P>>[];
-  /** Crank–Nicolson with two Rannacher steps by default. */
+  /** Crank–Nicolson with two Rannacher steps by default; of several axes the modified Craig–Sneyd scheme, too. */
   readonly scheme?: SchemeChoice;
   /** Time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
   readonly steps?: number;
@@ -191,8 +215,9 @@ export interface EquationProblem<A extends string, P extends string = never, C e
    */
   readonly errorEstimate?: boolean;
   /**
-   * Where drift dominates diffusion between nodes: "fitted" (the default) raises diffusion until the matrix is an
-   * M-matrix, so that the solution does not oscillate and the scheme is of first order there. "central" leaves it.
+   * Where drift dominates diffusion between nodes: "fitted" (the default on one axis) raises diffusion until the matrix
+   * is an M-matrix, so that the solution does not oscillate and the scheme is of first order there. "central" (the
+   * default on several axes) leaves it.
    */
   readonly convection?: "fitted" | "central";
   /** "f64" by default, which is f32x2, emulated double, on WebGPU. */

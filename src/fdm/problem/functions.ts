@@ -23,8 +23,10 @@ import { shownType } from "./checks.ts";
 
 /** What functions of a problem are given: the state, and behind the user's parameters their own literals. */
 export interface State {
-  /** t, the axis, the parameters: the order in which functions take the state. */
+  /** t, the axes, the parameters: the order in which functions take the state. */
   readonly names: readonly string[];
+  /** How many of them are axes. */
+  readonly axes: number;
   /** Those of all functions so far, by which problems with the same kernels differ. */
   readonly literals: number[];
 }
@@ -42,6 +44,8 @@ export interface Given<T = number> {
   /** Its value, or values by name, in f64 on the host; NaN where a loop did not end. */
   readonly at: (...state: readonly number[]) => T;
   readonly dependsOnTime: boolean;
+  /** Whether it reads an axis, by the axis' number. */
+  readonly dependsOnAxis: (axis: number) => boolean;
 }
 
 /**
@@ -53,14 +57,19 @@ export const LOOP_BUDGET = 1_000_000;
 /** What an adapter takes: t, S, the parameters' buffer, its pitch, the instance. */
 export const stateParams = [real, real, read(real), i32, i32] as const;
 
+/** The coordinates of a state on several axes: what adapters call them. */
+export const COORDINATES = ["x0", "x1", "x2"] as const;
+
 /**
  * "t, S, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
  * Literals are behind the parameters, those of other functions between.
  */
-function argumentsText({ names, literals }: State, own: number): string {
-  const rows = [...names.keys()].slice(0, -2);
-  for (let k = literals.length - own; k < literals.length; k++) rows.push(names.length - 2 + k);
-  return ["t", "S", ...rows.map((row) => `parameters[${row} * pitch + instance]`)].join(", ");
+function argumentsText({ names, axes, literals }: State, own: number): string {
+  const count = names.length - 1 - axes;
+  const rows = Array.from({ length: count }, (_, k) => k);
+  for (let k = literals.length - own; k < literals.length; k++) rows.push(count + k);
+  const coordinates = axes === 1 ? ["S"] : COORDINATES.slice(0, axes);
+  return ["t", ...coordinates, ...rows.map((row) => `parameters[${row} * pitch + instance]`)].join(", ");
 }
 
 /** @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function */
@@ -115,35 +124,56 @@ function numberFunction(path: string, value: unknown, names: readonly string[]):
 /**
  * The equation's coefficients: which there are, and a function that returns them as the object the user names them in.
  */
-export interface GivenEquation extends Given<Readonly<Record<string, number>>> {
-  /** a, b, c, d: the text that reads each from `k`, what the user's function returned; "0.0" where there is none. */
-  readonly reads: Readonly<Record<"a" | "b" | "c" | "d", string>>;
+export interface GivenEquation<K extends string = "a" | "b" | "c" | "d"> extends Given<
+  Readonly<Record<string, number>>
+> {
+  /** For each key the text that reads it from `k`, what the user's function returned; "0.0" where there is none. */
+  readonly reads: Readonly<Record<K, string>>;
   /** Names as the user knows them, for messages. */
-  readonly labels: Readonly<Record<"a" | "b" | "c" | "d", string>>;
+  readonly labels: Readonly<Record<K, string>>;
 }
 
-/** @throws KernelError | SpecError (an unknown coefficient) */
-export function givenEquation(equation: unknown, axis: string, state: State): GivenEquation {
+/** The coefficients of an equation on one axis. */
+export const labelsOnAxis = (axis: string): Readonly<Record<"a" | "b" | "c" | "d", string>> => ({
+  a: `${axis}${axis}`,
+  b: axis,
+  c: "V",
+  d: "source",
+});
+
+/**
+ * @param labels what each coefficient is called; of several names, "Sv" or "vS", separated by a bar, any one
+ * @throws KernelError | SpecError (an unknown coefficient)
+ */
+export function givenEquation<K extends string>(
+  equation: unknown,
+  named: Readonly<Record<K, string>>,
+  state: State,
+): GivenEquation<K> {
   const path = "equation";
   const { names } = state;
-  const labels = { a: `${axis}${axis}`, b: axis, c: "V", d: "source" };
-  const parts = typeof equation === "function" ? undefined : partsOf(equation, labels, names);
+  const known = Object.values<string>(named).flatMap((name) => name.split("|"));
+  const axes = names.slice(1, 1 + state.axes);
+  const where = axes.length === 1 ? `the axis ${axes[0]}` : `the axes ${axes.join(", ")}`;
+  const parts = typeof equation === "function" ? undefined : partsOf(equation, known, names);
   const fn: StateFunction =
     parts === undefined ? userFunction(names, equation as never, path) : composed(parts, names.length);
-  const known: readonly string[] = Object.values(labels);
   const kind = resultOf(fn, "f64");
   if (typeof kind === "string" || kind.has("t"))
     throw wrongResult(path, equation, kind, `an object with some of ${known.join(", ")}`, names);
   for (const [name, field] of kind) {
     if (!known.includes(name))
-      throw new SpecError(`equation.${name}: unknown; the coefficients on the axis ${axis} are ${known.join(", ")}`);
+      throw new SpecError(`equation.${name}: unknown; the coefficients on ${where} are ${known.join(", ")}`);
     if (field !== "number")
       throw new SpecError(
         `equation.${name}: ${typeof field === "string" ? field : "several values"}, expected a number; ${remedyFor(field, "a number", names)}`,
       );
   }
-  const text = (label: string): string => (kind.has(label) ? `k.${label}` : "0.0");
-  const reads = { a: text(labels.a), b: text(labels.b), c: text(labels.c), d: text(labels.d) };
+  const keys = Object.keys(named) as K[];
+  const labels = {} as Record<K, string>;
+  for (const key of keys) labels[key] = oneName(named[key].split("|"), kind);
+  const reads = {} as Record<K, string>;
+  for (const key of keys) reads[key] = kind.has(labels[key]) ? `k.${labels[key]}` : "0.0";
   if (parts !== undefined) return { path, ...liftedParts(parts, state), reads, labels };
   const fields = [...kind.keys()];
   const byName = (values: Float64Array): Readonly<Record<string, number>> =>
@@ -156,13 +186,20 @@ export function givenEquation(equation: unknown, axis: string, state: State): Gi
   return { path, ...taken(state, lifted), ...onHost(fn, lifted, byName), reads, labels };
 }
 
+/** Which of the names of a mixed derivative an equation uses. @throws SpecError for both */
+function oneName(names: readonly string[], kind: ReadonlyMap<string, unknown>): string {
+  const used = names.filter((name) => kind.has(name));
+  if (used.length > 1)
+    throw new SpecError(`equation.${used[1]}: the same derivative as ${used[0]}; write their sum as ${used[0]}`);
+  return used[0] ?? names[0];
+}
+
 /** Functions by the names of the coefficients. */
 type Parts = readonly (readonly [name: string, call: StateFunction])[];
 
-function partsOf(equation: unknown, labels: GivenEquation["labels"], names: readonly string[]): Parts {
+function partsOf(equation: unknown, known: readonly string[], names: readonly string[]): Parts {
   if (typeof equation !== "object" || equation === null)
     throw new SpecError(`equation: got ${shownType(equation)}, expected a function of the state or formulas by name`);
-  const known: readonly string[] = Object.values(labels);
   const unknown = Object.keys(equation).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw new SpecError(`equation.${unknown}: unknown; the coefficients are ${known.join(", ")}`);
@@ -189,7 +226,7 @@ function composed(parts: Parts, count: number): StateFunction {
 }
 
 /** The parts' literals are among those of the state, one part after the other. */
-function liftedParts(parts: Parts, state: State): Pick<GivenEquation, "call" | "args" | "at" | "dependsOnTime"> {
+function liftedParts(parts: Parts, state: State): Omit<Given<Readonly<Record<string, number>>>, "path"> {
   const lifted = parts.map(([, part]) => liftLiterals<FunctionResult>(part, ["k"], LOOP_BUDGET));
   const call = composed(
     parts.map(([key], k) => [key, lifted[k].call]),
@@ -200,10 +237,11 @@ function liftedParts(parts: Parts, state: State): Pick<GivenEquation, "call" | "
     ...taken(state, { call, values: lifted.flatMap(({ values }) => values) }),
     at: (...values) => Object.fromEntries(parts.map(([key], k) => [key, hosts[k].at(...values)])),
     dependsOnTime: hosts.some(({ dependsOnTime }) => dependsOnTime),
+    dependsOnAxis: (axis) => hosts.some(({ dependsOnAxis }) => dependsOnAxis(axis)),
   };
 }
 
-/** A kernel function (t, S, parameters, pitch, instance) → number. */
+/** A kernel function (t, S, parameters, pitch, instance) → number, of one axis. */
 export function numberAdapter({ call, args, path }: Given): StateNumber {
   return functionFromSource({
     name: path,
@@ -230,7 +268,7 @@ function onHost<T>(
   fn: StateFunction,
   { ir, values }: Lifted<FunctionResult>,
   resultOf: (values: Float64Array) => T,
-): Pick<Given<T>, "at" | "dependsOnTime"> {
+): Pick<Given<T>, "at" | "dependsOnTime" | "dependsOnAxis"> {
   const literals = Object.fromEntries(values.map((value, k) => [`literal${k}`, value]));
   const within = (...state: readonly number[]): T => {
     const out = new Float64Array(MAX_RESULTS);
@@ -239,17 +277,19 @@ function onHost<T>(
   };
   return {
     at: ir.countedLoops === undefined ? (fn as unknown as Given<T>["at"]) : within,
-    dependsOnTime: readsTime(ir),
+    dependsOnTime: readsArgument(ir, 0),
+    dependsOnAxis: (axis) => readsArgument(ir, 1 + axis),
   };
 }
 
-/** Coefficients of an equation. */
-const MAX_RESULTS = 4;
+/** Coefficients of an equation on three axes. */
+const MAX_RESULTS = 11;
 
-const readsTime = ({ scalars, body }: KernelIR): boolean =>
+/** Whether the k-th argument is read. */
+const readsArgument = ({ scalars, body }: KernelIR, k: number): boolean =>
   readsParam(
     body,
-    scalars.findIndex(({ name }) => name === "x0"),
+    scalars.findIndex(({ name }) => name === `x${k}`),
   );
 
 /** Whether scalar parameter `id` stands anywhere in a piece of lowered code. */

@@ -1,7 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import { axisOf, DEFAULT_NODES } from "./axis.ts";
 import { boundariesOf, boundaryCode, type GivenBoundary, type GivenEnds } from "./boundaries.ts";
-import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
 import {
@@ -10,6 +9,7 @@ import {
   type GivenEquation,
   givenEquation,
   givenNumber,
+  labelsOnAxis,
   numberAdapter,
   type State,
 } from "./functions.ts";
@@ -17,6 +17,16 @@ import { jumpFunctions, pointwiseFunction, regionFunctions } from "../conditions
 import type { EquationVariant } from "../operator/equation-variant.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AnyProblem } from "./equation.ts";
+import {
+  type Accuracy,
+  accuracyOf,
+  axesOf,
+  checkNames,
+  convectionOf,
+  gradingOf,
+  needsHalf,
+  stepsOf,
+} from "./settings.ts";
 import { type Batch, batchOf, entryError, type ParameterValues, quantityOf } from "./quantity.ts";
 import { type ProgramSpec, type Timeline, timelineOf } from "../time/timeline.ts";
 
@@ -43,43 +53,14 @@ export interface Model {
   readonly accuracy: Accuracy;
 }
 
-/** Which other solutions there are besides the one asked for, and what they are for. */
-export interface Accuracy {
-  readonly extrapolate: "none" | "time" | "space" | "both";
-  readonly errorEstimate: boolean;
-  /** Order in time. */
-  readonly order: 1 | 2;
-}
-
-const PROBLEM_KEYS = [
-  "axes",
-  "parameters",
-  "equation",
-  "terminal",
-  "expiry",
-  "boundaries",
-  "conditions",
-  "scheme",
-  "steps",
-  "grading",
-  "extrapolate",
-  "errorEstimate",
-  "convection",
-  "precision",
-] as const;
-
 /** @throws SpecError | KernelError, with the place */
 export function modelOf(problem: AnyProblem): Model {
-  isObject("problem", problem, "an object with axes, equation, terminal and expiry");
-  knownKeys("", problem, PROBLEM_KEYS);
-  if (problem.conditions !== undefined) isList("conditions", problem.conditions, "conditions");
-  const axisName = onlyAxis(problem);
-  if (problem.parameters !== undefined) isObject("parameters", problem.parameters, "numbers by name");
+  const [axisName] = axesOf(problem);
   const batch = batchOf(problem.parameters ?? {});
-  const state: State = { names: ["t", axisName, ...batch.names], literals: [] };
-  checkNames(axisName, batch.names);
+  const state: State = { names: ["t", axisName, ...batch.names], axes: 1, literals: [] };
+  checkNames([axisName], batch.names);
   const accuracy = accuracyOf(problem);
-  const equation = givenEquation(problem.equation, axisName, state);
+  const equation = givenEquation(problem.equation, labelsOnAxis(axisName), state);
   const terminal = givenNumber("terminal", problem.terminal, state);
   const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
   const meshOf = axisOf(axisName, problem.axes[axisName], batch.names, needsHalf(accuracy));
@@ -124,51 +105,6 @@ export function modelOf(problem: AnyProblem): Model {
   };
 }
 
-function onlyAxis({ axes }: AnyProblem): string {
-  if (axes !== undefined) isObject("axes", axes, "an axis by name: { S: { from: 0, to: 200 } }");
-  const names = Object.keys(axes ?? {});
-  if (names.length !== 1)
-    throw new SpecError(`axes: ${names.length} axes${names.length > 0 ? ` (${names.join(", ")})` : ""}, expected one`);
-  return names[0];
-}
-
-/** Names are variables of formulas and of functions, so they must be identifiers and differ. */
-function checkNames(axis: string, parameters: readonly string[]): void {
-  const taken = new Map([["t", "the time"]]);
-  for (const [name, path] of [[axis, `axes.${axis}`], ...parameters.map((name) => [name, `parameters.${name}`])]) {
-    if (!/^[A-Za-z_$][\w$]*$/.test(name)) throw new SpecError(`${path}: "${name}" is not an identifier; rename it`);
-    const other = taken.get(name);
-    if (other !== undefined) throw new SpecError(`${path}: the name ${name} is taken by ${other}; rename it`);
-    taken.set(name, path);
-  }
-  if (axis === "V" || axis === "source")
-    throw new SpecError(`axes.${axis}: ${axis} names a coefficient of the equation; rename the axis`);
-}
-
-function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order"> {
-  if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
-  return { extrapolate: extrapolate ?? "none", errorEstimate };
-}
-
-const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order">): boolean =>
-  extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
-
-function stepsOf({ steps = 100 }: AnyProblem, { extrapolate, errorEstimate }: Omit<Accuracy, "order">): number {
-  if (!Number.isInteger(steps) || steps < 2 || steps > 100_000)
-    throw new SpecError(`steps: got ${steps}, expected a whole number from 2 to 100,000`);
-  const halved = extrapolate === "time" || extrapolate === "both" || errorEstimate;
-  if (halved && steps % 2 === 1)
-    throw new SpecError(
-      `steps: got ${steps}, expected an even number, so that there is a solution of half as many; use ${steps + 1}`,
-    );
-  return steps;
-}
-
-function convectionOf({ convection = "fitted" }: AnyProblem): "fitted" | "central" {
-  oneOf("convection", convection, ["fitted", "central"]);
-  return convection;
-}
-
 function programOf(
   problem: AnyProblem,
   conditions: readonly GivenCondition[],
@@ -178,9 +114,7 @@ function programOf(
 ): Model["program"] {
   const { kind, scheme, rannacherSteps } = chosenScheme(problem.scheme ?? { kind: "crank-nicolson" });
   const always = exercise !== undefined && exercise.dates === undefined;
-  const grading = problem.grading ?? (always ? Math.max(3, 6 + Math.round(Math.log2((problem.steps ?? 100) / 48))) : 1);
-  if (!Number.isInteger(grading) || grading < 1 || grading > 20)
-    throw new SpecError(`grading: got ${grading}, expected a whole number from 1 to 20`);
+  const grading = gradingOf(problem, always);
   const regions = conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined ? [condition.below, condition.above] : [],
   );

@@ -90,3 +90,7 @@ function evaluatorOf(path: string, quantity: Quantity, names: readonly string[])
 export function shown(names: readonly string[], entry: ParameterValues): string {
   return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
 }
+
+/** The parameters of an entry by name. */
+export const parametersOf = ({ names, entries }: Batch, index: number): Readonly<Record<string, number>> =>
+  Object.fromEntries(names.map((name, k) => [name, entries[index][k]]));

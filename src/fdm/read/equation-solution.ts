@@ -145,7 +145,7 @@ export class EntrySolution {
  * By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index
  * is where the order is known.
  */
-const SAFETY = 1.25;
+export const SAFETY = 1.25;
 
 /** What `solve` returns. */
 export interface Solution {

@@ -51,6 +51,18 @@ export function stencilStart(nodes: ArrayLike<number>, x: number, length: number
   return Math.min(Math.max(start, 0), nodes.length - length);
 }
 
+/** The nodes that give derivative `k` at `x` with an error of O(h^order), from `start` on, and their weights. */
+export function stencilOf(
+  nodes: Float64Array,
+  x: number,
+  k: number,
+  order: 2 | 4,
+): { readonly start: number; readonly weights: readonly number[] } {
+  const length = Math.min(stencilLength(order, k), nodes.length);
+  const start = stencilStart(nodes, x, length);
+  return { start, weights: fornbergWeights(x, nodes.subarray(start, start + length), k)[k] };
+}
+
 /**
  * Value, first and second derivative at `x` of a function known at ascending `nodes`, each with an error of O(h^order)
  * where the function is smooth; near the ends the stencils become one-sided and keep that order.
@@ -62,9 +74,7 @@ export function differentiate(
   order: 2 | 4,
 ): readonly [value: number, first: number, second: number] {
   const derivative = (k: number): number => {
-    const length = Math.min(stencilLength(order, k), nodes.length);
-    const start = stencilStart(nodes, x, length);
-    const weights = fornbergWeights(x, nodes.subarray(start, start + length), k)[k];
+    const { start, weights } = stencilOf(nodes, x, k, order);
     return weights.reduce((sum, weight, j) => sum + weight * values[start + j], 0);
   };
   return [derivative(0), derivative(1), derivative(2)];

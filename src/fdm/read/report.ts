@@ -13,16 +13,16 @@ export interface Report {
 
 /**
  * What the status words of an instance say, in words.
- * @param endless the errors of loops that did not end, by solution
+ * @param endless the errors of loops that did not end, by number, of the solution's kernel
  */
 export function reportOf(
   model: Model,
   entry: ParameterValues,
   solved: Solved,
-  endless: ReadonlyMap<Solved, SpecError>,
+  endless: ReadonlyMap<number, SpecError>,
 ): Report {
   const { status } = solved;
-  const loop = endless.get(solved);
+  const loop = endless.get(status[STATUS.endless]);
   if (loop !== undefined) return { warnings: [], error: loop };
   if (status[STATUS.fault] !== 0) return { warnings: [], error: faultOf(model, entry, solved) };
   const warnings: string[] = [];
@@ -61,7 +61,7 @@ function driftWarning({ axisName, variant }: Model, { status, mesh: { values } }
     : `${what}; the solution may oscillate there: ${remedy}, or convection: "fitted"`;
 }
 
-const rounded = (x: number): string => String(Number(x.toPrecision(4)));
+export const rounded = (x: number): string => String(Number(x.toPrecision(4)));
 
 /** A function that is to blame for what was found at a node, and its value there on the host. */
 interface Found {
@@ -72,7 +72,7 @@ interface Found {
 function faultOf(model: Model, entry: ParameterValues, solved: Solved): SpecError {
   const S = solved.mesh.values[solved.status[STATUS.node]];
   const bits = solved.status[STATUS.fault];
-  const t = timeOf(solved);
+  const t = timeOfRow(solved, bits, solved.status[STATUS.row]);
   const where = `at ${model.axisName} = ${rounded(S)}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
   if ((bits & FAULT.solution) !== 0)
     return new SpecError(
@@ -91,9 +91,11 @@ function faultOf(model: Model, entry: ParameterValues, solved: Solved): SpecErro
 }
 
 /** The time of the row in which the trouble was: of the stage for the matrix, of its end for values. */
-function timeOf({ status, program: { words, reals }, timeline: { dates } }: Solved): number {
-  const bits = status[STATUS.fault];
-  const row = status[STATUS.row];
+export function timeOfRow(
+  { program: { words, reals }, timeline: { dates } }: Pick<Solved, "program" | "timeline">,
+  bits: number,
+  row: number,
+): number {
   const segment = words[2 * row + 1];
   if ((bits & FAULT.terminal) !== 0) return dates[dates.length - 1];
   if ((bits & FAULT.solution) !== 0) return 0;
@@ -133,13 +135,13 @@ function blamed(model: Model, solved: Solved, valueOf: <T>(given: Given<T>) => T
   return found.find(({ got }) => !Number.isFinite(got)) ?? found[0];
 }
 
-function functionsOf(condition: Model["conditions"][number]): (Given | undefined)[] {
+export function functionsOf(condition: Model["conditions"][number]): (Given | undefined)[] {
   switch (condition.kind) {
     case "exercise":
       return [condition.payoff];
     case "jump":
       return [condition.to];
     default:
-      return [condition.value, condition.below, condition.above];
+      return [condition.value, condition.below, condition.above, condition.where];
   }
 }

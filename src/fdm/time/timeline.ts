@@ -11,8 +11,10 @@ export const KEEP = 2;
 export const STEP_END = 4;
 export const EVENT = 8;
 export const OBSTACLE = 16;
+/** The step has the scheme's `Correction`; steps of implicit Euler have none. */
+export const CORRECTED = 32;
 /** All of them, for the environment of a kernel. */
-export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE } as const;
+export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } as const;
 /** Where the condition of an event, and the knock-outs in force, stand in a row's flags; each has eight bits. */
 export const CONDITION_SHIFT = 8;
 export const MASK_SHIFT = 16;
@@ -132,7 +134,7 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
   happen(dates.length - 1);
   let before = { segment: -1, h: 0 };
   for (const { segment, from, to, scheme: kind } of grid.steps) {
-    const { stages } = kind === "euler" ? implicitEuler : scheme;
+    const { stages, correction } = kind === "euler" ? implicitEuler : scheme;
     const length = to - from;
     stages.forEach((stage, s) => {
       const h = stage.implicit * length;
@@ -145,6 +147,7 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
           (stages.length > 1 && s === 0 ? KEEP : 0) |
           (ends ? STEP_END : 0) |
           (newObstacle ? OBSTACLE : 0) |
+          (correction === undefined ? 0 : CORRECTED) |
           (regions[segment] << MASK_SHIFT),
         segment,
       );

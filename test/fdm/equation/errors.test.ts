@@ -17,8 +17,12 @@ const refused = async (more: object): Promise<Error> =>
 
 describe("a problem that cannot be solved is refused with its place", () => {
   const cases: readonly (readonly [string, object, RegExp])[] = [
-    ["two axes", { axes: { ...base.axes, v: { from: 0, to: 1 } } }, /^axes: 2 axes \(S, v\), expected one/],
-    ["no axis", { axes: {} }, /^axes: 0 axes, expected one/],
+    [
+      "four axes",
+      { axes: { ...base.axes, u: { from: 0, to: 1 }, v: { from: 0, to: 1 }, w: { from: 0, to: 1 } } },
+      /^axes: 4 axes \(S, u, v, w\), expected one to 3/,
+    ],
+    ["no axis", { axes: {} }, /^axes: 0 axes, expected one to 3/],
     ["from above to", { axes: { S: { from: 4, to: "K/100" } } }, /^axes\.S: from 4 to 1 for K = 100, r = 0\.05/],
     [
       "ln 0",

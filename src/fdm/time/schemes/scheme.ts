@@ -20,7 +20,23 @@ export interface Stage {
   readonly extrapolation: number;
 }
 
+/**
+ * What an alternating-direction scheme does after its first sweep, of increments D: with F = F₀ + F₁ + … + F_d, F₀ the
+ * mixed derivatives, L and L₀ their linear parts, and P = (I − θΔtL₁)·…·(I − θΔtL_d),
+ *
+ *   D₀ = Δt·F(u),   P·D = D₀                                                (sweep 1)
+ *   E₀ = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D,   P·E = E₀                 (sweep 2)
+ *   u′ = u + keep·D + E.
+ */
+export interface Correction {
+  readonly keep: 0 | 1;
+  readonly mixed: number;
+  readonly full: number;
+}
+
 export interface TimeScheme {
   readonly order: 1 | 2;
   readonly stages: readonly Stage[];
+  /** Of alternating directions only; without one u′ = u + D. */
+  readonly correction?: Correction;
 }

@@ -1,0 +1,147 @@
+import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import type { Kernel, Precision } from "../../kernel/index.ts";
+import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
+import type { AxesVariant } from "../operator/axes-variant.ts";
+import type { AxesModel } from "../problem/axes-model.ts";
+import { checkParameters, entryError } from "../problem/quantity.ts";
+import { type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
+import { axesKernel, sharedAxesKernel } from "./axes/kernel.ts";
+import { PAD } from "./axes/records.ts";
+import {
+  type AxesInstance,
+  type AxesResult,
+  type AxesSetting,
+  instancesPerLaunch,
+  launchAxes,
+  shapeOfGrid,
+  wordsOf,
+} from "./axes-launch.ts";
+import { type Level, programOf } from "./equation-batch.ts";
+import type { Pace } from "./pace.ts";
+
+/** An instance's solution, with the program it was made by. */
+export interface AxesSolved extends AxesResult {
+  readonly program: TimeProgram;
+  readonly timeline: Timeline;
+}
+
+/** Entries on one grid and time grid; those that share a time program are launched together. */
+export interface AxesPlan {
+  readonly entries: readonly number[];
+  readonly groups: readonly {
+    readonly program: TimeProgram;
+    readonly members: readonly { readonly at: number; readonly instance: AxesInstance }[];
+  }[];
+}
+
+/** Work items that share an instance's lines on a GPU. */
+const GPU_GROUP = 128;
+
+/** Solves all entries of a model on two or three axes, on one grid and time grid after another. */
+export class AxesSolver {
+  private readonly setting: AxesSetting;
+  private readonly meshes = new Map<string, AxisMesh>();
+
+  private constructor(setting: AxesSetting) {
+    this.setting = setting;
+  }
+
+  /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
+  static async create(device: Device, model: AxesModel, precision: Precision, pace: Pace): Promise<AxesSolver> {
+    const groupSize = isGpu(device) ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : PAD;
+    const variant: AxesVariant = { ...model.variant, groupSize };
+    // Lines of an instance are neighbours in memory: two vectors of them are enough to hide latency, and fit registers.
+    const kernel = await device.compile(sharedAxesKernel(variant), { precision, vectors: 2 });
+    return new AxesSolver({ device, kernel, model, variant, pace });
+  }
+
+  get kernel(): CompiledKernel {
+    return this.setting.kernel;
+  }
+
+  /** What is compiled, in this very model's functions: the kernel's own may be those of another model. */
+  get source(): Kernel {
+    return axesKernel(this.setting.variant);
+  }
+
+  /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates, its size. */
+  check(index: number, levels: readonly Level[]): SpecError | undefined {
+    const { batch, meshesOf, timelineOf } = this.setting.model;
+    return entryError(() => {
+      checkParameters(batch, index);
+      const entry = batch.entries[index];
+      timelineOf(entry);
+      const descriptions = meshesOf(entry);
+      this.checkSize(descriptions.map(({ nodes }) => nodes));
+      for (const { mesh } of levels) for (const description of descriptions) this.meshOf(description, mesh);
+    });
+  }
+
+  /** In the order of the plan's entries. @throws the signal's reason */
+  async solve({ entries, groups }: AxesPlan): Promise<AxesSolved[]> {
+    const solved = new Array<AxesSolved>(entries.length);
+    for (const { program, members } of groups) {
+      const shape = shapeOfGrid(members[0].instance.meshes.map(({ values }) => values.length));
+      for (let first = 0, end = 0; first < members.length; first = end) {
+        end = first + instancesPerLaunch(this.setting, shape, program, members.length - first);
+        const part = members.slice(first, end);
+        const results = await launchAxes(
+          this.setting,
+          program,
+          part.map(({ instance }) => instance),
+        );
+        results.forEach((result, i) => {
+          solved[part[i].at] = { ...result, program, timeline: part[i].instance.timeline };
+        });
+      }
+    }
+    return solved;
+  }
+
+  /** @throws the signal's reason */
+  async plan(level: Level, entries: readonly number[]): Promise<AxesPlan> {
+    const { model, pace } = this.setting;
+    const { batch, meshesOf, timelineOf, program, accuracy, steps } = model;
+    const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
+    const spec = {
+      ...program,
+      steps: halved ? steps / 2 : steps,
+      refinement: halved && !level.halfSteps ? 2 : 1,
+    } as const;
+    const groups = new Map<string, { program: TimeProgram; members: { at: number; instance: AxesInstance }[] }>();
+    const programs = new Map<string, TimeProgram>();
+    for (const [at, index] of entries.entries()) {
+      await pace.turn();
+      const entry = batch.entries[index];
+      const timeline = timelineOf(entry);
+      const made = programOf((of) => timeProgram(spec, of), timeline, programs);
+      const meshes = meshesOf(entry).map((description) => this.meshOf(description, level.mesh));
+      const instance = { entry, timeline, meshes };
+      const group = groups.get(made.key);
+      if (group === undefined) groups.set(made.key, { program: made, members: [{ at, instance }] });
+      else group.members.push({ at, instance });
+      pace.expect(made.words.length / 2);
+    }
+    return { entries, groups: [...groups.values()] };
+  }
+
+  /** @throws SpecError a grid that the device has no memory for */
+  private checkSize(counts: readonly number[]): void {
+    const { device, kernel, variant, model } = this.setting;
+    const bytes = wordsOf(variant, shapeOfGrid(counts)) * (kernel.precision === "f32" ? 4 : 8);
+    if (bytes > device.limits.maxBufferBytes)
+      throw new SpecError(
+        `axes: ${counts.join(" × ")} nodes take ${Math.ceil(bytes / 2 ** 20)} MiB on ${device.name}, which has buffers of at most ` +
+          `${Math.floor(device.limits.maxBufferBytes / 2 ** 20)} MiB; take fewer nodes on ${model.names.join(", ")}`,
+      );
+  }
+
+  private meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {
+    const { from, to, width, points, nodes, coordinate, density } = description;
+    const key = `${level} ${nodes} ${coordinate} ${density} ${from} ${to} ${width} ${points.map(({ at, align, concentrate }) => `${at} ${align} ${concentrate}`).join()}`;
+    let mesh = this.meshes.get(key);
+    if (mesh === undefined) this.meshes.set(key, (mesh = axisMesh(description, level)));
+    return mesh;
+  }
+}

@@ -1,0 +1,229 @@
+import type { CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
+import { hostReal } from "../../kernel/index.ts";
+import type { AxisMesh } from "../mesh/axis-mesh.ts";
+import { type AxisCode, slotsOf } from "../operator/axes-variant.ts";
+import type { AxesVariant } from "../operator/axes-variant.ts";
+import type { AxesModel } from "../problem/axes-model.ts";
+import type { ParameterValues } from "../problem/quantity.ts";
+import type { TimeProgram, Timeline } from "../time/timeline.ts";
+import { AXIS_ARRAYS } from "./axes/place.ts";
+import { AXES_STATUS, AXES_STATUS_WORDS, PAD } from "./axes/records.ts";
+import type { Pace } from "./pace.ts";
+
+/** One entry of the batch on one grid. */
+export interface AxesInstance {
+  readonly entry: ParameterValues;
+  readonly meshes: readonly AxisMesh[];
+  readonly timeline: Timeline;
+}
+
+/** What comes back of an instance. Node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
+export interface AxesResult {
+  readonly meshes: readonly AxisMesh[];
+  readonly values: Float64Array;
+  /** 1 where exercise at all times pays as much as V today; undefined without. */
+  readonly exercised: Uint8Array | undefined;
+  readonly status: AxesStatus;
+}
+
+/** The first fault in the order of the program, its node, and its row; 0: none. */
+export interface AxesStatus {
+  readonly fault: number;
+  readonly node: number;
+  readonly row: number;
+  readonly growth: boolean;
+  readonly endless: number;
+}
+
+export interface AxesSetting {
+  readonly device: Device;
+  readonly kernel: CompiledKernel;
+  readonly model: AxesModel;
+  readonly variant: AxesVariant;
+  readonly pace: Pace;
+}
+
+/** Bytes of one launch's buffers; bounds memory whatever the batch. */
+const LAUNCH_BYTES = 2 ** 28;
+
+/** Nodes of each axis and of the padded arrays. */
+export interface AxesShape {
+  readonly n0: number;
+  readonly n1: number;
+  readonly n2: number;
+  readonly stride: number;
+  readonly plane: number;
+  readonly lines: number;
+  readonly size: number;
+}
+
+const padded = (count: number): number => Math.ceil(count / PAD) * PAD;
+
+/** The shape of a grid of so many nodes an axis. */
+export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
+  const stride = padded(n0);
+  const lines = padded(n1 * n2);
+  return { n0, n1, n2, stride, plane: stride * n1, lines, size: stride * lines };
+}
+
+/** Words of device memory that an instance takes. */
+export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => slotsOf(variant).count * size + PAD;
+
+/** Stages of one axis that a step of two or three costs. */
+const STAGES = 4;
+
+/** Instances that one launch takes, with the same program: those that memory and the launch's time have room for. */
+export function instancesPerLaunch(
+  { kernel, variant, device, pace }: AxesSetting,
+  shape: AxesShape,
+  program: TimeProgram,
+  count: number,
+): number {
+  const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
+  const room = Math.floor(Math.min(LAUNCH_BYTES, device.limits.maxBufferBytes) / bytes);
+  const loop = (STAGES * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
+  // Fewer would leave a part of the device idle.
+  const together = Math.ceil(device.parallelism / (device.backend === "cpu" ? 16 : variant.groupSize));
+  return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
+}
+
+/** Fewest rows of a part of a time loop. */
+const MIN_ROWS = 4;
+
+/** Packs, launches, reads back. All buffers are disposed, whatever happens. @throws the signal's reason */
+export async function launchAxes(
+  { device, kernel, model, variant, pace }: AxesSetting,
+  program: TimeProgram,
+  instances: readonly AxesInstance[],
+): Promise<AxesResult[]> {
+  const buffers: DeviceBuffer[] = [];
+  const element = hostReal(kernel.precision);
+  const empty = (type: "f64" | "f32" | "i32", length: number): DeviceBuffer => {
+    const buffer = device.createBuffer(type, length);
+    buffers.push(buffer);
+    return buffer;
+  };
+  const filled = (type: "f64" | "f32" | "i32", values: HostArray): DeviceBuffer => {
+    const buffer = empty(type, values.length);
+    device.write(buffer, values);
+    return buffer;
+  };
+  try {
+    const shape = shapeOfGrid(instances[0].meshes.map(({ values }) => values.length));
+    const { n0, n1, n2 } = shape;
+    const nodes = n0 * n1 * n2;
+    const results = variant.obstacle === undefined ? nodes : 2 * nodes;
+    const rows = program.words.length / 2;
+    const out = empty(element, results * instances.length);
+    const statusWords = AXES_STATUS_WORDS * variant.groupSize;
+    const status = empty("i32", statusWords * instances.length);
+    const args = {
+      instances: instances.length,
+      ...shape,
+      rows,
+      dates: instances[0].timeline.dates.length,
+      table: filled(element, packedMeshes(variant.axes, shape, instances)),
+      parameters: filled(element, packedParameters(instances, model.literals)),
+      words: filled("i32", program.words),
+      reals: filled(element, program.reals),
+      work: empty(element, wordsOf(variant, shape) * instances.length + PAD),
+      out,
+      status,
+    };
+    const work = STAGES * instances.length * nodes;
+    for (let first = 0, end = 0; first < rows; first = end) {
+      const part = Math.max(MIN_ROWS, Math.floor(pace.share / work));
+      end = rows - first - part < MIN_ROWS ? rows : first + part;
+      const start = performance.now();
+      device.launch(kernel, { ...args, first, end }, { groups: instances.length });
+      const returned = performance.now() - start;
+      await device.finish();
+      pace.measured(work * (end - first), returned, performance.now() - start);
+      await pace.done(instances.length * (end - first));
+    }
+    const values = await device.read(out as DeviceBuffer<"f64">);
+    const words = await device.read(status as DeviceBuffer<"i32">);
+    return instances.map(({ meshes }, l): AxesResult => {
+      const own = values.subarray(l * results, (l + 1) * results);
+      return {
+        meshes,
+        values: Float64Array.from(own.subarray(0, nodes)),
+        exercised: results === nodes ? undefined : Uint8Array.from(own.subarray(nodes)),
+        status: statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
+      };
+    });
+  } finally {
+    for (const buffer of buffers) buffer[Symbol.dispose]();
+  }
+}
+
+/** What the items of an instance found, in one. */
+function statusOf(words: Int32Array): AxesStatus {
+  let first = { fault: 0, node: 0, row: 0 };
+  let growth = false;
+  let endless = 0;
+  for (let at = 0; at < words.length; at += AXES_STATUS_WORDS) {
+    const [fault, node, row] = words.subarray(at + AXES_STATUS.fault, at + AXES_STATUS.row + 1);
+    const isBefore = first.fault === 0 || row < first.row || (row === first.row && node < first.node);
+    if (fault !== 0 && isBefore) first = { fault, node, row };
+    growth ||= words[at + AXES_STATUS.growth] !== 0;
+    endless ||= words[at + AXES_STATUS.endless];
+  }
+  return { ...first, growth, endless };
+}
+
+/**
+ * For each instance and axis: the values, the steps to the next node's coordinate, and the weights of ∂/∂x to the next
+ * node and to the one before. They are made in f64 here, for differences of rounded coordinates are not those of f32.
+ */
+function packedMeshes(
+  axes: readonly AxisCode[],
+  { n0, n1, n2, stride }: AxesShape,
+  instances: readonly AxesInstance[],
+): Float64Array {
+  const counts = [n0, n1, n2];
+  const lengths = [stride, n1, n2];
+  const each = AXIS_ARRAYS * (stride + n1 + n2);
+  const table = new Float64Array(each * instances.length);
+  instances.forEach(({ meshes }, l) => {
+    let at = l * each;
+    meshes.forEach(({ values, coordinates }, k) => {
+      const [count, length] = [counts[k], lengths[k]];
+      for (let i = 0; i < length; i++) {
+        table[at + i] = values[Math.min(i, count - 1)];
+        table[at + length + i] = i + 1 < count ? coordinates[i + 1] - coordinates[i] : 1;
+      }
+      putWeights(table, at + 2 * length, length, coordinates, axes[k]);
+      at += AXIS_ARRAYS * length;
+    });
+  });
+  return table;
+}
+
+/**
+ * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋): of second order between the ends, and one-sided there; 0 at a Neumann end,
+ * along which a slope that does not depend on the other axes has no derivative.
+ */
+function putWeights(table: Float64Array, at: number, length: number, x: Float64Array, axis: AxisCode): void {
+  const last = x.length - 1;
+  for (let i = 0; i <= last; i++) {
+    const down = i > 0 ? x[i] - x[i - 1] : 0;
+    const up = i < last ? x[i + 1] - x[i] : 0;
+    const isFree = (i === 0 ? axis.first : axis.last).kind !== "neumann";
+    let [next, before] = [down / (up * (down + up)), up / (down * (down + up))];
+    if (i === 0) [next, before] = [isFree ? 1 / up : 0, 0];
+    if (i === last) [next, before] = [0, isFree ? 1 / down : 0];
+    table[at + i] = next;
+    table[at + length + i] = before;
+  }
+}
+
+function packedParameters(instances: readonly AxesInstance[], literals: readonly number[]): Float64Array {
+  const pitch = instances.length;
+  const rows = instances[0].entry.length + literals.length + instances[0].timeline.dates.length;
+  const parameters = new Float64Array(rows * pitch);
+  instances.forEach(({ entry, timeline: { dates } }, l) => {
+    [...entry, ...literals, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
+  });
+  return parameters;
+}

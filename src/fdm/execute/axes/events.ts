@@ -1,0 +1,128 @@
+import { fn, i32, real, record } from "../../../kernel/index.ts";
+import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
+import { FAULT } from "../../operator/status.ts";
+import { nodeAt, valuesAt } from "./factor.ts";
+import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { atRow, Launch } from "./records.ts";
+
+/** A line along an axis: its values start at `x` in the table, V at `u` in the work memory, `step` apart. */
+const Line = record({ x: i32, u: i32, step: i32, n: i32 });
+
+/**
+ * V at `target` on a line, by the cubic through the four nodes about it, held between its neighbours (as
+ * `valueAfterJump` is on one axis); linear beyond the ends.
+ */
+const valueOnLine = fn({
+  name: "valueOnLine",
+  params: { launch: Launch, line: Line, target: real },
+  body({ launch: { table, work }, line: { x, u, step, n }, target }) {
+    let low = 0;
+    let high = n - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (table[x + middle] <= target) low = middle;
+      else high = middle;
+    }
+    const m = Math.min(Math.max(low - 1, 0), n - 4);
+    const x0 = table[x + m];
+    const x1 = table[x + m + 1];
+    const x2 = table[x + m + 2];
+    const x3 = table[x + m + 3];
+    const u0 = work[u + m * step];
+    const u1 = work[u + (m + 1) * step];
+    const u2 = work[u + (m + 2) * step];
+    const u3 = work[u + (m + 3) * step];
+    // Newton's divided differences.
+    const d01 = (u1 - u0) / (x1 - x0);
+    const d12 = (u2 - u1) / (x2 - x1);
+    const d23 = (u3 - u2) / (x3 - x2);
+    const d012 = (d12 - d01) / (x2 - x0);
+    const d123 = (d23 - d12) / (x3 - x1);
+    const d0123 = (d123 - d012) / (x3 - x0);
+    const cubic = u0 + (target - x0) * (d01 + (target - x1) * (d012 + (target - x2) * d0123));
+    const left = table[x + low];
+    const right = table[x + low + 1];
+    const uLeft = work[u + low * step];
+    const uRight = work[u + (low + 1) * step];
+    const value = Math.min(Math.max(cubic, Math.min(uLeft, uRight)), Math.max(uLeft, uRight));
+    const linear = uLeft + ((uRight - uLeft) * (target - left)) / (right - left);
+    return target < left || target > right ? linear : value;
+  },
+});
+
+/** What a condition does on its date: a jump along an axis, exercise, a knock-out. */
+export function applyEvents(variant: AxesVariant) {
+  const slots = slotsOf(variant);
+  return fn({
+    name: "applyEvents",
+    params: atRow,
+    env: {
+      jump: variant.jump,
+      jumpAxis: variant.jumpAxis,
+      pointwise: variant.pointwise,
+      u: slots.u,
+      z: slots.z,
+      badEvent: FAULT.event,
+      valueOnLine,
+      nodeAt,
+      valuesAt: valuesAt(variant.axes.length),
+      nodeIn: nodeIn(variant),
+      rounds: roundsOf(variant),
+      mesh1: meshOf(1),
+      mesh2: meshOf(2),
+      shapeOf,
+    },
+    *body({ launch, place, cursor, step }, _gpu, env) {
+      const { work, n0, n1, n2, stride, plane, size } = launch;
+      const { item, base, mesh, parameters } = place;
+      const { condition: k, date: t, run } = step;
+      const shape = env.shapeOf(launch);
+      let { fault, node, row } = cursor;
+      const rounds = env.rounds(size);
+      yield;
+      for (let r = 0; r < rounds; r++) {
+        const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
+        if (inside) {
+          const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
+          const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
+          const state = { t, x0, x1, x2, parameters };
+          const before = work[env.u * size + base + first + lane];
+          let value = before;
+          let ok = true;
+          if (env.jump !== undefined && env.jumpAxis !== undefined) {
+            const axis = env.jumpAxis(k);
+            if (axis >= 0) {
+              const target = env.jump({ state, k, u: before });
+              const u = env.u * size + base;
+              let of = { x: mesh, u: u + i1 * stride + i2 * plane, step: 1, n: n0 };
+              if (axis === 1) of = { x: env.mesh1({ mesh, shape }), u: u + i0 + i2 * plane, step: stride, n: n1 };
+              if (axis === 2) of = { x: env.mesh2({ mesh, shape }), u: u + i0 + i1 * stride, step: plane, n: n2 };
+              ok = Number.isFinite(target);
+              value = env.valueOnLine({ launch, line: of, target });
+            }
+          }
+          if (env.pointwise !== undefined) {
+            const result = env.pointwise({ state, k, u: value });
+            value = result.value;
+            ok = ok && result.ok;
+          }
+          if (!ok && fault === 0) {
+            fault = env.badEvent;
+            node = (i2 * n1 + i1) * n0 + i0;
+            row = run;
+          }
+          work[env.z * size + base + first + lane] = value;
+        }
+      }
+      yield;
+      for (let r = 0; r < rounds; r++) {
+        const { first, lane, inside } = env.nodeIn(r, item, stride, size);
+        if (inside) {
+          const at = base + first;
+          work[env.u * size + at + lane] = work[env.z * size + at + lane];
+        }
+      }
+      return { fault, node, row, growth: cursor.growth };
+    },
+  });
+}

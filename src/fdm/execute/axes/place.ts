@@ -1,0 +1,127 @@
+import { fn, i32 } from "../../../kernel/index.ts";
+import { valueAt } from "../../operator/column.ts";
+import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
+import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
+import { atStart, Fault, Launch, PAD, Place, Shape } from "./records.ts";
+
+/** Arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x (`Weights`). */
+export const AXIS_ARRAYS = 4;
+
+/** One workgroup an instance. */
+export function placeOf(variant: AxesVariant) {
+  return fn({
+    name: "placeOf",
+    params: { launch: Launch, globalId: i32 },
+    env: { arrays: AXIS_ARRAYS, slots: slotsOf(variant).count, PAD },
+    body({ launch: { instances, n1, n2, stride, size, first, end, parameters } }, gpu, { arrays, slots, PAD }) {
+      const instance = gpu.groupId();
+      return {
+        isActive: instance < instances,
+        firstRun: first,
+        endRun: end,
+        instance,
+        item: gpu.localId(),
+        mesh: instance * arrays * (stride + n1 + n2),
+        // The words before the first node are read, and count for nothing.
+        base: PAD + instance * (slots * size + PAD),
+        parameters: { values: parameters, pitch: instances, instance },
+      };
+    },
+  });
+}
+
+export const allocate = fn({
+  name: "allocate",
+  params: [Place],
+  body([{ base }]) {
+    return { base };
+  },
+});
+
+export const shapeOf = fn({
+  name: "shapeOf",
+  params: [Launch],
+  body([{ n0, n1, n2, stride, plane, lines, size }]) {
+    return { n0, n1, n2, stride, plane, lines, size };
+  },
+});
+
+/** The row of the time program that is run. */
+export function runAt({ parameters }: AxesVariant) {
+  return fn({
+    name: "runAt",
+    params: { ...atStart, cursor: Fault, run: i32 },
+    env: { ...PROGRAM_BITS, CONDITION_SHIFT, MASK_SHIFT, ROW_REALS, dates: parameters, valueAt },
+    body({ launch: { words, reals }, place, run }, _gpu, env) {
+      const flags = words[2 * run];
+      const segment = words[2 * run + 1];
+      const event = (flags & env.EVENT) !== 0;
+      const date = env.valueAt(place.parameters, env.dates + segment);
+      // An event has no step, and its date may be the last.
+      let length = 0.0;
+      if (!event) length = env.valueAt(place.parameters, env.dates + segment + 1) - date;
+      const at = env.ROW_REALS * run;
+      return {
+        run,
+        refactor: (flags & env.FACTOR) !== 0 && !event,
+        event,
+        corrected: (flags & env.CORRECTED) !== 0,
+        obstacleChanges: (flags & env.OBSTACLE) !== 0,
+        condition: (flags >> env.CONDITION_SHIFT) & 255,
+        date,
+        mask: (flags >> env.MASK_SHIFT) & 255,
+        t: date + reals[at] * length,
+        tEnd: date + reals[at + 1] * length,
+        h: reals[at + 2] * length,
+        e: reals[at + 5],
+      };
+    },
+  });
+}
+
+/** Whether an item's nodes and lines are exactly those of its chunk: groups of `PAD` items, on a CPU. */
+export const isExact = ({ groupSize }: AxesVariant): boolean => groupSize === PAD;
+
+/**
+ * The node of an item in round r of a loop over the first `count` nodes, `first` + `lane`, and its place on the first
+ * axis. Where groups have `PAD` items `first` is the same for all of them, so that they read neighbouring words.
+ */
+export function nodeIn(variant: AxesVariant) {
+  return fn({
+    name: "nodeIn",
+    params: [i32, i32, i32, i32],
+    env: { exact: isExact(variant), size: variant.groupSize },
+    body([r, item, stride, count], _gpu, { exact, size }) {
+      const from = exact ? r * size : r * size + item;
+      const line = (from / stride) | 0;
+      return {
+        line,
+        first: line * stride,
+        lane: from - line * stride + (exact ? item : 0),
+        inside: exact ? true : from < count,
+      };
+    },
+  });
+}
+
+/** Rounds of a loop over `count` nodes or lines, which padding has made a multiple of `PAD`. */
+export const roundsOf = (variant: AxesVariant) =>
+  fn({
+    name: "roundsOf",
+    params: [i32],
+    env: { size: variant.groupSize },
+    body([count], _gpu, { size }) {
+      return ((count + size - 1) / size) | 0;
+    },
+  });
+
+/** Where an axis' arrays start in the table. */
+export const meshOf = (axis: number) =>
+  fn({
+    name: "meshOf",
+    params: { mesh: i32, shape: Shape },
+    env: { axis, arrays: AXIS_ARRAYS },
+    body({ mesh, shape: { n1, stride } }, _gpu, { axis, arrays }) {
+      return mesh + (axis === 0 ? 0 : axis === 1 ? arrays * stride : arrays * (stride + n1));
+    },
+  });

@@ -1,0 +1,82 @@
+/** What the functions of an instance on several axes hand each other. */
+import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { Column } from "../../operator/column.ts";
+
+/**
+ * Nodes of each axis (one of an axis that there is not); `stride`: those of the first, with padding; `plane`: nodes of
+ * the first two with it; `lines`: lines along the first axis, with padding; `size`: all nodes, with padding.
+ */
+export const Shape = record({ n0: i32, n1: i32, n2: i32, stride: i32, plane: i32, lines: i32, size: i32 });
+
+/** What every kernel of several axes is launched with; the layouts are `axesKernel`'s. */
+export const axesParams = {
+  instances: i32,
+  n0: i32,
+  n1: i32,
+  n2: i32,
+  stride: i32,
+  plane: i32,
+  lines: i32,
+  size: i32,
+  rows: i32,
+  dates: i32,
+  first: i32,
+  end: i32,
+  table: read(real),
+  parameters: read(real),
+  words: read(i32),
+  reals: read(real),
+  work: write(real),
+  out: write(real),
+  status: write(i32),
+} as const;
+
+export const Launch = record(axesParams);
+
+/** The instance of a work item: its columns of what the launch brings, and where its arrays start. */
+export const Place = record({
+  isActive: bool,
+  firstRun: i32,
+  endRun: i32,
+  instance: i32,
+  item: i32,
+  /** Where the instance's meshes start in the table, and its arrays in the work memory. */
+  mesh: i32,
+  base: i32,
+  parameters: Column,
+});
+
+/** The first fault that an item has found, the node, and the row of the time program; 0: none. */
+export const Fault = record({ fault: i32, node: i32, row: i32, growth: i32 });
+
+/** A row of the time program: a step, or an event, condition `condition` at `date`. */
+export const Row = record({
+  run: i32,
+  refactor: bool,
+  event: bool,
+  corrected: bool,
+  obstacleChanges: bool,
+  condition: i32,
+  date: real,
+  /** A bit for each knock-out in force. */
+  mask: i32,
+  /** The time of the operator, and of the new values. */
+  t: real,
+  tEnd: real,
+  /** θΔt, and 1/θ. */
+  h: real,
+  e: real,
+});
+
+/** Arrays are in the launch's work memory. */
+export const Memory = record({ base: i32 });
+
+export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atRow = { ...atStart, cursor: Fault, step: Row };
+
+/** Words of an item's status: `FAULT`, the node, the row of the program, growth, a loop that did not end. */
+export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;
+export const AXES_STATUS_WORDS = 5;
+
+/** Nodes of the first axis, and lines along it, are padded to multiples of it: so many a CPU works on side by side. */
+export const PAD = 8;

@@ -1,0 +1,119 @@
+import { type FunctionOf, type FunctionResult, i32, real, record, type ValueOf } from "../../kernel/index.ts";
+import type { Correction } from "../time/schemes/scheme.ts";
+import { Column } from "./column.ts";
+import type { BoundaryCode } from "./equation-variant.ts";
+
+/** The state of an instance on several axes: the time, a value of each axis (0 of those there are not), parameters. */
+export const AxesState = record({ t: real, x0: real, x1: real, x2: real, parameters: Column });
+type State = ValueOf<typeof AxesState>;
+
+/** A number that follows from the state of an instance. */
+export type AxesNumber = FunctionOf<(state: State) => number>;
+
+/** Coefficients of ∂²V/∂xᵢ∂xⱼ, i ≤ j, of ∂V/∂xᵢ, of V, and the source. */
+export const AXES_COEFFICIENTS = ["a00", "a11", "a22", "a01", "a02", "a12", "b0", "b1", "b2", "c", "d"] as const;
+export type AxesCoefficientName = (typeof AXES_COEFFICIENTS)[number];
+export type AxesCoefficients = FunctionOf<(state: State) => Record<AxesCoefficientName, number>>;
+
+/** The same where some knock-outs are in force, a bit of `mask` each. */
+export const MaskedState = record({ state: AxesState, mask: i32 });
+type Masked<R extends number | boolean> = FunctionOf<(of: ValueOf<typeof MaskedState>) => R>;
+
+/** Condition k on a date. */
+export const DatedState = record({ state: AxesState, k: i32, u: real });
+type Dated<R extends FunctionResult> = FunctionOf<(of: ValueOf<typeof DatedState>) => R>;
+
+/** One axis. */
+export interface AxisCode {
+  readonly name: string;
+  readonly log: boolean;
+  readonly first: AxesBoundary;
+  readonly last: AxesBoundary;
+  /** Whether the terminal values depend on it, so that they are averaged along it where they bend. */
+  readonly averaged: boolean;
+}
+
+export interface AxesBoundary {
+  readonly kind: BoundaryCode["kind"];
+  readonly number: AxesNumber | undefined;
+}
+
+/** Everything that a kernel of two or three axes is compiled for. */
+export interface AxesVariant {
+  readonly axes: readonly AxisCode[];
+  /** Rows of parameters before the dates. */
+  readonly parameters: number;
+  readonly coefficients: AxesCoefficients;
+  /** Which of a01, a02, a12 there are. */
+  readonly mixed: readonly [boolean, boolean, boolean];
+  /** Whether d or a Neumann slope adds to the right-hand side. */
+  readonly hasSource: boolean;
+  readonly fitted: boolean;
+  readonly terminal: AxesNumber;
+  readonly correction: Correction | undefined;
+  /** What exercise at all times pays, by operator splitting. */
+  readonly obstacle: AxesNumber | undefined;
+  readonly region: { readonly inside: Masked<boolean>; readonly value: Masked<number> } | undefined;
+  /** Exercise and knock-outs on dates; whether all that they took was finite. */
+  readonly pointwise: Dated<{ value: number; ok: boolean }> | undefined;
+  /** Where condition k takes the state along its axis. */
+  readonly jump: Dated<number> | undefined;
+  /** The axis of condition k if that is a jump, else −1. */
+  readonly jumpAxis: FunctionOf<(k: number) => number> | undefined;
+  /** Work items an instance. */
+  readonly groupSize: number;
+}
+
+/** Whether some nodes have a value of their own. */
+export const hasPins = ({ axes, region }: AxesVariant): boolean =>
+  region !== undefined || axes.some(({ first, last }) => first.kind === "dirichlet" || last.kind === "dirichlet");
+
+/** Arrays of a value a node that an instance has, by number; −1 where a variant does without. */
+export interface Slots {
+  readonly u: number;
+  readonly z: number;
+  /** hc of the equation, without sign: 1 + decay/d is what is left of a row's diagonal. */
+  readonly decay: number;
+  readonly a: readonly number[];
+  readonly c: readonly number[];
+  /** 1/pivot, a/pivot and c/pivot along each axis. */
+  readonly inverse: readonly number[];
+  readonly lower: readonly number[];
+  readonly upper: readonly number[];
+  readonly mixed: readonly number[];
+  readonly source: number;
+  /** 1 where a node is pinned. */
+  readonly pinned: number;
+  /** D₀ of a corrected scheme, and E. */
+  readonly start: number;
+  readonly second: number;
+  readonly obstacle: number;
+  readonly lambda: number;
+  readonly count: number;
+}
+
+export function slotsOf(variant: AxesVariant): Slots {
+  let count = 0;
+  const slot = (used = true): number => (used ? count++ : -1);
+  const each = (): readonly number[] => variant.axes.map(() => slot());
+  const corrected = variant.correction !== undefined;
+  const early = variant.obstacle !== undefined;
+  return {
+    u: slot(),
+    z: slot(),
+    decay: slot(),
+    a: each(),
+    c: each(),
+    inverse: each(),
+    lower: each(),
+    upper: each(),
+    mixed: variant.mixed.map((used) => slot(used)),
+    source: slot(variant.hasSource),
+    pinned: slot(hasPins(variant)),
+    start: slot(corrected),
+    second: slot(corrected),
+    obstacle: slot(early),
+    lambda: slot(early),
+    count,
+  };
+}

@@ -1,0 +1,167 @@
+/** What a user writes of a problem on several axes, as kernel functions of the state; see `functions.ts`. */
+import { type FunctionParams, type FunctionSpec, functionFromSource, i32 } from "../../kernel/index.ts";
+import {
+  AXES_COEFFICIENTS,
+  type AxesCoefficientName,
+  type AxesCoefficients,
+  type AxesNumber,
+  AxesState,
+  type AxesVariant,
+  DatedState,
+  MaskedState,
+} from "../operator/axes-variant.ts";
+import type { GivenCondition } from "./conditions.ts";
+import { COORDINATES, type Given, type GivenEquation } from "./functions.ts";
+
+/** The equation on several axes; coefficients of axes that there are not are not read. */
+export type AxesEquation = Omit<GivenEquation, "reads" | "labels"> &
+  Readonly<Record<"reads" | "labels", Partial<Record<AxesCoefficientName, string>>>>;
+
+/** A state as adapters take it apart. */
+const STATE = "{ t, x0, x1, x2, parameters: { values: parameters, pitch, instance } }";
+
+/** A kernel function of the state → number. */
+export function axesNumber({ call, args, path }: Given): AxesNumber {
+  return functionFromSource({
+    name: path,
+    params: AxesState.fields,
+    env: { f: call },
+    source: `(${STATE}, gpu, { f }) => f(${args})`,
+  });
+}
+
+/** A kernel function of the state → all coefficients. */
+export function axesEquation({ call, args, reads }: AxesEquation): AxesCoefficients {
+  const fields = AXES_COEFFICIENTS.map((name) => `${name}: ${reads[name] ?? "0.0"}`);
+  return functionFromSource({
+    name: "equation",
+    params: AxesState.fields,
+    env: { f: call },
+    source: `(${STATE}, gpu, { f }) => { const k = f(${args}); return { ${fields.join(", ")} }; }`,
+  });
+}
+
+/** The names of an equation's coefficients on some axes, as `givenEquation` takes them. */
+export function labelsOnAxes(axes: readonly string[]): Partial<Record<AxesCoefficientName, string>> {
+  const labels: Partial<Record<AxesCoefficientName, string>> = { c: "V", d: "source" };
+  axes.forEach((name, i) => {
+    labels[`b${i as 0 | 1 | 2}`] = name;
+    labels[`a${i as 0 | 1 | 2}${i as 0 | 1 | 2}` as AxesCoefficientName] = name + name;
+    for (let j = i + 1; j < axes.length; j++)
+      labels[`a${i}${j}` as AxesCoefficientName] = `${name}${axes[j]}|${axes[j]}${name}`;
+  });
+  return labels;
+}
+
+type Environment = Record<string, FunctionSpec>;
+
+const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
+/** Of a state, in the words of `COORDINATES`. */
+const ARGUMENT = "state";
+
+/** Text that is true inside a knock-out's region. */
+function insideText(condition: GivenCondition & { kind: "knock-out" }, k: number, env: Environment): string {
+  const { axis, below, above, where } = condition;
+  const x = COORDINATES[axis];
+  const level = (name: string, given: Given): string => {
+    env[`${name}${k}`] = axesNumber(given);
+    return `env.${name}${k}(${ARGUMENT})`;
+  };
+  return [
+    ...(below === undefined ? [] : [`${x} - slack * Math.abs(${x}) <= ${level("below", below)}`]),
+    ...(above === undefined ? [] : [`${x} + slack * Math.abs(${x}) >= ${level("above", above)}`]),
+    ...(where === undefined ? [] : [`${level("where", where)} >= 0`]),
+  ].join(" || ");
+}
+
+const TAKE = `const { ${COORDINATES.join(", ")} } = state;`;
+
+/** The knock-outs at all times. Undefined where there are none. */
+export function axesRegion(conditions: readonly GivenCondition[]): AxesVariant["region"] {
+  const regions = conditions.flatMap((condition) =>
+    condition.kind === "knock-out" && condition.dates === undefined ? [condition] : [],
+  );
+  if (regions.length === 0) return undefined;
+  const env: Environment = {};
+  const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${insideText(region, k, env)})`);
+  const values: Environment = { ...env };
+  const cases = regions.map((region, k) => {
+    values[`value${k}`] = axesNumber(region.value);
+    return `if (${inside[k]}) value = env.value${k}(${ARGUMENT});`;
+  });
+  return {
+    inside: made("knocked out", MaskedState.fields, env, [
+      "({ state, mask }, gpu, env) => {",
+      TAKE,
+      SLACK,
+      "let inside = false;",
+      ...inside.map((text) => `if (${text}) inside = true;`),
+      "return inside; }",
+    ]),
+    value: made("value of a knock-out", MaskedState.fields, values, [
+      "({ state, mask }, gpu, env) => {",
+      TAKE,
+      SLACK,
+      "let value = 0.0;",
+      ...cases,
+      "return value; }",
+    ]),
+  };
+}
+
+/** Exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
+export function axesPointwise(conditions: readonly GivenCondition[]): AxesVariant["pointwise"] {
+  const env: Environment = {};
+  const cases = conditions.flatMap((condition, k) => {
+    if (condition.kind === "jump" || condition.dates === undefined) return [];
+    if (condition.kind === "exercise") {
+      env[`payoff${k}`] = axesNumber(condition.payoff);
+      return [
+        `if (k === ${k}) { const payoff = env.payoff${k}(${ARGUMENT}); ok = Number.isFinite(payoff); value = Math.max(u, payoff); }`,
+      ];
+    }
+    env[`value${k}`] = axesNumber(condition.value);
+    const paid = `value = env.value${k}(${ARGUMENT}); ok = Number.isFinite(value);`;
+    return [`if (k === ${k}) { if (${insideText(condition, k, env)}) { ${paid} } }`];
+  });
+  if (cases.length === 0) return undefined;
+  return made("conditions on dates", DatedState.fields, env, [
+    "({ state, k, u }, gpu, env) => {",
+    TAKE,
+    SLACK,
+    "let value = u;",
+    "let ok = true;",
+    ...cases,
+    "return { value, ok }; }",
+  ]);
+}
+
+/** Where jumps take the state along their axes, and along which; undefined where there are none. */
+export function axesJumps(conditions: readonly GivenCondition[]): Pick<AxesVariant, "jump" | "jumpAxis"> {
+  const jumps = conditions.flatMap((condition, k) => (condition.kind === "jump" ? [{ ...condition, k }] : []));
+  if (jumps.length === 0) return { jump: undefined, jumpAxis: undefined };
+  const env: Environment = Object.fromEntries(jumps.map(({ k, to }) => [`to${k}`, axesNumber(to)]));
+  return {
+    jump: made("jumps", DatedState.fields, env, [
+      "({ state, k, u }, gpu, env) => {",
+      "let value = 0.0;",
+      ...jumps.map(({ k }) => `if (k === ${k}) value = env.to${k}(${ARGUMENT});`),
+      "return value; }",
+    ]),
+    jumpAxis: functionFromSource({
+      name: "jumpAxis",
+      params: [i32],
+      source: `([k]) => ${jumps.map(({ k, axis }) => `k === ${k} ? ${axis} : `).join("")}-1`,
+    }),
+  };
+}
+
+/** A function of generated text. */
+function made<R extends FunctionSpec>(
+  name: string,
+  params: FunctionParams,
+  env: Environment,
+  lines: readonly string[],
+): R {
+  return functionFromSource({ name, params, env, source: lines.join(" ") }) as unknown as R;
+}

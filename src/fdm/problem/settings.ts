@@ -1,0 +1,102 @@
+/** What problems on one axis and on several say alike: names, accuracy, steps. */
+import { SpecError } from "../../errors.ts";
+import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
+import type { AnyProblem } from "./equation.ts";
+
+/** Which other solutions there are besides the one asked for, and what they are for. */
+export interface Accuracy {
+  readonly extrapolate: "none" | "time" | "space" | "both";
+  readonly errorEstimate: boolean;
+  /** Order in time. */
+  readonly order: 1 | 2;
+}
+
+const PROBLEM_KEYS = [
+  "axes",
+  "parameters",
+  "equation",
+  "terminal",
+  "expiry",
+  "boundaries",
+  "conditions",
+  "scheme",
+  "steps",
+  "grading",
+  "extrapolate",
+  "errorEstimate",
+  "convection",
+  "precision",
+] as const;
+
+const MAX_AXES = 3;
+
+/** The names of the axes of a problem whose own names are known. @throws SpecError */
+export function axesOf(problem: AnyProblem): readonly string[] {
+  isObject("problem", problem, "an object with axes, equation, terminal and expiry");
+  knownKeys("", problem, PROBLEM_KEYS);
+  if (problem.conditions !== undefined) isList("conditions", problem.conditions, "conditions");
+  const { axes } = problem;
+  if (axes !== undefined) isObject("axes", axes, "an axis by name: { S: { from: 0, to: 200 } }");
+  const names = Object.keys(axes ?? {});
+  if (names.length < 1 || names.length > MAX_AXES)
+    throw new SpecError(
+      `axes: ${names.length} axes${names.length > 0 ? ` (${names.join(", ")})` : ""}, expected one to ${MAX_AXES}`,
+    );
+  if (problem.parameters !== undefined) isObject("parameters", problem.parameters, "numbers by name");
+  return names;
+}
+
+/** Names are variables of formulas and of functions, so they must be identifiers and differ. @throws SpecError */
+export function checkNames(axes: readonly string[], parameters: readonly string[]): void {
+  const taken = new Map([["t", "the time"]]);
+  for (const [name, path] of [
+    ...axes.map((name) => [name, `axes.${name}`]),
+    ...parameters.map((name) => [name, `parameters.${name}`]),
+  ]) {
+    if (!/^[A-Za-z_$][\w$]*$/.test(name)) throw new SpecError(`${path}: "${name}" is not an identifier; rename it`);
+    const other = taken.get(name);
+    if (other !== undefined) throw new SpecError(`${path}: the name ${name} is taken by ${other}; rename it`);
+    taken.set(name, path);
+  }
+  const coefficients = new Set(["V", "source", ...axes.flatMap((a) => axes.map((b) => a + b))]);
+  const axis = axes.find((name) => coefficients.has(name));
+  if (axis !== undefined)
+    throw new SpecError(`axes.${axis}: ${axis} names a coefficient of the equation; rename the axis`);
+}
+
+/** @throws SpecError */
+export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order"> {
+  if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
+  return { extrapolate: extrapolate ?? "none", errorEstimate };
+}
+
+/** Whether there is a solution on half the intervals. */
+export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order">): boolean =>
+  extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
+
+/** @throws SpecError */
+export function stepsOf({ steps = 100 }: AnyProblem, { extrapolate, errorEstimate }: Omit<Accuracy, "order">): number {
+  if (!Number.isInteger(steps) || steps < 2 || steps > 100_000)
+    throw new SpecError(`steps: got ${steps}, expected a whole number from 2 to 100,000`);
+  const halved = extrapolate === "time" || extrapolate === "both" || errorEstimate;
+  if (halved && steps % 2 === 1)
+    throw new SpecError(
+      `steps: got ${steps}, expected an even number, so that there is a solution of half as many; use ${steps + 1}`,
+    );
+  return steps;
+}
+
+/** @throws SpecError */
+export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "central" {
+  if (convection === undefined) return Object.keys(axes).length === 1 ? "fitted" : "central";
+  oneOf("convection", convection, ["fitted", "central"]);
+  return convection;
+}
+
+/** How often steps double after a date; `always`: with exercise at all times. @throws SpecError */
+export function gradingOf({ grading, steps = 100 }: AnyProblem, always: boolean): number {
+  const chosen = grading ?? (always ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 1);
+  if (!Number.isInteger(chosen) || chosen < 1 || chosen > 20)
+    throw new SpecError(`grading: got ${chosen}, expected a whole number from 1 to 20`);
+  return chosen;
+}
