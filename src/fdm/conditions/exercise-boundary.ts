@@ -31,23 +31,41 @@ export const isExercised = fn({
   },
 });
 
+/** w = V − payoff, from both. */
+const premiumOf = fn({
+  name: "premiumOf",
+  params: [read(real), read(real), i32],
+  body([u, payoff, i]) {
+    return u[i] - payoff[i];
+  },
+});
+
+/** The same where V − payoff stands in place of V. */
+const storedPremium = fn({
+  name: "storedPremium",
+  params: [read(real), read(real), i32],
+  body([premiums, _, i]) {
+    return premiums[i];
+  },
+});
+
 /**
- * Where the exercise region that is nearest to the first node ends, whose last node is j, from w = V − payoff at
- * nodes j, j + 1, j + 2 and j + 3, where there are so many:
+ * Where the exercise region that is nearest to the first node ends, whose last node is j. With w = V − payoff,
  *
  *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
  *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would
  *                  cost an order
  *   on a date      w crosses zero, as a line: through nodes j and j + 1, V before exercise
  *
- * held between nodes j − 1 and j + 1, or j and j + 1; the last node if all are exercised.
+ * held between nodes j − 1 and j + 1, or j and j + 1; the last node if all are exercised. `stored`: the first array has
+ * w, and the second is not looked at.
  */
-export function boundaryBehind(smooth: boolean) {
+export function boundaryBehind(smooth: boolean, stored: boolean) {
   return fn({
     name: "boundaryBehind",
-    params: { table: Column, nodes: i32, j: i32, w0: real, w1: real, w2: real, w3: real },
-    env: { smooth, vertex, valueAt },
-    body({ table, nodes, j, w0, w1, w2, w3 }, _gpu, { smooth, vertex, valueAt }) {
+    params: [read(real), read(real), Column, i32, i32],
+    env: { smooth, vertex, valueAt, premium: stored ? storedPremium : premiumOf },
+    body([u, payoff, table, nodes, j], _gpu, { smooth, vertex, valueAt, premium }) {
       const here = valueAt(table, j);
       let found = here;
       if (smooth && j > 0 && j < nodes - 3) {
@@ -55,45 +73,36 @@ export function boundaryBehind(smooth: boolean) {
         const x1 = valueAt(table, j + 1);
         const x2 = valueAt(table, j + 2);
         const x3 = valueAt(table, j + 3);
-        const edge = vertex(x1, x2, x3, w1, w2, w3);
+        const w1 = premium(u, payoff, j + 1);
+        const edge = vertex(x1, x2, x3, w1, premium(u, payoff, j + 2), premium(u, payoff, j + 3));
         found = Math.min(Math.max(edge, Math.min(below, x1)), Math.max(below, x1));
       }
       if (!smooth && j < nodes - 1) {
         const x1 = valueAt(table, j + 1);
-        found = here - (w0 * (x1 - here)) / (w1 - w0);
+        const now = premium(u, payoff, j);
+        const next = premium(u, payoff, j + 1);
+        found = here - (now * (x1 - here)) / (next - now);
       }
       return found;
     },
   });
 }
 
-/** w = V − payoff at a node, or at the last one. */
-const premiumAt = fn({
-  name: "premiumAt",
-  params: [read(real), read(real), i32, i32],
-  body([u, payoff, nodes, i]) {
-    const at = Math.min(i, nodes - 1);
-    return u[at] - payoff[at];
-  },
-});
-
 /** `boundaryBehind` the last node of that region; `NOWHERE` if no node is exercised. */
 export function exerciseBoundary(smooth: boolean) {
   return fn({
     name: "exerciseBoundary",
     params: [read(real), read(real), Column, i32],
-    env: { isExercised, premiumAt, boundaryBehind: boundaryBehind(smooth), NOWHERE },
-    body([u, payoff, table, nodes], _gpu, { isExercised, premiumAt, boundaryBehind, NOWHERE }) {
+    env: { boundaryBehind: boundaryBehind(smooth, false), NOWHERE },
+    body([u, payoff, table, nodes], gpu, { boundaryBehind, NOWHERE }) {
+      // As `isExercised`, without a call, which would make branches of these loops' conditions.
+      const tolerance = gpu.precision === "f32" ? 1e-6 : 1e-12;
       let j = 0;
-      while (j < nodes && !isExercised(u[j], payoff[j])) j++;
+      while (j < nodes && u[j] - payoff[j] > tolerance * Math.abs(payoff[j])) j++;
       let found = NOWHERE;
       if (j < nodes) {
-        while (j < nodes - 1 && isExercised(u[j + 1], payoff[j + 1])) j++;
-        const w0 = premiumAt(u, payoff, nodes, j);
-        const w1 = premiumAt(u, payoff, nodes, j + 1);
-        const w2 = premiumAt(u, payoff, nodes, j + 2);
-        const w3 = premiumAt(u, payoff, nodes, j + 3);
-        found = boundaryBehind({ table, nodes, j, w0, w1, w2, w3 });
+        while (j < nodes - 1 && u[j + 1] - payoff[j + 1] <= tolerance * Math.abs(payoff[j + 1])) j++;
+        found = boundaryBehind(u, payoff, table, nodes, j);
       }
       return found;
     },

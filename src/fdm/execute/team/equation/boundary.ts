@@ -28,7 +28,7 @@ export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
       rows,
       items: team.items,
       isExercised,
-      boundaryBehind: boundaryBehind(smooth),
+      boundaryBehind: boundaryBehind(smooth, true),
       NOWHERE,
       onMesh,
     },
@@ -52,16 +52,7 @@ export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
         const j = nodes - gpu.atomicLoad(counter, 0);
         gpu.atomicStore(counter, 0, 0);
         let found = env.NOWHERE;
-        if (j <= last)
-          found = env.boundaryBehind({
-            table: env.onMesh(mesh),
-            nodes,
-            j,
-            w0: premiums[j],
-            w1: premiums[Math.min(j + 1, last)],
-            w2: premiums[Math.min(j + 2, last)],
-            w3: premiums[Math.min(j + 3, last)],
-          });
+        if (j <= last) found = env.boundaryBehind(premiums, premiums, env.onMesh(mesh), nodes, j);
         out[record * pitch + instance] = found;
       }
       yield;
