@@ -31,23 +31,18 @@ export const isExercised = fn({
   },
 });
 
-/** w = V − payoff, from both. */
-const premiumOf = fn({
-  name: "premiumOf",
-  params: [read(real), read(real), i32],
-  body([u, payoff, i]) {
-    return u[i] - payoff[i];
-  },
-});
-
-/** The same where V − payoff stands in place of V. */
-const storedPremium = fn({
-  name: "storedPremium",
-  params: [read(real), read(real), i32],
-  body([premiums, _, i]) {
-    return premiums[i];
-  },
-});
+/** w = V − payoff at node i. `stored`: the first array has w itself. */
+const premiumAt = (stored: boolean) =>
+  fn({
+    name: "premiumAt",
+    params: [read(real), read(real), i32],
+    env: { stored },
+    body([u, payoff, i], _gpu, { stored }) {
+      let premium = u[i];
+      if (!stored) premium = premium - payoff[i];
+      return premium;
+    },
+  });
 
 /**
  * Where the exercise region that is nearest to the first node ends, whose last node is j. With w = V − payoff,
@@ -64,7 +59,7 @@ export function boundaryBehind(smooth: boolean, stored: boolean) {
   return fn({
     name: "boundaryBehind",
     params: [read(real), read(real), Column, i32, i32],
-    env: { smooth, vertex, valueAt, premium: stored ? storedPremium : premiumOf },
+    env: { smooth, vertex, valueAt, premium: premiumAt(stored) },
     body([u, payoff, table, nodes, j], _gpu, { smooth, vertex, valueAt, premium }) {
       const here = valueAt(table, j);
       let found = here;
