@@ -4,6 +4,9 @@
 //   tgrid=200 xgrid=400 damping=0 scheme=douglas repetitions=25 dividends=0.5:7,0.75:3
 //   exercise=bermudan dates=0.1,0.2,0.3      lower=80 upper=120, a European double knock-out
 //
+//   engine=heston-fd v0=0.04 kappa=1.5 theta=0.04 sigma=0.3 rho=-0.9 tgrid=100 xgrid=100 vgrid=50 scheme=douglas
+//   engine=heston-analytic          the same model by its characteristic function
+//
 //   engine=qdfp iteration=fast      or accurate, high (precision; the default), finer, or orders l,m,n,p
 //
 //   → price seconds years          median seconds of one pricing (0 for repetitions=0); the maturity in whole days that QuantLib used
@@ -25,6 +28,7 @@
 #include <ql/experimental/barrieroption/doublebarrieroption.hpp>
 #include <ql/instruments/dividendvanillaoption.hpp>
 #include <ql/instruments/vanillaoption.hpp>
+#include <ql/models/equity/hestonmodel.hpp>
 #include <ql/methods/finitedifferences/meshers/fdmblackscholesmesher.hpp>
 #include <ql/methods/finitedifferences/meshers/fdmmeshercomposite.hpp>
 #include <ql/methods/finitedifferences/solvers/fdmblackscholessolver.hpp>
@@ -32,9 +36,12 @@
 #include <ql/methods/finitedifferences/utilities/fdmdirichletboundary.hpp>
 #include <ql/methods/finitedifferences/utilities/fdminnervaluecalculator.hpp>
 #include <ql/pricingengines/vanilla/analyticeuropeanengine.hpp>
+#include <ql/pricingengines/vanilla/analytichestonengine.hpp>
 #include <ql/pricingengines/vanilla/fdblackscholesvanillaengine.hpp>
+#include <ql/pricingengines/vanilla/fdhestonvanillaengine.hpp>
 #include <ql/pricingengines/vanilla/qdfpamericanengine.hpp>
 #include <ql/processes/blackscholesprocess.hpp>
+#include <ql/processes/hestonprocess.hpp>
 #include <ql/quotes/simplequote.hpp>
 #include <ql/settings.hpp>
 #include <ql/termstructures/volatility/equityfx/blackconstantvol.hpp>
@@ -128,6 +135,9 @@ FdmSchemeDesc schemeOf(const std::string& name) {
   if (name == "crank-nicolson") return FdmSchemeDesc::CrankNicolson();
   if (name == "implicit-euler") return FdmSchemeDesc::ImplicitEuler();
   if (name == "tr-bdf2") return FdmSchemeDesc::TrBDF2();
+  if (name == "craig-sneyd") return FdmSchemeDesc::CraigSneyd();
+  if (name == "modified-craig-sneyd") return FdmSchemeDesc::ModifiedCraigSneyd();
+  if (name == "hundsdorfer-verwer") return FdmSchemeDesc::Hundsdorfer();
   throw std::invalid_argument("unknown scheme " + name);
 }
 
@@ -189,7 +199,25 @@ ext::shared_ptr<QdFpIterationScheme> iterationOf(const Job& job) {
   return ext::make_shared<QdFpLegendreScheme>(order(0), order(1), order(2), order(3));
 }
 
+ext::shared_ptr<PricingEngine> hestonEngineOf(const Job& job, const Date& today) {
+  const Actual365Fixed days;
+  const auto flat = [&](double rate) {
+    return Handle<YieldTermStructure>(ext::make_shared<FlatForward>(today, rate, days));
+  };
+  const Handle<Quote> quote(ext::make_shared<SimpleQuote>(number(job, "spot", 100)));
+  const auto process = ext::make_shared<HestonProcess>(
+      flat(number(job, "rate", 0.05)), flat(number(job, "yield", 0)), quote, number(job, "v0", 0.04),
+      number(job, "kappa", 1.5), number(job, "theta", 0.04), number(job, "sigma", 0.3), number(job, "rho", -0.9));
+  const auto model = ext::make_shared<HestonModel>(process);
+  if (text(job, "engine", "") == "heston-analytic") return ext::make_shared<AnalyticHestonEngine>(model, 192);
+  return ext::make_shared<FdHestonVanillaEngine>(
+      model, static_cast<Size>(number(job, "tgrid", 100)), static_cast<Size>(number(job, "xgrid", 100)),
+      static_cast<Size>(number(job, "vgrid", 50)), static_cast<Size>(number(job, "damping", 0)),
+      schemeOf(text(job, "scheme", "hundsdorfer-verwer")));
+}
+
 ext::shared_ptr<PricingEngine> engineOf(const Job& job, const Date& today) {
+  if (text(job, "engine", "fd").rfind("heston", 0) == 0) return hestonEngineOf(job, today);
   const auto process = processOf(job, today);
   const std::string name = text(job, "engine", "fd");
   const bool barriers = job.count("lower") > 0;
@@ -224,7 +252,8 @@ ext::shared_ptr<OneAssetOption> optionOf(const Job& job, const Date& today, cons
     return ext::make_shared<DoubleBarrierOption>(DoubleBarrier::KnockOut, number(job, "lower", 0), number(job, "upper", 0), 0.0,
                                                  payoff, exercise);
   // The finite-difference engine takes dividend options only; the other two take plain ones.
-  if (text(job, "engine", "fd") != "fd") return ext::make_shared<VanillaOption>(payoff, exercise);
+  const std::string engine = text(job, "engine", "fd");
+  if (engine != "fd") return ext::make_shared<VanillaOption>(payoff, exercise);
   std::vector<Date> dates;
   std::vector<Real> amounts;
   for (const auto& [time, cash] : dividendsOf(job)) {

@@ -6,14 +6,21 @@ import { createInterface } from "node:readline";
 
 /** One pricing by QuantLib. The finite-difference engine takes `tgrid` time steps and `xgrid` nodes. */
 export interface Job {
-  readonly engine: "fd" | "analytic" | "qdfp";
+  readonly engine: "fd" | "analytic" | "qdfp" | "heston-fd" | "heston-analytic";
   readonly type: "call" | "put";
   readonly exercise: "american" | "european" | "bermudan";
   readonly spot: number;
   readonly strike: number;
   readonly rate: number;
   readonly yield: number;
-  readonly vol: number;
+  readonly vol?: number;
+  /** Of Heston's model. */
+  readonly v0?: number;
+  readonly kappa?: number;
+  readonly theta?: number;
+  readonly sigma?: number;
+  readonly rho?: number;
+  readonly vgrid?: number;
   /** Years; QuantLib rounds it to whole days. */
   readonly maturity: number;
   readonly tgrid?: number;
@@ -24,7 +31,14 @@ export interface Job {
    * orders l, m, n, p.
    */
   readonly iteration?: "fast" | "accurate" | "high" | "finer" | readonly number[];
-  readonly scheme?: "douglas" | "crank-nicolson" | "implicit-euler" | "tr-bdf2";
+  readonly scheme?:
+    | "douglas"
+    | "crank-nicolson"
+    | "implicit-euler"
+    | "tr-bdf2"
+    | "craig-sneyd"
+    | "modified-craig-sneyd"
+    | "hundsdorfer-verwer";
   /** Exponent of a local volatility vol·(S/spot)^(beta − 1); 1 by default. */
   readonly beta?: number;
   readonly dividends?: readonly (readonly [time: number, cash: number])[];

@@ -16,14 +16,21 @@ export interface CompanionLevel extends Level {
   readonly corrects: boolean;
 }
 
-/** Each extrapolation takes a solution that is coarser in it alone; an error estimate one that is coarser in both. */
-export function companionLevels({ extrapolate, errorEstimate, order }: Accuracy): CompanionLevel[] {
+/**
+ * Each extrapolation takes a solution that is coarser in it alone; an error estimate one that is coarser in both, or,
+ * `apart`, one for each, whose differences cannot cancel.
+ */
+export function companionLevels({ extrapolate, errorEstimate, order, apart }: Accuracy): CompanionLevel[] {
   const levels: CompanionLevel[] = [];
   if (extrapolate === "time" || extrapolate === "both")
     levels.push({ mesh: 0, halfSteps: true, order, corrects: true });
   if (extrapolate === "space" || extrapolate === "both")
     levels.push({ mesh: 1, halfSteps: false, order: 2, corrects: true });
-  if (errorEstimate && extrapolate === "none") levels.push({ mesh: 1, halfSteps: true, order, corrects: false });
+  if (errorEstimate && extrapolate === "none")
+    if (apart) {
+      levels.push({ mesh: 0, halfSteps: true, order, corrects: false });
+      levels.push({ mesh: 1, halfSteps: false, order: 2, corrects: false });
+    } else levels.push({ mesh: 1, halfSteps: true, order, corrects: false });
   return levels;
 }
 

@@ -6,12 +6,13 @@ import type { AxesVariant } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
 import { checkParameters, entryError } from "../problem/quantity.ts";
 import { type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
-import { axesKernel, sharedAxesKernel } from "./axes/kernel.ts";
+import { axesKernel, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import { PAD } from "./axes/records.ts";
 import {
   type AxesInstance,
   type AxesResult,
   type AxesSetting,
+  type CompiledPasses,
   instancesPerLaunch,
   launchAxes,
   shapeOfGrid,
@@ -35,6 +36,22 @@ export interface AxesPlan {
   }[];
 }
 
+async function compiledPasses(
+  variant: AxesVariant,
+  compiled: (kernel: Kernel) => Promise<CompiledKernel>,
+): Promise<CompiledPasses> {
+  const all = async (kernels: readonly Kernel[]): Promise<CompiledKernel[]> => Promise.all(kernels.map(compiled));
+  const { begin, factor, advance, event, read } = passKernels(variant);
+  const hasEvents = variant.pointwise !== undefined || variant.jump !== undefined;
+  return {
+    begin: await all(begin),
+    factor: await all(factor),
+    advance: await all(advance),
+    event: await all(hasEvents ? event : []),
+    read: await all(read),
+  };
+}
+
 /** Work items that share an instance's lines on a GPU. */
 const GPU_GROUP = 128;
 
@@ -52,8 +69,17 @@ export class AxesSolver {
     const groupSize = isGpu(device) ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : PAD;
     const variant: AxesVariant = { ...model.variant, groupSize };
     // Lines of an instance are neighbours in memory: two vectors of them are enough to hide latency, and fit registers.
-    const kernel = await device.compile(sharedAxesKernel(variant), { precision, vectors: 2 });
-    return new AxesSolver({ device, kernel, model, variant, pace });
+    const compiled = async (kernel: Kernel): Promise<CompiledKernel> =>
+      device.compile(kernel, { precision, vectors: 2 });
+    let passes: Promise<CompiledPasses> | undefined;
+    return new AxesSolver({
+      device,
+      kernel: await compiled(sharedAxesKernel(variant)),
+      passes: async () => (passes ??= compiledPasses(variant, compiled)),
+      model,
+      variant,
+      pace,
+    });
   }
 
   get kernel(): CompiledKernel {

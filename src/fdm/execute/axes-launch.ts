@@ -1,11 +1,12 @@
-import type { CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
+import type { CompiledKernel, Device, DeviceBuffer, HostArray, LaunchArguments } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import { type AxisCode, slotsOf } from "../operator/axes-variant.ts";
 import type { AxesVariant } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
 import type { ParameterValues } from "../problem/quantity.ts";
-import type { TimeProgram, Timeline } from "../time/timeline.ts";
+import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
+import type { PassKernels } from "./axes/kernel.ts";
 import { AXIS_ARRAYS } from "./axes/place.ts";
 import { AXES_STATUS, AXES_STATUS_WORDS, PAD } from "./axes/records.ts";
 import type { Pace } from "./pace.ts";
@@ -37,11 +38,16 @@ export interface AxesStatus {
 
 export interface AxesSetting {
   readonly device: Device;
+  /** One workgroup an instance, for the whole time loop. */
   readonly kernel: CompiledKernel;
+  /** A kernel for each phase, compiled when they are wanted first. */
+  readonly passes: () => Promise<CompiledPasses>;
   readonly model: AxesModel;
   readonly variant: AxesVariant;
   readonly pace: Pace;
 }
+
+export type CompiledPasses = Readonly<Record<keyof PassKernels, readonly CompiledKernel[]>>;
 
 /** Bytes of one launch's buffers; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 2 ** 28;
@@ -83,8 +89,26 @@ export function instancesPerLaunch(
   const room = Math.floor(Math.min(LAUNCH_BYTES, device.limits.maxBufferBytes) / bytes);
   const loop = (STAGES * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
-  const together = Math.ceil(device.parallelism / (device.backend === "cpu" ? 16 : variant.groupSize));
+  const together = workgroupsOf(device, variant);
   return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
+}
+
+/** Workgroups that fill a device. */
+const workgroupsOf = ({ backend, parallelism }: Device, { groupSize }: AxesVariant): number =>
+  Math.max(1, Math.floor(parallelism / (backend === "cpu" ? 16 : groupSize)));
+
+/** Nodes from which on it pays that a launch is a phase only: what a launch costs is then little beside its work. */
+const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;
+
+/**
+ * Workgroups that share an instance, one for each `groupSize` of its lines; 1 where there are instances enough to fill
+ * the device, or the grid is small.
+ */
+export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
+  const { plane, lines, n0, n1, n2 } = shape;
+  const few = n0 * n1 * n2 < SHARED_NODES[device.backend];
+  if (few || 2 * instances > workgroupsOf(device, variant)) return 1;
+  return Math.ceil(Math.max(plane, lines) / variant.groupSize);
 }
 
 /** Fewest rows of a part of a time loop. */
@@ -92,10 +116,11 @@ const MIN_ROWS = 4;
 
 /** Packs, launches, reads back. All buffers are disposed, whatever happens. @throws the signal's reason */
 export async function launchAxes(
-  { device, kernel, model, variant, pace }: AxesSetting,
+  setting: AxesSetting,
   program: TimeProgram,
   instances: readonly AxesInstance[],
 ): Promise<AxesResult[]> {
+  const { device, kernel, model, variant, pace } = setting;
   const buffers: DeviceBuffer[] = [];
   const element = hostReal(kernel.precision);
   const empty = (type: "f64" | "f32" | "i32", length: number): DeviceBuffer => {
@@ -115,10 +140,14 @@ export async function launchAxes(
     const results = variant.obstacle === undefined ? nodes : 2 * nodes;
     const rows = program.words.length / 2;
     const out = empty(element, results * instances.length);
-    const statusWords = AXES_STATUS_WORDS * variant.groupSize;
+    const parts = partsOf(setting, shape, instances.length);
+    const groups = parts * instances.length;
+    const statusWords = AXES_STATUS_WORDS * variant.groupSize * parts;
     const status = empty("i32", statusWords * instances.length);
     const args = {
       instances: instances.length,
+      parts,
+      run: 0,
       ...shape,
       rows,
       dates: instances[0].timeline.dates.length,
@@ -135,7 +164,8 @@ export async function launchAxes(
       const part = Math.max(MIN_ROWS, Math.floor(pace.share / work));
       end = rows - first - part < MIN_ROWS ? rows : first + part;
       const start = performance.now();
-      device.launch(kernel, { ...args, first, end }, { groups: instances.length });
+      if (parts === 1) device.launch(kernel, { ...args, first, end }, { groups });
+      else launchPasses(device, await setting.passes(), program, { ...args, first, end }, groups);
       const returned = performance.now() - start;
       await device.finish();
       pace.measured(work * (end - first), returned, performance.now() - start);
@@ -155,6 +185,29 @@ export async function launchAxes(
   } finally {
     for (const buffer of buffers) buffer[Symbol.dispose]();
   }
+}
+
+/** A launch for each phase of rows `first` … `end` − 1 of the program. */
+function launchPasses(
+  device: Device,
+  passes: CompiledPasses,
+  { words }: TimeProgram,
+  args: LaunchArguments & { readonly first: number; readonly end: number; readonly rows: number },
+  groups: number,
+): void {
+  const launch = (kernels: readonly CompiledKernel[], run: number): void => {
+    for (const kernel of kernels) device.launch(kernel, { ...args, run }, { groups });
+  };
+  if (args.first === 0) launch(passes.begin, 0);
+  for (let run = args.first; run < args.end; run++) {
+    const flags = words[2 * run];
+    if ((flags & EVENT) !== 0) launch(passes.event, run);
+    else {
+      if ((flags & FACTOR) !== 0) launch(passes.factor, run);
+      launch(passes.advance, run);
+    }
+  }
+  if (args.end === args.rows) launch(passes.read, 0);
 }
 
 /** What the items of an instance found, in one. */

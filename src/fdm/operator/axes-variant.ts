@@ -29,7 +29,7 @@ export interface AxisCode {
   readonly log: boolean;
   readonly first: AxesBoundary;
   readonly last: AxesBoundary;
-  /** Whether the terminal values depend on it, so that they are averaged along it where they bend. */
+  /** Whether the terminal values depend on it, so that they are averaged along it at kinks. */
   readonly averaged: boolean;
 }
 

@@ -130,6 +130,6 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
       ...axesJumps(conditions),
     },
     // Operator splitting is of first order, whatever the scheme.
-    accuracy: { ...accuracy, order: always ? 1 : chosen.scheme.order },
+    accuracy: { ...accuracy, order: always ? 1 : chosen.scheme.order, apart: true },
   };
 }

@@ -146,9 +146,9 @@ export type Condition<N extends string> =
 
 /**
  * The time-stepping scheme: of one axis the first four, of several axes the others, which solve along one axis after
- * another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default, of the modified Craig–Sneyd scheme ⅓, on
- * three axes 6/13, and of Hundsdorfer's and Verwer's ½ + √3/6. `rannacherSteps` is the number of steps after expiry and each date that are
- * replaced by two half steps of implicit Euler.
+ * another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default, of the modified Craig–Sneyd scheme ⅓, on three
+ * axes 6/13, and of Hundsdorfer's and Verwer's ½ + √3/6. `rannacherSteps` is the number of steps after expiry and each
+ * date that are replaced by two half steps of implicit Euler.
  */
 export type SchemeChoice =
   | OneAxisScheme
@@ -210,8 +210,8 @@ export interface EquationProblem<A extends string, P extends string = never, C e
   /** Richardson extrapolation, from a solution with half the steps, half the intervals, or both. */
   readonly extrapolate?: "time" | "space" | "both";
   /**
-   * Whether to estimate the error by a second solution with half the steps and half the intervals. An extrapolation
-   * estimates it by itself.
+   * Whether to estimate the error by a second solution with half the steps and half the intervals, on several axes by
+   * one of each. An extrapolation estimates it by itself.
    */
   readonly errorEstimate?: boolean;
   /**

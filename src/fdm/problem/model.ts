@@ -101,7 +101,7 @@ export function modelOf(problem: AnyProblem): Model {
       jump: jumpFunctions(conditions)?.jump,
       isJump: jumpFunctions(conditions)?.isJump,
     },
-    accuracy: { ...accuracy, order: program.scheme.order },
+    accuracy: { ...accuracy, order: program.scheme.order, apart: false },
   };
 }
 

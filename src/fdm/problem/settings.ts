@@ -9,6 +9,8 @@ export interface Accuracy {
   readonly errorEstimate: boolean;
   /** Order in time. */
   readonly order: 1 | 2;
+  /** Whether errors in time and in space are estimated by a solution each. */
+  readonly apart: boolean;
 }
 
 const PROBLEM_KEYS = [
@@ -65,17 +67,20 @@ export function checkNames(axes: readonly string[], parameters: readonly string[
 }
 
 /** @throws SpecError */
-export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order"> {
+export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order" | "apart"> {
   if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
   return { extrapolate: extrapolate ?? "none", errorEstimate };
 }
 
 /** Whether there is a solution on half the intervals. */
-export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order">): boolean =>
+export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
 /** @throws SpecError */
-export function stepsOf({ steps = 100 }: AnyProblem, { extrapolate, errorEstimate }: Omit<Accuracy, "order">): number {
+export function stepsOf(
+  { steps = 100 }: AnyProblem,
+  { extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">,
+): number {
   if (!Number.isInteger(steps) || steps < 2 || steps > 100_000)
     throw new SpecError(`steps: got ${steps}, expected a whole number from 2 to 100,000`);
   const halved = extrapolate === "time" || extrapolate === "both" || errorEstimate;

@@ -1,12 +1,12 @@
 /** Equations on two and three axes, every kind of kernel, against the CPU in f64. */
-import { difference, problems, tolerance } from "../../fdm/axes/device-cases.ts";
+import { difference, problems, shared, tolerance } from "../../fdm/axes/device-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Family, some } from "../check.ts";
 
 export const axes: Family = (target, context) => {
   const { precision, device } = target;
   if (device === context.cpu && precision === "f64") return [];
-  const checks = some(Object.keys(problems), context, 4).map((name): Check => ({
+  const checks = [...some(Object.keys(problems), context, 4), ...Object.keys(shared)].map((name): Check => ({
     name,
     async run() {
       const worst = await difference(name, compiledAs(target), precision, context.cpu);

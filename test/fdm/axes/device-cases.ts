@@ -9,6 +9,8 @@ export async function solveAxes(problem: Problem, device: Device): Promise<AxesS
   return (await solve(problem, device)) as unknown as AxesSolution;
 }
 
+const put = "max(K - S, 0)";
+
 /** Heston's put on a grid that neither axis of which is a multiple of anything. */
 const heston: Problem = {
   axes: {
@@ -28,8 +30,6 @@ const heston: Problem = {
   expiry: 1,
   steps: 6,
 };
-const put = "max(K - S, 0)";
-
 const basket: Problem = {
   axes: {
     X: { from: 20, to: 400, nodes: 12, coordinate: "log", points: [100] },
@@ -52,6 +52,26 @@ const basket: Problem = {
   terminal: "max(K - (X + Y + Z)/3, 0)",
   expiry: 1,
   steps: 4,
+};
+
+/** So many nodes that the workgroups of a GPU share them, a launch for each phase; too many for the interpreter. */
+export const shared: Readonly<Record<string, Problem>> = {
+  "two axes, a grid that workgroups share": {
+    ...heston,
+    axes: { S: { ...heston.axes["S"], nodes: 157 }, v: { ...heston.axes["v"], nodes: 131 } },
+    parameters: { ...heston.parameters, K: 100, rho: -0.7 },
+    conditions: [
+      { kind: "exercise", payoff: put },
+      { kind: "jump", at: [0.5], to: "max(S - 3, 0)" },
+    ],
+    steps: 3,
+  },
+  "three axes, a grid that workgroups share": {
+    ...basket,
+    axes: Object.fromEntries(Object.entries(basket.axes).map(([name, axis], k) => [name, { ...axis, nodes: 27 + k }])),
+    boundaries: { Z: { high: { kind: "dirichlet", value: 0 } } },
+    steps: 2,
+  },
 };
 
 export const problems: Readonly<Record<string, Problem>> = {
@@ -121,7 +141,7 @@ export async function difference(
   reference: Device,
 ): Promise<number> {
   const values = async (on: Device, as: Precision): Promise<number[]> => {
-    const { entries } = await solveAxes({ ...problems[name], precision: as }, on);
+    const { entries } = await solveAxes({ ...(problems[name] ?? shared[name]), precision: as }, on);
     return entries.flatMap((entry) => [...entry.values]);
   };
   const [expected, got] = [await values(reference, "f64"), await values(device, precision)];

@@ -5,7 +5,7 @@ import type { Device } from "../../../src/device/index.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
-import { difference, problems, solveAxes, tolerance } from "./device-cases.ts";
+import { difference, problems, shared, solveAxes, tolerance } from "./device-cases.ts";
 
 const reference = createCpuDevice({ threads: 1 });
 const devices = await openTestDevices();
@@ -24,7 +24,7 @@ async function compare(name: string, device: Device, precision: Precision): Prom
 
 describe.each(devices)("$label", ({ device, missing }) => {
   for (const precision of ["f64", "f32"] as const)
-    for (const name of Object.keys(problems)) {
+    for (const name of [...Object.keys(problems), ...Object.keys(shared)]) {
       if (device !== undefined && !device.precisions.includes(precision)) continue;
       test.skipIf(device === undefined)(`${name}, ${precision}${device === undefined ? ` (${missing})` : ""}`, () =>
         compare(name, device!, precision),
@@ -56,4 +56,27 @@ test("a time loop in parts gives the same bits", async () => {
   const parts = await solveAxes(problem, slow);
   expect(launches).toBeGreaterThan(5);
   expect([...parts.entries[1].values]).toEqual([...whole.entries[1].values]);
+});
+
+test("threads of the CPU that share a grid give the bits of one", async () => {
+  const [problem] = Object.values(shared);
+  const large = {
+    ...problem,
+    axes: { S: { ...problem.axes["S"], nodes: 401 }, v: { ...problem.axes["v"], nodes: 261 } },
+  };
+  const alone = await solveAxes(large, reference);
+  const device = createCpuDevice({ threads: 2 });
+  let launches = 0;
+  const counted = new Proxy(device, {
+    get(target, key) {
+      if (key === "launch") launches++;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const together = await solveAxes(large, counted);
+  expect(launches).toBeGreaterThan(20);
+  expect([...together.entries[0].values]).toEqual([...alone.entries[0].values]);
+  expect(device.liveBuffers).toBe(0);
+  device[Symbol.dispose]();
 });

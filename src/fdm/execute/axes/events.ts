@@ -3,7 +3,7 @@ import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { nodeAt, valuesAt } from "./factor.ts";
 import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { atRow, Launch } from "./records.ts";
+import { inPhase, Launch } from "./records.ts";
 
 /** A line along an axis: its values start at `x` in the table, V at `u` in the work memory, `step` apart. */
 const Line = record({ x: i32, u: i32, step: i32, n: i32 });
@@ -50,12 +50,12 @@ const valueOnLine = fn({
   },
 });
 
-/** What a condition does on its date: a jump along an axis, exercise, a knock-out. */
-export function applyEvents(variant: AxesVariant) {
+/** What a condition makes of u on its date, into z: a jump along an axis, exercise, a knock-out. */
+export function applyCondition(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
-    name: "applyEvents",
-    params: atRow,
+    name: "applyCondition",
+    params: inPhase,
     env: {
       jump: variant.jump,
       jumpAxis: variant.jumpAxis,
@@ -72,15 +72,14 @@ export function applyEvents(variant: AxesVariant) {
       mesh2: meshOf(2),
       shapeOf,
     },
-    *body({ launch, place, cursor, step }, _gpu, env) {
+    body({ launch, place, found, step }, _gpu, env) {
       const { work, n0, n1, n2, stride, plane, size } = launch;
-      const { item, base, mesh, parameters } = place;
+      const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const { condition: k, date: t, run } = step;
       const shape = env.shapeOf(launch);
-      let { fault, node, row } = cursor;
+      let { fault, node, row } = found;
       const rounds = env.rounds(size);
-      yield;
-      for (let r = 0; r < rounds; r++) {
+      for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
           const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
@@ -114,15 +113,28 @@ export function applyEvents(variant: AxesVariant) {
           work[env.z * size + base + first + lane] = value;
         }
       }
-      yield;
-      for (let r = 0; r < rounds; r++) {
+      return { fault, node, row, growth: found.growth };
+    },
+  });
+}
+
+/** u becomes what the condition has made of it. */
+export function settle(variant: AxesVariant) {
+  const slots = slotsOf(variant);
+  return fn({
+    name: "settle",
+    params: inPhase,
+    env: { u: slots.u, z: slots.z, nodeIn: nodeIn(variant), rounds: roundsOf(variant) },
+    body({ launch: { work, stride, size }, place: { item, base, firstRound, everyRound }, found }, _gpu, env) {
+      const rounds = env.rounds(size);
+      for (let r = firstRound; r < rounds; r += everyRound) {
         const { first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
           const at = base + first;
           work[env.u * size + at + lane] = work[env.z * size + at + lane];
         }
       }
-      return { fault, node, row, growth: cursor.growth };
+      return found;
     },
   });
 }

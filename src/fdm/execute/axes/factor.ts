@@ -3,7 +3,7 @@ import { axisRow, coefficientFault, isPinnedOnAxes } from "../../operator/assemb
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { atRow, Fault, Launch, Place, Row, Shape } from "./records.ts";
+import { inPhase, Launch, Shape } from "./records.ts";
 
 /** A node: its numbers on the axes, whether it is none but padding, and its state. */
 export const nodeAt = fn({
@@ -63,12 +63,12 @@ const placeOnAxis = fn({
  * The rows of all hLⱼ, the mixed derivatives and the source, at time t, times h = θΔt: once where nothing depends on
  * time. Cost: the equation's own, and some 30 flops a node and axis.
  */
-function assemble(variant: AxesVariant) {
+export function assemble(variant: AxesVariant) {
   const { axes, mixed, fitted, coefficients, hasSource } = variant;
   const slots = slotsOf(variant);
   return fn({
     name: "assembleAxes",
-    params: { launch: Launch, place: Place, step: Row, found: Fault },
+    params: inPhase,
     env: {
       ...FAULT,
       three: axes.length > 2,
@@ -108,13 +108,14 @@ function assemble(variant: AxesVariant) {
       mesh1: meshOf(1),
       mesh2: meshOf(2),
     },
-    body({ launch, place: { item, mesh, base, parameters }, step, found }, _gpu, env) {
+    body({ launch, place, step, found }, _gpu, env) {
+      const { item, mesh, base, parameters, firstRound, everyRound } = place;
       const { work, n0, n1, n2, stride, size } = launch;
       const { h, t, tEnd, mask } = step;
       const shape = env.shapeOf(launch);
       let { fault, node, row, growth } = found;
       const rounds = env.rounds(size);
-      for (let r = 0; r < rounds; r++) {
+      for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
           const k = base + first;
@@ -232,16 +233,15 @@ function factorLine(variant: AxesVariant, axis: number) {
   });
 }
 
-/** Assembles the operator and factors I − hLⱼ along each axis; the factors of the first lie line beside line. */
-export function factor(variant: AxesVariant) {
+/** Factors I − hLⱼ along each axis; the factors of the first lie line beside line. */
+export function factorAxes(variant: AxesVariant) {
   const three = variant.axes.length > 2;
   return fn({
-    name: "factor",
-    params: atRow,
+    name: "factorAxes",
+    params: inPhase,
     env: {
       three,
       part: 1 / variant.axes.length,
-      assemble: assemble(variant),
       factor0: factorLine(variant, 0),
       factor1: factorLine(variant, 1),
       factor2: three ? factorLine(variant, 2) : undefined,
@@ -249,32 +249,22 @@ export function factor(variant: AxesVariant) {
       rounds: roundsOf(variant),
       group: variant.groupSize,
     },
-    *body({ launch, place, cursor, step }, _gpu, env) {
+    body({ launch, place, found }, _gpu, env) {
       const { n1, n2, stride, plane, lines } = launch;
-      const { item, base } = place;
+      const { item, base, firstRound, everyRound } = place;
       const { part } = env;
-      yield;
-      const found = env.assemble({ launch, place, step, found: cursor });
-      yield;
       const rounds0 = env.rounds(lines);
-      for (let r = 0; r < rounds0; r++) {
+      for (let r = firstRound; r < rounds0; r += everyRound) {
         const line = r * env.group + item;
         if (line < lines) {
-          const system = {
-            first: base,
-            step: 1,
-            lane: line * stride,
-            to: base,
-            toStep: lines,
-            toLane: line,
-            n: stride,
-          };
+          const lane = line * stride;
+          const system = { first: base, step: 1, lane, to: base, toStep: lines, toLane: line, n: stride };
           env.factor0({ launch, system, part });
         }
       }
       const columns = env.three ? stride * n2 : stride;
       const rounds1 = env.rounds(columns);
-      for (let r = 0; r < rounds1; r++) {
+      for (let r = firstRound; r < rounds1; r += everyRound) {
         const { line, lane, inside } = env.nodeIn(r, item, stride, columns);
         if (inside) {
           const first = base + line * plane;
@@ -284,7 +274,7 @@ export function factor(variant: AxesVariant) {
       }
       if (env.factor2 !== undefined) {
         const rounds2 = env.rounds(plane);
-        for (let r = 0; r < rounds2; r++) {
+        for (let r = firstRound; r < rounds2; r += everyRound) {
           const { first, lane, inside } = env.nodeIn(r, item, stride, plane);
           if (inside) {
             const from = base + first;
@@ -293,7 +283,6 @@ export function factor(variant: AxesVariant) {
           }
         }
       }
-      yield;
       return found;
     },
   });

@@ -1,15 +1,12 @@
-import type { Kernel } from "../../../kernel/index.ts";
+import { fn, kernel, type Kernel, type ValueOf } from "../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
 import { LOOP_BUDGET } from "../../problem/functions.ts";
 import { sharing } from "../kernel-sharing.ts";
 import { rollbackKernel } from "../rollback.ts";
-import { advance } from "./advance.ts";
-import { begin } from "./begin.ts";
-import { applyEvents } from "./events.ts";
-import { factor } from "./factor.ts";
+import { inOrder, type Phase, type Phases, phasesOf } from "./phases.ts";
 import { allocate, placeOf, runAt } from "./place.ts";
-import { readSolution } from "./read.ts";
-import { axesParams } from "./records.ts";
+import { report } from "./read.ts";
+import { atRow, atStart, axesParams, Fault, type Row } from "./records.ts";
 
 /**
  * The whole backward time loop of a batch of equations on two or three axes by alternating directions, one workgroup an
@@ -27,8 +24,20 @@ import { axesParams } from "./records.ts";
  *   out         V(0, x) at each node without padding, then, with exercise at all times, 1 where the payoff is as much
  *   status      `AXES_STATUS_WORDS` an item; zeros before
  */
-export const axesKernel = (variant: AxesVariant): Kernel =>
-  rollbackKernel(
+export function axesKernel(variant: AxesVariant): Kernel {
+  const phases = phasesOf(variant);
+  const part = (name: string, list: readonly Phase[]) =>
+    fn({
+      name,
+      params: atRow,
+      env: { run: inOrder(name, list), skipEvents: name === "advance" },
+      *body({ launch, place, cursor, step }, _gpu, { run, skipEvents }) {
+        let found: ValueOf<typeof Fault> = cursor;
+        if (!skipEvents || !step.event) found = yield* run({ launch, place, step, found });
+        return found;
+      },
+    });
+  return rollbackKernel(
     {
       name: `axes-${variant.axes.map(({ name }) => name).join("-")}`,
       loopBudget: LOOP_BUDGET,
@@ -36,16 +45,112 @@ export const axesKernel = (variant: AxesVariant): Kernel =>
       params: axesParams,
     },
     {
-      placeOf: placeOf(variant),
+      placeOf: placeOf(variant, false),
       allocate,
-      begin: begin(variant),
+      begin: begin(phases),
       runAt: runAt(variant),
-      factor: factor(variant),
-      advance: advance(variant),
-      applyEvents: applyEvents(variant),
-      read: readSolution(variant),
+      factor: part("factor", phases.factor),
+      advance: part("advance", phases.advance),
+      applyEvents: part("applyEvents", phases.event),
+      read: read(variant, phases),
     },
   );
+}
 
-/** One kernel for all variants that lower to the same code. */
+/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
 export const sharedAxesKernel = sharing(axesKernel);
+
+/** The values at expiry; a later launch of the same time loop finds them as it has left them. */
+const begin = (phases: Phases) =>
+  fn({
+    name: "begin",
+    params: atStart,
+    env: { noStep, first: inOrder("begin", phases.begin) },
+    *body({ launch, place }, _gpu, { noStep, first }) {
+      let found: ValueOf<typeof Fault> = { fault: 0, node: 0, row: 0, growth: 0 };
+      if (launch.first === 0) found = yield* first({ launch, place, step: noStep(), found });
+      return found;
+    },
+  });
+
+/** The solution after the last row, and what each item has found. */
+const read = (variant: AxesVariant, phases: Phases) =>
+  fn({
+    name: "read",
+    params: { ...atStart, cursor: Fault },
+    env: { noStep, last: inOrder("read", phases.read), report: report(variant) },
+    *body({ launch, place, cursor }, _gpu, { noStep, last, report }) {
+      let found: ValueOf<typeof Fault> = cursor;
+      if (launch.end === launch.rows) found = yield* last({ launch, place, step: noStep(), found });
+      report({ launch, place, found });
+    },
+  });
+
+/** What phases outside of rows are given for one. */
+const noStep = fn({
+  name: "noStep",
+  params: [],
+  body() {
+    return {
+      run: 0,
+      refactor: false,
+      event: false,
+      corrected: false,
+      obstacleChanges: false,
+      condition: 0,
+      date: 0.0,
+      mask: 0,
+      t: 0.0,
+      tEnd: 0.0,
+      h: 0.0,
+      e: 0.0,
+    };
+  },
+});
+
+/** A kernel for each phase, launched one after another: `parts` workgroups an instance. */
+export type PassKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
+
+/**
+ * The same time loop in launches of its own for each phase, for grids that one workgroup would take too long for: all
+ * workgroups of a device share an instance's lines, and what lies between two launches is the barrier.
+ */
+export function passKernels(variant: AxesVariant): PassKernels {
+  const phases = phasesOf(variant);
+  const kernels = (name: keyof Phases): readonly Kernel[] =>
+    phases[name].map((phase, k) =>
+      kernel({
+        name: `axes-${name}${k}`,
+        loopBudget: LOOP_BUDGET,
+        groupSize: variant.groupSize,
+        params: axesParams,
+        env: {
+          placeOf: placeOf(variant, true),
+          runAt: runAt(variant),
+          noStep,
+          inRow: name !== "begin" && name !== "read",
+          phase,
+          report: report(variant),
+        },
+        *body(launch, gpu, { placeOf, runAt, noStep, inRow, phase, report }) {
+          const place = placeOf({ launch, globalId: gpu.globalId() });
+          if (!place.isActive) return;
+          const memory = { base: place.base };
+          const none = { fault: 0, node: 0, row: 0, growth: 0 };
+          let step: ValueOf<typeof Row> = noStep();
+          if (inRow) step = runAt({ launch, place, memory, cursor: none, run: launch.run });
+          const found = phase({ launch, place, step, found: none });
+          // What makes it a kernel of whole workgroups, whose items are neighbours.
+          yield;
+          report({ launch, place, found });
+        },
+      }),
+    );
+  return {
+    begin: kernels("begin"),
+    factor: kernels("factor"),
+    advance: kernels("advance"),
+    event: kernels("event"),
+    read: kernels("read"),
+  };
+}

@@ -7,20 +7,24 @@ import { atStart, Fault, Launch, PAD, Place, Shape } from "./records.ts";
 /** Arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x (`Weights`). */
 export const AXIS_ARRAYS = 4;
 
-/** One workgroup an instance. */
-export function placeOf(variant: AxesVariant) {
+/** One workgroup an instance, or, `shared`, several that take its rounds by turns. */
+export function placeOf(variant: AxesVariant, shared: boolean) {
   return fn({
     name: "placeOf",
     params: { launch: Launch, globalId: i32 },
-    env: { arrays: AXIS_ARRAYS, slots: slotsOf(variant).count, PAD },
-    body({ launch: { instances, n1, n2, stride, size, first, end, parameters } }, gpu, { arrays, slots, PAD }) {
-      const instance = gpu.groupId();
+    env: { arrays: AXIS_ARRAYS, slots: slotsOf(variant).count, PAD, shared },
+    body({ launch: { instances, parts, n1, n2, stride, size, first, end, parameters } }, gpu, env) {
+      const { arrays, slots, PAD, shared } = env;
+      const group = gpu.groupId();
+      const instance = shared ? (group / parts) | 0 : group;
       return {
         isActive: instance < instances,
         firstRun: first,
         endRun: end,
         instance,
         item: gpu.localId(),
+        firstRound: shared ? group - instance * parts : 0,
+        everyRound: shared ? parts : 1,
         mesh: instance * arrays * (stride + n1 + n2),
         // The words before the first node are read, and count for nothing.
         base: PAD + instance * (slots * size + PAD),

@@ -11,6 +11,8 @@ export const Shape = record({ n0: i32, n1: i32, n2: i32, stride: i32, plane: i32
 /** What every kernel of several axes is launched with; the layouts are `axesKernel`'s. */
 export const axesParams = {
   instances: i32,
+  /** Workgroups that share an instance. */
+  parts: i32,
   n0: i32,
   n1: i32,
   n2: i32,
@@ -22,6 +24,8 @@ export const axesParams = {
   dates: i32,
   first: i32,
   end: i32,
+  /** The row of a launch for one phase. */
+  run: i32,
   table: read(real),
   parameters: read(real),
   words: read(i32),
@@ -40,6 +44,9 @@ export const Place = record({
   endRun: i32,
   instance: i32,
   item: i32,
+  /** Of loops over nodes and lines: the first round of this workgroup, and the rounds to its next. */
+  firstRound: i32,
+  everyRound: i32,
   /** Where the instance's meshes start in the table, and its arrays in the work memory. */
   mesh: i32,
   base: i32,
@@ -73,6 +80,9 @@ export const Memory = record({ base: i32 });
 
 export const atStart = { launch: Launch, place: Place, memory: Memory };
 export const atRow = { ...atStart, cursor: Fault, step: Row };
+
+/** What all phases of the time loop take (`phases.ts`). */
+export const inPhase = { launch: Launch, place: Place, step: Row, found: Fault };
 
 /** Words of an item's status: `FAULT`, the node, the row of the program, growth, a loop that did not end. */
 export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;

@@ -5,7 +5,7 @@ import { FAULT } from "../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { nodeAt, sideOf, valuesAt } from "./factor.ts";
 import { isExact, meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { Fault, Launch, Place, Row, Shape } from "./records.ts";
+import { inPhase, Launch, Place, Shape } from "./records.ts";
 
 /** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
 const Weights = record({ next: real, before: real });
@@ -143,7 +143,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
   const last = axes.length - 1;
   return fn({
     name: corrects ? "sweepSecond" : "sweepFirst",
-    params: { launch: Launch, place: Place, step: Row, found: Fault },
+    params: inPhase,
     env: {
       corrects,
       badPinned: FAULT.pinned,
@@ -176,7 +176,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
     },
     body({ launch, place, step, found }, _gpu, env) {
       const { work, table, n1, n2, stride, plane: ofTwo, size } = launch;
-      const { item, base, mesh } = place;
+      const { item, base, mesh, firstRound, everyRound } = place;
       const { h, e, tEnd, mask } = step;
       const shape = env.shapeOf(launch);
       const plane = env.three ? ofTwo : stride;
@@ -184,8 +184,8 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
       const onLast = env.meshLast({ mesh, shape });
       const onFirst = env.mesh1({ mesh, shape });
       let { fault, node, row } = found;
-      const rounds = env.rounds(plane);
-      for (let r = 0; r < rounds; r++) {
+      const rounds = env.corrects && !step.corrected ? 0 : env.rounds(plane);
+      for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, first, lane, inside } = env.nodeIn(r, item, stride, plane);
         if (inside) {
           const w0 = { next: table[mesh + 2 * stride + lane], before: table[mesh + 3 * stride + lane] };
@@ -261,8 +261,9 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
     name: "sweepMiddle",
-    params: { launch: Launch, place: Place },
+    params: inPhase,
     env: {
+      corrects,
       into: corrects ? slots.second : slots.z,
       inverse: slots.inverse[1],
       lower: slots.lower[1],
@@ -270,9 +271,10 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
     },
-    body({ launch: { work, n1, n2, stride, plane, size }, place: { item, base } }, _gpu, env) {
-      const rounds = env.rounds(stride * n2);
-      for (let r = 0; r < rounds; r++) {
+    body({ launch: { work, n1, n2, stride, plane, size }, place, step, found }, _gpu, env) {
+      const { item, base, firstRound, everyRound } = place;
+      const rounds = env.corrects && !step.corrected ? 0 : env.rounds(stride * n2);
+      for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, lane, inside } = env.nodeIn(r, item, stride, stride * n2);
         if (inside) {
           let k = base + line * plane + (n1 - 1) * stride;
@@ -293,6 +295,7 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
           }
         }
       }
+      return found;
     },
   });
 }
@@ -305,8 +308,9 @@ export function sweepLines(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
     name: "sweepLines",
-    params: { launch: Launch, place: Place },
+    params: inPhase,
     env: {
+      corrects,
       into: corrects ? slots.second : slots.z,
       inverse: slots.inverse[0],
       lower: slots.lower[0],
@@ -315,10 +319,11 @@ export function sweepLines(variant: AxesVariant, corrects: boolean) {
       group: variant.groupSize,
       rounds: roundsOf(variant),
     },
-    body({ launch: { work, n0, stride, lines, size }, place: { item, base } }, _gpu, env) {
-      const rounds = env.rounds(lines);
+    body({ launch: { work, n0, stride, lines, size }, place, step, found }, _gpu, env) {
+      const { item, base, firstRound, everyRound } = place;
+      const rounds = env.corrects && !step.corrected ? 0 : env.rounds(lines);
       const pairs = (n0 + 1) >> 1;
-      for (let r = 0; r < rounds; r++) {
+      for (let r = firstRound; r < rounds; r += everyRound) {
         const line = r * env.group + item;
         if (env.exact || line < lines) {
           const start = base + env.into * size + line * stride;
@@ -352,6 +357,7 @@ export function sweepLines(variant: AxesVariant, corrects: boolean) {
           }
         }
       }
+      return found;
     },
   });
 }

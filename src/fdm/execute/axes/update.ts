@@ -4,15 +4,14 @@ import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.
 import { FAULT } from "../../operator/status.ts";
 import { nodeAt, valuesAt } from "./factor.ts";
 import { nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { atRow, Fault, Launch, Place, Row } from "./records.ts";
-import { sweepLast, sweepLines, sweepMiddle } from "./step.ts";
+import { inPhase } from "./records.ts";
 
 /** What exercise pays at the end of a step; a pinned node is not exercised. */
-function setObstacle(variant: AxesVariant) {
+export function setObstacle(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
     name: "setObstacle",
-    params: { launch: Launch, place: Place, step: Row, found: Fault },
+    params: inPhase,
     env: {
       payoff: variant.obstacle,
       pins: hasPins(variant),
@@ -26,13 +25,14 @@ function setObstacle(variant: AxesVariant) {
       rounds: roundsOf(variant),
       shapeOf,
     },
-    body({ launch, place: { item, base, mesh, parameters }, step, found }, _gpu, env) {
+    body({ launch, place, step, found }, _gpu, env) {
       const { work, n0, n1, stride, size } = launch;
+      const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);
       let { fault, node, row } = found;
       const rounds = env.rounds(size);
-      if (env.payoff !== undefined)
-        for (let r = 0; r < rounds; r++) {
+      if (env.payoff !== undefined && step.obstacleChanges)
+        for (let r = firstRound; r < rounds; r += everyRound) {
           const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
             const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
@@ -60,11 +60,11 @@ function setObstacle(variant: AxesVariant) {
  *
  * so that λ′ ≥ 0, and is 0 wherever u′ is above the payoff.
  */
-function update(variant: AxesVariant) {
+export function update(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
     name: "update",
-    params: { launch: Launch, place: Place, step: Row },
+    params: inPhase,
     env: {
       correction: variant.correction !== undefined,
       keep: variant.correction?.keep ?? 1,
@@ -77,11 +77,12 @@ function update(variant: AxesVariant) {
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
     },
-    body({ launch: { work, stride, size }, place: { item, base }, step: { h, e, corrected } }, _gpu, env) {
+    body({ launch: { work, stride, size }, place, step: { h, e, corrected }, found }, _gpu, env) {
+      const { item, base, firstRound, everyRound } = place;
       const dt = h * e;
       const inverse = 1 / dt;
       const rounds = env.rounds(size);
-      for (let r = 0; r < rounds; r++) {
+      for (let r = firstRound; r < rounds; r += everyRound) {
         const { first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
           const k = base + first;
@@ -98,56 +99,6 @@ function update(variant: AxesVariant) {
           }
           work[env.u * size + k + lane] = after;
         }
-      }
-    },
-  });
-}
-
-/** One time step: the sweeps of the scheme, then u. */
-export function advance(variant: AxesVariant) {
-  const { axes, correction, obstacle } = variant;
-  const three = axes.length > 2;
-  const corrected = correction !== undefined;
-  return fn({
-    name: "advance",
-    params: atRow,
-    env: {
-      setObstacle: obstacle === undefined ? undefined : setObstacle(variant),
-      first: sweepLast(variant, false),
-      firstMiddle: three ? sweepMiddle(variant, false) : undefined,
-      firstLines: sweepLines(variant, false),
-      second: corrected ? sweepLast(variant, true) : undefined,
-      secondMiddle: corrected && three ? sweepMiddle(variant, true) : undefined,
-      secondLines: corrected ? sweepLines(variant, true) : undefined,
-      update: update(variant),
-    },
-    *body({ launch, place, cursor, step }, _gpu, env) {
-      let found: { fault: number; node: number; row: number; growth: number } = cursor;
-      if (!step.event) {
-        yield;
-        if (env.setObstacle !== undefined)
-          if (step.obstacleChanges) found = env.setObstacle({ launch, place, step, found });
-        found = env.first({ launch, place, step, found });
-        yield;
-        if (env.firstMiddle !== undefined) {
-          env.firstMiddle({ launch, place });
-          yield;
-        }
-        env.firstLines({ launch, place });
-        yield;
-        if (env.second !== undefined && env.secondLines !== undefined) {
-          if (step.corrected) {
-            found = env.second({ launch, place, step, found });
-            yield;
-            if (env.secondMiddle !== undefined) {
-              env.secondMiddle({ launch, place });
-              yield;
-            }
-            env.secondLines({ launch, place });
-            yield;
-          }
-        }
-        env.update({ launch, place, step });
       }
       return found;
     },

@@ -5,7 +5,7 @@ import { FAULT } from "../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { nodeAt, valuesAt } from "./factor.ts";
 import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { atStart, Launch } from "./records.ts";
+import { inPhase, Launch } from "./records.ts";
 
 /** Samples along an axis of a mean over a cell. */
 const SAMPLES = 8;
@@ -26,10 +26,11 @@ const reachAt = fn({
 const Reach = record({ w0: real, w1: real, w2: real });
 
 /**
- * Whether a function bends or jumps in a cell, by its second differences over the cell, D, and over half of it, D′:
- * of a smooth function D = 4·D′ but for small terms. They are taken along the axes together, in all directions.
+ * Whether a function has a kink or a jump in a cell, by its second differences over the cell, half and a quarter of it.
+ * Each is four times the next of a smooth function. With a kink this holds of one pair at most, wherever the kink is.
+ * They are taken along the axes together, in all directions.
  */
-function bendsIn(terminal: AxesVariant["terminal"]) {
+function hasKink(terminal: AxesVariant["terminal"]) {
   const curvature = fn({
     name: "curvature",
     params: { state: AxesState, s0: real, s1: real, s2: real, here: real },
@@ -41,22 +42,24 @@ function bendsIn(terminal: AxesVariant["terminal"]) {
     },
   });
   return fn({
-    name: "bendsIn",
+    name: "hasKink",
     params: { state: AxesState, reach: Reach, here: real, count: i32 },
     env: { curvature },
     body({ state, reach: { w0, w1, w2 }, here, count }, gpu, { curvature }) {
-      // A bend of less than rounding is none.
+      // A kink of less than rounding is none.
       const tolerance = (gpu.precision === "f32" ? 1e-5 : 1e-12) * Math.abs(here);
-      let bends = false;
+      let found = false;
       for (let k = 0; k < count; k++) {
         // Signs 1, −1 of the second and third axis: the diagonals of the cell.
         const s1 = (k & 1) === 0 ? w1 : -w1;
         const s2 = (k & 2) === 0 ? w2 : -w2;
-        const wide = curvature({ state, s0: w0, s1, s2, here });
-        const narrow = curvature({ state, s0: 0.5 * w0, s1: 0.5 * s1, s2: 0.5 * s2, here });
-        bends = bends || Math.abs(wide - 4 * narrow) > 0.3 * Math.abs(wide) + tolerance;
+        const whole = curvature({ state, s0: w0, s1, s2, here });
+        const half = curvature({ state, s0: 0.5 * w0, s1: 0.5 * s1, s2: 0.5 * s2, here });
+        const quarter = curvature({ state, s0: 0.25 * w0, s1: 0.25 * s1, s2: 0.25 * s2, here });
+        found = found || Math.abs(whole - 4 * half) > 0.3 * Math.abs(whole) + tolerance;
+        found = found || Math.abs(half - 4 * quarter) > 0.3 * Math.abs(half) + tolerance;
       }
-      return bends;
+      return found;
     },
   });
 }
@@ -87,14 +90,14 @@ function meanOver({ terminal, axes }: AxesVariant) {
   });
 }
 
-/** The values at expiry, means over cells where they bend or jump; the first launch of a time loop only. */
-export function begin(variant: AxesVariant) {
+/** The values at expiry, means over cells where they have a kink or a jump. */
+export function expire(variant: AxesVariant) {
   const { axes, terminal, obstacle, parameters } = variant;
   const slots = slotsOf(variant);
   const averaged = axes.filter((axis) => axis.averaged).length;
   return fn({
-    name: "begin",
-    params: atStart,
+    name: "expire",
+    params: inPhase,
     env: {
       terminal,
       averages: averaged > 0,
@@ -102,7 +105,7 @@ export function begin(variant: AxesVariant) {
       on0: axes[0].averaged,
       on1: axes[1].averaged,
       on2: axes[2]?.averaged ?? false,
-      bendsIn: bendsIn(terminal),
+      hasKink: hasKink(terminal),
       meanOver: meanOver(variant),
       reachAt,
       dates: parameters,
@@ -121,15 +124,15 @@ export function begin(variant: AxesVariant) {
       shapeOf,
       valueAt,
     },
-    *body({ launch, place: { item, base, mesh, parameters } }, _gpu, env) {
-      const { work, n0, n1, n2, stride, size, first: firstRun, dates } = launch;
+    body({ launch, place, found }, _gpu, env) {
+      const { work, n0, n1, n2, stride, size, dates } = launch;
+      const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);
-      let fault = 0;
-      let node = 0;
-      if (firstRun === 0) {
+      let { fault, node } = found;
+      {
         const t = env.valueAt(parameters, env.dates + dates - 1);
         const rounds = env.rounds(size);
-        for (let r = 0; r < rounds; r++) {
+        for (let r = firstRound; r < rounds; r += everyRound) {
           const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
             const { i0, i1, i2, isNode } = env.nodeAt({ line, lane, shape });
@@ -144,7 +147,7 @@ export function begin(variant: AxesVariant) {
               if (env.on1) w1 = env.reachAt({ launch, at: env.mesh1({ mesh, shape }), i: i1, n: n1 });
               if (env.on2) w2 = env.reachAt({ launch, at: env.mesh2({ mesh, shape }), i: i2, n: n2 });
               const reach = { w0, w1, w2 };
-              if (env.bendsIn({ state, reach, here: value, count: env.directions }))
+              if (env.hasKink({ state, reach, here: value, count: env.directions }))
                 value = env.meanOver({ state, reach });
             }
             if (!Number.isFinite(value) && fault === 0) {
@@ -160,7 +163,6 @@ export function begin(variant: AxesVariant) {
           }
         }
       }
-      yield;
       return { fault, node, row: 0, growth: 0 };
     },
   });

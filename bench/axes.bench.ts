@@ -1,0 +1,207 @@
+/** Equations on two and three axes: Heston options, one by one and by the thousand, and large grids. */
+import { type Device, openDevice } from "../src/device/index.ts";
+import { type AxesSolution, type SchemeChoice, solve } from "../src/fdm/index.ts";
+import type { Precision } from "../src/kernel/index.ts";
+import { DeviceUnavailableError } from "../src/errors.ts";
+import { type Benchmark, type Context, median } from "./harness.ts";
+import { openQuantLib } from "./peers/quantlib.ts";
+
+/** In 't Hout & Foulon (2010), the first set; a put at the money for one year. */
+const MODEL = { spot: 100, v0: 0.0625, rate: 0.025, yield: 0, kappa: 1.5, theta: 0.04, sigma: 0.3, rho: -0.9 };
+const STRIKE = 100;
+
+const SCHEMES = ["douglas", "craig-sneyd", "modified-craig-sneyd", "hundsdorfer-verwer"] as const;
+
+interface Grid {
+  readonly S: number;
+  readonly v: number;
+  readonly steps: number;
+}
+
+/** `count` puts whose correlations differ by as little as does not change the work. */
+async function puts(
+  device: Device,
+  kind: (typeof SCHEMES)[number],
+  { S, v, steps }: Grid,
+  count: number,
+  precision: Precision,
+): Promise<AxesSolution<"S" | "v">> {
+  return solve(
+    {
+      axes: {
+        S: { from: "K*exp(-1.3)", to: "K*exp(0.8)", coordinate: "log", points: ["K"], nodes: S, width: 0.2 },
+        v: { from: 0, to: 0.4, points: [{ at: "theta", align: "none" }], nodes: v, width: 0.1 },
+      },
+      parameters: {
+        K: STRIKE,
+        r: MODEL.rate,
+        kappa: MODEL.kappa,
+        theta: MODEL.theta,
+        sigma: MODEL.sigma,
+        rho: Array.from({ length: count }, (_, k) => MODEL.rho + k * 1e-9),
+      },
+      equation: ({ S, v, r, kappa, theta, sigma, rho }) => ({
+        SS: 0.5 * v * S * S,
+        Sv: rho * sigma * v * S,
+        vv: 0.5 * sigma * sigma * v,
+        S: r * S,
+        v: kappa * (theta - v),
+        V: -r,
+      }),
+      terminal: ({ S, K }) => Math.max(K - S, 0),
+      expiry: 1,
+      scheme: { kind, rannacherSteps: 0 },
+      steps,
+      precision,
+    },
+    device,
+  );
+}
+
+/** A function of three axes with all mixed derivatives, which Giles' prototype was made for. */
+async function cube(device: Device, nodes: number, steps: number, scheme: SchemeChoice, precision: Precision) {
+  const axis = {
+    from: 20,
+    to: 500,
+    coordinate: "log",
+    nodes,
+    points: [{ at: 100, align: "none" }],
+    width: 0.5,
+  } as const;
+  return solve(
+    {
+      axes: { X: axis, Y: axis, Z: axis },
+      parameters: { r: 0.03 },
+      equation: ({ X, Y, Z, r }) => ({
+        XX: 0.02 * X * X,
+        YY: 0.045 * Y * Y,
+        ZZ: 0.03 * Z * Z,
+        XY: 0.03 * X * Y,
+        XZ: 0.01 * X * Z,
+        YZ: 0.02 * Y * Z,
+        X: r * X,
+        Y: r * Y,
+        Z: r * Z,
+        V: -r,
+      }),
+      terminal: ({ X, Y, Z }) => Math.max(100 - (X + Y + Z) / 3, 0),
+      expiry: 1,
+      scheme,
+      steps,
+      precision,
+    },
+    device,
+  );
+}
+
+/** Median seconds of what is repeated, after one run that compiles. */
+async function seconds(times: number, run: () => Promise<unknown>): Promise<number> {
+  await run();
+  const all: number[] = [];
+  for (let k = 0; k < times; k++) {
+    const start = performance.now();
+    await run();
+    all.push((performance.now() - start) / 1e3);
+  }
+  return median(all);
+}
+
+const nameOf = (kind: string, { S, v, steps }: Grid): string => `Heston put, ${S} × ${v} × ${steps}, ${kind}`;
+
+/** One core: a batch of options, and one alone, beside QuantLib's engine on as many nodes and steps. */
+async function onCore(context: Context): Promise<void> {
+  using device = await openDevice({ backend: "cpu", threads: 1 });
+  using quantLib = openQuantLib((text) => {
+    context.note(text);
+  });
+  const grid: Grid = { S: 100, v: 50, steps: 100 };
+  const job = { type: "put", exercise: "european", strike: STRIKE, maturity: 1, ...MODEL } as const;
+  const exact = (await quantLib?.price([{ ...job, engine: "heston-analytic", repetitions: 0 }]))?.[0].price;
+  const batch = context.quick ? 4 : 20;
+  for (const kind of SCHEMES) {
+    const many = await seconds(context.quick ? 2 : 7, () => puts(device, kind, grid, batch, "f64"));
+    const peer = await quantLib?.price([
+      {
+        ...job,
+        engine: "heston-fd",
+        scheme: kind,
+        tgrid: 100,
+        xgrid: 100,
+        vgrid: 50,
+        repetitions: context.quick ? 3 : 15,
+      },
+    ]);
+    const one = await seconds(context.quick ? 3 : 15, () => puts(device, kind, grid, 1, "f64"));
+    const { value } = (await puts(device, kind, grid, 1, "f64")).entries[0].at({ S: MODEL.spot, v: MODEL.v0 });
+    const common = { device: `${context.cpu}, 1 thread`, precision: "f64", unit: "ms" } as const;
+    const compared =
+      peer === undefined || exact === undefined
+        ? {}
+        : {
+            error: Math.abs(value - exact),
+            peers: {
+              [`QuantLib FdHestonVanillaEngine, error ${Math.abs(peer[0].price - exact).toExponential(1)}`]:
+                1e3 * peer[0].seconds,
+            },
+          };
+    context.report({
+      ...common,
+      case: `${nameOf(kind, grid)}, of ${batch}`,
+      figure: (1e3 * many) / batch,
+      ...compared,
+    });
+    context.report({ ...common, case: `${nameOf(kind, grid)}, one solve`, figure: 1e3 * one, ...compared });
+  }
+}
+
+/** A GPU: options from problems to values, and a step of a large grid by the difference of two numbers of steps. */
+async function onGpu(device: Device, precision: Precision, context: Context): Promise<void> {
+  const grid: Grid = { S: 100, v: 50, steps: 50 };
+  const common = { device: device.name, precision } as const;
+  const count = context.quick ? 64 : 4096;
+  for (const kind of ["douglas", "hundsdorfer-verwer"] as const) {
+    const time = await seconds(context.quick ? 1 : 3, () => puts(device, kind, grid, count, precision));
+    context.report({
+      ...common,
+      case: `${nameOf(kind, grid)}, ${count} at once`,
+      figure: count / time,
+      unit: "options/s",
+    });
+  }
+  const nodes = context.quick ? 33 : 256;
+  for (const kind of ["douglas", "hundsdorfer-verwer"] as const) {
+    const [few, many] = [4, 36];
+    const loop = async (steps: number): Promise<number> =>
+      seconds(1, () => cube(device, nodes, steps, { kind, rannacherSteps: 0 }, precision));
+    const step = (1e6 * ((await loop(many)) - (await loop(few)))) / (many - few);
+    // Words that four passes (Douglas), or nine, read and write once each, at the speed of a copy on an H200.
+    const floor = ((kind === "douglas" ? 4 : 9) * nodes ** 3 * (precision === "f32" ? 4 : 8)) / 4.28e6;
+    context.report({
+      ...common,
+      case: `${nodes}³, all mixed derivatives, ${kind}, a step`,
+      figure: Math.max(step, 1e-3),
+      unit: "µs",
+      ...(context.quick ? {} : { floor }),
+    });
+  }
+}
+
+async function run(context: Context): Promise<void> {
+  await onCore(context);
+  for (const backend of ["cuda", "webgpu"] as const) {
+    try {
+      using device = await openDevice({ backend });
+      for (const precision of ["f64", "f32"] as const)
+        if (device.precisions.includes(precision)) await onGpu(device, precision, context);
+    } catch (error) {
+      if (!(error instanceof DeviceUnavailableError)) throw error;
+      context.note(`${backend}: ${error.message}`);
+    }
+  }
+}
+
+export const benchmark: Benchmark = {
+  name: "axes",
+  description: "equations on two and three axes by alternating directions, on one core and on GPUs",
+  run,
+};
