@@ -11,6 +11,7 @@ import {
   UNIT_ROUNDOFF,
 } from "./adaptive/levels.ts";
 import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
+import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
 import { Pace, type PaceOptions } from "./execute/pace.ts";
 import { STATUS } from "./operator/status.ts";
 import type { Model } from "./problem/model.ts";
@@ -38,11 +39,7 @@ export async function solveOnAxis(
   const companions = companionLevels(model.accuracy);
   const levels = [FINE, ...companions];
   const { errors, good, solved } = await solveLevels(solver, model.batch.entries.length, levels, pace);
-  const endless = endlessLoops(
-    solver,
-    solved.flat().map(({ status }) => status[STATUS.endless]),
-    called,
-  );
+  const endless = endlessLoopsOf(solver, solved.flat(), called);
   const contents = new Map(
     good.map((index, i) => [
       index,
@@ -58,6 +55,20 @@ export async function solveOnAxis(
   );
   const entries = errors.map((error, index) => new EntrySolution(contents.get(index) ?? failed(model, index, error)));
   return { entries, backend: device.backend, precision };
+}
+
+/** Errors of loops by their numbers, which are a kernel's own. */
+type LoopErrors = ReadonlyMap<EquationExecutor, ReadonlyMap<number, SpecError>>;
+
+function endlessLoopsOf({ kernel }: BatchSolver, solved: readonly Solved[], called: Error): LoopErrors {
+  const ended = solved.filter(({ status }) => status[STATUS.endless] !== 0);
+  const executors = [...new Set(ended.map(({ executor }) => executor))];
+  return new Map(
+    executors.map((executor) => {
+      const found = ended.filter((one) => one.executor === executor).map(({ status }) => status[STATUS.endless]);
+      return [executor, endlessLoops({ kernel, source: kernelOf(executor) }, found, called)];
+    }),
+  );
 }
 
 /** An entry that was never solved: all it has is its error. */
@@ -80,9 +91,10 @@ function contentsOf(
   [fine, ...coarse]: readonly Solved[],
   levels: readonly CompanionLevel[],
   unit: number,
-  endless: ReadonlyMap<number, SpecError>,
+  endless: LoopErrors,
 ): EntryContents {
-  const report = (solved: Solved): Report => reportOf(model, model.batch.entries[index], solved, endless);
+  const report = (solved: Solved): Report =>
+    reportOf(model, model.batch.entries[index], solved, endless.get(solved.executor) ?? new Map());
   const { warnings, error } = report(fine);
   return {
     parameters: parametersOf(model.batch, index),

@@ -8,7 +8,9 @@ import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/t
 import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
 import { solverKernel } from "../../src/fdm/execute/item/kernel.ts";
 import { kernelVolatility } from "../../src/fdm/operator/read-volatility.ts";
+import { teamEquationKernel } from "../../src/fdm/execute/team/equation/kernel.ts";
 import { teamKernel } from "../../src/fdm/execute/team/kernel.ts";
+import { modelOf } from "../../src/fdm/problem/model.ts";
 import {
   bool,
   formula,
@@ -26,6 +28,7 @@ import { blackScholesKernel } from "../../src/models/black-scholes.ts";
 import { cases } from "../conformance/cases/index.ts";
 import { functions } from "../conformance/programs/functions.ts";
 import { programs } from "../conformance/programs/generate.ts";
+import { problems } from "../fdm/equation/device-cases.ts";
 import { ARCHITECTURES, compile, nvccMissing, type Resources, translationUnit } from "./cuda-support.ts";
 
 const PRECISIONS = ["f64", "f32"] as const;
@@ -65,6 +68,15 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
     expect(workgroup.filter(({ stack }) => stack >= 40)).toEqual([]);
     expect(found.filter(({ kernel, spilled }) => kernel.includes("black") && spilled > 0)).toEqual([]);
   }, 180_000);
+
+  test("equations by subgroups, in registers", async () => {
+    const kernels = (precision: Real): KernelIR[] => equationKernels.map((kernel) => lower(kernel, precision));
+    const reports = await Promise.all(PRECISIONS.map((precision) => compile(translationUnit(kernels(precision)))));
+    const found = reports.flat();
+    if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
+    expect(found).toHaveLength(2 * equationKernels.length * ARCHITECTURES.length);
+    expect(found.filter(({ stack }) => stack > 0)).toEqual([]);
+  }, 180_000);
 });
 
 const variant = {
@@ -96,6 +108,14 @@ const pricingKernels: readonly Kernel[] = [
     volatility: kernelVolatility(formula("0.3 * (S / 100) ** -0.5", ["S", "t"])).shape,
   }),
 ];
+
+/** Nine nodes an item; the penalty method and two stages take more registers than there are. */
+const equationKernels: readonly Kernel[] = [
+  "Crank–Nicolson, linear ends",
+  "Brennan and Schwartz",
+  "operator splitting, TR-BDF2",
+  "exercise on dates, a jump, knock-outs on a date and in a window",
+].map((name) => teamEquationKernel({ ...modelOf(problems[name]).variant, capacity: 288 }, SUBGROUP));
 
 const pricing = (precision: Real): Promise<Resources[]> =>
   compile(translationUnit(pricingKernels.map((kernel) => lower(kernel, precision))));

@@ -37,7 +37,6 @@ export function companionLevels({ extrapolate, errorEstimate, order, apart }: Ac
 /** What solves a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
 export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
-  readonly source: Kernel;
   /** Why entry `index` cannot be solved at some of `levels`, if so. */
   readonly check: (index: number, levels: readonly Level[]) => SpecError | undefined;
   readonly plan: (level: Level, entries: readonly number[]) => Promise<P>;
@@ -73,9 +72,12 @@ export async function solveLevels<P, S>(
   return { errors, good, solved };
 }
 
-/** The errors of loops in the user's functions that did not end, by the numbers that solutions have `found`. */
+/**
+ * The errors of loops in the user's functions that did not end, by the numbers that solutions have `found`. `source`:
+ * what was compiled, in the model's own functions.
+ */
 export function endlessLoops(
-  { kernel, source: own }: Pick<LevelSolver<unknown, unknown>, "kernel" | "source">,
+  { kernel, source: own }: { readonly kernel: CompiledKernel; readonly source: Kernel },
   found: readonly number[],
   called: Error,
 ): ReadonlyMap<number, SpecError> {

@@ -19,43 +19,85 @@ const vertex = fn({
 });
 
 /**
- * Where the exercise region that is nearest to the first node ends, from its last node j on. With w = V − payoff,
+ * Whether a node is exercised, by its value after exercise and the payoff: on a date, whether the value before exercise
+ * is no higher.
+ */
+export const isExercised = fn({
+  name: "isExercised",
+  params: [real, real],
+  body([value, payoff], gpu) {
+    const tolerance = gpu.precision === "f32" ? 1e-6 : 1e-12;
+    return value - payoff <= tolerance * Math.abs(payoff);
+  },
+});
+
+/** w = V − payoff at node i. `stored`: the first array has w itself. */
+const premiumAt = (stored: boolean) =>
+  fn({
+    name: "premiumAt",
+    params: [read(real), read(real), i32],
+    env: { stored },
+    body([u, payoff, i], _gpu, { stored }) {
+      let premium = u[i];
+      if (!stored) premium = premium - payoff[i];
+      return premium;
+    },
+  });
+
+/**
+ * Where the exercise region that is nearest to the first node ends, whose last node is j. With w = V − payoff,
  *
  *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
  *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would
  *                  cost an order
  *   on a date      w crosses zero, as a line: through nodes j and j + 1, V before exercise
  *
- * held between nodes j − 1 and j + 1, or j and j + 1. `NOWHERE` if no node is exercised; the last one if all are.
+ * held between nodes j − 1 and j + 1, or j and j + 1; the last node if all are exercised. `stored`: the first array has
+ * w, and the second is not looked at.
  */
+export function boundaryBehind(smooth: boolean, stored: boolean) {
+  return fn({
+    name: "boundaryBehind",
+    params: [read(real), read(real), Column, i32, i32],
+    env: { smooth, vertex, valueAt, premium: premiumAt(stored) },
+    body([u, payoff, table, nodes, j], _gpu, { smooth, vertex, valueAt, premium }) {
+      const here = valueAt(table, j);
+      let found = here;
+      if (smooth && j > 0 && j < nodes - 3) {
+        const below = valueAt(table, j - 1);
+        const x1 = valueAt(table, j + 1);
+        const x2 = valueAt(table, j + 2);
+        const x3 = valueAt(table, j + 3);
+        const w1 = premium(u, payoff, j + 1);
+        const edge = vertex(x1, x2, x3, w1, premium(u, payoff, j + 2), premium(u, payoff, j + 3));
+        found = Math.min(Math.max(edge, Math.min(below, x1)), Math.max(below, x1));
+      }
+      if (!smooth && j < nodes - 1) {
+        const x1 = valueAt(table, j + 1);
+        const now = premium(u, payoff, j);
+        const next = premium(u, payoff, j + 1);
+        found = here - (now * (x1 - here)) / (next - now);
+      }
+      return found;
+    },
+  });
+}
+
+/** `boundaryBehind` the last node of that region; `NOWHERE` if no node is exercised. */
 export function exerciseBoundary(smooth: boolean) {
   return fn({
     name: "exerciseBoundary",
     params: [read(real), read(real), Column, i32],
-    env: { smooth, vertex, valueAt, NOWHERE },
-    body([u, payoff, table, nodes], gpu, { smooth, vertex, valueAt, NOWHERE }) {
+    env: { boundaryBehind: boundaryBehind(smooth, false), NOWHERE },
+    body([u, payoff, table, nodes], gpu, { boundaryBehind, NOWHERE }) {
+      // As `isExercised`, without a call, which would make branches of these loops' conditions.
       const tolerance = gpu.precision === "f32" ? 1e-6 : 1e-12;
       let j = 0;
       while (j < nodes && u[j] - payoff[j] > tolerance * Math.abs(payoff[j])) j++;
       let found = NOWHERE;
       if (j < nodes) {
         while (j < nodes - 1 && u[j + 1] - payoff[j + 1] <= tolerance * Math.abs(payoff[j + 1])) j++;
-        const here = valueAt(table, j);
-        found = here;
-        if (smooth && j > 0 && j < nodes - 3) {
-          const below = valueAt(table, j - 1);
-          const x1 = valueAt(table, j + 1);
-          const x2 = valueAt(table, j + 2);
-          const x3 = valueAt(table, j + 3);
-          const edge = vertex(x1, x2, x3, u[j + 1] - payoff[j + 1], u[j + 2] - payoff[j + 2], u[j + 3] - payoff[j + 3]);
-          found = Math.min(Math.max(edge, Math.min(below, x1)), Math.max(below, x1));
-        }
-        if (!smooth && j < nodes - 1) {
-          const x1 = valueAt(table, j + 1);
-          const now = u[j] - payoff[j];
-          const next = u[j + 1] - payoff[j + 1];
-          found = here - (now * (x1 - here)) / (next - now);
-        }
+        found = boundaryBehind(u, payoff, table, nodes, j);
       }
       return found;
     },

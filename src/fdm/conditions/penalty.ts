@@ -14,6 +14,18 @@ const boundAt = fn({
   },
 });
 
+/** Rounds after which the method gives up. */
+export const MAX_ROUNDS = 30;
+
+/** What a penalised row weighs, relative to its diagonal element of A. */
+export const penaltyWeight = fn({
+  name: "penaltyWeight",
+  params: [],
+  body(_, gpu) {
+    return gpu.precision === "f32" ? 1e6 : 1e10;
+  },
+});
+
 /** Solves (A + P)·y = r + P·bound, Pᵢᵢ = large·Aᵢᵢ where `active`; y in z. Row sums are carried, as in `assemble`. */
 const solvePenalised = fn({
   name: "solvePenalised",
@@ -80,13 +92,13 @@ const improvePenalties = fn({
 export const penalised = fn({
   name: "penalised",
   params: { system: System, bound: Bound, z: write(real), active: write(real), factor: write(real) },
-  env: { solvePenalised, improvePenalties },
-  body({ system, bound, z, active, factor }, gpu, { solvePenalised, improvePenalties }) {
-    const large = gpu.precision === "f32" ? 1e6 : 1e10;
+  env: { MAX_ROUNDS, penaltyWeight, solvePenalised, improvePenalties },
+  body({ system, bound, z, active, factor }, _gpu, env) {
+    const large = env.penaltyWeight();
     let unconverged = 1;
-    for (let round = 0; round < 30; round++) {
-      solvePenalised({ system, bound, z, active, factor, large });
-      const changes = improvePenalties({ system, bound, z, active });
+    for (let round = 0; round < env.MAX_ROUNDS; round++) {
+      env.solvePenalised({ system, bound, z, active, factor, large });
+      const changes = env.improvePenalties({ system, bound, z, active });
       if (changes === 0) {
         unconverged = 0;
         break;

@@ -1,8 +1,14 @@
 import type { CompiledKernel, Device } from "../../device/index.ts";
-import { SpecError } from "../../errors.ts";
-import type { Kernel, Precision } from "../../kernel/index.ts";
-import { equationKernel, sharedEquationKernel } from "./item/equation/kernel.ts";
-import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
+import type { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { STATUS } from "../operator/status.ts";
+import {
+  type EquationExecutor,
+  type EquationSplit,
+  executorFor,
+  itemExecutor,
+  sharedKernelOf,
+} from "./equation-split.ts";
 import {
   type Instance,
   type InstanceResult,
@@ -22,8 +28,9 @@ export interface Level {
   readonly halfSteps: boolean;
 }
 
-/** An instance's solution, with the program it was made by. */
+/** An instance's solution, with the executor and the program that it was made by. */
 export interface Solved extends InstanceResult {
+  readonly executor: EquationExecutor;
   readonly program: TimeProgram;
   readonly timeline: Timeline;
 }
@@ -42,35 +49,34 @@ interface Member {
   readonly instance: Instance;
 }
 
-/** Node capacities that kernels are compiled for: few, since each is a compilation. */
-const CAPACITIES = [65, 129, 257, 513, 1025, 2049];
-
 /** Solves all entries of a model, on one mesh and time grid after another; compiled once, for the largest mesh. */
 export class BatchSolver {
   private readonly setting: LaunchSetting;
   private readonly meshes = new Map<string, AxisMesh>();
 
-  private readonly variant: EquationVariant;
-
-  private constructor(setting: LaunchSetting, variant: EquationVariant) {
+  private constructor(setting: LaunchSetting) {
     this.setting = setting;
-    this.variant = variant;
   }
 
-  /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
-  static async create(device: Device, model: Model, precision: Precision, pace: Pace): Promise<BatchSolver> {
-    const variant = { ...model.variant, capacity: capacityOf(device, model, precision) };
-    const kernel = await device.compile(sharedEquationKernel(variant), { precision });
-    return new BatchSolver({ device, kernel, model, pace }, variant);
+  /**
+   * `split`: who solves, for tests; see `executorFor`.
+   * @throws KernelError | SpecError (too many nodes for the device) | PrecisionError
+   */
+  static async create(
+    device: Device,
+    model: Model,
+    precision: Precision,
+    pace: Pace,
+    split?: EquationSplit,
+  ): Promise<BatchSolver> {
+    const axis = { name: model.axisName, nodes: model.nodes };
+    const executor = executorFor(device, model.variant, axis, precision, split);
+    const kernel = await device.compile(sharedKernelOf(executor), { precision });
+    return new BatchSolver({ device, kernel, executor, model, pace });
   }
 
   get kernel(): CompiledKernel {
     return this.setting.kernel;
-  }
-
-  /** What is compiled, in this very model's functions: the kernel's own may be those of another model. */
-  get source(): Kernel {
-    return equationKernel(this.variant);
   }
 
   /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates. */
@@ -84,25 +90,29 @@ export class BatchSolver {
     });
   }
 
-  /** In the order of the plan's entries. @throws the signal's reason */
+  /**
+   * In the order of the plan's entries. What a team cannot solve (`teamEquationKernel`) is solved again by items.
+   * @throws the signal's reason | SpecError (more nodes than items can have)
+   */
   async solve({ entries, groups }: Plan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
     for (const { program, members } of groups) {
-      const nodes = members[0].instance.mesh.values.length;
-      for (let first = 0, end = 0; first < members.length; first = end) {
-        end = first + instancesPerLaunch(this.setting, nodes, program, members.length - first);
-        const part = members.slice(first, end);
-        const results = await launch(
-          this.setting,
-          program,
-          part.map(({ instance }) => instance),
-        );
-        results.forEach((result, i) => {
-          solved[part[i].at] = { ...result, program, timeline: part[i].instance.timeline };
-        });
-      }
+      await solveGroup(this.setting, program, members, solved);
+      if (this.setting.executor.split === "item") continue;
+      const grown = members.filter(({ at }) => solved[at].status[STATUS.growth] !== 0);
+      if (grown.length === 0) continue;
+      this.setting.pace.expect((grown.length * program.words.length) / 2);
+      await solveGroup(await this.byItems(), program, grown, solved);
     }
     return solved;
+  }
+
+  private async byItems(): Promise<LaunchSetting> {
+    const { device, model, kernel } = this.setting;
+    const axis = { name: model.axisName, nodes: model.nodes };
+    const executor = itemExecutor(device, model.variant, axis, kernel.precision);
+    const compiled = await device.compile(sharedKernelOf(executor), { precision: kernel.precision });
+    return { ...this.setting, executor, kernel: compiled };
   }
 
   /** @throws the signal's reason */
@@ -140,6 +150,28 @@ export class BatchSolver {
   }
 }
 
+/** Solves members of one program, launch after launch, each into its place of `solved`. */
+async function solveGroup(
+  setting: LaunchSetting,
+  program: TimeProgram,
+  members: readonly Member[],
+  solved: Solved[],
+): Promise<void> {
+  const nodes = members[0].instance.mesh.values.length;
+  for (let first = 0, end = 0; first < members.length; first = end) {
+    end = first + instancesPerLaunch(setting, nodes, program, members.length - first);
+    const part = members.slice(first, end);
+    const results = await launch(
+      setting,
+      program,
+      part.map(({ instance }) => instance),
+    );
+    results.forEach((result, i) => {
+      solved[part[i].at] = { ...result, program, timeline: part[i].instance.timeline, executor: setting.executor };
+    });
+  }
+}
+
 /** Entries with the same dates share a program object; those with other dates may still have an equal one. */
 export function programOf(
   make: (timeline: Timeline) => TimeProgram,
@@ -151,15 +183,4 @@ export function programOf(
   let program = programs.get(key);
   if (program === undefined) programs.set(key, (program = make(timeline)));
   return program;
-}
-
-/** @throws SpecError */
-function capacityOf(device: Device, { variant, axisName, nodes }: Model, precision: Precision): number {
-  const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
-  const max = Math.min(CAPACITIES[CAPACITIES.length - 1], Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
-  if (nodes > max)
-    throw new SpecError(
-      `axes.${axisName}.nodes: ${nodes}, at most ${max} on ${device.name} in ${precision} with these conditions`,
-    );
-  return Math.min(CAPACITIES.find((size) => size >= nodes) ?? nodes, max);
 }

@@ -7,6 +7,7 @@ import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { Model } from "../problem/model.ts";
 import type { ParameterValues } from "../problem/quantity.ts";
 import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
+import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
 import type { Pace } from "./pace.ts";
 
 /** One entry of the batch on one mesh. */
@@ -38,6 +39,8 @@ const MIN_ROWS = 32;
 export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
+  /** Whose kernel that is. */
+  readonly executor: EquationExecutor;
   readonly model: Model;
   readonly pace: Pace;
 }
@@ -49,7 +52,7 @@ const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
  * room for, and of instances that wait for each other no more than take a share of the time.
  */
 export function instancesPerLaunch(
-  { device, kernel, model, pace }: LaunchSetting,
+  { device, kernel, executor, model, pace }: LaunchSetting,
   nodes: number,
   program: TimeProgram,
   count: number,
@@ -58,7 +61,7 @@ export function instancesPerLaunch(
     const words = arrays * nodes + program.records.length + 64;
     return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (kernel.precision === "f32" ? 4 : 8))));
   };
-  const together = device.backend === "cpu" ? 2 * CPU_INSTANCES : device.parallelism;
+  const together = device.backend === "cpu" ? 2 * CPU_INSTANCES : Math.ceil(device.parallelism / itemsOf(executor));
   const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;
   const instances = Math.min(count, fitting(3), Math.max(shared, together));
   return isSplit(instances, nodes, program, pace)
@@ -78,7 +81,7 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
  * @throws the signal's reason, between launches
  */
 export async function launch(
-  { device, kernel, model: { descending, variant, literals }, pace }: LaunchSetting,
+  { device, kernel, executor, model: { descending, variant, literals }, pace }: LaunchSetting,
   program: TimeProgram,
   instances: readonly Instance[],
 ): Promise<InstanceResult[]> {
@@ -123,7 +126,7 @@ export async function launch(
       device.launch(
         kernel,
         { ...args, first, end, recorded: recordedBefore(program, first) },
-        { items: instances.length },
+        launchSize(executor, instances.length),
       );
       const returned = performance.now() - start;
       await device.finish();

@@ -20,7 +20,7 @@ export const teams: Readonly<Record<TeamSplit, Team>> = {
  * Node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and 17
  * of half of one.
  */
-const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
+export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
   "half-subgroup": [96, 176, 272],
   subgroup: [96, 192, 288, 544],
   workgroup: [128, 192, 320, 576],

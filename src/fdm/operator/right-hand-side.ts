@@ -10,15 +10,33 @@ import { isPinned, pinnedValue } from "./pinned.ts";
 export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: real, extrapolation: real });
 
 /**
- * Row i of a stage's right-hand side,
+ * A stage's right-hand side at one place of the arrays,
  *
- *   fromU·uᵢ + fromV·vᵢ + sourceᵢ + h·λᵢ,
+ *   fromU·u + fromV·v + source + h·λ,
  *
- * λ the multiplier of operator splitting; for a pinned node the y that the stage's extrapolation takes to its value at
- * the stage's end.
+ * λ the multiplier of operator splitting.
+ */
+export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
+  return fn({
+    name: "stageSum",
+    params: { at: i32, u: read(real), v: read(real), source: read(real), lambda: read(real), stage: Stage },
+    env: { twoStages, hasSource, splitting: exercise === "operator-splitting" },
+    body({ at, u, v, source, lambda, stage }, _gpu, { twoStages, hasSource, splitting }) {
+      let value = stage.fromU * u[at];
+      if (twoStages) value += stage.fromV * v[at];
+      if (hasSource) value += source[at];
+      if (splitting) value += stage.h * lambda[at];
+      return value;
+    },
+  });
+}
+
+/**
+ * Row i of a stage's right-hand side: `stageSum`; of a pinned node the y that the stage's extrapolation takes to its
+ * value at the stage's end.
  */
 export function rightHandSide(variant: EquationVariant) {
-  const { first, last, twoStages, hasSource, exercise, region } = variant;
+  const { first, last, region } = variant;
   return fn({
     name: "rightHandSide",
     params: {
@@ -34,9 +52,7 @@ export function rightHandSide(variant: EquationVariant) {
       stage: Stage,
     },
     env: {
-      twoStages,
-      hasSource,
-      splitting: exercise === "operator-splitting",
+      stageSum: stageSum(variant),
       pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
       isPinned: isPinned(variant),
       pinnedValue: pinnedValue(variant),
@@ -44,10 +60,7 @@ export function rightHandSide(variant: EquationVariant) {
     },
     body({ i, nodes, u, v, source, lambda, table, parameters: { values, pitch, instance }, mask, stage }, _gpu, env) {
       const { tEnd } = stage;
-      let value = stage.fromU * u[i];
-      if (env.twoStages) value += stage.fromV * v[i];
-      if (env.hasSource) value += source[i];
-      if (env.splitting) value += stage.h * lambda[i];
+      let value = env.stageSum({ at: i, u, v, source, lambda, stage });
       if (env.pins) {
         const S = env.valueAt(table, i);
         if (env.isPinned(i, nodes - 1, tEnd, S, values, pitch, instance, mask)) {

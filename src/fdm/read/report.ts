@@ -13,7 +13,7 @@ export interface Report {
 
 /**
  * What the status words of an instance say, in words.
- * @param endless the errors of loops that did not end, by number
+ * @param endless the errors of loops that did not end, by number, of the solution's kernel
  */
 export function reportOf(
   model: Model,

@@ -1,22 +1,12 @@
-import { LastUsed } from "../../../last-used.ts";
 import { fn, kernel, type Kernel, type ValueOf } from "../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
 import { LOOP_BUDGET } from "../../problem/functions.ts";
-import { keyOf, MAX_KERNELS, MAX_KEY } from "../item/equation/kernel.ts";
+import { sharing } from "../kernel-sharing.ts";
 import { rollbackKernel } from "../rollback.ts";
 import { inOrder, type Phase, type Phases, phasesOf } from "./phases.ts";
 import { allocate, placeOf, runAt } from "./place.ts";
 import { report } from "./read.ts";
 import { atRow, atStart, axesParams, Fault, type Row } from "./records.ts";
-
-/** By all that they are lowered from. A pure function's memory. */
-const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
-
-/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
-export function sharedAxesKernel(variant: AxesVariant): Kernel {
-  const key = keyOf(variant);
-  return key.length > MAX_KEY ? axesKernel(variant) : kernels.getOrMake(key, () => axesKernel(variant));
-}
 
 /**
  * The whole backward time loop of a batch of equations on two or three axes by alternating directions, one workgroup an
@@ -66,6 +56,9 @@ export function axesKernel(variant: AxesVariant): Kernel {
     },
   );
 }
+
+/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+export const sharedAxesKernel = sharing(axesKernel);
 
 /** The values at expiry; a later launch of the same time loop finds them as it has left them. */
 const begin = (phases: Phases) =>

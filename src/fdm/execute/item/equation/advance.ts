@@ -1,38 +1,30 @@
 import { fn } from "../../../../kernel/index.ts";
-import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { substitute } from "../../../conditions/brennan-schwartz.ts";
 import { exerciseBoundary } from "../../../conditions/exercise-boundary.ts";
+import { obstacleAt } from "../../../conditions/obstacle.ts";
 import { penalised } from "../../../conditions/penalty.ts";
-import { valueAt } from "../../../operator/column.ts";
+import { extrapolateAt } from "../../../operator/extrapolate.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
-import { isPinned } from "../../../operator/pinned.ts";
 import { rightHandSide } from "../../../operator/right-hand-side.ts";
 import { FAULT, STATUS } from "../../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../../operator/zero-value-guard.ts";
 import { atRow } from "./records.ts";
 
-/** What exercise pays at the end of a stage, where it is another amount than before; a pinned node is not exercised. */
+/** What exercise pays at the end of a stage, where it is another amount than before. */
 function setObstacle(variant: EquationVariant) {
   return fn({
     name: "setObstacle",
     params: atRow,
-    env: {
-      payoff: variant.obstacle,
-      isPinned: isPinned(variant),
-      badPayoff: FAULT.payoff,
-      NEVER_EXERCISED,
-      valueAt,
-    },
-    body({ launch: { nodes }, place, memory: { obstacle }, cursor: { found }, step }, _gpu, env) {
-      const { table, parameters } = place;
-      const { tEnd } = step.stage;
+    env: { obstacleAt: obstacleAt(variant), badPayoff: FAULT.payoff },
+    body(
+      { launch: { nodes }, place: { table, parameters }, memory: { obstacle }, cursor: { found }, step },
+      _gpu,
+      env,
+    ) {
       let { fault, node, row } = found;
-      if (env.payoff !== undefined && step.obstacleChanges) {
+      if (step.obstacleChanges) {
         for (let i = 0; i < nodes; i++) {
-          const S = env.valueAt(table, i);
-          const { values, pitch, instance } = parameters;
-          const pinned = env.isPinned(i, nodes - 1, tEnd, S, values, pitch, instance, step.mask);
-          obstacle[i] = pinned ? env.NEVER_EXERCISED : env.payoff(tEnd, S, values, pitch, instance);
+          obstacle[i] = env.obstacleAt({ i, nodes, table, parameters, mask: step.mask, t: step.stage.tEnd });
           if (!Number.isFinite(obstacle[i]) && fault === 0) {
             fault = env.badPayoff;
             node = i;
@@ -46,24 +38,16 @@ function setObstacle(variant: EquationVariant) {
 }
 
 /** u after a stage, from its y, which z holds. */
-function extrapolate({ exercise, twoStages }: EquationVariant) {
+function extrapolate(variant: EquationVariant) {
   return fn({
     name: "extrapolate",
     params: atRow,
-    env: { early: exercise !== "none", splitting: exercise === "operator-splitting", twoStages },
+    env: { twoStages: variant.twoStages, extrapolateAt: extrapolateAt(variant) },
     body({ launch: { nodes }, memory: { u, v, z, obstacle, lambda }, step }, _gpu, env) {
-      const { h, extrapolation: e } = step.stage;
       for (let i = 0; i < nodes; i++) {
         const before = u[i];
-        let after = before + e * (z[i] - before);
-        if (env.splitting) {
-          // Ikonen & Toivanen (2004): u′ − kλ′ = ũ − kλ, u′ ≥ payoff, λ′ ≥ 0, one of the two an equality; k = h·e.
-          const held = Math.max(after - h * e * lambda[i], obstacle[i]);
-          lambda[i] = lambda[i] + (held - after) / (h * e);
-          after = held;
-        } else if (env.early) after = Math.max(after, obstacle[i]);
+        u[i] = env.extrapolateAt({ at: i, u, y: z, obstacle, lambda, stage: step.stage });
         if (env.twoStages && step.keep) v[i] = before;
-        u[i] = after;
       }
     },
   });

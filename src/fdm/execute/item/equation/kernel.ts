@@ -1,5 +1,4 @@
-import { LastUsed } from "../../../../last-used.ts";
-import { type FunctionSpec, type Kernel, shapeOf } from "../../../../kernel/index.ts";
+import type { Kernel } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { LOOP_BUDGET } from "../../../problem/functions.ts";
 import { rollbackKernel } from "../../rollback.ts";
@@ -9,27 +8,6 @@ import { applyEvents } from "./events.ts";
 import { factor } from "./factor.ts";
 import { readSolution } from "./read.ts";
 import { equationParams } from "./records.ts";
-
-/** Kernels that models share. */
-export const MAX_KERNELS = 64;
-/** Longer ones than this are no memory's business; the device still compares what they lower to. */
-export const MAX_KEY = 2 ** 18;
-/** By all that they are lowered from: devices know them by identity. A pure function's memory. */
-const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
-
-/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
-export function sharedEquationKernel(variant: EquationVariant): Kernel {
-  const key = keyOf(variant);
-  return key.length > MAX_KEY ? equationKernel(variant) : kernels.getOrMake(key, () => equationKernel(variant));
-}
-
-/** A text that is equal for variants that lower to the same code. */
-export function keyOf(value: unknown): string {
-  if (typeof value === "function") return shapeOf(value as unknown as FunctionSpec);
-  if (typeof value !== "object" || value === null) return String(value);
-  const parts = Object.entries(value).map(([name, part]) => `${name} ${keyOf(part)}`);
-  return parts.map((part) => `${part.length} ${part}`).join("\n");
-}
 
 /**
  * The whole backward time loop of a batch of one-factor equations, one instance an entry: terminal values, then the

@@ -1,0 +1,21 @@
+import { fn, i32, real } from "../../kernel/index.ts";
+import { Column, valueAt } from "../operator/column.ts";
+import type { EquationVariant } from "../operator/equation-variant.ts";
+import { isPinned } from "../operator/pinned.ts";
+import { NEVER_EXERCISED } from "./barrier.ts";
+
+/** What exercise pays at node i at time t; a pinned node is not exercised. */
+export function obstacleAt(variant: EquationVariant) {
+  return fn({
+    name: "obstacleAt",
+    params: { i: i32, nodes: i32, table: Column, parameters: Column, mask: i32, t: real },
+    env: { payoff: variant.obstacle, isPinned: isPinned(variant), NEVER_EXERCISED, valueAt },
+    body({ i, nodes, table, parameters: { values, pitch, instance }, mask, t }, _gpu, env) {
+      const S = env.valueAt(table, i);
+      const pinned = env.isPinned(i, nodes - 1, t, S, values, pitch, instance, mask);
+      let paid = env.NEVER_EXERCISED;
+      if (env.payoff !== undefined && !pinned) paid = env.payoff(t, S, values, pitch, instance);
+      return paid;
+    },
+  });
+}

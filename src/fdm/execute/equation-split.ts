@@ -1,0 +1,103 @@
+import type { Device, LaunchSize } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import type { Kernel, Precision } from "../../kernel/index.ts";
+import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
+import { equationKernel } from "./item/equation/kernel.ts";
+import { sharing } from "./kernel-sharing.ts";
+import { CAPACITIES, preferredSplits, type Split, teams } from "./split.ts";
+import { teamEquationKernel } from "./team/equation/kernel.ts";
+import { equationBytes } from "./team/equation/plan.ts";
+import { groupSize } from "./team/team.ts";
+
+/** How equations are shared out: one work item an instance, a subgroup, or a workgroup. */
+export type EquationSplit = Exclude<Split, "half-subgroup">;
+
+/** Who solves an equation: a split, with the nodes that its kernel has room for. */
+export interface EquationExecutor {
+  readonly split: EquationSplit;
+  /** What the kernel is made of: the variant with its capacity. */
+  readonly variant: EquationVariant;
+}
+
+type Uncapped = Omit<EquationVariant, "capacity">;
+
+/**
+ * The executor of an equation on a device, for meshes of up to `nodes`: the first of
+ *
+ *   subgroup    on GPUs whose subgroups have 32 lanes, up to 544 nodes
+ *   workgroup   on GPUs, up to 576 nodes; not in f32x2, which takes minutes to compile
+ *   item        elsewhere: CPUs and software adapters (`preferredSplits`), more nodes, `convection: "central"`, whose
+ *               rows may have negative entries (`teamEquationKernel`)
+ *
+ * that the device has room for in workgroup memory. Tests say `split`.
+ * @throws SpecError (too many nodes for the device)
+ */
+export function executorFor(
+  device: Device,
+  variant: Uncapped,
+  axis: { readonly name: string; readonly nodes: number },
+  precision: Precision,
+  split?: EquationSplit,
+): EquationExecutor {
+  const splits = split === undefined ? preferredSplits(device) : [split];
+  for (const each of splits) {
+    if (each !== "subgroup" && each !== "workgroup") continue;
+    if (!variant.fitted || (each === "workgroup" && precision === "f32x2" && split === undefined)) continue;
+    const capacity = teamCapacityOf(device, variant, axis.nodes, precision, each);
+    if (capacity !== undefined) return { split: each, variant: { ...variant, capacity } };
+  }
+  if (split !== undefined && split !== "item")
+    throw new SpecError(`axes.${axis.name}.nodes: ${axis.nodes}, or the device, is not for the split ${split}`);
+  return itemExecutor(device, variant, axis, precision);
+}
+
+function teamCapacityOf(
+  { limits }: Device,
+  variant: Uncapped,
+  nodes: number,
+  precision: Precision,
+  split: "subgroup" | "workgroup",
+): number | undefined {
+  const team = teams[split];
+  const items = groupSize(team);
+  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
+  return CAPACITIES[split].find(
+    (size) =>
+      size >= nodes && equationBytes(team, { ...variant, capacity: size }, precision) <= limits.maxWorkgroupBytes,
+  );
+}
+
+/** Node capacities that kernels of items are compiled for: few, since each is a compilation. */
+const ITEM_CAPACITIES = [65, 129, 257, 513, 1025, 2049];
+
+/** @throws SpecError */
+export function itemExecutor(
+  device: Device,
+  variant: Uncapped,
+  { name, nodes }: { readonly name: string; readonly nodes: number },
+  precision: Precision,
+): EquationExecutor {
+  const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
+  const largest = ITEM_CAPACITIES[ITEM_CAPACITIES.length - 1];
+  const max = Math.min(largest, Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
+  if (nodes > max)
+    throw new SpecError(
+      `axes.${name}.nodes: ${nodes}, at most ${max} on ${device.name} in ${precision} with these conditions`,
+    );
+  const capacity = Math.min(ITEM_CAPACITIES.find((size) => size >= nodes) ?? nodes, max);
+  return { split: "item", variant: { ...variant, capacity } };
+}
+
+/** The kernel of an executor, in the variant's own functions. */
+export const kernelOf = ({ split, variant }: EquationExecutor): Kernel =>
+  split === "item" ? equationKernel(variant) : teamEquationKernel(variant, teams[split]);
+
+/** What to launch for so many instances. */
+export const launchSize = ({ split }: EquationExecutor, instances: number): LaunchSize =>
+  split === "item" ? { items: instances } : { groups: instances };
+
+/** Work items an instance. */
+export const itemsOf = ({ split }: EquationExecutor): number => (split === "item" ? 1 : groupSize(teams[split]));
+
+/** One kernel for all executors that lower to the same code. */
+export const sharedKernelOf = sharing(kernelOf);

@@ -1,0 +1,61 @@
+import { fn, i32, read, real } from "../../../../kernel/index.ts";
+import { boundaryBehind, isExercised, NOWHERE } from "../../../conditions/exercise-boundary.ts";
+import { Launch } from "../../item/equation/records.ts";
+import { Scans } from "../records.ts";
+import { onMesh } from "./memory.ts";
+import type { EquationPlan } from "./plan.ts";
+import { Place, Shared } from "./records.ts";
+
+/**
+ * The exercise boundary, see `exerciseBoundary`, to word `record` of the results. The region that is nearest to the
+ * first node ends at the first node that is exercised while the next one is not. Cost: 4 flops and one word of
+ * workgroup memory a node, three barriers. Mostly one item has such a node, and alone goes to the counter, which is 0
+ * before and after.
+ */
+export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
+  return fn({
+    name: "recordBoundary",
+    params: {
+      launch: Launch,
+      place: Place,
+      shared: Shared,
+      scans: Scans,
+      u: read(real),
+      obstacle: read(real),
+      record: i32,
+    },
+    env: {
+      rows,
+      items: team.items,
+      isExercised,
+      boundaryBehind: boundaryBehind(smooth, true),
+      NOWHERE,
+      onMesh,
+    },
+    *body({ launch: { nodes, pitch, out }, place, shared, scans: { counter }, u, obstacle, record }, gpu, env) {
+      const { item, instance, first } = place;
+      const { mesh, values: premiums, faults: exercised } = shared;
+      const last = nodes - 1;
+      for (let k = 0; k < env.rows; k++) if (first + k <= last) premiums[first + k] = u[k] - obstacle[k];
+      exercised[item] = first <= last && env.isExercised(u[0], obstacle[0]) ? 1 : 0;
+      yield;
+      let isNext = item + 1 < env.items && exercised[Math.min(item + 1, env.items - 1)] === 1;
+      let toEnd = 0; // nodes from the region's last on
+      for (let k = env.rows - 1; k >= 0; k--) {
+        const isHere = first + k <= last && env.isExercised(u[k], obstacle[k]);
+        if (isHere && !isNext) toEnd = nodes - first - k;
+        isNext = isHere;
+      }
+      if (toEnd > 0) gpu.atomicMax(counter, 0, toEnd);
+      yield;
+      if (item === 0) {
+        const j = nodes - gpu.atomicLoad(counter, 0);
+        gpu.atomicStore(counter, 0, 0);
+        let found = env.NOWHERE;
+        if (j <= last) found = env.boundaryBehind(premiums, premiums, env.onMesh(mesh), nodes, j);
+        out[record * pitch + instance] = found;
+      }
+      yield;
+    },
+  });
+}

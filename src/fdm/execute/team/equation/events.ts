@@ -1,0 +1,84 @@
+import { fn } from "../../../../kernel/index.ts";
+import { valueAtTarget } from "../../../conditions/jump.ts";
+import { FAULT } from "../../../operator/status.ts";
+import { recordBoundary } from "./boundary.ts";
+import type { EquationPlan } from "./plan.ts";
+import { atRow } from "./records.ts";
+
+/**
+ * What a condition does on its date: a jump, exercise, a knock-out. The solution goes through workgroup memory, where
+ * items work on it node by node.
+ */
+export function applyEvents(plan: EquationPlan) {
+  const { team, rows, variant, early } = plan;
+  const { recordsEvents, obstacle, pointwise, jump, isJump } = variant;
+  return fn({
+    name: "applyEvents",
+    params: atRow,
+    env: {
+      rows,
+      items: team.items,
+      early,
+      jump,
+      isJump,
+      valueAtTarget,
+      pointwise,
+      payoff: recordsEvents ? obstacle : undefined,
+      recordBoundary: recordsEvents ? recordBoundary(plan, false) : undefined,
+      badEvent: FAULT.event,
+    },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { nodes } = launch;
+      const { item, first } = place;
+      const { values: parameters, pitch, instance } = place.parameters;
+      const { shared, state, scans } = memory;
+      const { mesh, values, beside, third } = shared;
+      const { u, obstacle } = state;
+      const { condition, date: t } = step;
+      let { fault, node, row } = cursor.found;
+      let { record } = cursor;
+      if (env.jump !== undefined && env.isJump !== undefined && env.isJump(condition)) {
+        for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
+        yield;
+        const sign = mesh[nodes - 1] > mesh[0] ? 1.0 : -1.0;
+        for (let i = item; i < nodes; i += env.items) {
+          const target = env.jump(t, mesh[i], parameters, pitch, instance, condition);
+          if (!Number.isFinite(target) && fault === 0) {
+            fault = env.badEvent;
+            node = i;
+            row = step.run;
+          }
+          beside[i] = env.valueAtTarget(mesh, values, nodes, sign, target);
+        }
+        yield;
+        for (let k = 0; k < env.rows; k++) if (first + k < nodes) u[k] = beside[Math.min(first + k, nodes - 1)];
+        yield;
+      }
+      if (env.payoff !== undefined && env.recordBoundary !== undefined && step.stepEnd) {
+        for (let i = item; i < nodes; i += env.items) third[i] = env.payoff(t, mesh[i], parameters, pitch, instance);
+        yield;
+        for (let k = 0; k < env.rows; k++) obstacle[k] = third[Math.min(first + k, nodes - 1)];
+        yield* env.recordBoundary({ launch, place, shared, scans, u, obstacle, record });
+        record++;
+      }
+      if (env.pointwise !== undefined) {
+        for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
+        yield;
+        for (let i = item; i < nodes; i += env.items) {
+          const { value, ok } = env.pointwise(t, mesh[i], parameters, pitch, instance, condition, values[i]);
+          values[i] = value;
+          if (!ok && fault === 0) {
+            fault = env.badEvent;
+            node = i;
+            row = step.run;
+          }
+        }
+        yield;
+        for (let k = 0; k < env.rows; k++) if (first + k < nodes) u[k] = values[Math.min(first + k, nodes - 1)];
+        yield;
+      }
+      if (env.early) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
+      return { found: { fault, node, row }, isNew: true, record, reach: cursor.reach, cuts: cursor.cuts };
+    },
+  });
+}

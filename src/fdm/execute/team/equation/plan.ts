@@ -1,0 +1,47 @@
+import type { Precision } from "../../../../kernel/index.ts";
+import type { EquationVariant } from "../../../operator/equation-variant.ts";
+import { multiplierWords, partsOf, scratchWords, type Team } from "../team.ts";
+
+/** What the code of a kernel follows from: who solves which equation. */
+export interface EquationPlan {
+  readonly team: Team;
+  readonly variant: EquationVariant;
+  /** Rows of an item's run, and parts that they are worked on in. */
+  readonly rows: number;
+  readonly parts: number;
+  /** Whether exercise is possible at all times; by which of the methods. */
+  readonly early: boolean;
+  readonly penalty: boolean;
+  readonly splitting: boolean;
+  /** Whether nodes may have values of their own. */
+  readonly pins: boolean;
+}
+
+export function planOf(variant: EquationVariant, team: Team): EquationPlan {
+  const { exercise, first, last, region, capacity } = variant;
+  const rows = Math.ceil(capacity / team.items);
+  return {
+    team,
+    variant,
+    rows,
+    parts: partsOf(rows).count,
+    early: exercise !== "none",
+    penalty: exercise === "penalty",
+    splitting: exercise === "operator-splitting",
+    pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
+  };
+}
+
+/** Words of `Memory.faults` an item. */
+export const FAULT_WORDS = 4;
+
+/**
+ * Bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults, two
+ * counters.
+ */
+export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
+  const perNode = hasSource ? 6 : 5;
+  const kept = precision === "f32" ? 0 : 2 * multiplierWords(team, false);
+  const words = perNode * capacity + kept + scratchWords(team);
+  return words * (precision === "f32" ? 4 : 8) + 4 * (FAULT_WORDS * team.items + 2);
+}

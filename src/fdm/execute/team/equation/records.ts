@@ -1,0 +1,70 @@
+import { bool, i32, record, real, write } from "../../../../kernel/index.ts";
+import { Column } from "../../../operator/column.ts";
+import { Fault, Launch, Row } from "../../item/equation/records.ts";
+import { Factors, Products, Rows, Scans } from "../records.ts";
+
+/** The instance of a work item, its columns of what the launch brings, and the item's run of nodes. */
+export const Place = record({
+  isActive: bool,
+  firstRun: i32,
+  endRun: i32,
+  instance: i32,
+  table: Column,
+  parameters: Column,
+  item: i32,
+  /** The run's first node. */
+  first: i32,
+});
+
+/**
+ * Workgroup memory of an instance. Users' functions are evaluated on all nodes, an item every so many of them, in a
+ * loop that compilers do not unroll: so their code is in a kernel once. What they give goes to runs through these
+ * arrays, and u to them. Whoever uses an array leaves it behind a barrier.
+ */
+export const Shared = record({
+  /** S of the nodes, then the steps of the coordinate: a column of the table, see `onMesh`. */
+  mesh: write(real),
+  values: write(real),
+  beside: write(real),
+  third: write(real),
+  fourth: write(real),
+  /** `FAULT_WORDS` an item; during the time loop whether its first node is exercised. */
+  faults: write(i32),
+});
+
+/**
+ * What a run's nodes have, as in the item executor's memory; 0 beyond the last node. The arrays that a variant does
+ * without have one element.
+ */
+export const State = record({
+  u: write(real),
+  z: write(real),
+  v: write(real),
+  source: write(real),
+  obstacle: write(real),
+  lambda: write(real),
+});
+
+/** Of the penalty method: the rows' 1 + hc, the right-hand side, 1 where penalised. */
+export const Penalty = record({ diagonal: write(real), right: write(real), active: write(real) });
+
+/** The arrays that the time loop works on. */
+export const Memory = record({
+  shared: Shared,
+  state: State,
+  /** Rows (−a, 1 + hc + a + c, −c), divided by 1 + hc; of the penalty method as they are. */
+  rows: Rows,
+  factors: Factors,
+  products: Products,
+  scans: Scans,
+  penalty: Penalty,
+});
+
+/**
+ * What changes from row to row: as for the item executor, of this item's nodes; how far scans reach; the most cut rows
+ * of a matrix so far.
+ */
+export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
+
+export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atRow = { ...atStart, cursor: Cursor, step: Row };

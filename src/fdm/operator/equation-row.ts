@@ -1,0 +1,107 @@
+import { fn, i32 } from "../../kernel/index.ts";
+import { Column, valueAt } from "./column.ts";
+import type { EquationVariant } from "./equation-variant.ts";
+import { isPinned } from "./pinned.ts";
+import { Stage } from "./right-hand-side.ts";
+import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
+import { FAULT } from "./status.ts";
+
+/**
+ * Row i of I − hL at time t, of a stage that ends at `tEnd`: (−below, 1 + decay + below + above, −above) with decay =
+ * −h·c(t, Sᵢ), a pinned node's (0, 1, 0). The only function that evaluates the equation, so that a kernel has its code
+ * once.
+ *
+ * `table`: S of node i at [i·pitch + instance], then x of node i + 1 less x of node i.
+ *
+ * Besides, `source`, h·(d + a Neumann end's slope); `a` as the equation has it, 0 for a pinned node; whether the row
+ * was `cut` (`endRow`, `innerRow`); the `FAULT` of the node, 0 for none, and whether the slope of its end is not
+ * finite.
+ */
+export function equationRow(variant: EquationVariant) {
+  const { log, fitted, first, last, coefficients, hasSource, region } = variant;
+  return fn({
+    name: "equationRow",
+    params: { i: i32, nodes: i32, table: Column, parameters: Column, mask: i32, stage: Stage },
+    env: {
+      hasSource,
+      firstSlope: first.kind === "neumann" ? first.number : undefined,
+      lastSlope: last.kind === "neumann" ? last.number : undefined,
+      slopeSource: slopeSource(log),
+      coefficients,
+      isPinned: isPinned(variant),
+      inCoordinate: inCoordinate(log),
+      endRow: endRow(variant),
+      innerRow: innerRow(fitted),
+      hasEdges: region?.hasEdges,
+      badEdge: FAULT.edge,
+      valueAt,
+    },
+    body({ i, nodes, table, parameters, mask, stage }, _gpu, env) {
+      const { values, pitch, instance } = parameters;
+      const { t, tEnd, h } = stage;
+      const last = nodes - 1;
+      const S = env.valueAt(table, i);
+      const pinned = env.isPinned(i, last, tEnd, S, values, pitch, instance, mask);
+      let below = 0.0;
+      let above = 0.0;
+      let decay = 0.0;
+      let source = 0.0;
+      let diffused = 0.0; // a
+      let cut = false;
+      let fault = 0;
+      let badSlope = false;
+      if (env.hasEdges !== undefined && !env.hasEdges(tEnd, S, values, pitch, instance, mask)) fault = env.badEdge;
+      if (!pinned) {
+        const { a, b, c, d } = env.coefficients(t, S, values, pitch, instance);
+        if (!(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c) && Number.isFinite(d)))
+          fault =
+            (Number.isFinite(a) ? 0 : 1) |
+            (Number.isFinite(b) ? 0 : 2) |
+            (Number.isFinite(c) ? 0 : 4) |
+            (Number.isFinite(d) ? 0 : 8);
+        diffused = a;
+        const { diffusion, drift } = env.inCoordinate(Math.max(a, 0.0), b, S);
+        decay = -h * c;
+        let slopes = 0.0;
+        if (i === 0) {
+          const dx = env.valueAt(table, nodes);
+          const end = env.endRow(true, h, b, diffusion, drift, dx, env.valueAt(table, 1) - S);
+          above = end.flow;
+          cut = end.cut;
+          if (env.firstSlope !== undefined) {
+            const slope = env.firstSlope(t, S, values, pitch, instance);
+            slopes = env.slopeSource(true, diffusion, drift, dx, S, slope);
+          }
+        } else if (i === last) {
+          const dx = env.valueAt(table, nodes + last - 1);
+          const end = env.endRow(false, h, b, diffusion, drift, dx, S - env.valueAt(table, last - 1));
+          below = end.flow;
+          cut = end.cut;
+          if (env.lastSlope !== undefined) {
+            const slope = env.lastSlope(t, S, values, pitch, instance);
+            slopes = env.slopeSource(false, diffusion, drift, dx, S, slope);
+          }
+        } else {
+          const hDown = env.valueAt(table, nodes + i - 1);
+          const hUp = env.valueAt(table, nodes + i);
+          const inner = env.innerRow(h, diffusion, drift, hDown, hUp);
+          below = inner.a;
+          above = inner.c;
+          cut = inner.cut;
+        }
+        if (env.firstSlope !== undefined || env.lastSlope !== undefined) badSlope = !Number.isFinite(slopes);
+        if (env.hasSource) source = h * (d + slopes);
+      }
+      return { below, above, decay, source, a: diffused, cut, fault, badSlope };
+    },
+  });
+}
+
+/** How far below 0 rounding takes a diffusion that is 0, relative to the largest on the mesh. */
+export const diffusionUnit = fn({
+  name: "diffusionUnit",
+  params: [],
+  body(_, gpu) {
+    return gpu.precision === "f32" ? 1e-6 : gpu.precision === "f32x2" ? 1e-12 : 1e-14;
+  },
+});
