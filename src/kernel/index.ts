@@ -28,6 +28,7 @@ export type { KernelIR, KernelSignature } from "./ir.ts";
 export { formulaMessage, formulaShape, formulaVariables, onColumn } from "./frontend/formula.ts";
 /** @internal */
 export { storesThatDepend } from "./dependence.ts";
+/** @internal */
 export { runWithin } from "./evaluate.ts";
 /** @internal */
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";

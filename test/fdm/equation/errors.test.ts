@@ -70,7 +70,7 @@ describe("a problem that cannot be solved is refused with its place", () => {
     [
       "a formula's mistake",
       { equation: { SS: "0.5*sigm^2" } },
-      /^equation\.SS at .*errors\.test\.ts:68:30: sigm is unknown/,
+      /^equation\.SS at .*errors\.test\.ts:72:30: sigm is unknown/,
     ],
     ["no equation", { equation: 7 }, /^equation: got a number, expected a function/],
     ["a negative life", { expiry: "r - 1" }, /^expiry: -0\.95 for K = 100.*; expected a positive number of years/],
