@@ -63,7 +63,8 @@ describe.skipIf(!hasBrowser())("in Chromium", () => {
     const page = await browser.open(true);
     const report = await page.evaluate(() => globalThis.feynkac.run("webgpu", true));
     expect(report.failures).toEqual([]);
-    expect(report).toMatchObject({ cases: cases.length, liveBuffers: 0 });
+    const inPairs = cases.filter(({ precisions }) => precisions?.includes("f32x2") ?? true);
+    expect(report).toMatchObject({ cases: inPairs.length, liveBuffers: 0 });
     for (const { precision, backend, error } of await page.evaluate(() => globalThis.feynkac.priceEmulated())) {
       expect([precision, backend]).toEqual(["f32x2", "webgpu"]);
       expect(error).toBeLessThan(1e-9);
