@@ -137,7 +137,13 @@ const withFormats = (command: Command): Command =>
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
 /** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
-const METHODS: Readonly<Record<MethodName, true>> = { auto: true, "closed-form": true, deterministic: true, fdm: true };
+const METHODS: Readonly<Record<MethodName, true>> = {
+  auto: true,
+  "closed-form": true,
+  deterministic: true,
+  fdm: true,
+  adi: true,
+};
 
 const withMethod = (command: Command): Command =>
   command.addOption(
