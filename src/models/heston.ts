@@ -25,13 +25,13 @@ const crossing = fn({
       const middle = 0.5 * (low + high);
       const distance = Math.exp(middle);
       const a = x <= 0 ? 1 + distance : -distance;
-      const offset = distance / 16;
+      const offset = distance / 256;
       const slope = cumulant({ model, zeta: { re: a, im: offset } }).log.im / offset + x - 1 / a - 1 / (a - 1);
       if (momentExplodes({ model, a }) || side * slope > 0) high = middle;
       else low = middle;
     }
     const between = low === CLOSEST;
-    const distance = between ? 0.5 : Math.exp(low);
+    const distance = between ? 0.5 : 0.99 * Math.exp(low); // off the singularity, if it is as near as the last bracket
     const saddle = between ? 0.5 : x <= 0 ? 1 + distance : -distance;
     // Its width, 1/√f″ for f = ln of the integrand: from the decrease at half the distance.
     const offset = 0.5 * distance;
@@ -60,7 +60,7 @@ const tiltOf = fn({
     let decay = 0;
     let radius = 0;
     let next = width;
-    while (peak - near.re < 5 && next < 1e12 * width) {
+    while (peak - near.re < 5 && next < 1e6 * width) {
       const far = cumulant({ model, zeta: { re: abscissa, im: next } }).log;
       slope = (far.im - near.im) / (next - radius) + x;
       decay = (near.re - far.re) / (next - radius);
@@ -210,7 +210,7 @@ export const hestonKernel = kernel({
     const valid =
       spot > 0 && strike > 0 && expiry > 0 && v0 >= 0 && kappa >= 0 && theta >= 0 && sigma >= 0 && Math.abs(rho) <= 1;
     // A variance above zero: the line of integration needs a width.
-    const smallest = (gpu.precision === "f64" ? 1e-30 : 1e-18) / expiry;
+    const smallest = (gpu.precision === "f64" ? 1e-30 : 1e-14) / expiry;
     const model = { v0: Math.max(v0, smallest), kappa, theta, sigma: Math.max(sigma, 1e-15), rho, expiry };
     const x = valid ? Math.log(spot / strike) + rates - yields : NaN;
     const of = hestonIntegrals({ model, x, digital });
@@ -225,7 +225,8 @@ export const hestonKernel = kernel({
     const sign = digital && !isCall ? -1 : 1;
     const toSpot = sign * unit * of.toSpot + assets * asset;
     const value = sign * unit * (of.value + (digital ? -bonds : bonds)) + assets * asset;
-    const rounding = gpu.precision === "f64" ? 4e-16 : gpu.precision === "f32" ? 3e-7 : 1e-13;
+    // That of the sums, and that of x, which a digital with little variance magnifies.
+    const rounding = gpu.precision === "f64" ? 1e-14 : gpu.precision === "f32" ? 3e-7 : 1e-12;
     output[l] = value;
     output[items + l] = toSpot / spot;
     output[2 * items + l] = (sign * unit * of.toSpotTwice) / (spot * spot);
@@ -233,6 +234,6 @@ export const hestonKernel = kernel({
     output[4 * items + l] = toSpot - value;
     output[5 * items + l] = (sign * unit * of.toBoth) / spot;
     output[6 * items + l] = sign * unit * of.toVarianceTwice;
-    output[7 * items + l] = unit * of.error + rounding * (digital ? unit : asset + bond);
+    output[7 * items + l] = unit * of.error + rounding * (unit + Math.abs(toSpot));
   },
 });
