@@ -20,6 +20,7 @@ export {
   zeroRate,
 } from "./rates.ts";
 export {
+  alphaOf,
   decreasingAt,
   flatVolatility,
   type Heston,
@@ -32,6 +33,7 @@ export {
   shiftedVolatility,
   type StochasticVolatility,
   termStructure,
+  varianceOf,
   type Volatility,
   type VolatilityNode,
 } from "./volatility.ts";

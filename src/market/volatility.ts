@@ -63,6 +63,13 @@ export type StochasticVolatility = Heston | Sabr;
 export const isStochastic = (volatility: Volatility): volatility is StochasticVolatility =>
   volatility.kind === "heston" || volatility.kind === "sabr";
 
+/** Today's variance, with what is added to the volatility. */
+export const varianceOf = ({ v0, added = 0 }: Heston): number => Math.max(Math.sqrt(v0) + added, 0) ** 2;
+
+/** Today's α, with what is added to the volatility at the spot. */
+export const alphaOf = ({ alpha, beta, added = 0 }: Sabr, spot: number): number =>
+  Math.max(alpha + added * spot ** (1 - beta), 0);
+
 /** An implied volatility for time t (years): the total variance is σ²·t. */
 export interface VolatilityNode {
   readonly time: number;

@@ -154,7 +154,8 @@ function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
   return times.filter((_, i) => isJump(values[i], values[i + 1]));
 }
 
-function payoffProfile(columns: TradeColumns, trade: number): PayoffProfile {
+/** What a trade pays at expiry. */
+export function payoffProfile(columns: TradeColumns, trade: number): PayoffProfile {
   if (columns.payoff[trade] === PAYOFF.expression) return expressionPayoff(columns.expressionOf(trade));
   const right = columns.sign[trade] > 0 ? "call" : "put";
   const strike = columns.strike[trade];

@@ -1,11 +1,13 @@
 /** Where the axes of a problem end, and where their nodes are dense. */
 import { formula } from "../../../kernel/index.ts";
 import {
+  alphaOf,
   type Heston,
   integratedVariance,
   integrate,
   type Sabr,
   surfaceVolatility,
+  varianceOf,
   type Volatility,
 } from "../../../market/index.ts";
 import type { Asset, Terms } from "./terms.ts";
@@ -44,13 +46,6 @@ function varianceAt({ kappa, theta, sigma }: Heston, v0: number, t: number): { m
   const mean = theta + (v0 - theta) * decay;
   return { mean, deviation: sigma * Math.sqrt(v0 * decay * b + 0.5 * theta * kappa * b * b) };
 }
-
-/** Today's variance, with what is added to the volatility. */
-export const varianceOf = ({ v0, added = 0 }: Heston): number => Math.max(Math.sqrt(v0) + added, 0) ** 2;
-
-/** Today's α, with what is added to the volatility at the spot. */
-export const alphaOf = ({ alpha, beta, added = 0 }: Sabr, spot: number): number =>
-  Math.max(alpha + added * spot ** (1 - beta), 0);
 
 /** The axis of Heston's variance. */
 export function varianceRange(heston: Heston, expiry: number): Range {

@@ -1,17 +1,8 @@
 /** The equation of several factors in formulas: its axes, its coefficients, and where it is read. */
 import { SpecError } from "../../../errors.ts";
 import type { Axis } from "../../../fdm/index.ts";
-import type { Volatility } from "../../../market/index.ts";
-import {
-  alphaOf,
-  alphaRange,
-  assetRange,
-  decayed,
-  type Range,
-  rateRange,
-  varianceOf,
-  varianceRange,
-} from "./domain.ts";
+import { alphaOf, varianceOf, type Volatility } from "../../../market/index.ts";
+import { alphaRange, assetRange, decayed, type Range, rateRange, varianceRange } from "./domain.ts";
 import type { Asset, Terms } from "./terms.ts";
 import { type Parameters, renamed } from "./text.ts";
 

@@ -137,7 +137,7 @@ export function build(
     const strike = k === 0 && assets.length === 1 ? strikeOf(terms.payoff) : undefined;
     const points = [
       ...(strike !== undefined && strike > range.from && strike < range.to
-        ? [{ at: p.add(strike, "K"), align: "none" as const }]
+        ? [{ at: p.add(strike, "K"), align: terms.payoff.kind === "digital" ? ("midway" as const) : ("none" as const) }]
         : []),
       ...inner.map((level) => ({
         at: p.add(level.level, "H"),
@@ -164,6 +164,7 @@ export function build(
       ...exerciseOf(exercise, expiry, payoff, p),
       ...knockOuts.filter((level) => !whole(level)).map((level) => knockOutOf(level, names, rebate(level), p)),
       ...jumpsOf(terms, names, axes, p),
+      ...restartsOf(terms, names[0], p),
     ],
     steps,
     extrapolate: "both",
@@ -171,6 +172,9 @@ export function build(
   } as unknown as EquationProblem<string, string>;
   return { key: JSON.stringify(problem), problem, parameters: p, equation };
 }
+
+/** A jump of a rate or a volatility that a step must not go across. */
+const JUMP = 2e-3;
 
 const lessText = (payoff: string, less: number, p: Parameters): string =>
   less === 0 ? payoff : `${payoff} - ${p.add(less)}`;
@@ -201,7 +205,7 @@ function knockOutOf(level: Level, names: readonly string[], value: string, p: Pa
     level.times === undefined
       ? { from: p.add(level.from, "t"), until: p.add(level.to, "t") }
       : { at: level.times.filter((time) => time > 0).map((time) => p.add(time, "t")) };
-  return { kind: "knock-out", axis: names[level.asset], ...edge, value, ...when } as Condition<string>;
+  return { kind: "knock-out", axis: names[level.asset], ...edge, value, ...when };
 }
 
 /** Dividends before expiry: the spot falls, and never below the end of its axis. */
@@ -221,6 +225,20 @@ function jumpsOf(
         to: `max(${names[i]}*${p.add(1 - proportional)} - ${p.add(cash)}, ${axes[names[i]].from})`,
       })),
   );
+}
+
+/** Where the short rate or a volatility jumps the time grid has a date, at which nothing moves. */
+function restartsOf({ assets, rates, expiry }: Terms, name: string, p: Parameters): readonly Condition<string>[] {
+  const curves = [
+    rates,
+    ...assets.flatMap(({ volatility }) => (volatility.kind === "deterministic" ? [volatility.sigma] : [])),
+  ];
+  const dates = new Set(
+    curves.flatMap(({ times, values }) => times.filter((_, i) => Math.abs(values[i + 1] - values[i]) > JUMP)),
+  );
+  const at = [...dates].filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE));
+  if (at.length === 0) return [];
+  return [{ kind: "jump", axis: name, at: at.toSorted((a, b) => a - b).map((time) => p.add(time, "t")), to: name }];
 }
 
 /** Spots as the payoff at expiry sees them: after a dividend of that day. */

@@ -1,8 +1,8 @@
 /** Sensitivities of a trade in several factors, from the grid where it has them, else by differences. */
 import type { AssetSensitivities, PairSensitivity } from "../../../book/index.ts";
 import type { AxesPoint } from "../../../fdm/index.ts";
+import { alphaOf, varianceOf } from "../../../market/index.ts";
 import type { Several } from "../../columns/result-columns.ts";
-import { alphaOf, varianceOf } from "./domain.ts";
 import { assetName, factorEquation } from "./equation.ts";
 import { payoffAt } from "./problem.ts";
 import type { Bump, Terms } from "./terms.ts";
@@ -25,9 +25,9 @@ export function bumpsOf(terms: Terms): readonly Bump[] {
   );
   const pairs = pairsOf(correlations.length).flatMap((pair) => {
     const rho = correlations[pair[0]][pair[1]];
-    return both(CORRELATION, (by): Bump => ({ kind: "correlation", pair, by })).filter(
-      (bump) => Math.abs(rho + bump.by) <= 1,
-    );
+    // At an end of the range both to the one side that there is.
+    const moves = rho + CORRELATION > 1 ? [-1, -2] : rho - CORRELATION < -1 ? [1, 2] : [1, -1];
+    return moves.map((sign): Bump => ({ kind: "correlation", pair, by: sign * CORRELATION }));
   });
   return [...volatilities, ...both(RATE, (by) => ({ kind: "rate", by })), ...pairs];
 }
@@ -81,14 +81,14 @@ export function sensitivitiesOf(
     gamma: sum(gamma) + 2 * sum(cross),
     theta: thetaOf(terms, point, spots),
     vega: sum(vega),
-    rho: slope(bumps, point.value, ({ kind }) => kind === "rate"),
+    rho: slope(bumps, ({ kind }) => kind === "rate"),
     several: {
       assets: assets.map((_, i) => ({ delta: delta[i], gamma: gamma[i], vega: vega[i] })),
       crossGamma: pairs.map(([i, j], k) => [names[i], names[j], cross[k]]),
       correlation: pairsOf(terms.correlations.length).map(([i, j]) => [
         names[i],
         names[j],
-        slope(bumps, point.value, (bump) => bump.kind === "correlation" && bump.pair[0] === i && bump.pair[1] === j),
+        slope(bumps, (bump) => bump.kind === "correlation" && bump.pair[0] === i && bump.pair[1] === j),
       ]),
     },
   };
@@ -99,7 +99,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 function vegaOf(
   { assets }: Terms,
   i: number,
-  { value, first }: AxesPoint,
+  { first }: AxesPoint,
   bumps: readonly { readonly bump: Bump; readonly value: number }[],
 ): number {
   const { volatility, underlying } = assets[i];
@@ -109,21 +109,18 @@ function vegaOf(
     return alphaOf(volatility, underlying.spot) > 0
       ? first[`a${suffix}`] * underlying.spot ** (1 - volatility.beta)
       : 0;
-  return slope(bumps, value, (bump) => bump.kind === "volatility" && bump.asset === i);
+  return slope(bumps, (bump) => bump.kind === "volatility" && bump.asset === i);
 }
 
-/** The slope through the values of bumps to both sides, or of one side and the value itself; NaN without any. */
+/** The slope through the values of two bumps; NaN without them. */
 function slope(
   bumps: readonly { readonly bump: Bump; readonly value: number }[],
-  value: number,
   matches: (bump: Bump) => boolean,
 ): number {
-  const found = bumps
-    .filter((one) => matches(one.bump) && Number.isFinite(one.value))
-    .map((one) => ({ by: one.bump.by, value: one.value }));
-  if (found.length === 0) return Number.NaN;
-  const [a, b = { by: 0, value }] = found;
-  return (a.value - b.value) / (a.by - b.by);
+  const found = bumps.filter((one) => matches(one.bump));
+  if (found.length !== 2) return Number.NaN;
+  const [a, b] = found;
+  return (a.value - b.value) / (a.bump.by - b.bump.by);
 }
 
 /** From the equation at the point itself. */

@@ -1,25 +1,25 @@
 import type { CompiledKernel, Device } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
-import { integrate, integratedVariance, type PiecewiseConstant } from "../../../market/index.ts";
-import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from "../../../models/index.ts";
+import { integrate, isStochastic } from "../../../market/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
-import { thetaOf } from "../theta.ts";
+import { payoffProfile } from "../../trade-problem.ts";
+import { BLACK_SCHOLES, type Formula, HESTON } from "./formulas.ts";
 
 /** Rounding errors of a value, relative to spot and value. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12, f32: 1e-6 };
 
-/** Microseconds that a value of the formula takes on one core. */
-const COST = 0.1;
+/** Microseconds that a value of the formulas takes on one core. */
+const COST = { "black-scholes": 0.1, heston: 20 } as const;
 
 /**
- * Black and Scholes' formula: European calls, puts and digitals under deterministic rates and volatility, with a yield
- * and proportional dividends.
+ * European calls, puts and digitals under deterministic rates, with a yield and proportional dividends: Black and
+ * Scholes' formula under a deterministic volatility, and a Fourier integral in Heston's model.
  *
- * Error: rounding. Cost: one launch a batch. Source: Black & Scholes (1973), Merton (1973). Verified: test/models,
- * test/pricing/reference.test.ts.
+ * Error: rounding. Cost: one launch a formula and batch. Source: Black & Scholes (1973), Merton (1973), Heston (1993).
+ * Verified: test/models, test/pricing/reference.test.ts, test/pricing/factors.test.ts.
  */
 export const closedForm = {
   name: "closed-form",
@@ -30,11 +30,18 @@ export const closedForm = {
 function accepts({ columns, problems }: Batch, trade: number): Acceptance {
   const { payoff, exercise, expiry, settled, cases } = columns;
   const first = columns.rowOf(trade);
-  if (columns.severalFactors[trade] !== 0) return "several factors";
+  const isHeston = columns.unshiftedVolatility(first).kind === "heston";
+  if (columns.severalFactors[trade] !== 0) {
+    const { correlations } = columns.tradeOf(trade);
+    if (!isHeston || correlations !== undefined) return "several factors";
+    if (columns.barrierCount[first] > 0) return "barriers";
+    if (exercise[trade] === EXERCISE.bermudan) return "Bermudan exercise";
+  }
   if (exercise[trade] === EXERCISE.american) return "American exercise";
   if (payoff[trade] === PAYOFF.expression) return "a payoff given by a formula";
   if (payoff[trade] === PAYOFF.digital && !(columns.cash[trade] > 0)) return "a digital payoff that is not above zero";
-  if (columns.unshiftedVolatility(first).kind !== "deterministic") return "a volatility that depends on the spot";
+  if (!isHeston && columns.unshiftedVolatility(first).kind !== "deterministic")
+    return "a volatility that depends on the spot";
   if (expiry[first] === 0) return "no time left, it expires at once";
   for (const { time, cash, proportional } of columns.dividendsOf(first).discrete) {
     if (time > expiry[first]) continue;
@@ -43,19 +50,23 @@ function accepts({ columns, problems }: Batch, trade: number): Acceptance {
   }
   const hasDates = exercise[trade] === EXERCISE.bermudan;
   for (let row = first; row < first + cases.count; row++) {
-    if (settled[row] !== 0 || (columns.barrierCount[row] === 0 && !hasDates)) continue;
+    if (isHeston || settled[row] !== 0 || (columns.barrierCount[row] === 0 && !hasDates)) continue;
     // Knock-ins that every spot has hit, and exercise at expiry alone, leave a plain European option.
     const { problem, subtracted } = problems.at(row);
     if (problem.exerciseTimes !== undefined) return "Bermudan exercise";
     if (problem.barriers !== undefined || subtracted !== undefined) return "barriers";
   }
-  return COST * cases.count * (1 + cases.spots);
+  return COST[formulaOf(columns, trade).method] * cases.count * (1 + cases.spots);
 }
+
+/** The formula of a trade's model. */
+const formulaOf = (columns: TradeColumns, trade: number): Formula =>
+  isStochastic(columns.unshiftedVolatility(columns.rowOf(trade))) ? HESTON : BLACK_SCHOLES;
 
 class Session implements MethodSession {
   readonly #device: Device;
   readonly #precision: Precision;
-  #kernel: Promise<CompiledKernel> | undefined;
+  readonly #kernels = new Map<Formula, Promise<CompiledKernel>>();
 
   constructor(device: Device, precision: Precision) {
     this.#device = device;
@@ -63,18 +74,33 @@ class Session implements MethodSession {
   }
 
   plan(batch: Batch, trades: readonly number[]): Promise<Plan> {
-    return Promise.resolve(new ClosedFormPlan(batch, trades, this));
+    const plans = [BLACK_SCHOLES, HESTON].flatMap((formula) => {
+      const own = trades.filter((trade) => formulaOf(batch.columns, trade) === formula);
+      return own.length === 0 ? [] : [new ClosedFormPlan(batch, own, formula, this)];
+    });
+    return Promise.resolve({
+      run: async () => {
+        for (const plan of plans) await plan.run();
+      },
+      read: async (results, signal) => {
+        for (const plan of plans) await plan.read(results, signal);
+      },
+      [Symbol.dispose]() {},
+    });
   }
 
   [Symbol.dispose](): void {}
 
   /** The formula's outputs for its inputs, both a column for each item. */
-  async launch(values: Float64Array, items: number): Promise<Float64Array | Float32Array> {
+  async launch(formula: Formula, values: Float64Array, items: number): Promise<Float64Array | Float32Array> {
     const device = this.#device;
-    const kernel = await (this.#kernel ??= device.compile(blackScholesKernel, { precision: this.#precision }));
+    let compiled = this.#kernels.get(formula);
+    if (compiled === undefined)
+      this.#kernels.set(formula, (compiled = device.compile(formula.kernel, { precision: this.#precision })));
+    const kernel = await compiled;
     const element = hostReal(this.#precision);
     using input = device.createBuffer(element, values.length);
-    using output = device.createBuffer(element, items * BLACK_SCHOLES_OUTPUTS);
+    using output = device.createBuffer(element, items * formula.outputs);
     device.write(input, values);
     device.launch(kernel, { items, input, output }, { items });
     // Awaited here: `using` frees the buffers when the function returns.
@@ -82,11 +108,11 @@ class Session implements MethodSession {
   }
 }
 
-/** All trades in one launch: an item for every row and spot, those of one trade together. */
-class ClosedFormPlan implements Plan {
-  readonly #batch: Batch;
+/** All trades of a formula in one launch: an item for every row and spot, those of one trade together. */
+class ClosedFormPlan {
   readonly #columns: TradeColumns;
   readonly #trades: readonly number[];
+  readonly #formula: Formula;
   readonly #session: Session;
   readonly #rounding: number;
   /** Spots of a row, today's first. */
@@ -95,11 +121,11 @@ class ClosedFormPlan implements Plan {
   readonly #items: number;
   #output: Float64Array | Float32Array = new Float64Array();
 
-  constructor(batch: Batch, trades: readonly number[], session: Session) {
+  constructor(batch: Batch, trades: readonly number[], formula: Formula, session: Session) {
     const { columns } = batch;
-    this.#batch = batch;
     this.#columns = columns;
     this.#trades = trades;
+    this.#formula = formula;
     this.#session = session;
     this.#rounding = ROUNDING[batch.precision];
     this.#spots = 1 + columns.cases.spots;
@@ -108,7 +134,7 @@ class ClosedFormPlan implements Plan {
   }
 
   async run(): Promise<void> {
-    this.#output = await this.#session.launch(this.#input(), this.#items);
+    this.#output = await this.#session.launch(this.#formula, this.#input(), this.#items);
   }
 
   read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void> {
@@ -121,13 +147,11 @@ class ClosedFormPlan implements Plan {
     });
   }
 
-  [Symbol.dispose](): void {}
-
   /** Everything in units of the spot, so that f32 has room in any currency. */
   #input(): Float64Array {
     const columns = this.#columns;
     const items = this.#items;
-    const input = new Float64Array(items * BLACK_SCHOLES_INPUTS);
+    const input = new Float64Array(items * this.#formula.inputs);
     let item = 0;
     for (const trade of this.#trades) {
       const first = columns.rowOf(trade);
@@ -138,15 +162,13 @@ class ClosedFormPlan implements Plan {
         const expiry = columns.expiry[row];
         const kept = keptByDividends(columns, row);
         const rates = integrate(columns.ratesOf(row), expiry);
-        const variance = integratedVariance(sigmaOf(columns, row), expiry);
+        const others = this.#formula.inputsOf(columns, row);
         for (let k = 0; k < this.#spots; k++, item++) {
           input[item] = (columns.spotAt(trade, k) / unit) * kept;
           input[items + item] = columns.strike[trade] / unit;
           input[2 * items + item] = rates;
           input[3 * items + item] = columns.dividendYield[trade] * expiry;
-          input[4 * items + item] = variance;
-          input[5 * items + item] = columns.sign[trade];
-          input[6 * items + item] = columns.cash[trade] / unit;
+          others.forEach((value, i) => (input[(4 + i) * items + item] = value));
         }
       }
     }
@@ -155,30 +177,22 @@ class ClosedFormPlan implements Plan {
 
   #readTrade(trade: number, item: number, results: ResultColumns): void {
     const columns = this.#columns;
-    const output = (row: number): number => this.#output[row * this.#items + item];
+    const formula = this.#formula;
+    const raw = (k: number): number => this.#output[k * this.#items + item];
     const row = columns.rowOf(trade);
     const spot = columns.spot[trade];
-    const expiry = columns.expiry[row];
-    const sigma = sigmaOf(columns, row);
     const kept = keptByDividends(columns, row);
-    const value = output(0) * spot;
-    const delta = output(1) * kept;
-    const gamma = (output(2) * kept * kept) / spot;
-    const market = {
-      spot,
-      rate: columns.ratesOf(row).values[0],
-      dividendYield: columns.dividendYield[trade],
-      sigma: sigma.values[0],
-    };
-    results.value[trade] = value;
-    results.delta[trade] = delta;
-    results.gamma[trade] = gamma;
-    results.theta[trade] = thetaOf(market, value, delta, gamma);
-    // w = ∫σ² moves by 2·∫σ per unit of a parallel move of σ, R by T per unit of a move of r.
-    results.vega[trade] = output(3) * spot * 2 * integrate(sigma, expiry);
-    results.rho[trade] = output(4) * spot * expiry;
-    results.errorEstimate[trade] = this.#rounding * (spot + Math.abs(value));
-    results.priced(trade, "black-scholes");
+    const outputs = { value: raw(0) * spot, delta: raw(1) * kept, gamma: (raw(2) * kept * kept) / spot, raw };
+    results.value[trade] = outputs.value;
+    results.delta[trade] = outputs.delta;
+    results.gamma[trade] = outputs.gamma;
+    results.theta[trade] = formula.thetaOf(columns, trade, outputs);
+    results.vega[trade] = formula.vegaOf(columns, trade, outputs);
+    // R moves by T per unit of a move of r.
+    results.rho[trade] = raw(4) * spot * columns.expiry[row];
+    results.errorEstimate[trade] =
+      formula.estimate === undefined ? this.#rounding * (spot + Math.abs(outputs.value)) : raw(formula.estimate) * spot;
+    results.priced(trade, formula.method);
   }
 
   #readScenarios(trade: number, item: number, results: ResultColumns): void {
@@ -190,15 +204,17 @@ class ClosedFormPlan implements Plan {
     for (let row = first; row < first + columns.cases.count; row++) {
       if (columns.settled[row] !== 0) continue; // worth nothing, as the columns say from the start
       // At expiry the formula's limit has rounding that the payoff has not.
-      const payoff = columns.expiry[row] === 0 ? this.#batch.problems.at(row).problem.payoff : undefined;
+      const payoff = columns.expiry[row] === 0 ? payoffProfile(columns, trade) : undefined;
       let largest = 0;
       for (let k = 0; k < spots; k++) {
         const at = item + (row - first) * this.#spots + k + 1;
         const value = payoff === undefined ? this.#output[at] * unit : payoff.value(columns.spotAt(trade, k + 1));
         values[row * spots + k] = value;
-        largest = Math.max(largest, Math.abs(value));
+        const estimate = this.#formula.estimate;
+        const error = estimate === undefined ? 0 : this.#output[estimate * this.#items + at] * unit;
+        largest = Math.max(largest, error + this.#rounding * (unit + Math.abs(value)));
       }
-      errors[row] = this.#rounding * (unit + largest);
+      errors[row] = largest;
     }
   }
 }
@@ -209,8 +225,4 @@ function keptByDividends(columns: TradeColumns, row: number): number {
   for (const { time, proportional } of columns.dividendsOf(row).discrete)
     if (time <= columns.expiry[row]) kept *= 1 - proportional;
   return kept;
-}
-
-function sigmaOf(columns: TradeColumns, row: number): PiecewiseConstant {
-  return columns.sigmaOf(row) as PiecewiseConstant;
 }
