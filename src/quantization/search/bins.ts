@@ -3,7 +3,7 @@
  * are as long as the longest, so that work items do not diverge. Queries outside the box are compared with every point.
  */
 import { SpecError } from "../../errors.ts";
-import { fn, i32, read, real } from "../../kernel/index.ts";
+import { fn, read, real } from "../../kernel/index.ts";
 import { type NearestFunction, nearestByBruteForce, SearchTables } from "./brute-force.ts";
 import type { SearchPlan } from "./plan.ts";
 

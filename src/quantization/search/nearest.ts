@@ -112,7 +112,7 @@ export class NearestSearch implements Disposable {
     this.device = device;
     this.dimension = dimension;
     this.size = points.length / dimension;
-    this.#kernel = compiled as typeof this.#kernel;
+    this.#kernel = compiled as CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
     this.#element = hostReal(compiled.precision);
     this.#tables = {
       points: uploaded(device, this.#element, points),
