@@ -26,7 +26,6 @@ export async function compileExact<K extends Kernel>(
   device: Device,
   kernel: K,
   precision: Precision,
-  vectors?: 1 | 2 | 4 | 8,
 ): Promise<CompiledKernel<K["params"]>> {
   const offered = await offeredPrecision(device, precision);
   if (offered !== precision)
@@ -34,5 +33,5 @@ export async function compileExact<K extends Kernel>(
       `${kernel.name}: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
     );
   const fma = device.backend === "webgpu" ? "contract" : "exact";
-  return device.compile(kernel, { precision, fma, ...(vectors === undefined ? {} : { vectors }) });
+  return device.compile(kernel, { precision, fma });
 }

@@ -158,7 +158,9 @@ export async function swingOption(tree: QuantizationTree, settings: SwingSetting
 
 function finite(value: number): number {
   if (Number.isFinite(value)) return value;
-  throw new SpecError(`swingOption: payoff: got ${value}, expected a finite number; dates without a right are for \`dates\``);
+  throw new SpecError(
+    `swingOption: payoff: got ${value}, expected a finite number; dates without a right are for \`dates\``,
+  );
 }
 
 interface Units {
@@ -173,7 +175,8 @@ function unitsOf(local: readonly [number, number], global: readonly [number, num
     throw new SpecError(`swingOption: local: got [${local.join(", ")}], expected two numbers, the first smaller`);
   const [from, to] = global.map((volume) => (volume - count * low) / (high - low));
   // Whole numbers of units are meant where division leaves them by rounding.
-  const whole = (x: number): number => (Math.abs(x - Math.round(x)) < 1e-9 * Math.max(1, Math.abs(x)) ? Math.round(x) : x);
+  const whole = (x: number): number =>
+    Math.abs(x - Math.round(x)) < 1e-9 * Math.max(1, Math.abs(x)) ? Math.round(x) : x;
   const [least, most] = [Math.max(whole(from), 0), Math.min(whole(to), count)];
   if (!(from <= to && least <= count && most >= 0))
     throw new SpecError(

@@ -98,7 +98,8 @@ function newtonStep({ points, cells, gradient, order, damping }: NewtonSystem): 
     for (let a = 0; a < 2; a++) for (let b = 0; b <= a; b++) values[at(row + a, row + b)] -= own[2 * a + b] / length;
     if (column >= row) continue;
     const across = edgeMoments(edge, points, cell, other);
-    for (let a = 0; a < 2; a++) for (let b = 0; b < 2; b++) values[at(row + a, column + b)] += across[2 * a + b] / length;
+    for (let a = 0; a < 2; a++)
+      for (let b = 0; b < 2; b++) values[at(row + a, column + b)] += across[2 * a + b] / length;
   }
   if (!factor(matrix)) return undefined;
   const rhs = new Float64Array(2 * size);

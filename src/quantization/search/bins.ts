@@ -123,13 +123,7 @@ function boxOf(points: Float64Array, dimension: number): Box {
   return { low: low.map((x) => x - MARGIN * range), size: high.map((x, a) => x - low[a] + 2 * MARGIN * range) };
 }
 
-function tableOf(
-  lists: Lists,
-  length: number,
-  dimension: number,
-  { low, size }: Box,
-  bins: number,
-): SearchPlan {
+function tableOf(lists: Lists, length: number, dimension: number, { low, size }: Box, bins: number): SearchPlan {
   const table = new Int32Array(HEADER + lists.length * length);
   table.set([length, ...low.map(() => bins)]);
   // The last point again in the places that are left.
@@ -186,13 +180,7 @@ function candidatesOf(
 }
 
 /** The largest |q − xⱼ|² − |q − xᵢ|² of q in a box: linear in q, so that each axis takes one of its ends. */
-function lead(
-  points: Float64Array,
-  dimension: number,
-  i: number,
-  j: number,
-  { low, high }: Corners,
-): number {
+function lead(points: Float64Array, dimension: number, i: number, j: number, { low, high }: Corners): number {
   let sum = 0;
   for (let a = 0; a < dimension; a++) {
     const [x, y] = [points[i * dimension + a], points[j * dimension + a]];

@@ -1,5 +1,5 @@
 /** Counts of transitions on a device: Algorithms I, II and III. */
-import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { type Device, type DeviceBuffer, isGpu } from "../../device/index.ts";
 import { hostReal, i32, kernel, u32, write } from "../../kernel/index.ts";
 import { compileExact, uploaded } from "../device.ts";
 import { LAYER_GROUP, layersKernel } from "./by-layers.ts";
@@ -16,8 +16,8 @@ const clearKernel = kernel({
 
 /** Paths of one launch of Algorithm II: short enough for a GPU that also draws a screen. */
 const LAUNCH = 2 ** 17;
-/** Points of a layer for which a workgroup's kernel is compiled with its grid in workgroup memory. */
-const words = (bytes: number): number => Math.floor(bytes / 4);
+/** On a CPU: paths of an item, so that the counters of a layer stay in the cache. */
+const ABREAST = 128;
 
 type Launch = () => void;
 
@@ -113,23 +113,30 @@ async function make(device: Device, plan: TreePlan): Promise<Made> {
   return { counters, buffers: [...Object.values(buffers), counters], launches };
 }
 
-type Buffers = Readonly<Record<"parameters" | "points" | "table" | "geometry" | "initial" | "layout" | "counters", DeviceBuffer>>;
+type Buffers = Readonly<
+  Record<"parameters" | "points" | "table" | "geometry" | "initial" | "layout" | "counters", DeviceBuffer>
+>;
 type Counting = (buffers: Buffers) => readonly Launch[];
 
 async function compileWalk(device: Device, plan: TreePlan): Promise<Counting> {
   const { dimension, step, searcher, precision, paths, seed, sizes } = plan;
   const by = plan.method === "serial" ? "serial" : "paths";
-  const walk = walkKernel({ dimension, step, nearest: searcher.nearest, by });
-  const compiled = await compileExact(device, walk, precision, 1);
+  // Paths that are left over are a second launch, one path an item.
+  const abreast = by === "paths" && !isGpu(device) ? ABREAST : 1;
+  const shape = { dimension, step, nearest: searcher.nearest, by } as const;
+  const one = await compileExact(device, walkKernel({ ...shape, abreast: 1 }), precision);
+  const many = abreast === 1 ? one : await compileExact(device, walkKernel({ ...shape, abreast }), precision);
   return (buffers) => {
     const args = { ...buffers, seed, layers: sizes.length };
-    if (by === "serial")
-      return [() => device.launch(compiled, { ...args, firstPath: 0, paths }, { items: 1 })];
-    const starts = Array.from({ length: Math.ceil(paths / LAUNCH) }, (_, k) => k * LAUNCH);
-    return starts.map(
-      (firstPath) => () =>
-        device.launch(compiled, { ...args, firstPath, paths: 1 }, { items: Math.min(LAUNCH, paths - firstPath) }),
-    );
+    if (by === "serial") return [() => device.launch(one, { ...args, firstPath: 0, rounds: paths }, { items: 1 })];
+    const whole = paths - (paths % abreast);
+    const starts = Array.from({ length: Math.ceil(whole / LAUNCH) }, (_, k) => k * LAUNCH);
+    const launches = starts.map((firstPath) => () => {
+      const items = Math.min(LAUNCH, whole - firstPath) / abreast;
+      device.launch(many, { ...args, firstPath, rounds: 1 }, { items });
+    });
+    const rest = (): void => device.launch(one, { ...args, firstPath: whole, rounds: 1 }, { items: paths - whole });
+    return paths > whole ? [...launches, rest] : launches;
   };
 }
 
@@ -137,12 +144,12 @@ async function compileLayers(device: Device, plan: TreePlan): Promise<Counting> 
   const { dimension, step, searcher, precision, paths, seed, sizes, table } = plan;
   const size = sizes[1];
   const pairs = sizes.length - 1;
-  const room = words(device.limits.maxWorkgroupBytes) - size * dimension * (precision === "f32" ? 1 : 2) - 8;
+  const room = Math.floor(device.limits.maxWorkgroupBytes / 4) - size * dimension * (precision === "f32" ? 1 : 2) - 8;
   const sharesCounters = size * size <= room;
   const sharesTable = (sharesCounters ? size * size : 0) + table.length <= room;
   const shape = { dimension, size, step, nearest: searcher.nearest, sharesCounters, sharesTable };
   const layers = layersKernel({ ...shape, tableLength: table.length });
-  const compiled = await compileExact(device, layers, precision, 1);
+  const compiled = await compileExact(device, layers, precision);
   const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP / pairs));
   const length = Math.ceil(paths / parts);
   const used = Math.ceil(paths / length);

@@ -40,7 +40,13 @@ export async function gridsOfPaths(device: Device, settings: GridSettings): Prom
         `QuantizationTree: step: got ${samples[wrong]} in state[${wrong % d}] of path ${Math.floor(wrong / d)} at ` +
           `layer ${layer}, expected a finite number; check the step function and its parameters`,
       );
-    const { points } = await sampleQuantizer(device, { samples, dimension: d, size, iterations: ITERATIONS, precision });
+    const { points } = await sampleQuantizer(device, {
+      samples,
+      dimension: d,
+      size,
+      iterations: ITERATIONS,
+      precision,
+    });
     grids.push(points);
   }
   return grids;

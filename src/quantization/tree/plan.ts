@@ -5,7 +5,13 @@ import type { Precision } from "../../kernel/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
 import { checkWhole, type Quantizer } from "../quantizer.ts";
 import { type Searcher, searcherOf, type SearchMethod } from "../search/nearest.ts";
-import { type AutoregressiveChain, autoregressiveStep, type MarkovChain, standardised, type StepFunction } from "./chain.ts";
+import {
+  type AutoregressiveChain,
+  autoregressiveStep,
+  type MarkovChain,
+  standardised,
+  type StepFunction,
+} from "./chain.ts";
 import { gridsOfPaths } from "./grids.ts";
 import { LAYOUT } from "./walk.ts";
 
@@ -168,7 +174,20 @@ function ofOneGrid(chain: AutoregressiveChain, quantizer: Quantizer, searcher: S
   const layout = Int32Array.from(starts.flatMap((start, k) => [sizes[k], 0, 0, 0, start]));
   const initial = new Float64Array(d);
   const step = autoregressiveStep(d);
-  return { sizes, offsets, states, quantizer, step, initial, parameters, layout, points, table, geometry, countersLength };
+  return {
+    sizes,
+    offsets,
+    states,
+    quantizer,
+    step,
+    initial,
+    parameters,
+    layout,
+    points,
+    table,
+    geometry,
+    countersLength,
+  };
 }
 
 /** A grid and a table for each layer, one after another. */

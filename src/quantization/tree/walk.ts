@@ -41,20 +41,27 @@ export interface WalkShape {
   readonly dimension: number;
   readonly step: StepFunction;
   readonly nearest: NearestFunction;
-  /** "serial", Algorithm I: one item walks all paths. "paths", Algorithm II: an item per path, counters by atomics. */
+  /** "serial", Algorithm I: one item walks all paths. "paths", Algorithm II: many items, counters by atomics. */
   readonly by: "serial" | "paths";
+  /** Paths that an item walks side by side, a layer at a time. */
+  readonly abreast: number;
 }
 
-/** Bytes: per step one counter read and written; the tables of a layer are read by all items at the same time. */
-export function walkKernel({ dimension, step, nearest, by }: WalkShape) {
+/**
+ * An item walks `abreast` paths at a time: one on a GPU; many on a CPU, where the counters of a layer then stay in the
+ * cache while they are used.
+ *
+ * Bytes: per step one counter read and written; the tables of a layer are read by all items at the same time.
+ */
+export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape) {
   const { blocks, layers: perGroup } = blocksOf(dimension);
   return kernel({
     name: `transitions-${by}`,
     params: {
       seed: u32,
       firstPath: i32,
-      /** Of each item. */
-      paths: i32,
+      /** Rounds of `abreast` paths of each item. */
+      rounds: i32,
       layers: i32,
       initial: read(real),
       parameters: read(real),
@@ -64,45 +71,66 @@ export function walkKernel({ dimension, step, nearest, by }: WalkShape) {
       geometry: read(real),
       counters: write(u32),
     },
-    env: { normalBlock, step, nearest, D: dimension, BLOCKS: blocks, GROUP: perGroup, SERIAL: by === "serial" },
+    env: {
+      normalBlock,
+      step,
+      nearest,
+      D: dimension,
+      BLOCKS: blocks,
+      GROUP: perGroup,
+      SERIAL: by === "serial",
+      ABREAST: abreast,
+    },
     body(
-      { seed, firstPath, paths, layers, initial, parameters, layout, points, table, geometry, counters },
+      { seed, firstPath, rounds, layers, initial, parameters, layout, points, table, geometry, counters },
       gpu,
-      { normalBlock, step, nearest, D, BLOCKS, GROUP, SERIAL },
+      { normalBlock, step, nearest, D, BLOCKS, GROUP, SERIAL, ABREAST },
     ) {
+      const states = gpu.privateReal(ABREAST * D);
+      const cells = gpu.privateI32(ABREAST);
+      const normals = gpu.privateReal(ABREAST * 4 * BLOCKS);
       const state = gpu.privateReal(D);
-      const normals = gpu.privateReal(4 * BLOCKS);
       const own = gpu.privateReal(D);
-      for (let p = 0; p < paths; p++) {
-        const path = gpu.u32(firstPath + gpu.globalId() * paths + p);
-        for (let a = 0; a < D; a++) state[a] = initial[a];
-        let cell = 0;
+      for (let round = 0; round < rounds; round++) {
+        const first = firstPath + (gpu.globalId() * rounds + round) * ABREAST;
+        for (let p = 0; p < ABREAST; p++) {
+          cells[p] = 0;
+          for (let a = 0; a < D; a++) states[p * D + a] = initial[a];
+        }
         for (let group = 0; group * GROUP < layers - 1; group++) {
-          for (let b = 0; b < BLOCKS; b++) {
-            const block = gpu.u32(group * BLOCKS + b);
-            normalBlock({ block, path, layer: gpu.u32(0), seed, normals, at: 4 * b });
-          }
-          for (let s = 0; s < GROUP; s++) {
+          for (let p = 0; p < ABREAST; p++)
+            for (let b = 0; b < BLOCKS; b++) {
+              const block = gpu.u32(group * BLOCKS + b);
+              const at = 4 * (p * BLOCKS + b);
+              normalBlock({ block, path: gpu.u32(first + p), layer: gpu.u32(0), seed, normals, at });
+            }
+          const used = Math.min(GROUP, layers - 1 - group * GROUP);
+          for (let s = 0; s < used; s++) {
             const layer = group * GROUP + s + 1;
-            if (layer < layers) {
-              for (let a = 0; a < D; a++) own[a] = normals[s * D + a];
+            const at = 5 * layer;
+            const size = layout[at];
+            const search = {
+              points,
+              size,
+              first: layout[at + 1],
+              table,
+              tableAt: layout[at + 2],
+              geometry,
+              geometryAt: layout[at + 3],
+            };
+            const base = layout[at + 4];
+            for (let p = 0; p < ABREAST; p++) {
+              for (let a = 0; a < D; a++) {
+                own[a] = normals[4 * BLOCKS * p + s * D + a];
+                state[a] = states[p * D + a];
+              }
               step({ state, normals: own, layer, parameters });
-              const at = 5 * layer;
-              const size = layout[at];
-              const search = {
-                points,
-                size,
-                first: layout[at + 1],
-                table,
-                tableAt: layout[at + 2],
-                geometry,
-                geometryAt: layout[at + 3],
-              };
+              for (let a = 0; a < D; a++) states[p * D + a] = state[a];
               const to = nearest({ search, query: state });
-              const counter = layout[at + 4] + cell * size + to;
+              const counter = base + cells[p] * size + to;
               if (SERIAL) counters[counter]! += 1;
               else gpu.atomicAdd(counters, counter, 1);
-              cell = to;
+              cells[p] = to;
             }
           }
         }
