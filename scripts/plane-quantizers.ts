@@ -46,8 +46,8 @@ for (let round = 0; performance.now() < end; round++) {
     improved++;
   }
   const head = `/**
- * Optimal quantizers of N(0, I₂), written by scripts/plane-quantizers.ts: the points of the sizes of \`PLANE_SIZES\`, one
- * size after another, as \`unpackPlane\` reads them. Weights and distortions follow from the points exactly.
+ * Optimal quantizers of N(0, I₂), written by scripts/plane-quantizers.ts: the points of the sizes of \`PLANE_SIZES\`,
+ * one size after another, as \`unpackPlane\` reads them. Weights and distortions follow from the points exactly.
  */\n`;
   const text = packPlane(PLANE_SIZES.map((size) => best.get(size)!.points));
   writeFileSync(path, `${head}export const planeData =\n  ${JSON.stringify(text)};\n`);

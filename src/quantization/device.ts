@@ -1,4 +1,6 @@
-/** What the kernels of this folder have in common: buffers filled from the host, and compilation without contraction. */
+/**
+ * What the kernels of this folder have in common: buffers filled from the host, and compilation without contraction.
+ */
 import {
   type BufferElement,
   type CompiledKernel,

@@ -80,9 +80,9 @@ export interface GaussianMoments {
 }
 
 /**
- * The image of a quantizer of N(0, I) under y ↦ mean + S·y, a quantizer of N(mean, S·Sᵀ):
+ * The image of a quantizer of N(0, I) under y ↦ mean + S·y, a quantizer of N(mean, S·Sᵀ) with the same weights:
  *
- *   weights are the same,   distortion = tr(S·E[(Y − Ŷ)(Y − Ŷ)ᵀ]·Sᵀ),   E[(Y − Ŷ)(Y − Ŷ)ᵀ] = I − Σ wᵢ·yᵢ·yᵢᵀ if stationary
+ *   distortion = tr(S·E[(Y − Ŷ)(Y − Ŷ)ᵀ]·Sᵀ),   E[(Y − Ŷ)(Y − Ŷ)ᵀ] = I − Σ wᵢ·yᵢ·yᵢᵀ if it is stationary
  *
  * X goes to the image of the point that is nearest to S⁻¹·(X − mean). Unless S is a multiple of a rotation, that is not
  * always the nearest image, and the quantizer, though stationary, is not optimal; its error is of the same order in N.

@@ -2,7 +2,8 @@
 import { ShapeError, SpecError } from "../errors.ts";
 
 /**
- * A quadratic quantizer of a random vector X in d dimensions: X̂ is the nearest of `size` points, with ties to the first.
+ * A quadratic quantizer of a random vector X in d dimensions: X̂ is the nearest of `size` points, with ties to the
+ * first.
  *
  *   weights[i] = P(X̂ = xᵢ),   distortion = E|X − X̂|² = E minᵢ |X − xᵢ|²
  *
@@ -44,7 +45,16 @@ export function checkPoints(place: string, points: ArrayLike<number>, dimension:
   return size;
 }
 
-/** E over the weights of a function of the points: the cubature formula of a quantizer. */
+/**
+ * Σ wᵢ·f(xᵢ), the cubature formula of a quantizer: E f(X) with an error of second order in the spacing for a smooth f.
+ *
+ * @param quantizer any.
+ * @param f a function of a point, [dimension].
+ * @example
+ * import { optimalNormalLine, quantizedMean } from "feynkac/quantization";
+ *
+ * console.log(quantizedMean(optimalNormalLine(50), ([x]) => Math.exp(x!)).toFixed(3)); // 1.647
+ */
 export function quantizedMean(quantizer: Quantizer, f: (point: Float64Array) => number): number {
   const { points, weights, dimension } = quantizer;
   let sum = 0;

@@ -211,12 +211,18 @@ test.each([
     /payoff: got -Infinity/,
   ],
 ] as const)("%s", async (_, run, kind, message) => {
-  const failure = await Promise.resolve()
-    .then(run)
-    .catch((error: unknown) => error);
+  const failure = await failureOf(run);
   expect(failure).toBeInstanceOf(kind);
   expect((failure as Error).message).toMatch(message);
 });
+
+async function failureOf(run: () => unknown): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    return error;
+  }
+}
 
 describe("buffers", () => {
   test("too short, of another element, of a search that is disposed", async () => {

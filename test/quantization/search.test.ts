@@ -27,23 +27,21 @@ const METHODS: readonly SearchMethod[] = ["brute-force", "kd-tree", "bins"];
 describe.each(devices)("$label", ({ device, missing }) => {
   afterEach(() => expect(device?.liveBuffers ?? 0).toBe(0));
 
-  test.each([
+  test.skipIf(device === undefined).each([
     [1, 37],
     [2, 120],
     [3, 60],
   ])("d = %i, N = %i: all methods find the first of the nearest, with ties", async (d, size) => {
-    if (device === undefined) return;
+    if (device === undefined) throw new Error(missing);
     const points = eighths(normals(size * d, 3));
     // A few lie far outside of the points.
     const queries = eighths(normals(500 * d, 4).map((x, k) => (k < 20 * d ? 16 * x : x)));
     const expected = nearestOf(points, queries, d);
     for (const method of METHODS) {
       using search = await NearestSearch.create(device, { points, dimension: d, method, precision: "f32" });
-      expect(await search.find(queries), method).toEqual(expected);
+      expect(await search.find(queries)).toEqual(expected);
     }
   });
-
-  test("there is a device", (context) => (device === undefined ? context.skip(missing) : undefined));
 });
 
 describe("one thread", () => {

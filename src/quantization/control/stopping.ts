@@ -83,7 +83,7 @@ export interface StoppingResult {
  *   payoff: ([w], t) => Math.max(40 - spot(w!, t), 0),
  *   rate: 0.06,
  * });
- * console.log(value.toFixed(1)); // 4.3
+ * console.log(value.toFixed(1)); // 4.4
  */
 export async function optimalStopping(tree: QuantizationTree, settings: StoppingSettings): Promise<StoppingResult> {
   const { payoff, exercise = () => true } = settings;

@@ -10,7 +10,7 @@ import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } 
  * E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each number of units Q. An item has one Q; it takes all rows of a part (on a CPU, where
  * neighbouring items then read neighbouring values, and rows are the same for all), or one row (on a GPU).
  */
-function expectationKernel(by: "parts" | "rows") {
+export function expectationKernel(by: "parts" | "rows") {
   return kernel({
     name: `swing-expectation-${by}`,
     params: {
@@ -81,7 +81,10 @@ export const decideKernel = kernel({
 
 /** What is bought. */
 export type SwingSettings = Discounting & {
-  /** Of one unit of volume on a date, not discounted: for a call S − K. Negative if a purchase costs more than it brings. */
+  /**
+   * Of one unit of volume on a date, not discounted: for a call S − K. Negative if a purchase costs more than it
+   * brings.
+   */
   readonly payoff: NodePayoff;
   /** Layers that are dates of purchase, at all by default. */
   readonly dates?: (time: number, layer: number) => boolean;
@@ -114,8 +117,8 @@ export interface SwingVertex {
  *
  * With qₖ = l + (u − l)·q′ₖ it is l·Σ E hₖ + (u − l)·P(m, M), m = (Q_min − n·l)/(u − l), M likewise, over n dates. For
  * whole m and M volumes are bang-bang, q′ₖ ∈ {0, 1}, and backward dynamic programming over the units used so far gives
- * P. Between whole numbers P is affine on each of the triangles m < i + 1, M < j + 1 with M − j above or below m − i, so
- * that it is interpolated exactly from three whole pairs.
+ * P. Between whole numbers P is affine on each of the triangles m < i + 1, M < j + 1 with M − j above or below m − i,
+ * so that it is interpolated exactly from three whole pairs.
  *
  * Bounds beyond what the dates allow are moved to it: m to at least 0, M to at most n. Cost: per date N × (M + 1) sums
  * over transitions. Source: O. Bardou, S. Bouthemy, G. Pagès, Applied Mathematical Finance 16 (2009) 183–217, and

@@ -1,14 +1,25 @@
-/** Quantizers on disk, so that one is made once: in Node, in the directory of the compiled kernels; in a browser, none. */
+/**
+ * Quantizers on disk, so that one is made once: in Node, in the directory of the compiled kernels; in a browser, none.
+ */
 import { cacheFolder } from "../../device/index.ts";
 import type { Quantizer } from "../quantizer.ts";
 
 /** Changes when quantizers of the same settings become others. */
 const VERSION = 1;
 
-export type QuantizerKey = Readonly<Record<"dimension" | "size" | "seed" | "samples", number>>;
+/** What decides a quantizer; in the plane its size does. */
+export interface QuantizerKey {
+  readonly dimension: number;
+  readonly size: number;
+  readonly seed?: number;
+  readonly samples?: number;
+  readonly precision?: string;
+}
 
-const nameOf = ({ dimension, size, seed, samples }: QuantizerKey): string =>
-  `normal-${dimension}-${size}-${seed}-${samples}-v${VERSION}.quantizer`;
+const nameOf = ({ dimension, size, seed, samples, precision }: QuantizerKey): string => {
+  const parts = [dimension, size, seed, samples, precision].filter((part) => part !== undefined);
+  return `normal-${parts.join("-")}-v${VERSION}.quantizer`;
+};
 
 /** What is cached, or undefined; a file that cannot be read or is damaged counts as none. */
 export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | undefined> {

@@ -29,7 +29,7 @@ const addWide = fn({
 });
 
 /** The kernel: an item per sample. Samples are read, [count, d], or are normal numbers of their own place. */
-function assignKernel(dimension: number) {
+export function assignKernel(dimension: number) {
   const blocks = Math.ceil(dimension / 4);
   return kernel({
     name: "assign",
@@ -76,6 +76,8 @@ function assignKernel(dimension: number) {
   });
 }
 
+type Assigning = CompiledKernel<ReturnType<typeof assignKernel>["params"]>;
+
 /** Sums over the samples of each cell. */
 export interface CellSums {
   readonly counts: Uint32Array;
@@ -95,18 +97,20 @@ export type Samples =
 export class Assignment implements Disposable {
   readonly device: Device;
   readonly dimension: number;
-  readonly #kernel: CompiledKernel<ReturnType<typeof assignKernel>["params"]>;
+  readonly #kernel: Assigning;
   readonly #samples: Samples;
   readonly #buffer: DeviceBuffer;
   readonly #none: DeviceBuffer;
-  /** The unit of length: displacements are below 6.4 of it, or a few for normal numbers, so that squares of squares fit. */
+  /**
+   * The unit of length: displacements are below 6.4 of it, or a few for normal numbers, so that squares of squares fit.
+   */
   readonly #length: number;
 
-  private constructor(device: Device, dimension: number, samples: Samples, compiled: CompiledKernel) {
+  private constructor(device: Device, dimension: number, samples: Samples, compiled: Assigning) {
     this.device = device;
     this.dimension = dimension;
     this.#samples = samples;
-    this.#kernel = compiled as CompiledKernel<ReturnType<typeof assignKernel>["params"]>;
+    this.#kernel = compiled;
     const values = samples.kind === "given" ? samples.values : new Float64Array(1);
     this.#buffer = uploaded(device, hostReal(compiled.precision), values);
     this.#none = device.createBuffer("i32", 1);
@@ -115,7 +119,7 @@ export class Assignment implements Disposable {
 
   static async create(device: Device, dimension: number, samples: Samples, precision: Precision): Promise<Assignment> {
     const compiled = await compileExact(device, assignKernel(dimension), precision);
-    return new Assignment(device, dimension, samples, compiled as unknown as CompiledKernel);
+    return new Assignment(device, dimension, samples, compiled);
   }
 
   /** The sums over samples first … first + count − 1. */

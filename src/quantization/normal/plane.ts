@@ -47,7 +47,9 @@ const norm = (a: Float64Array): number => Math.sqrt(a.reduce((sum, x) => sum + x
 export const gradientOf = (points: Float64Array, { weights, firstMoments }: PlaneCells): Float64Array =>
   points.map((x, k) => weights[k >> 1] * x - firstMoments[k]);
 
-/** Places of the points in the order of their first coordinate, so that the matrix has its elements near the diagonal. */
+/**
+ * Places of the points in the order of their first coordinate, so that the matrix has its elements near the diagonal.
+ */
 function byPlace(points: Float64Array): Int32Array {
   const order = Array.from({ length: points.length / 2 }, (_, i) => i).sort((a, b) => points[2 * a] - points[2 * b]);
   const place = new Int32Array(order.length);

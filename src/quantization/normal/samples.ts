@@ -23,7 +23,8 @@ export interface SampleSettings {
  * A quantizer of a law that is given by samples, such as the states of a model's paths at some time: Lloyd's iteration,
  * from every ⌊M/N⌋-th sample in the order of the first coordinate.
  *
- * The distortion is that of the samples; that of the law is larger, since the points were fitted to the samples. Cost: iterations × M × N distances on the device.
+ * The distortion is that of the samples; that of the law is larger, since the points were fitted to the samples. Cost:
+ * iterations × M × N distances on the device.
  *
  * @param device where samples are assigned.
  * @param settings the samples, and the number of points.

@@ -1,6 +1,7 @@
 /**
- * Nearest neighbours by uniform bins: each bin of a box lists the points that are nearest to some place in it. All lists
- * are as long as the longest, so that work items do not diverge. Queries outside the box are compared with every point.
+ * Nearest neighbours by uniform bins: each bin of a box lists the points that are nearest to some place in it. All
+ * lists are as long as the longest, so that work items do not diverge. Queries outside the box are compared with every
+ * point.
  */
 import { SpecError } from "../../errors.ts";
 import { fn, read, real } from "../../kernel/index.ts";

@@ -77,8 +77,8 @@ export function nearestByTree(dimension: number): NearestFunction {
 }
 
 /**
- * The tree of `nearestByTree` for points, [size, dimension]: of the range [low, high) the middle entry is the root, split
- * along the axis of the largest extent at the median. A table of (point, axis).
+ * The tree of `nearestByTree` for points, [size, dimension]: of the range [low, high) the middle entry is the root,
+ * split along the axis of the largest extent at the median. A table of (point, axis).
  *
  * @param points row by row, finite.
  * @param dimension of the points.

@@ -67,6 +67,8 @@ export function nearestKernel(dimension: number, nearest: NearestFunction) {
   });
 }
 
+type Searching = CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
+
 /** What is searched. */
 export interface NearestSettings {
   /** [size, dimension], row by row. */
@@ -102,17 +104,17 @@ export class NearestSearch implements Disposable {
   readonly device: Device;
   readonly dimension: number;
   readonly size: number;
-  readonly #kernel: CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
+  readonly #kernel: Searching;
   readonly #element: "f64" | "f32";
   readonly #tables: { readonly points: DeviceBuffer; readonly table: DeviceBuffer; readonly geometry: DeviceBuffer };
   #disposed = false;
 
-  private constructor(device: Device, settings: NearestSettings, plan: SearchPlan, compiled: CompiledKernel) {
+  private constructor(device: Device, settings: NearestSettings, plan: SearchPlan, compiled: Searching) {
     const { points, dimension } = settings;
     this.device = device;
     this.dimension = dimension;
     this.size = points.length / dimension;
-    this.#kernel = compiled as CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
+    this.#kernel = compiled;
     this.#element = hostReal(compiled.precision);
     this.#tables = {
       points: uploaded(device, this.#element, points),
@@ -128,7 +130,7 @@ export class NearestSearch implements Disposable {
     checkPoints("NearestSearch: points", points, dimension);
     const { nearest, plan } = searcherOf(method, dimension);
     const compiled = await compileExact(device, nearestKernel(dimension, nearest), precision);
-    return new NearestSearch(device, settings, plan(points), compiled as unknown as CompiledKernel);
+    return new NearestSearch(device, settings, plan(points), compiled);
   }
 
   /**

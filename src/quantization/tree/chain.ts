@@ -53,6 +53,7 @@ export interface SteppedChain extends Layers {
   readonly parameters: Float64Array;
 }
 
+/** The chains that a quantization tree may stand on. */
 export type MarkovChain = AutoregressiveChain | SteppedChain;
 
 /** @throws SpecError unless times increase from 0 */

@@ -63,7 +63,7 @@ export const exactRows = kernel({
             // Beyond the last end nothing is left; the first column takes what is below, the last what is above.
             const above = start + s + 1 === size ? gpu.real(1) : gpu.normalCdf((ends[start + s + 1] - a * x) / b);
             const share = start + s === 0 ? above : above - below;
-            probabilities[s * totalRows + row]! += weight * share;
+            probabilities[s * totalRows + row] += weight * share;
             below = above;
           }
         }
@@ -71,7 +71,7 @@ export const exactRows = kernel({
     }
     for (let s = 0; s < slots; s++) {
       columns[s * totalRows + row] = Math.min(start + s, size - 1);
-      probabilities[s * totalRows + row]! /= mass;
+      probabilities[s * totalRows + row] /= mass;
     }
   },
 });

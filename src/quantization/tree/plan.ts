@@ -1,4 +1,6 @@
-/** What a tree is made of before anything is simulated: grids of all layers, tables to search them, places of counters. */
+/**
+ * What a tree is made of before anything is simulated: grids of all layers, tables to search them, places of counters.
+ */
 import type { Device } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -40,6 +42,7 @@ export interface TreeSettings {
   readonly precision?: Precision;
 }
 
+/** What a tree is made of, completed: grids, tables, and places of counters. */
 export interface TreePlan {
   readonly method: TransitionMethod;
   readonly dimension: number;
@@ -118,11 +121,14 @@ function methodOf({ chain, transitions }: TreeSettings): TransitionMethod {
   return method;
 }
 
-async function quantizerOf(device: Device, { chain, size, quantizer, seed }: TreeSettings): Promise<Quantizer> {
+async function quantizerOf(
+  device: Device,
+  { chain, size, quantizer, seed = 1, precision = "f64" }: TreeSettings,
+): Promise<Quantizer> {
   const { dimension } = chain;
   if (quantizer === undefined) {
     if (size === undefined) throw new SpecError("QuantizationTree: got no size; give the points of a layer, size: 100");
-    return normalQuantizer({ size, dimension, device, ...(seed === undefined ? {} : { seed }) });
+    return normalQuantizer({ size, dimension, device, seed, precision });
   }
   if (quantizer.dimension !== dimension)
     throw new ShapeError(

@@ -1,4 +1,7 @@
-/** Counters to probabilities: sparse rows of at most `slots` columns each, [slots, rows], so that neighbours are read together. */
+/**
+ * Counters to probabilities: sparse rows of at most `slots` columns each, [slots, rows], so that neighbours are read
+ * together.
+ */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 
 /** Where the counters of each row begin, and how many columns the layer after it has. */

@@ -128,7 +128,7 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
               for (let a = 0; a < D; a++) states[p * D + a] = state[a];
               const to = nearest({ search, query: state });
               const counter = base + cells[p] * size + to;
-              if (SERIAL) counters[counter]! += 1;
+              if (SERIAL) counters[counter] += 1;
               else gpu.atomicAdd(counters, counter, 1);
               cells[p] = to;
             }
