@@ -22,21 +22,21 @@ export const exactRows = kernel({
   name: "exactRows",
   params: {
     size: i32,
-    slots: i32,
     totalRows: i32,
     rule: read(real),
     /** [size + 1], from −8.5 to 8.5. */
     ends: read(real),
     /** a and b of each step. */
     parameters: read(real),
-    /** First of the columns of each row. */
+    /** First of the columns of each row, and how many there are. */
     firstColumns: read(i32),
+    widths: read(i32),
     columns: write(i32),
     probabilities: write(real),
   },
   env: { NODES },
   body(
-    { size, slots, totalRows, rule, ends, parameters, firstColumns, columns, probabilities },
+    { size, totalRows, rule, ends, parameters, firstColumns, widths, columns, probabilities },
     gpu,
     { NODES },
   ): undefined {
@@ -51,6 +51,7 @@ export const exactRows = kernel({
     const parts = gpu.i32(Math.ceil((high - low) / widest));
     const half = (0.5 * (high - low)) / gpu.real(parts);
     const start = firstColumns[row];
+    const width = widths[row];
     let mass = gpu.real(0);
     for (let part = 0; part < parts; part++) {
       for (let node = 0; node < NODES; node++) {
@@ -58,19 +59,17 @@ export const exactRows = kernel({
         const weight = half * rule[NODES + node] * gpu.normalPdf(x);
         mass += weight;
         let below = gpu.normalCdf((ends[start] - a * x) / b);
-        for (let s = 0; s < slots; s++) {
-          if (start + s < size) {
-            // Beyond the last end nothing is left; the first column takes what is below, the last what is above.
-            const above = start + s + 1 === size ? gpu.real(1) : gpu.normalCdf((ends[start + s + 1] - a * x) / b);
-            const share = start + s === 0 ? above : above - below;
-            probabilities[s * totalRows + row] += weight * share;
-            below = above;
-          }
+        for (let s = 0; s < width; s++) {
+          // Beyond the last end nothing is left; the first column takes what is below, the last what is above.
+          const above = start + s + 1 === size ? gpu.real(1) : gpu.normalCdf((ends[start + s + 1] - a * x) / b);
+          const share = start + s === 0 ? above : above - below;
+          probabilities[s * totalRows + row] += weight * share;
+          below = above;
         }
       }
     }
-    for (let s = 0; s < slots; s++) {
-      columns[s * totalRows + row] = Math.min(start + s, size - 1);
+    for (let s = 0; s < width; s++) {
+      columns[s * totalRows + row] = start + s;
       probabilities[s * totalRows + row] /= mass;
     }
   },

@@ -166,23 +166,25 @@ async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
   const rows = rowsOf(plan);
   const parameters = plan.parameters;
   const firstColumns = new Int32Array(rows);
-  let slots = rows === 0 ? 0 : 1;
+  const widths = new Int32Array(rows);
   for (let row = 0; row < rows; row++) {
     const [a, b] = parameters.subarray(stepNumbers(1) * (1 + Math.floor(row / size)));
     const images = [a * ends[row % size], a * ends[(row % size) + 1]];
     const first = columnOf(ends, Math.min(...images) - REACH * b);
     firstColumns[row] = first;
-    slots = Math.max(slots, columnOf(ends, Math.max(...images) + REACH * b) - first + 1);
+    widths[row] = columnOf(ends, Math.max(...images) + REACH * b) - first + 1;
   }
+  const slots = widths.reduce((most, width) => Math.max(most, width), 0);
   const compiled = await compileExact(device, exactRows, precision);
   const element = hostReal(precision);
   using rule = uploaded(device, element, RULE_NUMBERS);
   using endsBuffer = uploaded(device, element, ends);
   using parametersBuffer = uploaded(device, element, parameters);
   using firstBuffer = uploaded(device, "i32", firstColumns);
+  using widthsBuffer = uploaded(device, "i32", widths);
   const found = sparseRows(device, plan, rows, slots);
   const { columns, probabilities } = found;
-  const args = { size, slots, totalRows: rows, rule, ends: endsBuffer, parameters: parametersBuffer };
+  const args = { size, totalRows: rows, rule, ends: endsBuffer, parameters: parametersBuffer, widths: widthsBuffer };
   if (rows > 0)
     device.launch(compiled, { ...args, firstColumns: firstBuffer, columns, probabilities }, { items: rows });
   await device.finish();
