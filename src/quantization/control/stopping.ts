@@ -48,7 +48,7 @@ export type StoppingSettings = Discounting & {
 export interface StoppingResult {
   /** At time 0. */
   readonly value: number;
-  /** With no right but that of the last layer: how far the tree is from a closed form tells its error. */
+  /** With no right but that of the last layer, for comparison with a closed form; its error may have the other sign. */
   readonly european: number;
   /** Of all points, layer by layer, discounted to time 0: [rows]. */
   readonly values: Float64Array;
@@ -60,9 +60,9 @@ export interface StoppingResult {
  *
  *   V_K(i) = h_K(xᵢ),   Vₖ(i) = max(hₖ(xᵢ), Σⱼ p[k][i, j]·Vₖ₊₁(j))
  *
- * Accuracy: with exact transitions of first order in the spacing per step, of second order where V is smooth; paths add
- * the noise of frequencies, which biases the value upwards. `european` costs nothing more and is a control variate:
- * value + (closed form − european) has a much smaller error. An American option is the limit of many times.
+ * Accuracy: with exact transitions, in one dimension, of second order in 1/N, so that two sizes extrapolate; in the
+ * plane of first order. Paths add the noise of frequencies, which biases the value upwards. An American option is the
+ * limit of many times.
  * Cost: two passes over the tree's transitions on its device.
  * Source: V. Bally, G. Pagès, J. Printems, Mathematical Finance 15 (2005) 119–168. Verified:
  * test/quantization/stopping.test.ts, against reference values and binomial trees.
