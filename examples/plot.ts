@@ -36,6 +36,12 @@ export interface Panel {
   readonly legend?: string;
 }
 
+/** A panel that draws itself: see surface.ts. */
+export interface Drawing {
+  /** With its top left corner at (0, 0), `index` in the names of its classes, and so large without ticks and titles. */
+  readonly draw: (index: number, width: number, height: number) => Drawn;
+}
+
 export interface FigureSize {
   /** Pixels of one panel's axes, without ticks, titles and legend. */
   readonly width?: number;
@@ -50,12 +56,16 @@ const DARK = ["#5cb3ec", "#f28e4c", "#3fc79d", "#e39bcb", "#e6b84a", "#a3a3f0", 
 
 /** Width of a letter of the 11 px text, about: enough to leave room for it. */
 const LETTER = 6.2;
-const [ABOVE, BELOW, LINE] = [50, 48, 20];
+/** Pixels above the axes of a panel, below them, and from line to line of its legend. */
+export const ABOVE = 50;
+const [BELOW, LINE] = [48, 20];
 
 /** One SVG document. `label` is what a screen reader says. @throws RangeError a panel without a finite point, or more than eight distinct curves */
-export function figure(label: string, panels: readonly Panel[], size: FigureSize = {}): string {
+export function figure(label: string, panels: readonly (Panel | Drawing)[], size: FigureSize = {}): string {
   const { width = 330, height = 230, columns = panels.length } = size;
-  const drawn = panels.map((panel, index) => draw(panel, index, width, height));
+  const drawn = panels.map((panel, index) =>
+    "draw" in panel ? panel.draw(index, width, height) : draw(panel, index, width, height),
+  );
   const rows = Array.from({ length: Math.ceil(panels.length / columns) }, (_, row) =>
     drawn.slice(row * columns, (row + 1) * columns),
   );
@@ -90,7 +100,7 @@ const BASE = `text { font: 11px system-ui, sans-serif; fill: #333 } .title { fon
 .dots { stroke: none }`;
 const BASE_DARK = `text { fill: #ddd } .muted { fill: #aaa } .page { fill: #14171a } .grid { stroke: #2c3136 } .axis, .mark { stroke: #7d858c }`;
 
-interface Drawn {
+export interface Drawn {
   readonly text: string;
   readonly width: number;
   readonly style: { readonly light: string; readonly dark: string };
@@ -130,7 +140,7 @@ function draw(panel: Panel, index: number, width: number, height: number): Drawn
   return { text: text.join("\n"), width: right + 30 + legendWidth(panel), style: styleOf(panel, index) };
 }
 
-interface Scale {
+export interface Scale {
   readonly ticks: readonly number[];
   readonly texts: readonly string[];
   /** 0 at the axis's beginning, 1 at its end. */
@@ -138,7 +148,7 @@ interface Scale {
 }
 
 /** Where an axis ends is the data's end if `tight`, else the tick beyond. */
-function scaleOf({ range, ticks, format }: Axis, values: readonly number[], tight: boolean): Scale {
+export function scaleOf({ range, ticks, format }: Axis, values: readonly number[], tight: boolean): Scale {
   const [low, high] = range ?? spread(Math.min(...values), Math.max(...values));
   const step = roundStep((high - low) / 6);
   const all = ticks ?? multiples(step, range !== undefined || tight ? Math.ceil : Math.floor, low, high);
@@ -254,10 +264,10 @@ function sum(values: readonly number[]): number {
 }
 
 /** Tenths of a pixel: the same file wherever the last digits of a price differ. */
-function px(value: number): string {
+export function px(value: number): string {
   return String(Math.round(10 * value) / 10 + 0);
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }

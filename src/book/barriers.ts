@@ -1,4 +1,5 @@
 import { BookError } from "../errors.ts";
+import { quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { BarrierSpec } from "./schema/index.ts";
 import { type AsOf, yearsFrom } from "./time.ts";
@@ -8,8 +9,25 @@ import type { Barrier } from "./types.ts";
  * Fills in what a barrier leaves out.
  * @throws BookError a window or a monitoring date outside the trade's life; a rebate date that cannot be
  */
-export function resolveBarriers(specs: readonly BarrierSpec[], expiry: number, asOf: AsOf, place: Place): Barrier[] {
-  return specs.map((spec, i) => resolveBarrier(spec, expiry, asOf, inside(place, i)));
+export function resolveBarriers(
+  specs: readonly BarrierSpec[],
+  underlyings: readonly string[],
+  expiry: number,
+  asOf: AsOf,
+  place: Place,
+): Barrier[] {
+  return specs.flatMap((spec, i) => {
+    const barrier = resolveBarrier(spec, expiry, asOf, inside(place, i));
+    if (underlyings.length === 1 && spec.underlying === undefined) return [barrier];
+    // One that names no underlying stands for each of them.
+    const assets = spec.underlying === undefined ? [...underlyings.keys()] : [underlyings.indexOf(spec.underlying)];
+    if (assets[0] < 0)
+      throw new BookError(
+        place(i, "underlying"),
+        `expected one of the trade's own, ${underlyings.map(quote).join(" or ")}, got ${quote(spec.underlying ?? "")}`,
+      );
+    return assets.map((asset) => ({ ...barrier, asset }));
+  });
 }
 
 function resolveBarrier(spec: BarrierSpec, expiry: number, asOf: AsOf, place: Place): Barrier {

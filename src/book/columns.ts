@@ -16,6 +16,7 @@ type CellKind = "text" | "number" | "json";
 const KINDS = new Map<string, CellKind>([
   ["id", "text"],
   ["underlying", "text"],
+  ["underlyings", "json"],
   ["payoff", "json"],
   ["payoff.digital", "text"],
   ["payoff.cash", "number"],
@@ -32,6 +33,8 @@ const KINDS = new Map<string, CellKind>([
   ["volatility.displaced.sigma", "number"],
   ["volatility.displaced.shift", "number"],
   ["volatility.surface", "json"],
+  ["volatility.heston", "json"],
+  ["volatility.sabr", "json"],
   ["volatility.local", "text"],
 ]);
 

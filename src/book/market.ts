@@ -6,10 +6,12 @@ import {
   dividendSchedule,
   flatCurve,
   type ForwardCurve,
+  type HullWhite,
   noDividends,
   type Underlying,
   zeroCurve,
 } from "../market/index.ts";
+import { CorrelationTable } from "./correlations.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { MarketSpec, RateSpec, UnderlyingSpec } from "./schema/index.ts";
@@ -26,6 +28,7 @@ export interface UnderlyingEntry {
 
 export interface ResolvedMarket extends Market {
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
+  readonly between: CorrelationTable;
 }
 
 /** @throws BookError where numbers contradict each other: dates out of order, total variance that falls */
@@ -40,23 +43,41 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
     entries.set(name, entry);
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
-  return { entries, underlyings, correlations: resolveCorrelations(spec, place) };
+  const correlations = resolveCorrelations(spec, place);
+  return {
+    entries,
+    underlyings,
+    correlations,
+    between: new CorrelationTable(correlations, (i) => place("correlations", i)),
+  };
 }
 
-function resolveRate(spec: RateSpec, asOf: AsOf, place: Place): ForwardCurve {
-  if (spec.kind === "flat") return flatCurve(spec.rate);
+/** A currency's forward curve, and how it moves if it does. */
+interface ResolvedRate {
+  readonly curve: ForwardCurve;
+  readonly shortRate?: HullWhite;
+}
+
+function resolveRate(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRate {
+  if (spec.kind === "flat") return { curve: flatCurve(spec.rate) };
+  if (spec.kind === "hullWhite") {
+    const { curve } = resolveRate(spec.curve, asOf, inside(place, "hullWhite", "curve"));
+    const { meanReversion, volatility } = spec;
+    // A rate that does not move at random is its curve.
+    return volatility === 0 ? { curve } : { curve, shortRate: { meanReversion, volatility } };
+  }
   const times = increasingYears(
     spec.nodes.map(({ date }) => date),
     asOf,
     (i) => place(i, "date"),
   );
-  return zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero })));
+  return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))) };
 }
 
 function resolveUnderlying(
   name: string,
   spec: UnderlyingSpec,
-  rates: ReadonlyMap<string, ForwardCurve>,
+  rates: ReadonlyMap<string, ResolvedRate>,
   asOf: AsOf,
   place: Place,
 ): UnderlyingEntry {
@@ -68,8 +89,8 @@ function resolveUnderlying(
       : volatility === "quotes"
         ? `${quote(name)} has its volatility as quotes: ${NOT_YET}`
         : undefined;
-  const curve = rates.get(spec.currency);
-  if (curve === undefined) {
+  const rate = rates.get(spec.currency);
+  if (rate === undefined) {
     const known = didYouMean(spec.currency, rates.keys());
     return {
       underlying: undefined,
@@ -82,7 +103,8 @@ function resolveUnderlying(
     name,
     spot: spec.spot,
     currency: spec.currency,
-    rates: curve,
+    rates: rate.curve,
+    ...(rate.shortRate === undefined ? {} : { shortRate: rate.shortRate }),
     dividends,
     volatility: own,
   };
@@ -102,10 +124,10 @@ function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Divide
 function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
   return (spec.correlations ?? []).map(([first, second, value], i) => {
     for (const [position, name] of [first, second].entries()) {
-      if (spec.underlyings.has(name)) continue;
+      if (spec.underlyings.has(name) || spec.rates.has(name)) continue;
       throw new BookError(
         place("correlations", i, position),
-        `unknown underlying ${quote(name)}${didYouMean(name, spec.underlyings.keys())}`,
+        `unknown underlying ${quote(name)}${didYouMean(name, [...spec.underlyings.keys(), ...spec.rates.keys()])}`,
       );
     }
     return { first, second, value };

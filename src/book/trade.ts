@@ -6,7 +6,7 @@ import { resolveBarriers } from "./barriers.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
-import { isPlainObject, type TradeSpec, tradeSchema } from "./schema/index.ts";
+import { isPlainObject, type PayoffSpec, type TradeSpec, tradeSchema, basketTradeSchema } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 import type { Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_YET, resolveVolatility } from "./volatility.ts";
@@ -19,15 +19,12 @@ export interface TradeReader {
   readonly seenBefore: (id: string) => boolean;
 }
 
-const SEVERAL_UNDERLYINGS =
-  'no method prices a trade on several underlyings yet; expected one, by its name: "underlying": "ACME"';
-
 /** Reads one trade from plain JSON data. Never throws: whatever is wrong with the trade is in the result. */
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
-    if (value.underlyings !== undefined) throw new BookError(place("underlyings"), SEVERAL_UNDERLYINGS);
-    const spec = accept(tradeSchema, value, place);
+    const spec: TradeSpec =
+      value.underlyings === undefined ? accept(tradeSchema, value, place) : accept(basketTradeSchema, value, place);
     const trade = resolveTrade(spec, place, reader);
     if (reader.seenBefore(spec.id))
       throw new BookError(place("id"), `expected an id of its own, got ${quote(spec.id)} again`);
@@ -44,36 +41,74 @@ export function failedTrade(value: unknown, index: number, error: BookError): Pa
 }
 
 function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeReader): Trade {
-  const entry = findUnderlying(spec.underlying, market, place);
+  const { underlying: name, underlyings } = spec;
+  const names = underlyings ?? [name as string];
   const expiry = resolveExpiry(spec.expiry, asOf, place);
-  const payoff = resolvePayoff(spec, place);
+  const payoff = resolvePayoff(spec, names.length, place);
   const exercise = resolveExercise(spec, expiry, asOf, place);
-  const barriers = resolveBarriers(spec.barriers ?? [], expiry, asOf, inside(place, "barriers"));
-  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
-  const volatility = chooseVolatility(own, entry, place);
+  const barriers = resolveBarriers(spec.barriers ?? [], names, expiry, asOf, inside(place, "barriers"));
   const quantity = spec.quantity ?? 1;
-  return { id: spec.id, underlying: entry.underlying, volatility, payoff, expiry, exercise, barriers, quantity };
+  if (underlyings !== undefined)
+    return { id: spec.id, ...resolveBasket(underlyings, market, place), payoff, expiry, exercise, barriers, quantity };
+  const entry = findUnderlying(names[0], market, place("underlying"));
+  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
+  const volatility = chooseVolatility(own, entry, place("underlying"), place);
+  const { underlying } = entry;
+  const trade = { id: spec.id, underlying, volatility, payoff, expiry, exercise, barriers, quantity };
+  return underlying.shortRate === undefined
+    ? trade
+    : { ...trade, correlations: market.between.of([names[0], underlying.currency]) };
+}
+
+/** @throws BookError a name that is there twice or unknown, or underlyings of several currencies */
+function resolveBasket(
+  names: readonly string[],
+  market: ResolvedMarket,
+  place: Place,
+): Pick<Trade, "underlying" | "volatility" | "assets" | "correlations"> {
+  const twice = names.findIndex((name, i) => names.indexOf(name) < i);
+  if (twice > 0) throw new BookError(place("underlyings", twice), `${quote(names[twice])} is there twice`);
+  const assets = names.map((name, i) => {
+    const at = place("underlyings", i);
+    const entry = findUnderlying(name, market, at);
+    return { underlying: entry.underlying, volatility: chooseVolatility(undefined, entry, at, place) };
+  });
+  const [{ underlying, volatility }] = assets;
+  const { currency, shortRate } = underlying;
+  const other = assets.findIndex((asset) => asset.underlying.currency !== currency);
+  if (other > 0)
+    throw new BookError(
+      place("underlyings", other),
+      `${quote(names[other])} is in ${quote(assets[other].underlying.currency)}, and ${quote(names[0])} in ` +
+        `${quote(currency)}; expected underlyings of one currency`,
+    );
+  const correlations = market.between.of(shortRate === undefined ? names : [...names, currency]);
+  return { underlying, volatility, assets, correlations };
 }
 
 type UsableEntry = UnderlyingEntry & { readonly underlying: NonNullable<UnderlyingEntry["underlying"]> };
 
-function findUnderlying(name: string, { entries }: ResolvedMarket, place: Place): UsableEntry {
+function findUnderlying(name: string, { entries }: ResolvedMarket, at: string): UsableEntry {
   const entry = entries.get(name);
   if (entry === undefined)
-    throw new BookError(place("underlying"), `unknown underlying ${quote(name)}${didYouMean(name, entries.keys())}`);
+    throw new BookError(at, `unknown underlying ${quote(name)}${didYouMean(name, entries.keys())}`);
   const { underlying } = entry;
-  if (underlying === undefined)
-    throw new BookError(place("underlying"), entry.problem ?? `${quote(name)} cannot be used`);
+  if (underlying === undefined) throw new BookError(at, entry.problem ?? `${quote(name)} cannot be used`);
   return { ...entry, underlying };
 }
 
 /**
  * The trade's own volatility goes before the underlying's, so one without a usable volatility can still have trades.
  */
-function chooseVolatility(own: Volatility | "quotes" | undefined, entry: UsableEntry, place: Place): Volatility {
+function chooseVolatility(
+  own: Volatility | "quotes" | undefined,
+  entry: UsableEntry,
+  at: string,
+  place: Place,
+): Volatility {
   if (own === "quotes") throw new BookError(place("volatility", "quotes"), NOT_YET);
   const volatility = own ?? entry.underlying.volatility;
-  if (volatility === undefined) throw new BookError(place("underlying"), entry.volatilityProblem ?? "no volatility");
+  if (volatility === undefined) throw new BookError(at, entry.volatilityProblem ?? "no volatility");
   return volatility;
 }
 
@@ -85,15 +120,46 @@ function resolveExpiry(spec: TimeSpec, asOf: AsOf, place: Place): number {
   return expiry;
 }
 
-function resolvePayoff({ payoff, strike }: TradeSpec, place: Place): Payoff {
+function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place: Place): Payoff {
   if (payoff.kind === "expression") {
     const at = place("payoff", "expression");
-    checkFormula(payoff.expression, ["S"], at);
+    const names = underlyings === 1 ? ["S"] : Array.from({ length: underlyings }, (_, i) => `S${i + 1}`);
+    checkFormula(payoff.expression, names, at);
     const kinks = strike === undefined ? payoff.kinks : [...payoff.kinks, strike];
     return { kind: "expression", expression: payoff.expression, kinks: sortedUnique(kinks), place: at };
   }
-  if (strike === undefined) throw new BookError(place("strike"), "expected a positive number, got nothing");
-  return { ...payoff, strike };
+  const several = payoff.kind === "basket";
+  // Weights of both signs make an index that may be negative, and so may be its strike.
+  const isSum = several && payoff.of === "sum";
+  if (strike === undefined || (!isSum && strike <= 0))
+    throw new BookError(
+      place("strike"),
+      `expected a ${isSum ? "" : "positive "}number, got ${strike === undefined ? "nothing" : show(strike)}`,
+    );
+  if (!several) return { ...payoff, strike };
+  return { ...payoff, strike, weights: weightsOf(payoff, underlyings, place) };
+}
+
+/** Those that are written; 1 and −1 of a spread, else 1 each. */
+function weightsOf(
+  { of, weights }: Extract<PayoffSpec, { kind: "basket" }>,
+  underlyings: number,
+  place: Place,
+): readonly number[] {
+  if (weights !== undefined) {
+    if (weights.length === underlyings) return weights;
+    throw new BookError(
+      place("payoff", "weights"),
+      `expected ${underlyings} weights, one an underlying, got ${weights.length}`,
+    );
+  }
+  if (of !== "sum") return Array<number>(underlyings).fill(1);
+  if (underlyings !== 2)
+    throw new BookError(
+      place("payoff"),
+      `a spread is of two underlyings, got ${underlyings}; expected { "basket", "weights" }`,
+    );
+  return [1, -1];
 }
 
 function resolveExercise({ exercise }: TradeSpec, expiry: number, asOf: AsOf, place: Place): Exercise {

@@ -15,7 +15,7 @@ export type Payoff =
   /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
   /**
-   * A formula string in `S`; `kinks` (increasing, > 0) names where it bends or jumps; `place` is where the book has
+   * A formula string in `S`, of several underlyings in `S1`, `S2`, …; `kinks` (increasing, > 0) names where it bends or jumps; `place` is where the book has
    * it, for messages.
    */
   | {
@@ -23,7 +23,21 @@ export type Payoff =
       readonly expression: string;
       readonly kinks: readonly number[];
       readonly place?: string;
+    }
+  /** max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
+  | {
+      readonly kind: "basket";
+      readonly right: "call" | "put";
+      readonly strike: number;
+      readonly of: BasketIndex;
+      readonly weights: readonly number[];
     };
+
+/**
+ * What a payoff on several underlyings is written on: B = Σ wᵢ·Sᵢ, Π Sᵢ^wᵢ, the largest or the smallest of wᵢ·Sᵢ. A
+ * spread is the sum with weights 1 and −1.
+ */
+export type BasketIndex = "sum" | "product" | "max" | "min";
 
 /** When the holder may exercise. */
 export type Exercise =
@@ -36,6 +50,8 @@ export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-an
 
 /** A barrier of a trade. A spot equal to the level has hit it. */
 export interface Barrier {
+  /** Of a trade on several underlyings: which of them, from 0. */
+  readonly asset?: number;
   readonly type: BarrierType;
   /** > 0. */
   readonly level: number;
@@ -51,6 +67,22 @@ export interface Barrier {
   readonly to: number;
 }
 
+/** One of several underlyings of a trade. */
+export interface TradeAsset {
+  readonly underlying: Underlying;
+  readonly volatility: Volatility;
+}
+
+/** Correlations of the underlyings of a trade, in its order, and behind them of the short rate if there is one. */
+export interface DriverCorrelations {
+  /** Of underlyings, and the currency of the short rate. */
+  readonly names: readonly string[];
+  /** Symmetric, with ones on its diagonal; whether it is positive semi-definite is for methods to look at. */
+  readonly matrix: readonly (readonly number[])[];
+  /** Pairs that the book does not name, which are taken to be independent. */
+  readonly assumed: readonly (readonly [string, string])[];
+}
+
 /** One trade, complete and valid: everything that its price depends on can be reached from here. */
 export interface Trade {
   readonly id: string;
@@ -58,6 +90,10 @@ export interface Trade {
   readonly underlying: Underlying;
   /** The trade's own volatility where it gave one, else the underlying's. */
   readonly volatility: Volatility;
+  /** Of a trade on several underlyings: all of them in its order; `underlying` and `volatility` are the first. */
+  readonly assets?: readonly TradeAsset[];
+  /** Of a trade on several underlyings or under a stochastic short rate. */
+  readonly correlations?: DriverCorrelations;
   readonly payoff: Payoff;
   /** Years, ≥ 0; at 0 the trade is worth its payoff. */
   readonly expiry: number;
@@ -144,14 +180,30 @@ export interface PricedTrade {
   readonly rho: number | null;
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
-  /** How it was priced: "fdm", "black-scholes", "deterministic", "payoff" (at expiry) or "knocked-out". */
+  /** How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "deterministic", "payoff" (at expiry) or "knocked-out". */
   readonly method: string;
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
+  /** Of a trade on several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of them. */
+  readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
+  /** ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
+  readonly crossGamma?: readonly PairSensitivity[];
+  /** ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate, per 1.00. */
+  readonly correlation?: readonly PairSensitivity[];
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
+
+/** Sensitivities to one of several underlyings; null where they were not asked for. */
+export interface AssetSensitivities {
+  readonly delta: number | null;
+  readonly gamma: number | null;
+  readonly vega: number | null;
+}
+
+/** Two names and what belongs to the pair. */
+export type PairSensitivity = readonly [first: string, second: string, value: number];
 
 /** The result of a trade that could not be read or priced: no numbers, and the reason. */
 export interface FailedTrade {

@@ -23,6 +23,9 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place
       return { kind: "cev", sigma: spec.sigma, beta: spec.beta };
     case "displaced":
       return { kind: "displaced", sigma: spec.sigma, shift: spec.shift };
+    case "heston":
+    case "sabr":
+      return spec;
     case "surface":
       return resolveSurface(spec.surface, asOf, inside(place, "surface"));
     case "local":

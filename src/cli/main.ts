@@ -95,23 +95,24 @@ function describe(context: Context): Command {
     .description("print the book's format as JSON Schema, for editors and for other programs")
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
   describeBench(program, context);
+  describeReproduce(program, context);
   return program;
 }
 
-const withDevice = (command: Command): Command =>
+const withDevice = (
+  command: Command,
+  precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
+): Command =>
   command
     .addOption(
       new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
     )
     .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
-    .addOption(
-      new Option(
-        "--precision <name>",
-        "of the arithmetic: f32 by default on webgpu, which emulates f64 by f32x2, else f64",
-      ).choices(["f64", "f32", "f32x2"]),
-    )
-    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
-    .option("--accuracy <part>", "error aimed at, relative to spot: 1e-8 to 1e-3", accuracyGoal, 1e-5);
+    .addOption(new Option("--precision <name>", `of the arithmetic: ${precision}`).choices(["f64", "f32", "f32x2"]))
+    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
+
+const withAccuracy = (command: Command): Command =>
+  withDevice(command).option("--accuracy <part>", "error aimed at, relative to spot: 1e-8 to 1e-3", accuracyGoal, 1e-5);
 
 const withGreeks = (command: Command): Command =>
   command.addOption(
@@ -137,7 +138,13 @@ const withFormats = (command: Command): Command =>
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
 /** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
-const METHODS: Readonly<Record<MethodName, true>> = { auto: true, "closed-form": true, deterministic: true, fdm: true };
+const METHODS: Readonly<Record<MethodName, true>> = {
+  auto: true,
+  "closed-form": true,
+  deterministic: true,
+  fdm: true,
+  adi: true,
+};
 
 const withMethod = (command: Command): Command =>
   command.addOption(
@@ -172,7 +179,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  const all = withDevice(withGreeks(withMethod(withFormats(command))));
+  const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
   all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
     const { price } = await import("./commands/price.ts");
     done(await price(path, { ...priceOptions(flags), method: flags.method }, terminal, signal, engine));
@@ -199,7 +206,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
       "after",
       `\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; ${OTHER_STATUS}`,
     );
-  withDevice(withFormats(command)).action(
+  withAccuracy(withFormats(command)).action(
     async (before: string, after: string | undefined, flags: Flags & Pick<ExplainCommandOptions, "method">) => {
       const { explain } = await import("./commands/explain.ts");
       const options = { ...priceOptions(flags), method: flags.method, marketAfter: flags.marketAfter };
@@ -213,9 +220,30 @@ function describeBench(program: Command, { terminal, signal, engine, done }: Con
     .command("bench")
     .description("measure how fast this machine prices American puts")
     .option("--trades <n>", "how many", wholeNumber, 2000);
-  withDevice(withGreeks(command)).action(async (flags: Flags & { trades: number }) => {
+  withAccuracy(withGreeks(command)).action(async (flags: Flags & { trades: number }) => {
     const { bench } = await import("./commands/bench.ts");
     done(await bench({ ...priceOptions(flags), trades: flags.trades }, terminal, signal, engine));
+  });
+}
+
+function describeReproduce(program: Command, { terminal, signal, done }: Context): void {
+  const command = program
+    .command("reproduce")
+    .description("compute a published result on what there is, and say how fast")
+    .argument("[name]", "which one")
+    .option("--list", "say which there are")
+    .option("--nodes <n>", "nodes of each axis", wholeNumber, 256)
+    .option("--steps <n>", "time steps; more are taken where they are too short to measure", wholeNumber, 20);
+  type Given = Pick<Flags, "backend" | "device" | "precision" | "threads"> & {
+    readonly list?: true;
+    readonly nodes: number;
+    readonly steps: number;
+  };
+  withDevice(command, "f32 by default").action(async (name: string | undefined, flags: Given) => {
+    const { listReproductions, reproduce } = await import("./commands/reproduce.ts");
+    const { list, device, threads, precision = "f32", ...rest } = flags;
+    const options = { ...rest, device, threads, precision };
+    done(list ? listReproductions(terminal) : await reproduce(name, options, terminal, signal));
   });
 }
 

@@ -5,6 +5,17 @@ import { constant, fromIntegral, integrate, type PiecewiseConstant, valueAt } fr
  */
 export type ForwardCurve = PiecewiseConstant;
 
+/**
+ * Hull and White's short rate around a forward curve f (1990): dr = (θ(t) − a·r) dt + σ dW, with the θ that gives the
+ * curve's discount factors. With dx = −a·x dt + σ dW from x = 0, r = x + f(t) + ½σ²·((1 − e^{−at})/a)².
+ */
+export interface HullWhite {
+  /** a ≥ 0, per year. */
+  readonly meanReversion: number;
+  /** σ ≥ 0, per year and √year. */
+  readonly volatility: number;
+}
+
 /** A zero-coupon rate z for time t (years): the discount factor is exp(−z·t). */
 export interface ZeroRate {
   readonly time: number;

@@ -1,5 +1,5 @@
 import type { Dividends } from "./dividends.ts";
-import type { ForwardCurve } from "./rates.ts";
+import type { ForwardCurve, HullWhite } from "./rates.ts";
 import type { Volatility } from "./volatility.ts";
 
 /**
@@ -12,12 +12,14 @@ export interface Underlying {
   readonly currency: string;
   /** The rates of `currency`; drift and discounting both use them. */
   readonly rates: ForwardCurve;
+  /** How these rates move; they are deterministic where there is none. */
+  readonly shortRate?: HullWhite | undefined;
   readonly dividends: Dividends;
   /** Its own volatility; absent where every trade has to bring one. */
   readonly volatility: Volatility | undefined;
 }
 
-/** The instantaneous correlation of two underlyings' drivers, −1 … 1. */
+/** The instantaneous correlation of two drivers, −1 … 1: underlyings by name, short rates by currency. */
 export interface Correlation {
   readonly first: string;
   readonly second: string;

@@ -11,15 +11,57 @@ import { laterSurface, type LocalSurface } from "./surface.ts";
  *   shift, ≥ 0, is constant in the spot: Rubinstein's (1983) displaced forward is the same where r = q.
  * * `surface`: σ(t, S) on a grid, see `LocalSurface`. Shared by reference: trades on one surface are priced together.
  * * `local`: σ(S, t) as a formula string in `S` and `t` (years from asOf), in the kernel language.
+ * * `heston`: dS = (r − q)·S dt + √v·S dW, dv = κ(θ − v) dt + σ√v dZ, dW dZ = ρ dt, v = v0 today (Heston 1993).
+ * * `sabr`: dS = (r − q)·S dt + α·S^β dW, dα = ν·α dZ, dW dZ = ρ dt, 0 ≤ β ≤ 1, absorbed at zero (Hagan et al. 2002,
+ *   written for the spot).
  *
- * `added` is added to σ, which is nowhere below 0; `start` to the formula's `t`.
+ * `added` is added to σ, which is nowhere below 0; of Heston's model to √v0, of SABR to α·S₀^(β−1), today's volatility
+ * at today's spot S₀. `start` is added to the formula's `t`.
  */
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
   | { readonly kind: "cev"; readonly sigma: number; readonly beta: number; readonly added?: number }
   | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number; readonly added?: number }
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly added?: number }
-  | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number };
+  | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number }
+  | Heston
+  | Sabr;
+
+/** Heston's model: variance v0 today and θ in the long run, mean reversion κ, volatility of variance σ, correlation ρ. */
+export interface Heston {
+  readonly kind: "heston";
+  /** ≥ 0, variance per year. */
+  readonly v0: number;
+  /** ≥ 0, per year. */
+  readonly kappa: number;
+  /** ≥ 0, variance per year. */
+  readonly theta: number;
+  /** ≥ 0, per √year. */
+  readonly sigma: number;
+  /** −1 … 1. */
+  readonly rho: number;
+  readonly added?: number;
+}
+
+/** The SABR model of a spot. */
+export interface Sabr {
+  readonly kind: "sabr";
+  /** > 0, in units of S^(1−β) per √year. */
+  readonly alpha: number;
+  /** 0 … 1. */
+  readonly beta: number;
+  /** ≥ 0, per √year. */
+  readonly nu: number;
+  /** −1 … 1. */
+  readonly rho: number;
+  readonly added?: number;
+}
+
+/** A volatility with a factor of its own. */
+export type StochasticVolatility = Heston | Sabr;
+
+export const isStochastic = (volatility: Volatility): volatility is StochasticVolatility =>
+  volatility.kind === "heston" || volatility.kind === "sabr";
 
 /** An implied volatility for time t (years): the total variance is σ²·t. */
 export interface VolatilityNode {
@@ -81,6 +123,8 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
       return { kind: "deterministic", sigma: later(volatility.sigma, t) };
     case "cev":
     case "displaced":
+    case "heston":
+    case "sabr":
       return volatility;
     case "surface":
       return { ...volatility, surface: laterSurface(volatility.surface, t) };
@@ -106,6 +150,8 @@ export function shiftedVolatility(volatility: Volatility, shift: number): Volati
     case "displaced":
     case "surface":
     case "local":
+    case "heston":
+    case "sabr":
       return { ...volatility, added: (volatility.added ?? 0) + shift };
     default:
       return volatility satisfies never;

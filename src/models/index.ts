@@ -1,2 +1,3 @@
 /** Models: coefficients and closed forms. */
 export { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from "./black-scholes.ts";
+export { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "./heston.ts";

@@ -1,5 +1,5 @@
 import type { Barrier, Exercise, Trade } from "../book/index.ts";
-import { INSTANT, later, laterDividends, laterVolatility } from "../market/index.ts";
+import { INSTANT, later, laterDividends, laterVolatility, type Underlying } from "../market/index.ts";
 
 /**
  * The trade as it stands `years` later, if the market does what it said: forward rates, dividends and volatilities keep
@@ -9,7 +9,7 @@ import { INSTANT, later, laterDividends, laterVolatility } from "../market/index
  */
 export function laterTrade(trade: Trade, years: number): Trade | undefined {
   if (years === 0) return trade;
-  const { underlying, volatility, exercise, barriers } = trade;
+  const { underlying, volatility, exercise, barriers, assets } = trade;
   const expiry = laterExpiry(trade.expiry, years);
   if (expiry === undefined) return undefined;
   return {
@@ -18,12 +18,24 @@ export function laterTrade(trade: Trade, years: number): Trade | undefined {
     exercise: laterExercise(exercise, years),
     barriers: laterBarriers(barriers, years),
     volatility: laterVolatility(volatility, years),
-    underlying: {
-      ...underlying,
-      rates: later(underlying.rates, years),
-      dividends: laterDividends(underlying.dividends, years),
-      volatility: underlying.volatility && laterVolatility(underlying.volatility, years),
-    },
+    underlying: laterUnderlying(underlying, years),
+    ...(assets === undefined
+      ? {}
+      : {
+          assets: assets.map((asset) => ({
+            underlying: laterUnderlying(asset.underlying, years),
+            volatility: laterVolatility(asset.volatility, years),
+          })),
+        }),
+  };
+}
+
+function laterUnderlying(underlying: Underlying, years: number): Underlying {
+  return {
+    ...underlying,
+    rates: later(underlying.rates, years),
+    dividends: laterDividends(underlying.dividends, years),
+    volatility: underlying.volatility && laterVolatility(underlying.volatility, years),
   };
 }
 

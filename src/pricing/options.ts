@@ -11,7 +11,8 @@ export type Greeks = "all" | "grid" | "none";
 
 /**
  * How to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades, and
- * those that it cannot price are errors. `fdm` prices every trade, `closed-form` and `deterministic` some.
+ * those that it cannot price are errors. `fdm` prices every trade, by `adi` those of several factors; `closed-form` and
+ * `deterministic` price some.
  */
 export type Method = MethodName;
 
@@ -34,7 +35,8 @@ export interface PricingOptions {
   /** The book's, if it names one, else "auto". */
   readonly method?: Method;
   /**
-   * The error of the value to aim at, relative to spot: 1e-5 by default, from 1e-8 to 1e-3. Meshes and time steps are
+   * The error of the value to aim at, relative to spot (of several, the largest): from 1e-8 to 1e-3, by default 1e-5,
+   * and 1e-4 of trades in several factors. Meshes and time steps are
    * chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
    */
   readonly accuracy?: number;
@@ -62,7 +64,8 @@ export interface PricingOptions {
 export interface Settings {
   readonly greeks: Greeks;
   readonly method: Method;
-  readonly accuracy: number;
+  /** Undefined where nothing was asked for: each method then has a default of its own. */
+  readonly accuracy: number | undefined;
 }
 
 const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {

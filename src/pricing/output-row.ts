@@ -1,5 +1,6 @@
 import {
   failedResult,
+  type PairSensitivity,
   type ParsedTrade,
   type PricedTrade,
   type ScenarioErrorEstimates,
@@ -10,7 +11,7 @@ import {
 import { BookError, SpecError } from "../errors.ts";
 import { VolatilityError } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
-import { type ResultColumns, STATUS, WARNING } from "./columns/result-columns.ts";
+import { type ResultColumns, type Several, STATUS, WARNING } from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
 import type { Settings } from "./options.ts";
 
@@ -55,6 +56,7 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
       `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${precision}` +
         asWritten(trade),
     );
+  const several = results.severalOf(i);
   const grid = greeks !== "none";
   const all = greeks === "all";
   return {
@@ -70,8 +72,38 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
     method,
     precision: results.isOnHost(i) ? "f64" : precision,
     backend: device.backend,
-    warnings: [...warningsOf(results.warnings[i], accuracy), ...engine.warnings],
+    warnings: [...warningsOf(results.warnings[i], accuracy), ...assumptions(several), ...engine.warnings],
+    ...severalOf(several, trade, greeks),
     ...laddersOf(results, cases, i),
+  };
+}
+
+/** Correlations that the book does not say. */
+function assumptions(several: Several | undefined): string[] {
+  return (several?.assumed ?? []).map(
+    ([a, b]) => `market.correlations does not have ${JSON.stringify([a, b])}: they are taken to be independent`,
+  );
+}
+
+/** Sensitivities to each of several underlyings, and to pairs of them. */
+function severalOf(
+  several: Several | undefined,
+  { assets }: Trade,
+  greeks: Settings["greeks"],
+): Pick<PricedTrade, "sensitivities" | "crossGamma" | "correlation"> {
+  if (several === undefined || greeks === "none") return {};
+  const all = greeks === "all";
+  const finite = (pairs: readonly PairSensitivity[]): readonly PairSensitivity[] =>
+    pairs.filter(([, , value]) => Number.isFinite(value));
+  const sensitivities = (assets ?? []).map(({ underlying: { name } }, i) => {
+    const { delta, gamma, vega } = several.assets[i];
+    return [name, { delta, gamma, vega: all ? vega : null }] as const;
+  });
+  return {
+    ...(assets === undefined
+      ? {}
+      : { sensitivities: Object.fromEntries(sensitivities), crossGamma: finite(several.crossGamma) }),
+    ...(all && several.correlation.length > 0 ? { correlation: finite(several.correlation) } : {}),
   };
 }
 
@@ -89,7 +121,7 @@ function asWritten({ payoff, volatility }: Trade): string {
   return formulas.length === 0 ? "" : `; look where ${formulas.join(" and ")} may not be finite`;
 }
 
-function warningsOf(bits: number, accuracy: number): string[] {
+function warningsOf(bits: number, accuracy: number | undefined): string[] {
   if (bits === 0) return [];
   const messages: readonly (readonly [number, string])[] = [
     [
@@ -97,7 +129,7 @@ function warningsOf(bits: number, accuracy: number): string[] {
       "volatility is 0, or jumps, where the spot may come: the scheme is of first order, see errorEstimate",
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
-    [WARNING.beyondF32, `accuracy ${accuracy} of the spot is beyond f32: see errorEstimate`],
+    [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];
   return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);
 }

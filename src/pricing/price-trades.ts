@@ -169,10 +169,10 @@ function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined
 }
 
 function settingsOf(
-  { greeks = "all", method, accuracy = 1e-5, batchSize = 1 }: PricingOptions,
+  { greeks = "all", method, accuracy, batchSize = 1 }: PricingOptions,
   context: BookContext,
 ): Settings {
-  if (!(accuracy >= 1e-8 && accuracy <= 1e-3))
+  if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
     throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to spot, got ${accuracy}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);

@@ -1,3 +1,4 @@
+import { SpecError } from "../errors.ts";
 import { LastUsed } from "../last-used.ts";
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
 import {
@@ -228,6 +229,9 @@ function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diff
       return { kind: "surface", surface: volatility.surface, shift: volatility.added ?? 0 };
     case "local":
       return localDiffusion(volatility, spot, expiry);
+    case "heston":
+    case "sabr":
+      throw new SpecError(`volatility.${volatility.kind}: a factor of its own, which no equation of one factor has`);
     default:
       return volatility satisfies never;
   }

@@ -139,8 +139,7 @@ describe("a trade that cannot be used says where and why", () => {
     [{ id: 7 }, "trades[0].id: expected a name (a string that is not empty), got 7"],
     [
       { underlying: undefined, underlyings: ["ACME", "BETA"] },
-      "trades[0].underlyings: no method prices a trade on several underlyings yet; " +
-        'expected one, by its name: "underlying": "ACME"',
+      'trades[0].payoff: expected { "basket" }, { "bestOf" }, { "worstOf" }, { "spread" } or { "expression" }, got "put"',
     ],
     [{ stirke: 3 }, 'trades[0].stirke: unknown field (did you mean "strike"?)'],
     [{ underlying: "ACNE" }, 'trades[0].underlying: unknown underlying "ACNE" (did you mean "ACME"?)'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Curve, figure, type Panel } from "../../examples/plot.ts";
+import { type Surface, surface } from "../../examples/surface.ts";
 
 const panel = (curves: readonly Curve[], rest: Partial<Panel> = {}): Panel => ({
   title: "A title",
@@ -79,5 +80,45 @@ describe("a figure", () => {
 
   test("of nothing is refused", () => {
     expect(() => figure("label", [panel([])])).toThrow("A title: expected a curve with a finite point, got none");
+  });
+});
+
+describe("a surface", () => {
+  const plane: Surface = {
+    title: "A plane",
+    x: { label: "x", at: [0, 1, 2] },
+    y: { label: "y", at: [0, 1] },
+    z: { label: "z" },
+    values: [
+      [0, 1, 2],
+      [0, 1, 2],
+    ],
+  };
+  const cells = (svg: string): (readonly [colour: number, corners: readonly number[]])[] =>
+    [...svg.matchAll(/<path d="M([^"]*)Z" class="cell s1c(\d+)"/g)].map(([, path, colour]) => [
+      Number(colour),
+      (path.match(/[\d.]+/g) ?? []).map(Number),
+    ]);
+
+  test("has a cell between four points, coloured by height, beside other panels", () => {
+    const svg = figure("label", [panel([line]), surface(plane)]);
+    // The middle of the first cell is at a quarter of the heights, that of the second at three quarters.
+    expect(cells(svg).map(([colour]) => colour)).toEqual([3, 9]);
+    expect(svg).toContain('class="curve');
+    expect(svg).not.toMatch(/NaN|Infinity/);
+  });
+
+  test("is a plane where the values are: its cells are parallelograms of one shape, side by side", () => {
+    const [first, second] = cells(figure("label", [panel([line]), surface(plane)])).map(([, corners]) => corners);
+    const [ax, ay, bx, by, cx, cy, dx, dy] = first;
+    expect([bx - ax, by - ay]).toEqual([expect.closeTo(cx - dx, 0), expect.closeTo(cy - dy, 0)]);
+    expect(second.slice(0, 2)).toEqual([bx, by]);
+    // Up is towards smaller y: 2 is higher than 0, beyond what the axis that comes nearer takes away.
+    const flat = cells(figure("label", [panel([line]), surface({ ...plane, z: { label: "z", range: [0, 1e9] } })]));
+    expect(second[3]).toBeLessThan(flat[1][1][3]);
+  });
+
+  test("of another shape than its axes is refused", () => {
+    expect(() => surface({ ...plane, values: [[0, 1, 2]] })).toThrow("A plane: expected 2 rows of 3 values");
   });
 });

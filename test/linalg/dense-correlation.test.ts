@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ShapeError, SpecError } from "../../src/errors.ts";
-import { nearestCorrelation, symmetricEigen } from "../../src/linalg/index.ts";
+import { isPositiveSemidefinite, nearestCorrelation, symmetricEigen } from "../../src/linalg/index.ts";
 import { randomMatrix } from "./dense-reference.ts";
 
 const at = (values: ArrayLike<number>, n: number) => (i: number, j: number) => values[i * n + j];
@@ -88,6 +88,42 @@ describe("the nearest correlation matrix", () => {
     expect(() => nearestCorrelation([1], { tolerance: 0 })).toThrow("tolerance 0, expected a number > 0");
     expect(() => nearestCorrelation([1], { maxIterations: 0.5 })).toThrow(SpecError);
     expect(() => nearestCorrelation([1], { minEigenvalue: 1 })).toThrow("minEigenvalue 1, expected 0 ≤ it < 1");
+  });
+});
+
+describe("whether a matrix is positive semi-definite", () => {
+  /** The eigenvalues of n equal correlations c are 1 − c, n − 1 times, and 1 + (n − 1)·c. */
+  const equal = (n: number, c: number) => Float64Array.from({ length: n * n }, (_, k) => (k % (n + 1) === 0 ? 1 : c));
+
+  test.each([2, 3, 7, 40])("equal correlations of order %i: from −1/(n − 1) to 1", (n) => {
+    const lowest = -1 / (n - 1);
+    for (const c of [lowest, 0, 0.5, 1]) expect(isPositiveSemidefinite(equal(n, c))).toBe(true);
+    for (const c of [lowest - 1e-8, 1 + 1e-8]) expect(isPositiveSemidefinite(equal(n, c))).toBe(false);
+  });
+
+  test("Higham's matrices are not, and the nearest ones are", () => {
+    const matrices = [
+      [1, 1, 0, 1, 1, 1, 0, 1, 1],
+      [1, -1, 0, 0, -1, 1, -1, 0, 0, -1, 1, -1, 0, 0, -1, 1],
+    ];
+    for (const matrix of matrices) {
+      expect(isPositiveSemidefinite(matrix)).toBe(false);
+      expect(isPositiveSemidefinite(nearestCorrelation(matrix).values)).toBe(true);
+    }
+  });
+
+  test("the tolerance is relative to the largest eigenvalue", () => {
+    expect(isPositiveSemidefinite([1e6, 0, 0, -1], 1e-5)).toBe(true);
+    expect(isPositiveSemidefinite([1e6, 0, 0, -1], 1e-7)).toBe(false);
+    expect(isPositiveSemidefinite([-1])).toBe(false);
+    expect(isPositiveSemidefinite([0])).toBe(true);
+    expect(isPositiveSemidefinite([])).toBe(true);
+  });
+
+  test("refuses what is no symmetric matrix, and a tolerance out of range", () => {
+    expect(() => isPositiveSemidefinite([1, 2])).toThrow("isPositiveSemidefinite: 2 values, expected n·n, row by row");
+    expect(() => isPositiveSemidefinite([1, 0.5, 0.4, 1])).toThrow(ShapeError);
+    expect(() => isPositiveSemidefinite([1], -1)).toThrow("tolerance -1, expected a number ≥ 0");
   });
 });
 

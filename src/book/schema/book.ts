@@ -3,7 +3,7 @@ import * as z from "zod";
 import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
 import { scenariosSchema } from "./scenarios.ts";
-import { tradeSchema } from "./trade.ts";
+import { anyTradeSchema } from "./trade.ts";
 import { asOf, formsOf, list, object, valuesOf, word } from "./values.ts";
 
 export const bookSchema = object({
@@ -11,7 +11,7 @@ export const bookSchema = object({
   $schema: z.string().optional(),
   asOf,
   market: marketSchema,
-  trades: list(tradeSchema, "a list of trades"),
+  trades: list(anyTradeSchema, "a list of trades"),
   scenarios: scenariosSchema.optional(),
   method: word(...METHOD_NAMES).optional(),
 });

@@ -1,5 +1,12 @@
 export { type BookInput, bookJsonSchema, bookSchema } from "./book.ts";
 export { type MarketSpec, marketSchema, type RateSpec, type UnderlyingSpec, type VolatilitySpec } from "./market.ts";
 export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
-export { type BarrierSpec, type ExerciseSpec, type PayoffSpec, tradeSchema, type TradeSpec } from "./trade.ts";
+export {
+  type BarrierSpec,
+  type ExerciseSpec,
+  type PayoffSpec,
+  basketTradeSchema,
+  tradeSchema,
+  type TradeSpec,
+} from "./trade.ts";
 export { isPlainObject, pathOf, type Schema } from "./values.ts";

@@ -1,5 +1,6 @@
 /** The market of a book, as written. */
 import * as z from "zod";
+import type { Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
 import {
   choose,
@@ -11,6 +12,7 @@ import {
   mapOf,
   name,
   notNegative,
+  numberWhere,
   object,
   positive,
   positiveVolatility,
@@ -27,14 +29,33 @@ export interface ZeroNodeSpec {
 /** One rate, or zero rates by date. */
 export type RateSpec =
   | { readonly kind: "flat"; readonly rate: number }
-  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] };
+  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
+  | {
+      readonly kind: "hullWhite";
+      readonly curve: RateSpec;
+      readonly meanReversion: number;
+      readonly volatility: number;
+    };
 
 const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", "zero" }, at least one', 1);
 
 const flatRate = rate.transform((flat): RateSpec => ({ kind: "flat", rate: flat }));
 const zeroRates = zeroNodes.transform((nodes): RateSpec => ({ kind: "zeros", nodes }));
 
-const rateSchema = choose('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
+const curveSchema = choose('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
+const hullWhite = object({
+  hullWhite: object({
+    meanReversion: numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 }),
+    volatility: numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 }),
+    curve: curveSchema,
+  }),
+}).transform(({ hullWhite }): RateSpec => ({ kind: "hullWhite", ...hullWhite }));
+
+const rateSchema = choose('a rate, a list of { "date", "zero" } or { "hullWhite" }', {
+  number: flatRate,
+  list: zeroRates,
+  marked: { hullWhite },
+});
 
 export interface QuotesSpec {
   readonly expiries: readonly TimeSpec[];
@@ -59,6 +80,8 @@ export type VolatilitySpec =
   | { readonly kind: "cev"; readonly sigma: number; readonly beta: number }
   | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number }
   | { readonly kind: "surface"; readonly surface: SurfaceSpec }
+  | Heston
+  | Sabr
   | { readonly kind: "local"; readonly expression: string }
   | { readonly kind: "quotes"; readonly quotes: QuotesSpec };
 
@@ -85,6 +108,18 @@ const volatilityForms = {
       ),
     }),
   }).transform(({ surface }): VolatilitySpec => ({ kind: "surface", surface })),
+  heston: object({
+    heston: object({
+      v0: notNegative,
+      kappa: notNegative,
+      theta: notNegative,
+      sigma: notNegative,
+      rho: correlation,
+    }),
+  }).transform(({ heston }): VolatilitySpec => ({ kind: "heston", ...heston })),
+  sabr: object({
+    sabr: object({ alpha: positive, beta: fraction, nu: notNegative, rho: correlation }),
+  }).transform(({ sabr }): VolatilitySpec => ({ kind: "sabr", ...sabr })),
   local: object({ local: formula }).transform(({ local }): VolatilitySpec => ({ kind: "local", expression: local })),
   quotes: object({
     quotes: object({
@@ -99,7 +134,8 @@ const volatilityForms = {
 };
 
 const VOLATILITY_FORMS =
-  'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" } or { "quotes" }';
+  'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
+  '{ "sabr" } or { "quotes" }';
 
 export const volatilitySchema = choose(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,

@@ -1,5 +1,5 @@
 /** One trade, as written. */
-import type { BarrierType } from "../types.ts";
+import type { BarrierType, BasketIndex } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
 import { choose, finite, formula, list, name, notNegative, object, positive, time, word } from "./values.ts";
@@ -7,7 +7,14 @@ import { choose, finite, formula, list, name, notNegative, object, positive, tim
 export type PayoffSpec =
   | { readonly kind: "vanilla"; readonly right: "call" | "put" }
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly cash: number }
-  | { readonly kind: "expression"; readonly expression: string; readonly kinks: readonly number[] };
+  | { readonly kind: "expression"; readonly expression: string; readonly kinks: readonly number[] }
+  | {
+      readonly kind: "basket";
+      readonly right: "call" | "put";
+      readonly of: BasketIndex;
+      /** As written; undefined where the form has none. */
+      readonly weights: readonly number[] | undefined;
+    };
 
 const right = word("call", "put");
 const vanilla = right.transform((side): PayoffSpec => ({ kind: "vanilla", right: side }));
@@ -28,6 +35,31 @@ const payoffSchema = choose('"call", "put", { "digital" } or { "expression" }', 
   marked: payoffForms,
 });
 
+const basketForms = {
+  basket: object({
+    basket: right,
+    weights: list(finite, "a list of weights, one an underlying", 1),
+    kind: word("arithmetic", "geometric").optional(),
+  }).transform(({ basket, weights, kind }): PayoffSpec => ({
+    kind: "basket",
+    right: basket,
+    of: kind === "geometric" ? "product" : "sum",
+    weights,
+  })),
+  bestOf: object({ bestOf: right }).transform(({ bestOf }): PayoffSpec => basketSpec(bestOf, "max")),
+  worstOf: object({ worstOf: right }).transform(({ worstOf }): PayoffSpec => basketSpec(worstOf, "min")),
+  spread: object({ spread: right }).transform(({ spread }): PayoffSpec => basketSpec(spread, "sum")),
+  expression: payoffForms.expression,
+};
+
+function basketSpec(side: "call" | "put", of: BasketIndex): PayoffSpec {
+  return { kind: "basket", right: side, of, weights: undefined };
+}
+
+const basketSchema = choose('{ "basket" }, { "bestOf" }, { "worstOf" }, { "spread" } or { "expression" }', {
+  marked: basketForms,
+});
+
 export type ExerciseSpec =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
@@ -45,6 +77,7 @@ const exerciseSchema = choose('"european", "american" or a list of dates', {
 });
 
 export interface BarrierSpec {
+  readonly underlying?: string | undefined;
   readonly type: BarrierType;
   readonly level: number;
   readonly rebate?: number | undefined;
@@ -60,6 +93,7 @@ const monitoringSchema = choose('"continuous" or a list of dates', {
 });
 
 const barrierSchema = object({
+  underlying: name.optional(),
   type: word("up-and-out", "up-and-in", "down-and-out", "down-and-in"),
   level: positive,
   rebate: notNegative.optional(),
@@ -71,7 +105,8 @@ const barrierSchema = object({
 
 export interface TradeSpec {
   readonly id: string;
-  readonly underlying: string;
+  readonly underlying?: string | undefined;
+  readonly underlyings?: readonly string[] | undefined;
   readonly payoff: PayoffSpec;
   readonly strike?: number | undefined;
   readonly expiry: TimeSpec;
@@ -81,14 +116,33 @@ export interface TradeSpec {
   readonly volatility?: VolatilitySpec | undefined;
 }
 
+const terms = {
+  expiry: time,
+  exercise: exerciseSchema.optional(),
+  quantity: finite.optional(),
+  barriers: list(barrierSchema, "a list of barriers").optional(),
+};
+
+/** A trade on one underlying. */
 export const tradeSchema = object({
   id: name,
   underlying: name,
   payoff: payoffSchema,
   strike: positive.optional(),
-  expiry: time,
-  exercise: exerciseSchema.optional(),
-  quantity: finite.optional(),
-  barriers: list(barrierSchema, "a list of barriers").optional(),
+  ...terms,
   volatility: volatilitySchema.optional(),
+});
+
+/** A trade on several underlyings. Weights may have both signs, and so may the strike. */
+export const basketTradeSchema = object({
+  id: name,
+  underlyings: list(name, "a list of underlyings, at least two", 2),
+  payoff: basketSchema,
+  strike: finite.optional(),
+  ...terms,
+});
+
+/** Either, as the book's schema has them. */
+export const anyTradeSchema = choose("a trade (an object)", {
+  marked: { underlyings: basketTradeSchema, id: tradeSchema },
 });

@@ -1,7 +1,12 @@
 /** Dense matrices on any device: arrays, products, Cholesky factors; the nearest correlation matrix. */
 export { type ArrayOptions, DeviceArray, type Shape, type Strides } from "./array.ts";
 export { Cholesky, choleskySpec, type CholeskySpec } from "./cholesky.ts";
-export { nearestCorrelation, type NearestCorrelation, type NearestOptions } from "./correlation.ts";
+export {
+  isPositiveSemidefinite,
+  nearestCorrelation,
+  type NearestCorrelation,
+  type NearestOptions,
+} from "./correlation.ts";
 export { symmetricEigen, type Eigen } from "./eigen.ts";
 export { Matmul, matmul, type MatmulArguments, type MatmulOptions } from "./matmul.ts";
 export { type Implementation, matmulSpec, type MatmulSettings, type MatmulSpec, type Order } from "./matmul-spec.ts";

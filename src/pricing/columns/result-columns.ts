@@ -1,7 +1,26 @@
+import type { AssetSensitivities, PairSensitivity } from "../../book/index.ts";
 import type { ScenarioCases } from "./scenario-cases.ts";
 
 /** How a result came about, as results name it: a method may know more than one way. */
-export const RESULT_METHODS = ["black-scholes", "deterministic", "payoff", "knocked-out", "fdm"] as const;
+export const RESULT_METHODS = [
+  "black-scholes",
+  "deterministic",
+  "payoff",
+  "knocked-out",
+  "fdm",
+  "heston",
+  "adi",
+] as const;
+
+/** What only trades of several factors have. */
+export interface Several {
+  /** By underlying. */
+  readonly assets: readonly AssetSensitivities[];
+  readonly crossGamma: readonly PairSensitivity[];
+  readonly correlation: readonly PairSensitivity[];
+  /** Pairs whose correlation the book does not say. */
+  readonly assumed?: readonly (readonly [string, string])[];
+}
 
 export type ResultMethod = (typeof RESULT_METHODS)[number];
 
@@ -34,6 +53,7 @@ export class ResultColumns {
   readonly scenarioErrors: Float64Array;
   /** Why a trade has no result. */
   readonly #errors = new Map<number, unknown>();
+  readonly #several = new Map<number, Several>();
   /** Index in `RESULT_METHODS`. */
   readonly #methods: Uint8Array;
 
@@ -58,6 +78,14 @@ export class ResultColumns {
   priced(trade: number, method: ResultMethod): void {
     this.status[trade] = STATUS.priced;
     this.#methods[trade] = RESULT_METHODS.indexOf(method);
+  }
+
+  setSeveral(trade: number, several: Several): void {
+    this.#several.set(trade, several);
+  }
+
+  severalOf(trade: number): Several | undefined {
+    return this.#several.get(trade);
   }
 
   fail(trade: number, error: unknown): void {

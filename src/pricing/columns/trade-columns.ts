@@ -1,6 +1,7 @@
 import type { ParsedTrade, Payoff, Trade } from "../../book/index.ts";
 import {
   type Dividends,
+  isStochastic,
   later,
   laterDividends,
   laterVolatility,
@@ -14,7 +15,7 @@ import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
 import { DatedTable } from "./dated-table.ts";
 import type { ScenarioCases } from "./scenario-cases.ts";
 
-export const PAYOFF = { vanilla: 0, digital: 1, expression: 2 } as const;
+export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3 } as const;
 export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
 
 /**
@@ -43,6 +44,9 @@ export class TradeColumns {
   /** One of `EXERCISE`. */
   readonly exercise: Uint8Array;
 
+  /** 1 where the trade has several factors: underlyings, a stochastic volatility, a stochastic short rate. */
+  readonly severalFactors: Uint8Array;
+
   // One entry a row.
   /**
    * 1 where the trade is settled before the date of the case: it is worth nothing, and its other entries mean nothing.
@@ -60,6 +64,7 @@ export class TradeColumns {
   readonly barrierCount: Int32Array;
 
   readonly barriers: BarrierColumns;
+  readonly #batch: readonly ParsedTrade[];
   readonly #rates: DatedTable<PiecewiseConstant>;
   readonly #volatilities: DatedTable<Volatility>;
   readonly #dividends: DatedTable<Dividends>;
@@ -73,6 +78,7 @@ export class TradeColumns {
     const trades = batch.length;
     const rows = trades * cases.count;
     this.cases = cases;
+    this.#batch = batch;
     this.place = new Int32Array(trades);
     this.spot = new Float64Array(trades);
     this.dividendYield = new Float64Array(trades);
@@ -82,6 +88,7 @@ export class TradeColumns {
     this.cash = new Float64Array(trades);
     this.expression = new Int32Array(trades);
     this.exercise = new Uint8Array(trades);
+    this.severalFactors = new Uint8Array(trades);
     this.settled = new Uint8Array(rows);
     this.expiry = new Float64Array(rows);
     this.rates = new Int32Array(rows);
@@ -106,6 +113,8 @@ export class TradeColumns {
     this.dividendYield[trade] = underlying.dividends.yield;
     this.payoff[trade] = PAYOFF[payoff.kind];
     this.exercise[trade] = EXERCISE[exercise.kind];
+    const isSeveral = terms.correlations !== undefined || isStochastic(terms.volatility);
+    this.severalFactors[trade] = isSeveral ? 1 : 0;
     if (payoff.kind === "expression") this.expression[trade] = this.#expressions.push(payoff) - 1;
     else {
       this.sign[trade] = payoff.right === "call" ? 1 : -1;
@@ -113,6 +122,13 @@ export class TradeColumns {
       this.cash[trade] = payoff.kind === "digital" ? payoff.cash : 0;
     }
     this.#addRows(trade, terms);
+  }
+
+  /** The trade itself, for the methods that price one after another; one that has been added. */
+  tradeOf(trade: number): Trade {
+    const parsed = this.#batch[trade];
+    if (!parsed.ok) throw parsed.error;
+    return parsed.trade;
   }
 
   /** The first of a trade's rows. */

@@ -2,6 +2,7 @@ import type { MethodName } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
 import { closedForm } from "./closed-form/closed-form.ts";
 import { deterministic } from "./deterministic/deterministic.ts";
+import { adi } from "./adi/adi.ts";
 import { fdm } from "./fdm/fdm.ts";
 import type { Acceptance, Batch, PricingMethod } from "./method.ts";
 
@@ -10,6 +11,7 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
   "closed-form": closedForm,
   deterministic,
   fdm,
+  adi,
 };
 
 export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
@@ -21,7 +23,8 @@ export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
 export function methodFor(batch: Batch, trade: number): PricingMethod {
   const { method: name } = batch.settings;
   if (name === "auto") return cheapest(batch, trade);
-  const wanted = BY_NAME[name];
+  // Finite differences, whatever the number of axes.
+  const wanted = name === "fdm" && batch.columns.severalFactors[trade] !== 0 ? adi : BY_NAME[name];
   const answer = wanted.accepts(batch, trade);
   if (typeof answer === "number") return wanted;
   const others = METHODS.filter((one) => typeof one.accepts(batch, trade) === "number").map((one) => one.name);

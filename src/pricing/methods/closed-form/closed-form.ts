@@ -30,6 +30,7 @@ export const closedForm = {
 function accepts({ columns, problems }: Batch, trade: number): Acceptance {
   const { payoff, exercise, expiry, settled, cases } = columns;
   const first = columns.rowOf(trade);
+  if (columns.severalFactors[trade] !== 0) return "several factors";
   if (exercise[trade] === EXERCISE.american) return "American exercise";
   if (payoff[trade] === PAYOFF.expression) return "a payoff given by a formula";
   if (payoff[trade] === PAYOFF.digital && !(columns.cash[trade] > 0)) return "a digital payoff that is not above zero";

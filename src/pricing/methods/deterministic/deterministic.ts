@@ -21,6 +21,7 @@ export const deterministic = {
 
 function accepts(batch: Batch, trade: number): Acceptance {
   const { columns } = batch;
+  if (columns.severalFactors[trade] !== 0) return "several factors";
   const first = columns.rowOf(trade);
   for (let row = first; row < first + columns.cases.count; row++)
     if (!isDeterministic(batch, row)) return "volatility, and time left";

@@ -31,6 +31,9 @@ import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 
+/** The error of a value to aim at where nothing is said, relative to spot. */
+const ACCURACY = 1e-5;
+
 /** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
 const FINEST_F32 = 1e-5;
 const MAX_NODES_F32 = 257;
@@ -39,14 +42,15 @@ const MAX_NODES_F32 = 257;
 const COST = 20;
 
 /**
- * Finite differences in one factor, to an accuracy (`AdaptiveRows`). They price whatever a book can say.
+ * Finite differences in one factor, to an accuracy (`AdaptiveRows`). They price whatever a book can say of one.
  *
  * Cost: 10 to 100 µs a case on one core at the default accuracy. Verified: test/pricing, against closed forms,
  * published references and QuantLib.
  */
 export const fdm = {
   name: "fdm",
-  accepts: ({ columns: { cases } }): Acceptance => COST * cases.count,
+  accepts: ({ columns: { cases, severalFactors } }, trade): Acceptance =>
+    severalFactors[trade] === 0 ? COST * cases.count : "several factors",
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;
 
@@ -131,7 +135,8 @@ class FdmPlan implements Plan {
     const { cases } = columns;
     const rows = trades.length * cases.count;
     const { arena } = session.solver;
-    this.#accuracy = precision === "f32" ? Math.max(settings.accuracy, FINEST_F32) : settings.accuracy;
+    const { accuracy = ACCURACY } = settings;
+    this.#accuracy = precision === "f32" ? Math.max(accuracy, FINEST_F32) : accuracy;
     this.#rounding = precision === "f32" ? 2e-6 : 1e-12;
     this.#batch = batch;
     this.#columns = columns;
@@ -288,7 +293,8 @@ class FdmPlan implements Plan {
       readDeterministic(problems, trade, results);
       return;
     }
-    if (precision === "f32" && settings.accuracy < FINEST_F32) results.warnings[trade] |= WARNING.beyondF32;
+    if (precision === "f32" && (settings.accuracy ?? ACCURACY) < FINEST_F32)
+      results.warnings[trade] |= WARNING.beyondF32;
     const paid = paidNow(problem);
     if (paid !== undefined) {
       readKnockedOut(problem, paid, trade, results);

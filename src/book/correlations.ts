@@ -1,0 +1,45 @@
+/** Correlations of what drives a trade, as a matrix. */
+import { BookError } from "../errors.ts";
+import type { Correlation } from "../market/index.ts";
+import { quote } from "./names.ts";
+import type { DriverCorrelations } from "./types.ts";
+
+/** Both names of a pair, in either order. */
+const keyOf = (first: string, second: string): string => JSON.stringify([first, second].toSorted());
+
+/** The correlations of a book by their names. */
+export class CorrelationTable {
+  readonly #values = new Map<string, number>();
+  readonly #known = new Map<string, DriverCorrelations>();
+
+  /** `place`: of a correlation, by its index. @throws BookError a pair that is there twice, or a name with itself */
+  constructor(correlations: readonly Correlation[], place: (index: number) => string) {
+    correlations.forEach(({ first, second, value }, i) => {
+      const key = keyOf(first, second);
+      if (first === second && value === 1) return;
+      if (first === second) throw new BookError(place(i), `expected two different names, got ${quote(first)} twice`);
+      if (this.#values.has(key))
+        throw new BookError(place(i), `the correlation of ${quote(first)} and ${quote(second)} is given twice`);
+      this.#values.set(key, value);
+    });
+  }
+
+  /** Of some drivers, by their names; a pair that the book does not name has a correlation of 0. */
+  of(names: readonly string[]): DriverCorrelations {
+    const key = JSON.stringify(names);
+    let known = this.#known.get(key);
+    if (known === undefined) this.#known.set(key, (known = this.#matrixOf(names)));
+    return known;
+  }
+
+  #matrixOf(names: readonly string[]): DriverCorrelations {
+    const valueOf = (a: string, b: string): number | undefined => (a === b ? 1 : this.#values.get(keyOf(a, b)));
+    const assumed = names.flatMap((a, i) =>
+      names
+        .slice(i + 1)
+        .filter((b) => valueOf(a, b) === undefined)
+        .map((b) => [a, b] as const),
+    );
+    return { names, matrix: names.map((a) => names.map((b) => valueOf(a, b) ?? 0)), assumed };
+  }
+}

@@ -1,0 +1,26 @@
+import type { EngineOptions } from "../engine.ts";
+
+export interface ReproduceOptions extends EngineOptions {
+  /** Nodes of each axis. */
+  readonly nodes: number;
+  /** Time steps, at least. */
+  readonly steps: number;
+}
+
+/** Where a reproduction runs and what it tells. */
+export interface Surroundings {
+  readonly options: ReproduceOptions;
+  readonly signal: AbortSignal;
+  /** Writes a line. */
+  readonly say: (line: string) => void;
+}
+
+/** A published result that this program computes and times on the machine at hand. */
+export interface Reproduction {
+  readonly name: string;
+  readonly title: string;
+  /** Author, work and year. */
+  readonly source: string;
+  /** @throws CliError what cannot be run here, or as small; whatever devices throw */
+  readonly run: (surroundings: Surroundings) => Promise<void>;
+}

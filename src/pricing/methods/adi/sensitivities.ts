@@ -1,0 +1,180 @@
+/** Sensitivities of a trade in several factors, from the grid where it has them, else by differences. */
+import type { AssetSensitivities, PairSensitivity } from "../../../book/index.ts";
+import type { AxesPoint } from "../../../fdm/index.ts";
+import type { Several } from "../../columns/result-columns.ts";
+import { alphaOf, varianceOf } from "./domain.ts";
+import { assetName, factorEquation } from "./equation.ts";
+import { payoffAt } from "./problem.ts";
+import type { Bump, Terms } from "./terms.ts";
+import { Parameters } from "./text.ts";
+
+/** Moves of volatilities, rates and correlations: errors of the difference are of second order in them. */
+const VOLATILITY = 2e-3;
+const RATE = 1e-3;
+const CORRELATION = 1e-2;
+
+/** A move of a spot, relative to it, for the derivative of a payoff. */
+const SPOT = 1e-5;
+
+/** The bumps that a trade's sensitivities need beside its grid. */
+export function bumpsOf(terms: Terms): readonly Bump[] {
+  const { assets, correlations } = terms;
+  const both = (by: number, make: (by: number) => Bump): Bump[] => [make(by), make(-by)];
+  const volatilities = assets.flatMap(({ volatility: { kind } }, asset) =>
+    kind === "heston" || kind === "sabr" ? [] : both(VOLATILITY, (by) => ({ kind: "volatility", asset, by })),
+  );
+  const pairs = pairsOf(correlations.length).flatMap((pair) => {
+    const rho = correlations[pair[0]][pair[1]];
+    return both(CORRELATION, (by): Bump => ({ kind: "correlation", pair, by })).filter(
+      (bump) => Math.abs(rho + bump.by) <= 1,
+    );
+  });
+  return [...volatilities, ...both(RATE, (by) => ({ kind: "rate", by })), ...pairs];
+}
+
+export function pairsOf(count: number): readonly (readonly [number, number])[] {
+  return Array.from({ length: count }, (_, i) =>
+    Array.from({ length: count - i - 1 }, (_, k) => [i, i + 1 + k] as const),
+  ).flat();
+}
+
+/** What is found of a trade. */
+export interface Found {
+  readonly value: number;
+  readonly delta: number;
+  readonly gamma: number;
+  readonly theta: number;
+  readonly vega: number;
+  readonly rho: number;
+  readonly several: Several;
+}
+
+/**
+ * A trade's value and sensitivities. Those of a move of all underlyings together are the sums
+ *
+ *   delta = Σ ∂V/∂Sᵢ,   gamma = Σ ∂²V/∂Sᵢ∂Sⱼ,   vega = Σ ∂V/∂σᵢ.
+ *
+ * The vega of Heston's model is that to √v₀, of SABR to today's volatility α·S^(β−1), both from the grid. Theta is
+ * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation. `payable`: whether the trade may be exercised now.
+ */
+export function sensitivitiesOf(
+  terms: Terms,
+  names: readonly string[],
+  point: AxesPoint,
+  spots: readonly number[],
+  payable: boolean,
+  bumps: readonly { readonly bump: Bump; readonly value: number }[],
+): Found {
+  const { assets } = terms;
+  const paid = payable ? payoffAt(terms, spots) : Number.NEGATIVE_INFINITY;
+  if (paid >= point.value * (1 - 1e-12) && paid > 0) return exercised(terms, names, spots, paid);
+  const axes = assets.map((_, i) => assetName(assets.length, i));
+  const delta = axes.map((name) => point.first[name]);
+  const second = (i: number, j: number): number => point.second[axes[i] + axes[j]];
+  const pairs = pairsOf(assets.length);
+  const cross = pairs.map(([i, j]) => second(i, j));
+  const gamma = axes.map((_, i) => second(i, i));
+  const vega = assets.map((_, i) => vegaOf(terms, i, point, bumps));
+  return {
+    value: point.value,
+    delta: sum(delta),
+    gamma: sum(gamma) + 2 * sum(cross),
+    theta: thetaOf(terms, point, spots),
+    vega: sum(vega),
+    rho: slope(bumps, point.value, ({ kind }) => kind === "rate"),
+    several: {
+      assets: assets.map((_, i) => ({ delta: delta[i], gamma: gamma[i], vega: vega[i] })),
+      crossGamma: pairs.map(([i, j], k) => [names[i], names[j], cross[k]]),
+      correlation: pairsOf(terms.correlations.length).map(([i, j]) => [
+        names[i],
+        names[j],
+        slope(bumps, point.value, (bump) => bump.kind === "correlation" && bump.pair[0] === i && bump.pair[1] === j),
+      ]),
+    },
+  };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+function vegaOf(
+  { assets }: Terms,
+  i: number,
+  { value, first }: AxesPoint,
+  bumps: readonly { readonly bump: Bump; readonly value: number }[],
+): number {
+  const { volatility, underlying } = assets[i];
+  const suffix = assets.length === 1 ? "" : String(i + 1);
+  if (volatility.kind === "heston") return 2 * Math.sqrt(varianceOf(volatility)) * first[`v${suffix}`];
+  if (volatility.kind === "sabr")
+    return alphaOf(volatility, underlying.spot) > 0
+      ? first[`a${suffix}`] * underlying.spot ** (1 - volatility.beta)
+      : 0;
+  return slope(bumps, value, (bump) => bump.kind === "volatility" && bump.asset === i);
+}
+
+/** The slope through the values of bumps to both sides, or of one side and the value itself; NaN without any. */
+function slope(
+  bumps: readonly { readonly bump: Bump; readonly value: number }[],
+  value: number,
+  matches: (bump: Bump) => boolean,
+): number {
+  const found = bumps
+    .filter((one) => matches(one.bump) && Number.isFinite(one.value))
+    .map((one) => ({ by: one.bump.by, value: one.value }));
+  if (found.length === 0) return Number.NaN;
+  const [a, b = { by: 0, value }] = found;
+  return (a.value - b.value) / (a.by - b.by);
+}
+
+/** From the equation at the point itself. */
+function thetaOf(terms: Terms, { value, first, second }: AxesPoint, spots: readonly number[]): number {
+  const p = new Parameters();
+  const { factors, coefficients } = factorEquation(
+    terms,
+    terms,
+    spots.map((spot) => [spot]),
+    p,
+  );
+  const state = Object.fromEntries([["t", 0], ...factors.map(({ name, today }, k) => [name, spots[k] ?? today])]);
+  return -Object.entries(coefficients).reduce((total, [name, text]) => {
+    const derivative = name === "V" ? value : (first[name] ?? second[name]);
+    return total + p.evaluate(text, state) * derivative;
+  }, 0);
+}
+
+/** Of a trade that is exercised at once: it moves as its payoff does. */
+function exercised(terms: Terms, names: readonly string[], spots: readonly number[], value: number): Found {
+  const at = (moved: readonly number[]): number => payoffAt(terms, moved);
+  const delta = spots.map((spot, i) => {
+    const by = SPOT * spot;
+    return (at(spots.with(i, spot + by)) - at(spots.with(i, spot - by))) / (2 * by);
+  });
+  const zeros = (pairs: readonly (readonly [number, number])[]): PairSensitivity[] =>
+    pairs.map(([i, j]) => [names[i], names[j], 0]);
+  return {
+    value,
+    delta: sum(delta),
+    gamma: 0,
+    theta: 0,
+    vega: 0,
+    rho: 0,
+    several: {
+      assets: delta.map((one): AssetSensitivities => ({ delta: one, gamma: 0, vega: 0 })),
+      crossGamma: zeros(pairsOf(terms.assets.length)),
+      correlation: zeros(pairsOf(terms.correlations.length)),
+    },
+  };
+}
+
+/** Of a trade whose value is known: at expiry it moves as its payoff, after a knock-out with the rates at most. */
+export function knownSensitivities(
+  terms: Terms,
+  names: readonly string[],
+  spots: readonly number[],
+  { value, method, discounted }: { readonly value: number; readonly method: string; readonly discounted: boolean },
+): Found {
+  if (method === "payoff" && value !== 0) return { ...exercised(terms, names, spots, value), value };
+  const none = exercised({ ...terms, payoff: { kind: "expression", expression: "0", kinks: [] } }, names, spots, value);
+  if (!discounted) return none;
+  return { ...none, theta: terms.rates.values[0] * value, rho: -terms.expiry * value };
+}

@@ -1,0 +1,93 @@
+/** A trade's terms as one case of the scenarios, and one bump, has them. */
+import type { Barrier, Exercise, Payoff, Trade } from "../../../book/index.ts";
+import type { Shift } from "../../../fdm/index.ts";
+import {
+  type HullWhite,
+  isStochastic,
+  type PiecewiseConstant,
+  shifted,
+  shiftedVolatility,
+  type Underlying,
+  type Volatility,
+} from "../../../market/index.ts";
+import { laterTrade } from "../../later-trade.ts";
+
+/** An underlying as an axis sees it. */
+export interface Asset {
+  readonly underlying: Underlying;
+  readonly volatility: Volatility;
+}
+
+export interface Terms {
+  readonly assets: readonly Asset[];
+  /** Instantaneous forward rates. */
+  readonly rates: PiecewiseConstant;
+  readonly shortRate: HullWhite | undefined;
+  /** Of the assets, and behind them of the short rate. */
+  readonly correlations: readonly (readonly number[])[];
+  /** Years, ≥ 0. */
+  readonly expiry: number;
+  readonly exercise: Exercise;
+  readonly barriers: readonly Barrier[];
+  readonly payoff: Payoff;
+}
+
+/** What is moved for a sensitivity by differences. */
+export type Bump =
+  | { readonly kind: "volatility"; readonly asset: number; readonly by: number }
+  | { readonly kind: "rate"; readonly by: number }
+  | { readonly kind: "correlation"; readonly pair: readonly [number, number]; readonly by: number };
+
+/** The assets of a trade, one or several. */
+export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly Asset[] =>
+  assets ?? [{ underlying, volatility }];
+
+/** How many axes a trade's equation has: its underlyings, their stochastic volatilities, the short rate. */
+export function factorsOf(trade: Trade): number {
+  const { underlying } = trade;
+  const own = assetsOf(trade).reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), 0);
+  return own + (underlying.shortRate === undefined ? 0 : 1);
+}
+
+/** The terms some years from today under a shift; undefined where the trade is settled by then. */
+export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift): Terms | undefined {
+  const then = laterTrade(trade, years);
+  if (then === undefined) return undefined;
+  const { underlying, expiry, exercise, barriers, payoff, correlations } = then;
+  const move = (of: Volatility): Volatility => (volatility === 0 ? of : shiftedVolatility(of, volatility));
+  return {
+    assets: assetsOf(then).map((asset) => ({ ...asset, volatility: move(asset.volatility) })),
+    rates: rate === 0 ? underlying.rates : shifted(underlying.rates, rate),
+    shortRate: underlying.shortRate,
+    correlations: correlations?.matrix ?? [[1]],
+    expiry,
+    exercise,
+    barriers,
+    payoff,
+  };
+}
+
+export function bumped(terms: Terms, bump: Bump): Terms {
+  switch (bump.kind) {
+    case "volatility":
+      return {
+        ...terms,
+        assets: terms.assets.map((asset, i) =>
+          i === bump.asset ? { ...asset, volatility: shiftedVolatility(asset.volatility, bump.by) } : asset,
+        ),
+      };
+    case "rate":
+      return { ...terms, rates: shifted(terms.rates, bump.by) };
+    case "correlation": {
+      const [a, b] = bump.pair;
+      return {
+        ...terms,
+        correlations: terms.correlations.map((row, i) =>
+          row.map((value, j) => ((i === a && j === b) || (i === b && j === a) ? value + bump.by : value)),
+        ),
+      };
+    }
+    default:
+      return bump satisfies never;
+  }
+}
