@@ -3,13 +3,21 @@ import { explainBook, openDevice, parseBook, priceBook, solve } from "feynkac";
 import { affineDividends } from "feynkac/fdm";
 import { bool, fn, i32, kernel, read, real, record, u32, write } from "feynkac/kernel";
 import * as linalg from "feynkac/linalg";
+import * as quantization from "feynkac/quantization";
 import * as random from "feynkac/random";
 
 /** @returns what each part gave, by name: a part that fails is its error's message */
 export async function cover(backend = "cpu") {
   const device = await openDevice({ backend });
   const results = {};
-  for (const [group, parts] of Object.entries({ ...books(), ...problems(), ...kernels(), ...algebra(), ...numbers() }))
+  for (const [group, parts] of Object.entries({
+    ...books(),
+    ...problems(),
+    ...kernels(),
+    ...algebra(),
+    ...numbers(),
+    ...trees(),
+  }))
     for (const [name, run] of Object.entries(parts))
       results[`${group}: ${name}`] = await Promise.resolve(run(device)).catch((error) => `failed: ${error.message}`);
   device[Symbol.dispose]();
@@ -447,6 +455,54 @@ function numbers() {
         return [...path];
       },
       skipAhead: () => random.skipAhead("xorwow", random.MARSAGLIA_XORWOW, 2n ** 67n),
+    },
+  };
+}
+
+// Quantization
+
+function trees() {
+  const { meanRevertingFactors, NearestSearch, normalQuantizer, optimalStopping, QuantizationTree } = quantization;
+  const times = [0, 0.5, 1];
+  const line = meanRevertingFactors({ times, meanReversion: [0] });
+  const plane = meanRevertingFactors({ times, meanReversion: [1, 2] });
+  const step = fn({
+    params: quantization.stepFunctionParams,
+    body({ state, normals, parameters }) {
+      state[0] = parameters[0] * state[0] + normals[0];
+    },
+  });
+  const search = (method) => async (device) => {
+    const { points } = await normalQuantizer({ size: 30, dimension: 2, cache: false });
+    const found = await NearestSearch.create(device, { points, dimension: 2, method });
+    const nearest = [...(await found.find(points.map((x) => 0.9 * x + 0.01)))];
+    found[Symbol.dispose]();
+    return nearest;
+  };
+  const rows = (settings) => async (device) => {
+    const tree = await QuantizationTree.create(device, { size: 7, paths: 500, ...settings });
+    const found = [...(await tree.transitions(1))];
+    tree[Symbol.dispose]();
+    return found;
+  };
+  return {
+    quantization: {
+      exports: () => Object.keys(quantization).length,
+      line: () => [...quantization.optimalNormalLine(9).points],
+      space: async (device) => [
+        ...(await normalQuantizer({ size: 4, dimension: 3, device, samples: 500, cache: false })).points,
+      ],
+      ...Object.fromEntries(["bins", "kd-tree", "brute-force"].map((method) => [method, search(method)])),
+      exact: rows({ chain: line }),
+      ...Object.fromEntries(["serial", "paths", "layers"].map((by) => [by, rows({ chain: plane, transitions: by })])),
+      stepped: rows({ chain: quantization.steppedChain({ times, initial: [1], step, parameters: [0.5] }) }),
+      stopping: async (device) => {
+        const tree = await QuantizationTree.create(device, { chain: line, size: 9 });
+        const { value } = await optimalStopping(tree, { payoff: ([x], t) => x + t * t });
+        const swing = await quantization.swingOption(tree, { payoff: ([x]) => x, global: [1, 1.5] });
+        tree[Symbol.dispose]();
+        return [value, swing.value];
+      },
     },
   };
 }

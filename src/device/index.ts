@@ -10,6 +10,8 @@ import { offeredPrecision } from "./precision.ts";
 export type * from "./device.ts";
 export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
+/** @internal */
+export { type CacheFolder, cacheFolder } from "./cache-folder.ts";
 export type {
   CudaDevice,
   CudaDeviceInfo,

@@ -7,6 +7,7 @@ import { conversionCases } from "./conversions.ts";
 import { functionCases } from "./functions.ts";
 import { integerCases } from "./integers.ts";
 import { libraryCases } from "./library.ts";
+import { quantizationCases } from "./quantization.ts";
 import { randomCases } from "./random.ts";
 import { realCases } from "./reals.ts";
 import { recordCases } from "./records.ts";
@@ -26,4 +27,5 @@ export const cases: readonly ConformanceCase[] = [
   ...recordCases,
   ...libraryCases,
   ...randomCases,
+  ...quantizationCases,
 ];

@@ -1,0 +1,33 @@
+/** Files that other folders of the package keep between processes, in the directory of the compiled kernels. */
+import { inNode, nodeModule } from "./cuda/node.ts";
+import { thisHost } from "./cuda/library/host.ts";
+import { cacheDirectory } from "./cuda/program/cache-directory.ts";
+
+/** Small text files by name. */
+export interface CacheFolder {
+  /** Rejects if there is no such file. */
+  read(name: string): Promise<string>;
+  /** Writes under another name and renames, so that nobody reads half a file. A disk that fails is no error. */
+  write(name: string, text: string): Promise<void>;
+}
+
+/** Undefined in a browser, and where `FEYNKAC_CACHE` is `off`. */
+export function cacheFolder(): CacheFolder | undefined {
+  const directory = inNode() ? cacheDirectory(thisHost()) : undefined;
+  if (directory === undefined) return undefined;
+  const { promises: fs } = nodeModule("node:fs");
+  const { join } = nodeModule("node:path");
+  return {
+    read: (name) => fs.readFile(join(directory, name), "utf8"),
+    async write(name, text) {
+      const temporary = join(directory, `${name}.${process.pid}.${nodeModule("node:crypto").randomUUID()}.tmp`);
+      try {
+        await fs.mkdir(directory, { recursive: true });
+        await fs.writeFile(temporary, text);
+        await fs.rename(temporary, join(directory, name));
+      } catch {
+        await fs.rm(temporary, { force: true }).catch(() => {});
+      }
+    },
+  };
+}

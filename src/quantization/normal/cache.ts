@@ -1,0 +1,53 @@
+/**
+ * Quantizers on disk, so that one is made once: in Node, in the directory of the compiled kernels; in a browser, none.
+ */
+import { cacheFolder } from "../../device/index.ts";
+import type { Quantizer } from "../quantizer.ts";
+
+/** Changes when quantizers of the same settings become others. */
+const VERSION = 1;
+
+/** What decides a quantizer; in the plane its size does. */
+export interface QuantizerKey {
+  readonly dimension: number;
+  readonly size: number;
+  readonly seed?: number;
+  readonly samples?: number;
+  readonly precision?: string;
+}
+
+const nameOf = ({ dimension, size, seed, samples, precision }: QuantizerKey): string => {
+  const parts = [dimension, size, seed, samples, precision].filter((part) => part !== undefined);
+  return `normal-${parts.join("-")}-v${VERSION}.quantizer`;
+};
+
+/** What is cached, or undefined; a file that cannot be read or is damaged counts as none. */
+export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | undefined> {
+  const folder = cacheFolder();
+  if (folder === undefined) return undefined;
+  try {
+    const text = await folder.read(nameOf(key));
+    const { points, weights, distortion, standardError } = JSON.parse(text) as Quantizer;
+    const { dimension, size } = key;
+    const isWhole = Object.values(points).length === size * dimension && Object.values(weights).length === size;
+    const numbers = [...Object.values(points), ...Object.values(weights), distortion, standardError];
+    if (!isWhole || !numbers.every(Number.isFinite)) return undefined;
+    return {
+      dimension,
+      size,
+      points: Float64Array.from(points),
+      weights: Float64Array.from(weights),
+      distortion,
+      standardError,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whatever goes wrong with the disk, there is no entry then. */
+export async function storeQuantizer(key: QuantizerKey, quantizer: Quantizer): Promise<void> {
+  const { points, weights, distortion, standardError } = quantizer;
+  const text = JSON.stringify({ points: [...points], weights: [...weights], distortion, standardError });
+  await cacheFolder()?.write(nameOf(key), text);
+}

@@ -1,0 +1,34 @@
+/** The sizes of quantizers of N(0, I₂) that the package ships, and how their points are written as text. */
+
+const steps = (from: number, to: number, step: number): number[] =>
+  Array.from({ length: (to - from) / step + 1 }, (_, k) => from + k * step);
+
+/** Every size to 100, every tenth to 200, every twentieth to 300, every fiftieth to 500. */
+export const PLANE_SIZES: readonly number[] = [
+  ...steps(1, 100, 1),
+  ...steps(110, 200, 10),
+  ...steps(220, 300, 20),
+  ...steps(350, 500, 50),
+];
+
+/** Coordinates are multiples of 2⁻¹² from −8 to 8: near enough for Newton's method, which finds all their digits. */
+const UNIT = 2 ** -12;
+const OFFSET = 2 ** 15;
+
+/** The points of all sizes as text: 16 bits a coordinate, the low byte first, in base64. */
+export function packPlane(points: readonly Float64Array[]): string {
+  const bytes = points.flatMap((of) =>
+    Array.from(of, (x) => Math.round(x / UNIT) + OFFSET).flatMap((word) => [word & 255, word >> 8]),
+  );
+  let text = "";
+  for (let k = 0; k < bytes.length; k += 3 * 1024) text += btoa(String.fromCharCode(...bytes.slice(k, k + 3 * 1024)));
+  return text;
+}
+
+/** The points of one size, rounded. */
+export function unpackPlane(text: string, size: number): Float64Array {
+  const before = PLANE_SIZES.filter((other) => other < size).reduce((sum, other) => sum + other, 0);
+  const bytes = atob(text);
+  const at = (k: number): number => bytes.charCodeAt(4 * before + k);
+  return Float64Array.from({ length: 2 * size }, (_, k) => (at(2 * k) + 256 * at(2 * k + 1) - OFFSET) * UNIT);
+}

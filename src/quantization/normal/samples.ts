@@ -1,0 +1,68 @@
+/** Quantizers of what is known by samples only. */
+import type { Device } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { checkPoints, checkWhole, type Quantizer } from "../quantizer.ts";
+import { MAX_DIMENSION } from "../search/nearest.ts";
+import { Assignment, type CellSums, learn } from "./lloyd.ts";
+
+/** What `sampleQuantizer` takes. */
+export interface SampleSettings {
+  /** [count, dimension], row by row: independent draws, or any list of points with equal weights. */
+  readonly samples: Float64Array;
+  readonly dimension: number;
+  /** Points of the quantizer. */
+  readonly size: number;
+  /** Lloyd's iterations, 50 by default. */
+  readonly iterations?: number;
+  /** "f64" by default. */
+  readonly precision?: Precision;
+}
+
+/**
+ * A quantizer of a law that is given by samples, such as the states of a model's paths at some time: Lloyd's iteration,
+ * from every ⌊M/N⌋-th sample in the order of the first coordinate.
+ *
+ * The distortion is that of the samples; that of the law is larger, since the points were fitted to the samples. Cost:
+ * iterations × M × N distances on the device.
+ *
+ * @param device where samples are assigned.
+ * @param settings the samples, and the number of points.
+ * @throws SpecError | ShapeError | PrecisionError
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { sampleQuantizer } from "feynkac/quantization";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const samples = Float64Array.of(0, 1, 10, 11);
+ * const { points, weights } = await sampleQuantizer(device, { samples, dimension: 1, size: 2 });
+ * console.log(points.join(" "), weights.join(" ")); // 0.5 10.5 0.5 0.5
+ */
+export async function sampleQuantizer(device: Device, settings: SampleSettings): Promise<Quantizer> {
+  const { samples, dimension, size, iterations = 50, precision = "f64" } = settings;
+  checkWhole("sampleQuantizer: dimension", dimension, 1, MAX_DIMENSION);
+  const count = checkPoints("sampleQuantizer: samples", samples, dimension);
+  checkWhole("sampleQuantizer: iterations", iterations, 0, 1_000_000);
+  if (!Number.isInteger(size) || size < 1 || size > count)
+    throw new SpecError(`sampleQuantizer: size: got ${size}, expected 1 to ${count}, as many as there are samples`);
+  using assignment = await Assignment.create(device, dimension, { kind: "given", values: samples }, precision);
+  const order = Array.from({ length: count }, (_, i) => i).sort(
+    (i, j) => samples[i * dimension] - samples[j * dimension] || i - j,
+  );
+  const guess = new Float64Array(size * dimension).map((_, k) => {
+    const rank = Math.floor(((Math.floor(k / dimension) + 0.5) * count) / size);
+    return samples[order[rank] * dimension + (k % dimension)];
+  });
+  const points = await learn({ assignment, guess, batches: 0, batch: 0, iterations, samples: count });
+  return measured(points, dimension, await assignment.sums(points, 0, count), count);
+}
+
+/** A quantizer with the weights and the distortion of samples that have been assigned. */
+export function measured(points: Float64Array, dimension: number, found: CellSums, count: number): Quantizer {
+  const { counts, squares, fourths } = found;
+  const weights = Float64Array.from(counts, (n) => n / count);
+  const mean = (sums: Float64Array): number => sums.reduce((sum, x) => sum + x, 0) / count;
+  const distortion = mean(squares);
+  const standardError = Math.sqrt(Math.max(mean(fourths) - distortion ** 2, 0) / count);
+  return { dimension, size: weights.length, points, weights, distortion, standardError };
+}

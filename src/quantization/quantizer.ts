@@ -1,0 +1,63 @@
+/** What a quantizer is: points, the weights of their Voronoi cells, and the error of replacing X by the nearest one. */
+import { ShapeError, SpecError } from "../errors.ts";
+
+/**
+ * A quadratic quantizer of a random vector X in d dimensions: X̂ is the nearest of `size` points, with ties to the
+ * first.
+ *
+ *   weights[i] = P(X̂ = xᵢ),   distortion = E|X − X̂|² = E minᵢ |X − xᵢ|²
+ *
+ * It is stationary if E[X | X̂] = X̂, as every optimal quantizer is; then E f(X̂) has an error of second order in the
+ * spacing of the points for a smooth f.
+ */
+export interface Quantizer {
+  /** d. */
+  readonly dimension: number;
+  /** Number of points, N. */
+  readonly size: number;
+  /** [size, dimension]. */
+  readonly points: Float64Array;
+  /** [size]; they add up to 1. */
+  readonly weights: Float64Array;
+  readonly distortion: number;
+  /** Standard error of the distortion where it was sampled; 0 where it was integrated. */
+  readonly standardError: number;
+}
+
+/** @throws SpecError unless `value` is a whole number from `min` to `max` */
+export function checkWhole(place: string, value: number, min: number, max: number): void {
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw new SpecError(`${place}: got ${value}, expected a whole number from ${min} to ${max}`);
+}
+
+/** @throws ShapeError | SpecError unless `points` holds finite numbers, [size, dimension], at least one row */
+export function checkPoints(place: string, points: ArrayLike<number>, dimension: number): number {
+  const size = points.length / dimension;
+  if (!Number.isInteger(size) || size < 1)
+    throw new ShapeError(
+      `${place}: got ${points.length} numbers, expected rows of ${dimension}: give [size, ${dimension}], row by row`,
+    );
+  for (let k = 0; k < points.length; k++)
+    if (!Number.isFinite(points[k]))
+      throw new SpecError(
+        `${place}[${Math.floor(k / dimension)}, ${k % dimension}]: got ${points[k]}, expected a finite number`,
+      );
+  return size;
+}
+
+/**
+ * Σ wᵢ·f(xᵢ), the cubature formula of a quantizer: E f(X) with an error of second order in the spacing for a smooth f.
+ *
+ * @param quantizer any.
+ * @param f a function of a point, [dimension].
+ * @example
+ * import { optimalNormalLine, quantizedMean } from "feynkac/quantization";
+ *
+ * console.log(quantizedMean(optimalNormalLine(50), ([x]) => Math.exp(x!)).toFixed(3)); // 1.647
+ */
+export function quantizedMean(quantizer: Quantizer, f: (point: Float64Array) => number): number {
+  const { points, weights, dimension } = quantizer;
+  let sum = 0;
+  weights.forEach((weight, i) => (sum += weight * f(points.subarray(i * dimension, (i + 1) * dimension))));
+  return sum;
+}

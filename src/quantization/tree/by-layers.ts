@@ -1,0 +1,137 @@
+/**
+ * Algorithm III of Pagès and Wilbertz, for autoregressive chains: the law of a layer is known, so that each pair of
+ * neighbouring layers is simulated on its own. A workgroup takes a part of the paths of one pair of layers, with the
+ * grid and the counters in workgroup memory, and adds its counts to those of the others at the end.
+ */
+import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import type { NearestFunction } from "../search/brute-force.ts";
+import type { StepFunction } from "./chain.ts";
+import { normalBlock } from "./walk.ts";
+
+/** Items of a workgroup. */
+export const LAYER_GROUP = 256;
+
+export interface LayersShape {
+  readonly dimension: number;
+  /** Points of the grid, and numbers of its table. */
+  readonly size: number;
+  readonly tableLength: number;
+  readonly step: StepFunction;
+  readonly nearest: NearestFunction;
+  /** Whether counters and the table have room in workgroup memory; otherwise they stay in the device's. */
+  readonly sharesCounters: boolean;
+  readonly sharesTable: boolean;
+}
+
+/**
+ * Group g takes the pair (g mod pairs) + 1 → + 2 of layers and part ⌊g/pairs⌋ of the paths; of the pair 0 → 1 the cells
+ * are known, since layer 0 has one.
+ *
+ * Bytes: in device memory a counter per group and pair of cells that occurs; all else stays on the chip.
+ */
+export function layersKernel(shape: LayersShape) {
+  const { dimension, size, tableLength, step, nearest, sharesCounters, sharesTable } = shape;
+  const blocks = Math.ceil((2 * dimension) / 4);
+  return kernel({
+    name: "transitions-layers",
+    groupSize: LAYER_GROUP,
+    params: {
+      seed: u32,
+      /** Pairs of layers, and paths of a part; the last part has fewer. */
+      pairs: i32,
+      paths: i32,
+      length: i32,
+      parameters: read(real),
+      points: read(real),
+      table: read(i32),
+      geometry: read(real),
+      counters: write(u32),
+    },
+    env: {
+      normalBlock,
+      step,
+      nearest,
+      D: dimension,
+      N: size,
+      TABLE: tableLength,
+      BLOCKS: blocks,
+      ITEMS: LAYER_GROUP,
+      SHARES: sharesCounters,
+      SHARES_TABLE: sharesTable,
+    },
+    *body(
+      { seed, pairs, paths, length, parameters, points, table, geometry, counters },
+      gpu,
+      { normalBlock, step, nearest, D, N, TABLE, BLOCKS, ITEMS, SHARES, SHARES_TABLE },
+    ) {
+      const counts = gpu.sharedU32(SHARES ? N * N : 1);
+      const grid = gpu.sharedReal(N * D);
+      const lists = gpu.sharedI32(SHARES_TABLE ? TABLE : 1);
+      const local = gpu.localId();
+      const pair = gpu.groupId() % pairs;
+      const first = ((gpu.groupId() / pairs) | 0) * length;
+      const last = Math.min(first + length, paths);
+      const base = pair === 0 ? 0 : N + (pair - 1) * N * N;
+      const used = pair === 0 ? N : N * N;
+      if (SHARES) for (let k = local; k < used; k += ITEMS) counts[k] = gpu.u32(0);
+      for (let k = local; k < N * D; k += ITEMS) grid[k] = points[k];
+      if (SHARES_TABLE) for (let k = local; k < TABLE; k += ITEMS) lists[k] = table[k];
+      yield;
+      const state = gpu.privateReal(D);
+      const normals = gpu.privateReal(4 * BLOCKS);
+      const own = gpu.privateReal(D);
+      for (let path = first + local; path < last; path += ITEMS) {
+        for (let b = 0; b < BLOCKS; b++)
+          normalBlock({
+            block: gpu.u32(b),
+            path: gpu.u32(path),
+            layer: gpu.u32(pair + 1),
+            seed,
+            normals,
+            at: 4 * b,
+          });
+        for (let a = 0; a < D; a++) {
+          state[a] = normals[a];
+          own[a] = normals[D + a];
+        }
+        let from = 0;
+        if (pair > 0) {
+          from = nearest({
+            search: {
+              points: grid,
+              size: N,
+              first: 0,
+              table: SHARES_TABLE ? lists : table,
+              tableAt: 0,
+              geometry,
+              geometryAt: 0,
+            },
+            query: state,
+          });
+        }
+        step({ state, normals: own, layer: pair + 1, parameters });
+        const to = nearest({
+          search: {
+            points: grid,
+            size: N,
+            first: 0,
+            table: SHARES_TABLE ? lists : table,
+            tableAt: 0,
+            geometry,
+            geometryAt: 0,
+          },
+          query: state,
+        });
+        if (SHARES) gpu.atomicAdd(counts, from * N + to, 1);
+        else gpu.atomicAdd(counters, base + from * N + to, 1);
+      }
+      yield;
+      if (SHARES) {
+        for (let k = local; k < used; k += ITEMS) {
+          const count = gpu.atomicLoad(counts, k);
+          if (count > 0) gpu.atomicAdd(counters, base + k, count);
+        }
+      }
+    },
+  });
+}

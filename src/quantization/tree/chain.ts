@@ -1,0 +1,267 @@
+/** Markov chains that a quantization tree may stand on: autoregressive Gaussian ones, and those of a step function. */
+import { ShapeError, SpecError } from "../../errors.ts";
+import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { checkedSymmetric, choleskyOf, type Matrix, product, solveLower, transposed } from "../gaussian.ts";
+import { checkWhole } from "../quantizer.ts";
+import { MAX_DIMENSION } from "../search/nearest.ts";
+
+const stepParams = { state: write(real), normals: read(real), layer: i32, parameters: read(real) } as const;
+
+/**
+ * A step of a Markov chain as a kernel function: it replaces the `state` at the layer before by the one at `layer`
+ * (from 1 on), from as many independent standard normal numbers, and from the model's `parameters`.
+ */
+export type StepFunction = KernelFunction<typeof stepParams, void>;
+
+/**
+ * The parameters of a step function, for `fn`.
+ *
+ * @example
+ * import { stepFunctionParams } from "feynkac/quantization";
+ *
+ * console.log(Object.keys(stepFunctionParams).join(" ")); // state normals layer parameters
+ */
+export const stepFunctionParams: typeof stepParams = stepParams;
+
+/** What all chains have: a given state at time 0, then a layer for each time. */
+interface Layers {
+  readonly dimension: number;
+  /** Years, increasing from 0. */
+  readonly times: readonly number[];
+}
+
+/**
+ * A Gaussian chain that begins in 0:
+ *
+ *   X₀ = 0,   Xₖ₊₁ = Aₖ·Xₖ + Tₖ·Zₖ₊₁,   Z independent, N(0, I)
+ */
+export interface AutoregressiveChain extends Layers {
+  readonly kind: "autoregressive";
+  /** Aₖ, k = 0 … K − 1, [d, d] each. */
+  readonly transitions: readonly Float64Array[];
+  /** Tₖ, k = 0 … K − 1, [d, d] each, lower triangular. */
+  readonly noise: readonly Float64Array[];
+  /** Cov(Xₖ), k = 0 … K, [d, d] each. */
+  readonly covariances: readonly Float64Array[];
+}
+
+/** A chain of any law, by a kernel function that makes a step of it. */
+export interface SteppedChain extends Layers {
+  readonly kind: "stepped";
+  readonly initial: readonly number[];
+  readonly step: StepFunction;
+  readonly parameters: Float64Array;
+}
+
+/** The chains that a quantization tree may stand on. */
+export type MarkovChain = AutoregressiveChain | SteppedChain;
+
+/** @throws SpecError unless times increase from 0 */
+export function checkTimes(place: string, times: readonly number[]): void {
+  if (times.length < 2)
+    throw new SpecError(`${place}: times: got ${times.length}, expected 0 and at least one time after it`);
+  times.forEach((t, k) => {
+    if (k === 0 ? t !== 0 : !(t > times[k - 1] && t < Infinity))
+      throw new SpecError(
+        `${place}: times[${k}]: got ${t}, expected ${k === 0 ? "0, when the chain begins" : `more than ${times[k - 1]}`}`,
+      );
+  });
+}
+
+/** Factors that revert to 0, each driven by a Brownian motion. */
+export interface FactorSettings {
+  /** Years, increasing from 0. */
+  readonly times: readonly number[];
+  /** αᵢ, per year; 0 is Brownian motion. The number of factors is theirs. */
+  readonly meanReversion: readonly number[];
+  /** Of the Brownian motions; the identity by default. */
+  readonly correlation?: Matrix;
+}
+
+/**
+ * Ornstein–Uhlenbeck factors at given times, as an autoregressive chain:
+ *
+ *   Xⁱₜ = ∫ e^(−αᵢ(t−s)) dWⁱₛ,   d⟨Wⁱ, Wʲ⟩ = ρᵢⱼ dt
+ *   Aₖ = diag e^(−αᵢΔ),   (TₖTₖᵀ)ᵢⱼ = ρᵢⱼ·(1 − e^(−(αᵢ+αⱼ)Δ))/(αᵢ + αⱼ),   Tₖ by Cholesky
+ *
+ * Source: G. Pagès and B. Wilbertz, GPGPUs in computational finance: massive parallel computing for American style
+ * options, Concurrency and Computation: Practice and Experience 24 (2012) 837–848, proposition 1. Verified:
+ * test/quantization/reference.test.ts.
+ *
+ * @param settings times, mean reversions and correlations.
+ * @throws SpecError | ShapeError | NotPositiveDefiniteError (correlations)
+ * @example
+ * import { meanRevertingFactors } from "feynkac/quantization";
+ *
+ * const chain = meanRevertingFactors({ times: [0, 0.5, 1], meanReversion: [4] });
+ * console.log(chain.transitions[1]![0]!.toFixed(6), chain.covariances[2]![0]!.toFixed(6)); // 0.135335 0.124958
+ */
+export function meanRevertingFactors(settings: FactorSettings): AutoregressiveChain {
+  const { times, meanReversion: alpha } = settings;
+  const d = alpha.length;
+  checkWhole("meanRevertingFactors: number of factors", d, 1, MAX_DIMENSION);
+  checkTimes("meanRevertingFactors", times);
+  alpha.forEach((a, i) => {
+    if (!(a >= 0 && a < Infinity))
+      throw new SpecError(`meanRevertingFactors: meanReversion[${i}]: got ${a}, expected a number from 0 on, per year`);
+  });
+  const identity = alpha.map((_, i) => alpha.map((_other, j) => (i === j ? 1 : 0)));
+  const correlation = checkedSymmetric("meanRevertingFactors: correlation", settings.correlation ?? identity);
+  if (correlation.length !== d * d)
+    throw new ShapeError(
+      `meanRevertingFactors: correlation: got ${settings.correlation!.length} rows, expected ${d}, one per factor`,
+    );
+  choleskyOf(correlation, d);
+  const integral = (rate: number, span: number): number => (rate === 0 ? span : -Math.expm1(-rate * span) / rate);
+  const covarianceOver = (span: number): Float64Array =>
+    correlation.map((rho, at) => rho * integral(alpha[Math.floor(at / d)] + alpha[at % d], span));
+  const spans = times.slice(1).map((t, k) => t - times[k]);
+  return {
+    kind: "autoregressive",
+    dimension: d,
+    times: [...times],
+    transitions: spans.map((span) =>
+      new Float64Array(d * d).map((_, at) => (at % (d + 1) === 0 ? Math.exp(-alpha[at % d] * span) : 0)),
+    ),
+    noise: spans.map((span) => choleskyOf(covarianceOver(span), d)),
+    covariances: times.map((t) => covarianceOver(t)),
+  };
+}
+
+/** An autoregressive chain by its matrices. */
+export interface AutoregressiveSettings {
+  /** Years, increasing from 0. */
+  readonly times: readonly number[];
+  /** Aₖ of each step; one for all steps may be given alone. */
+  readonly transitions: readonly Matrix[];
+  /** Tₖ·Tₖᵀ of each step; one for all steps may be given alone. */
+  readonly noiseCovariances: readonly Matrix[];
+}
+
+/**
+ * An autoregressive chain from matrices, X₀ = 0 and Xₖ₊₁ = Aₖ·Xₖ + Tₖ·Z; covariances by Cₖ₊₁ = Aₖ·Cₖ·Aₖᵀ + Tₖ·Tₖᵀ.
+ *
+ * @param settings the times and the matrices.
+ * @throws SpecError | ShapeError | NotPositiveDefiniteError
+ * @example
+ * import { autoregressiveChain } from "feynkac/quantization";
+ *
+ * const chain = autoregressiveChain({ times: [0, 1, 2], transitions: [[[0.5]]], noiseCovariances: [[[1]]] });
+ * console.log(chain.covariances.map(([c]) => c).join(" ")); // 0 1 1.25
+ */
+export function autoregressiveChain(settings: AutoregressiveSettings): AutoregressiveChain {
+  const { times, transitions, noiseCovariances } = settings;
+  checkTimes("autoregressiveChain", times);
+  const steps = times.length - 1;
+  for (const [name, matrices] of Object.entries({ transitions, noiseCovariances }))
+    if (matrices.length !== 1 && matrices.length !== steps)
+      throw new ShapeError(
+        `autoregressiveChain: ${name}: got ${matrices.length}, expected 1 for all steps or ${steps}, one per step`,
+      );
+  const d = noiseCovariances[0].length;
+  checkWhole("autoregressiveChain: number of factors", d, 1, MAX_DIMENSION);
+  const of = (matrices: readonly Matrix[], k: number): Matrix => matrices[matrices.length === 1 ? 0 : k];
+  const a: Float64Array[] = [];
+  const noise: Float64Array[] = [];
+  const covariances = [new Float64Array(d * d)];
+  for (let k = 0; k < steps; k++) {
+    const rows = of(transitions, k);
+    const wrong = rows.length !== d || rows.some((row) => row.length !== d || !row.every(Number.isFinite));
+    const variance = checkedSymmetric(`autoregressiveChain: noiseCovariances[${k}]`, of(noiseCovariances, k));
+    if (wrong || variance.length !== d * d)
+      throw new ShapeError(`autoregressiveChain: step ${k}: expected matrices of ${d} × ${d} finite numbers`);
+    a.push(Float64Array.from(rows.flat()));
+    noise.push(choleskyOf(variance, d));
+    const moved = product(product(a[k], covariances[k], d), transposed(a[k], d), d);
+    covariances.push(moved.map((x, at) => x + variance[at]));
+  }
+  return { kind: "autoregressive", dimension: d, times: [...times], transitions: a, noise, covariances };
+}
+
+/** What `steppedChain` takes. */
+export interface SteppedSettings {
+  readonly times: readonly number[];
+  /** The state at time 0. */
+  readonly initial: readonly number[];
+  readonly step: StepFunction;
+  /** Run-time numbers of the model that the step function reads; none by default. */
+  readonly parameters?: ArrayLike<number>;
+}
+
+/**
+ * A Markov chain of any law, by a kernel function that makes its steps.
+ *
+ * @param settings times, the state at time 0, the step function and its parameters.
+ * @throws SpecError
+ * @example
+ * import { fn } from "feynkac/kernel";
+ * import { stepFunctionParams, steppedChain } from "feynkac/quantization";
+ *
+ * // A spot that moves in steps of ln S, with its volatility and the length of a step as parameters.
+ * const step = fn({
+ *   params: stepFunctionParams,
+ *   body({ state, normals, parameters: p }) {
+ *     state[0] = state[0]! * Math.exp(p[0]! * normals[0]! * Math.sqrt(p[1]!) - 0.5 * p[0]! ** 2 * p[1]!);
+ *   },
+ * });
+ * console.log(steppedChain({ times: [0, 0.5, 1], initial: [100], step, parameters: [0.2, 0.5] }).dimension); // 1
+ */
+export function steppedChain(settings: SteppedSettings): SteppedChain {
+  const { times, initial, step, parameters = [] } = settings;
+  checkTimes("steppedChain", times);
+  checkWhole("steppedChain: initial: dimension", initial.length, 1, MAX_DIMENSION);
+  initial.forEach((x, i) => {
+    if (!Number.isFinite(x)) throw new SpecError(`steppedChain: initial[${i}]: got ${x}, expected a finite number`);
+  });
+  return {
+    kind: "stepped",
+    dimension: initial.length,
+    times: [...times],
+    initial: [...initial],
+    step,
+    parameters: Float64Array.from(parameters),
+  };
+}
+
+/** Numbers of one step in `standardParameters`: Ã, then T̃, both full. */
+export const stepNumbers = (dimension: number): number => 2 * dimension * dimension;
+
+/** The step of a standardised autoregressive chain: y ← Ã·y + T̃·z. */
+export function autoregressiveStep(dimension: number): StepFunction {
+  return fn({
+    name: "autoregressiveStep",
+    params: stepParams,
+    env: { D: dimension },
+    body({ state, normals, layer, parameters }, gpu, { D }) {
+      const at = (layer - 1) * 2 * D * D;
+      const before = gpu.privateReal(D);
+      for (let a = 0; a < D; a++) before[a] = state[a];
+      for (let a = 0; a < D; a++) {
+        let sum = gpu.real(0);
+        for (let b = 0; b < D; b++) sum += parameters[at + a * D + b] * before[b];
+        for (let b = 0; b <= a; b++) sum += parameters[at + D * D + a * D + b] * normals[b];
+        state[a] = sum;
+      }
+    },
+  });
+}
+
+/**
+ * The chain in the coordinates Yₖ = Sₖ⁻¹·Xₖ ~ N(0, I), S the Cholesky factor of Cov(Xₖ): all layers have one grid, that
+ * of N(0, I), and so one table to search.
+ *
+ *   Ãₖ = Sₖ₊₁⁻¹·Aₖ·Sₖ,   T̃ₖ = Sₖ₊₁⁻¹·Tₖ
+ */
+export function standardised(chain: AutoregressiveChain): {
+  readonly roots: readonly Float64Array[];
+  readonly parameters: Float64Array;
+} {
+  const { dimension: d, covariances, transitions, noise } = chain;
+  const roots = covariances.map((c, k) => (k === 0 ? new Float64Array(d * d) : choleskyOf(c, d)));
+  const parameters = new Float64Array(transitions.length * stepNumbers(d));
+  transitions.forEach((a, k) => {
+    parameters.set(solveLower(roots[k + 1], product(a, roots[k], d), d), k * stepNumbers(d));
+    parameters.set(solveLower(roots[k + 1], noise[k], d), k * stepNumbers(d) + d * d);
+  });
+  return { roots, parameters };
+}

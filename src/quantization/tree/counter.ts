@@ -1,0 +1,161 @@
+/** Counts of transitions on a device: Algorithms I, II and III. */
+import { type Device, type DeviceBuffer, isGpu } from "../../device/index.ts";
+import { hostReal, i32, kernel, u32, write } from "../../kernel/index.ts";
+import { compileExact, uploaded } from "../device.ts";
+import { LAYER_GROUP, layersKernel } from "./by-layers.ts";
+import { type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
+import { walkKernel } from "./walk.ts";
+
+const clearKernel = kernel({
+  name: "clearCounters",
+  params: { counters: write(u32), length: i32 },
+  body({ counters }, gpu) {
+    counters[gpu.globalId()] = gpu.u32(0);
+  },
+});
+
+/** Paths of one launch of Algorithm II: short enough for a GPU that also draws a screen. */
+const LAUNCH = 2 ** 17;
+/** On a CPU: paths of an item, so that the counters of a layer stay in the cache. */
+const ABREAST = 128;
+
+type Launch = () => void;
+
+/**
+ * Counts how often paths of a chain go from cell to cell:
+ *
+ *   counters[k][i·Nₖ₊₁ + j] = #{paths: X̂ₖ = xᵢ, X̂ₖ₊₁ = xⱼ}
+ *
+ * Counts are integers, so that their sums do not depend on the order of paths: any number of threads and any device
+ * that rounds the paths themselves equally gives the same. Algorithms I and II walk the same paths and give the
+ * same counts; Algorithm III simulates each pair of layers on its own.
+ *
+ * Cost: per path and step d normal numbers, one nearest point, one atomic addition; Algorithm III twice the first two.
+ * Source: G. Pagès and B. Wilbertz (2012). Verified: test/quantization/transitions.test.ts.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { meanRevertingFactors, TransitionCounter } from "feynkac/quantization";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const chain = meanRevertingFactors({ times: [0, 1, 2], meanReversion: [0] });
+ * const settings = { chain, size: 2, transitions: "paths", paths: 10_000 } as const;
+ * using counter = await TransitionCounter.create(device, settings);
+ * counter.run();
+ * const counts = await counter.read();
+ * // W₁ and W₂ have the same sign with probability 3/4.
+ * const share = (counts[2]! + counts[5]!) / 10_000;
+ * console.log(counts.length, Math.abs(share - 0.75) < 0.02); // 6 true
+ */
+export class TransitionCounter implements Disposable {
+  readonly device: Device;
+  readonly plan: TreePlan;
+  /** Of all pairs of layers, one after another. */
+  readonly counters: DeviceBuffer<"u32">;
+  readonly #buffers: readonly DeviceBuffer[];
+  readonly #launches: readonly Launch[];
+
+  private constructor(device: Device, plan: TreePlan, made: Made) {
+    this.device = device;
+    this.plan = plan;
+    this.counters = made.counters;
+    this.#buffers = made.buffers;
+    this.#launches = made.launches;
+  }
+
+  /** @throws SpecError | ShapeError | PrecisionError | OutOfMemoryError */
+  static async create(device: Device, settings: TreeSettings): Promise<TransitionCounter> {
+    const plan = await treePlan(device, { ...settings, transitions: settings.transitions ?? "paths" });
+    return TransitionCounter.of(device, plan);
+  }
+
+  /** @internal */
+  static async of(device: Device, plan: TreePlan): Promise<TransitionCounter> {
+    return new TransitionCounter(device, plan, await make(device, plan));
+  }
+
+  /** Records: counters to zero, then all paths. */
+  run(): void {
+    for (const launch of this.#launches) launch();
+  }
+
+  /** Waits, and returns all counters. */
+  read(): Promise<Uint32Array> {
+    return this.device.read(this.counters);
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of this.#buffers) buffer[Symbol.dispose]();
+  }
+}
+
+interface Made {
+  readonly counters: DeviceBuffer<"u32">;
+  readonly buffers: readonly DeviceBuffer[];
+  readonly launches: readonly Launch[];
+}
+
+async function make(device: Device, plan: TreePlan): Promise<Made> {
+  const clear = await compileExact(device, clearKernel, "f32");
+  const count = plan.method === "layers" ? await compileLayers(device, plan) : await compileWalk(device, plan);
+  const element = hostReal(plan.precision);
+  const counters = device.createBuffer("u32", plan.countersLength);
+  const buffers = {
+    parameters: uploaded(device, element, plan.parameters),
+    points: uploaded(device, element, plan.points),
+    table: uploaded(device, "i32", plan.table),
+    geometry: uploaded(device, element, plan.geometry),
+    initial: uploaded(device, element, plan.initial),
+    layout: uploaded(device, "i32", plan.layout),
+  };
+  const length = plan.countersLength;
+  const cleared: Launch = () => device.launch(clear, { counters, length }, { items: length });
+  const launches = [cleared, ...count({ ...buffers, counters })];
+  return { counters, buffers: [...Object.values(buffers), counters], launches };
+}
+
+type Buffers = Readonly<
+  Record<"parameters" | "points" | "table" | "geometry" | "initial" | "layout" | "counters", DeviceBuffer>
+>;
+type Counting = (buffers: Buffers) => readonly Launch[];
+
+async function compileWalk(device: Device, plan: TreePlan): Promise<Counting> {
+  const { dimension, step, searcher, precision, paths, seed, sizes } = plan;
+  const by = plan.method === "serial" ? "serial" : "paths";
+  // Paths that are left over are a second launch, one path an item.
+  const abreast = by === "paths" && !isGpu(device) ? ABREAST : 1;
+  const shape = { dimension, step, nearest: searcher.nearest, by } as const;
+  const one = await compileExact(device, walkKernel({ ...shape, abreast: 1 }), precision);
+  const many = abreast === 1 ? one : await compileExact(device, walkKernel({ ...shape, abreast }), precision);
+  return (buffers) => {
+    const args = { ...buffers, seed, layers: sizes.length };
+    if (by === "serial") return [() => device.launch(one, { ...args, firstPath: 0, rounds: paths }, { items: 1 })];
+    const whole = paths - (paths % abreast);
+    const starts = Array.from({ length: Math.ceil(whole / LAUNCH) }, (_, k) => k * LAUNCH);
+    const launches = starts.map((firstPath) => () => {
+      const items = Math.min(LAUNCH, whole - firstPath) / abreast;
+      device.launch(many, { ...args, firstPath, rounds: 1 }, { items });
+    });
+    const rest = (): void => device.launch(one, { ...args, firstPath: whole, rounds: 1 }, { items: paths - whole });
+    return paths > whole ? [...launches, rest] : launches;
+  };
+}
+
+async function compileLayers(device: Device, plan: TreePlan): Promise<Counting> {
+  const { dimension, step, searcher, precision, paths, seed, sizes, table } = plan;
+  const size = sizes[1];
+  const pairs = sizes.length - 1;
+  const room = Math.floor(device.limits.maxWorkgroupBytes / 4) - size * dimension * (precision === "f32" ? 1 : 2) - 8;
+  const sharesCounters = size * size <= room;
+  const sharesTable = (sharesCounters ? size * size : 0) + table.length <= room;
+  const shape = { dimension, size, step, nearest: searcher.nearest, sharesCounters, sharesTable };
+  const layers = layersKernel({ ...shape, tableLength: table.length });
+  const compiled = await compileExact(device, layers, precision);
+  const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP / pairs));
+  const length = Math.ceil(paths / parts);
+  const used = Math.ceil(paths / length);
+  return ({ parameters, points, table: lists, geometry, counters }) => {
+    const args = { seed, pairs, paths, length, parameters, points, table: lists, geometry, counters };
+    return [() => device.launch(compiled, args, { groups: pairs * used })];
+  };
+}

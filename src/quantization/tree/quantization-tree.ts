@@ -1,0 +1,203 @@
+/** Quantization trees: grids of a Markov chain's layers, and the probabilities of going from point to point. */
+import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { hostReal } from "../../kernel/index.ts";
+import { compileExact, uploaded } from "../device.ts";
+import { checkWhole } from "../quantizer.ts";
+import { stepNumbers } from "./chain.ts";
+import { exactRows, REACH, RULE_NUMBERS } from "./exact.ts";
+import { TransitionCounter } from "./counter.ts";
+import { type TransitionMethod, type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
+import { rowLengths, rowProbabilities } from "./rows.ts";
+import { LAYOUT } from "./walk.ts";
+
+/**
+ * Sparse rows on the device: entry s of row r is at s·rows + r. Row r belongs to point r + 1 of the tree: the first
+ * point, at time 0, has its probabilities on the host, because they are as many as layer 1 has points.
+ */
+export interface SparseRows {
+  /** Points of all layers but the first and the last. */
+  readonly rows: number;
+  /** Columns of each row at most; unused ones have probability 0. */
+  readonly slots: number;
+  readonly columns: DeviceBuffer<"i32">;
+  readonly probabilities: DeviceBuffer;
+}
+
+/**
+ * A quantization tree of a Markov chain X: at each time a grid of Nₖ points, and the probabilities
+ *
+ *   p[k][i, j] = P(Xₖ₊₁ ∈ Cⱼ | Xₖ ∈ Cᵢ),   i < Nₖ, j < Nₖ₊₁,   C the cells of the nearest points
+ *
+ * Layer 0 has one point, the state at time 0. Grids of an autoregressive chain are Sₖ times an optimal quantizer of
+ * N(0, I), S the Cholesky factor of the covariance, with nearest points in the coordinates S⁻¹·X; grids of a stepped
+ * chain are Lloyd's, from its paths. Probabilities are quadratures ("exact", one dimension) or frequencies of paths,
+ * with a standard error of √(p·(1 − p)/(M·P(Cᵢ))). A cell that no path met has no transitions.
+ *
+ * Cost: see `TransitionCounter`. Memory: 12 bytes per transition that occurs, and while counting 4 bytes per pair.
+ * Source: V. Bally and G. Pagès, Bernoulli 9 (2003) 1003–1049; G. Pagès and B. Wilbertz (2012). Verified:
+ * test/quantization.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { meanRevertingFactors, QuantizationTree } from "feynkac/quantization";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const chain = meanRevertingFactors({ times: [0, 1, 2], meanReversion: [0] });
+ * using tree = await QuantizationTree.create(device, { chain, size: 2 });
+ * console.log((await tree.transitions(1)).map((p) => Math.round(1000 * p) / 1000).join(" ")); // 0.75 0.25 0.25 0.75
+ */
+export class QuantizationTree implements Disposable {
+  readonly device: Device;
+  readonly settings: TreeSettings;
+  /** How the probabilities were found. */
+  readonly method: TransitionMethod;
+  readonly times: readonly number[];
+  readonly dimension: number;
+  /** Points of each layer. */
+  readonly sizes: Int32Array;
+  /** Rows before each layer, and their number at the end. */
+  readonly offsets: Int32Array;
+  /** All points, layer by layer, as states of the chain: [rows, dimension]. */
+  readonly points: Float64Array;
+  /** P(X₁ ∈ Cⱼ), j < N₁. */
+  readonly root: Float64Array;
+  /** @internal */
+  readonly rows: SparseRows;
+
+  private constructor(device: Device, settings: TreeSettings, plan: TreePlan, { root, rows }: Probabilities) {
+    this.device = device;
+    this.settings = settings;
+    this.method = plan.method;
+    this.times = settings.chain.times;
+    this.dimension = plan.dimension;
+    this.sizes = plan.sizes;
+    this.offsets = plan.offsets;
+    this.points = plan.states;
+    this.root = root;
+    this.rows = rows;
+  }
+
+  /**
+   * @throws SpecError | ShapeError | PrecisionError | OutOfMemoryError | NotPositiveDefiniteError (a covariance of the
+   * chain)
+   */
+  static async create(device: Device, settings: TreeSettings): Promise<QuantizationTree> {
+    const plan = await treePlan(device, settings);
+    const found = plan.method === "exact" ? await exact(device, plan) : await counted(device, plan);
+    return new QuantizationTree(device, settings, plan, found);
+  }
+
+  /** The points of a layer, [size, dimension]. */
+  layer(k: number): Float64Array {
+    return this.points.subarray(this.offsets[k] * this.dimension, this.offsets[k + 1] * this.dimension);
+  }
+
+  /** The probabilities from layer k to layer k + 1, on the host: [Nₖ, Nₖ₊₁]. */
+  async transitions(k: number): Promise<Float64Array> {
+    checkWhole("QuantizationTree: transitions: layer", k, 0, this.times.length - 2);
+    if (k === 0) return Float64Array.from(this.root);
+    const { rows, slots, columns, probabilities } = this.rows;
+    const [from, to] = [this.sizes[k], this.sizes[k + 1]];
+    const dense = new Float64Array(from * to);
+    for (let s = 0; s < slots; s++) {
+      const at = s * rows + this.offsets[k] - 1;
+      const j = await this.device.read(columns, at, from);
+      const p = await this.device.read(probabilities, at, from);
+      for (let i = 0; i < from; i++) dense[i * to + j[i]] += p[i];
+    }
+    return dense;
+  }
+
+  [Symbol.dispose](): void {
+    this.rows.columns[Symbol.dispose]();
+    this.rows.probabilities[Symbol.dispose]();
+  }
+}
+
+interface Probabilities {
+  readonly root: Float64Array;
+  readonly rows: SparseRows;
+}
+
+/** Points of all layers but the first and the last. */
+const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
+
+function sparseRows(device: Device, { precision }: TreePlan, rows: number, slots: number): SparseRows {
+  const columns = device.createBuffer("i32", slots * rows);
+  const probabilities = device.createBuffer(hostReal(precision), slots * rows);
+  return { rows, slots, columns, probabilities };
+}
+
+async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
+  const { precision, sizes, offsets, layout, paths, quantizer } = plan;
+  const rows = rowsOf(plan);
+  const lengthsKernel = await compileExact(device, rowLengths, precision);
+  const probabilitiesKernel = await compileExact(device, rowProbabilities, precision);
+  using counter = await TransitionCounter.of(device, plan);
+  counter.run();
+  const { counters } = counter;
+  const starts = new Int32Array(rows);
+  const widths = new Int32Array(rows);
+  for (let k = 1; k + 1 < sizes.length; k++)
+    for (let i = 0; i < sizes[k]; i++) {
+      starts[offsets[k] - 1 + i] = layout[LAYOUT.numbers * (k + 1) + LAYOUT.counters] + i * sizes[k + 1];
+      widths[offsets[k] - 1 + i] = sizes[k + 1];
+    }
+  // The law of layer 1 is known exactly if the chain is Gaussian.
+  const root = quantizer?.weights ?? Float64Array.from(await device.read(counters, 0, sizes[1]), (n) => n / paths);
+  using startsBuffer = uploaded(device, "i32", starts);
+  using widthsBuffer = uploaded(device, "i32", widths);
+  using most = device.createBuffer("i32", 1);
+  const args = { starts: startsBuffer, widths: widthsBuffer, counters };
+  device.launch(lengthsKernel, { ...args, most }, { items: rows });
+  const [slots] = await device.read(most);
+  const found = sparseRows(device, plan, rows, slots);
+  const { columns, probabilities } = found;
+  device.launch(probabilitiesKernel, { ...args, totalRows: rows, columns, probabilities }, { items: rows });
+  await device.finish();
+  return { root, rows: found };
+}
+
+/** In one dimension: the columns that are within reach of each cell, and their probabilities by quadrature. */
+async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
+  const { precision, quantizer } = plan;
+  const { points, size, weights } = quantizer!;
+  const ends = Float64Array.of(-REACH, ...points.slice(1).map((x, i) => 0.5 * (x + points[i])), REACH);
+  const rows = rowsOf(plan);
+  const parameters = plan.parameters;
+  const firstColumns = new Int32Array(rows);
+  const widths = new Int32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    const [a, b] = parameters.subarray(stepNumbers(1) * (1 + Math.floor(row / size)));
+    const images = [a * ends[row % size], a * ends[(row % size) + 1]];
+    const first = columnOf(ends, Math.min(...images) - REACH * b);
+    firstColumns[row] = first;
+    widths[row] = columnOf(ends, Math.max(...images) + REACH * b) - first + 1;
+  }
+  const slots = widths.reduce((most, width) => Math.max(most, width), 0);
+  const compiled = await compileExact(device, exactRows, precision);
+  const element = hostReal(precision);
+  using rule = uploaded(device, element, RULE_NUMBERS);
+  using endsBuffer = uploaded(device, element, ends);
+  using parametersBuffer = uploaded(device, element, parameters);
+  using firstBuffer = uploaded(device, "i32", firstColumns);
+  using widthsBuffer = uploaded(device, "i32", widths);
+  const found = sparseRows(device, plan, rows, slots);
+  const { columns, probabilities } = found;
+  const args = { size, totalRows: rows, rule, ends: endsBuffer, parameters: parametersBuffer, widths: widthsBuffer };
+  if (rows > 0)
+    device.launch(compiled, { ...args, firstColumns: firstBuffer, columns, probabilities }, { items: rows });
+  await device.finish();
+  return { root: weights, rows: found };
+}
+
+/** The cell that x is in, by bisection. */
+function columnOf(ends: Float64Array, x: number): number {
+  let [low, high] = [0, ends.length - 2];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle + 1] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,167 @@
+/**
+ * Algorithms I and II of Pagès and Wilbertz: paths of a chain, the nearest point of each layer's grid, and a count for
+ * each pair of cells that a path goes through one after the other.
+ *
+ * Normal numbers belong to the path and the layer: number a of layer k is word n mod 4 of block n/4 of the Philox
+ * counter (block, path), n = (k − 1)·d + a if d divides 4; otherwise each layer begins a block. So counts do not depend
+ * on the order of paths, nor on who walks them.
+ */
+import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { normal32, philox4x32 } from "../../random/index.ts";
+import type { NearestFunction } from "../search/brute-force.ts";
+import type { StepFunction } from "./chain.ts";
+
+/**
+ * Numbers of a layer in `layout`: points, the first of them, where its tables begin, and where the counters of the
+ * transitions to it begin.
+ */
+export const LAYOUT = { numbers: 5, size: 0, first: 1, table: 2, geometry: 3, counters: 4 } as const;
+
+/** Blocks of four words per group of layers, and layers per group. */
+export const blocksOf = (dimension: number): { readonly blocks: number; readonly layers: number } =>
+  4 % dimension === 0 ? { blocks: 1, layers: 4 / dimension } : { blocks: Math.ceil(dimension / 4), layers: 1 };
+
+/** Writes the four normal numbers of a block of Philox, from `at` on. */
+export const normalBlock = fn({
+  name: "normalBlock",
+  params: { block: u32, path: u32, layer: u32, seed: u32, normals: write(real), at: i32 },
+  env: { philox4x32, normal32 },
+  body({ block, path, layer, seed, normals, at }, gpu, { philox4x32, normal32 }) {
+    const zero = gpu.u32(0);
+    const { x, y, z, w } = philox4x32({ counter: { x: block, y: path, z: layer, w: zero }, key: { x: seed, y: zero } });
+    normals[at] = normal32(x);
+    normals[at + 1] = normal32(y);
+    normals[at + 2] = normal32(z);
+    normals[at + 3] = normal32(w);
+  },
+});
+
+/** What a walk is made for; each is a constant of the kernel. */
+export interface WalkShape {
+  readonly dimension: number;
+  readonly step: StepFunction;
+  readonly nearest: NearestFunction;
+  /** "serial", Algorithm I: one item walks all paths. "paths", Algorithm II: many items, counters by atomics. */
+  readonly by: "serial" | "paths";
+  /** Paths that an item walks side by side, a layer at a time. */
+  readonly abreast: number;
+}
+
+/**
+ * An item walks `abreast` paths at a time: one on a GPU; many on a CPU, where the counters of a layer then stay in the
+ * cache while they are used.
+ *
+ * Bytes: per step one counter read and written; the tables of a layer are read by all items at the same time.
+ */
+export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape) {
+  const { blocks, layers: perGroup } = blocksOf(dimension);
+  return kernel({
+    name: `transitions-${by}`,
+    params: {
+      seed: u32,
+      firstPath: i32,
+      /** Rounds of `abreast` paths of each item. */
+      rounds: i32,
+      layers: i32,
+      initial: read(real),
+      parameters: read(real),
+      layout: read(i32),
+      points: read(real),
+      table: read(i32),
+      geometry: read(real),
+      counters: write(u32),
+    },
+    env: {
+      normalBlock,
+      step,
+      nearest,
+      D: dimension,
+      BLOCKS: blocks,
+      GROUP: perGroup,
+      SERIAL: by === "serial",
+      ABREAST: abreast,
+    },
+    body(
+      { seed, firstPath, rounds, layers, initial, parameters, layout, points, table, geometry, counters },
+      gpu,
+      { normalBlock, step, nearest, D, BLOCKS, GROUP, SERIAL, ABREAST },
+    ) {
+      const states = gpu.privateReal(ABREAST * D);
+      const cells = gpu.privateI32(ABREAST);
+      const normals = gpu.privateReal(ABREAST * 4 * BLOCKS);
+      const state = gpu.privateReal(D);
+      const own = gpu.privateReal(D);
+      for (let round = 0; round < rounds; round++) {
+        const first = firstPath + (gpu.globalId() * rounds + round) * ABREAST;
+        for (let p = 0; p < ABREAST; p++) {
+          cells[p] = 0;
+          for (let a = 0; a < D; a++) states[p * D + a] = initial[a];
+        }
+        for (let group = 0; group * GROUP < layers - 1; group++) {
+          for (let p = 0; p < ABREAST; p++)
+            for (let b = 0; b < BLOCKS; b++) {
+              const block = gpu.u32(group * BLOCKS + b);
+              const at = 4 * (p * BLOCKS + b);
+              normalBlock({ block, path: gpu.u32(first + p), layer: gpu.u32(0), seed, normals, at });
+            }
+          const used = Math.min(GROUP, layers - 1 - group * GROUP);
+          for (let s = 0; s < used; s++) {
+            const layer = group * GROUP + s + 1;
+            const at = 5 * layer;
+            const size = layout[at];
+            const search = {
+              points,
+              size,
+              first: layout[at + 1],
+              table,
+              tableAt: layout[at + 2],
+              geometry,
+              geometryAt: layout[at + 3],
+            };
+            const base = layout[at + 4];
+            for (let p = 0; p < ABREAST; p++) {
+              for (let a = 0; a < D; a++) {
+                own[a] = normals[4 * BLOCKS * p + s * D + a];
+                state[a] = states[p * D + a];
+              }
+              step({ state, normals: own, layer, parameters });
+              for (let a = 0; a < D; a++) states[p * D + a] = state[a];
+              const to = nearest({ search, query: state });
+              const counter = base + cells[p] * size + to;
+              if (SERIAL) counters[counter] += 1;
+              else gpu.atomicAdd(counters, counter, 1);
+              cells[p] = to;
+            }
+          }
+        }
+      }
+    },
+  });
+}
+
+/** The states of paths after a step, in place, [paths, d]: what grids of a stepped chain are made from. */
+export function advanceKernel(dimension: number, step: StepFunction) {
+  const { blocks, layers: perGroup } = blocksOf(dimension);
+  return kernel({
+    name: "advance",
+    params: { seed: u32, layer: i32, parameters: read(real), states: write(real) },
+    env: { normalBlock, step, D: dimension, BLOCKS: blocks, GROUP: perGroup },
+    body({ seed, layer, parameters, states }, gpu, { normalBlock, step, D, BLOCKS, GROUP }) {
+      const path = gpu.globalId();
+      const state = gpu.privateReal(D);
+      const normals = gpu.privateReal(4 * BLOCKS);
+      const own = gpu.privateReal(D);
+      const group = ((layer - 1) / GROUP) | 0;
+      for (let b = 0; b < BLOCKS; b++) {
+        const block = gpu.u32(group * BLOCKS + b);
+        normalBlock({ block, path: gpu.u32(path), layer: gpu.u32(0), seed, normals, at: 4 * b });
+      }
+      for (let a = 0; a < D; a++) {
+        own[a] = normals[(layer - 1 - group * GROUP) * D + a];
+        state[a] = states[path * D + a];
+      }
+      step({ state, normals: own, layer, parameters });
+      for (let a = 0; a < D; a++) states[path * D + a] = state[a];
+    },
+  });
+}

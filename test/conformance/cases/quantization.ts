@@ -1,0 +1,222 @@
+/** Searches, walks along chains, sums of cells, and steps of dynamic programming. */
+import { layersKernel, LAYER_GROUP } from "../../../src/quantization/tree/by-layers.ts";
+import { autoregressiveStep, standardised, meanRevertingFactors } from "../../../src/quantization/tree/chain.ts";
+import { rowProbabilities, rowLengths } from "../../../src/quantization/tree/rows.ts";
+import { walkKernel } from "../../../src/quantization/tree/walk.ts";
+import { assignKernel } from "../../../src/quantization/normal/lloyd.ts";
+import { decideKernel, expectationKernel } from "../../../src/quantization/control/swing.ts";
+import { rollbackKernel } from "../../../src/quantization/control/stopping.ts";
+import { nearestKernel, searcherOf } from "../../../src/quantization/search/nearest.ts";
+import type { Precision } from "../../../src/kernel/index.ts";
+import { type ConformanceCase, range, uniforms, words } from "../case.ts";
+
+/**
+ * Eighths in [−2, 2): their squared distances are exact in f32, so that everybody finds the same neighbours and ties.
+ */
+const eighths = (count: number, seed: number): Float64Array =>
+  Float64Array.from(words(count, seed), (word) => ((word >>> 8) % 32) / 8 - 2);
+
+const DIMENSION = 2;
+const SIZE = 21;
+const points = eighths(SIZE * DIMENSION, 11);
+
+const searches = (["brute-force", "kd-tree", "bins"] as const).map((method): ConformanceCase => {
+  const { nearest, plan } = searcherOf(method, DIMENSION);
+  const { table, geometry } = plan(points);
+  const count = 201;
+  const queries = eighths(count * DIMENSION, 5).map((x, k) => (k < 12 ? 8 * x : x));
+  return {
+    name: `nearest neighbours: ${method}`,
+    kernel: nearestKernel(DIMENSION, nearest),
+    size: { items: count },
+    args: ({ real }) => ({
+      points: real(points),
+      size: SIZE,
+      table,
+      geometry: real(geometry),
+      queries: real(queries),
+      nearest: new Int32Array(count),
+    }),
+    precisions: ["f32", "f64"],
+  };
+});
+
+const correlation = [
+  [1, -0.5],
+  [-0.5, 1],
+];
+const TIMES = [0, 0.25, 0.5, 1];
+const chain = standardised(meanRevertingFactors({ times: TIMES, meanReversion: [0.5, 4], correlation }));
+/** Where normal numbers are the same bits: not in WGSL. */
+const EXACT: readonly Precision[] = ["f64"];
+
+const walks = (["serial", "paths"] as const).map((by): ConformanceCase => {
+  const { nearest, plan } = searcherOf("bins", DIMENSION);
+  const { table, geometry } = plan(points);
+  const step = autoregressiveStep(DIMENSION);
+  const rounds = by === "serial" ? 20 : 1;
+  const starts = [0, 0, SIZE, SIZE + SIZE * SIZE];
+  return {
+    name: `transitions, ${by}`,
+    kernel: walkKernel({ dimension: DIMENSION, step, nearest, by, abreast: by === "serial" ? 1 : 3 }),
+    size: { items: by === "serial" ? 1 : 30 },
+    args: ({ real }) => ({
+      seed: 7,
+      firstPath: 5,
+      rounds,
+      layers: TIMES.length,
+      initial: real([0, 0]),
+      parameters: real(chain.parameters),
+      layout: Int32Array.from(starts.flatMap((start, k) => [k === 0 ? 1 : SIZE, 0, 0, 0, start])),
+      points: real(points),
+      table,
+      geometry: real(geometry),
+      counters: new Uint32Array(SIZE + 2 * SIZE * SIZE),
+    }),
+    precisions: EXACT,
+  };
+});
+
+const byLayers = [true, false].map((shares): ConformanceCase => {
+  const { nearest, plan } = searcherOf("bins", DIMENSION);
+  const { table, geometry } = plan(points);
+  const step = autoregressiveStep(DIMENSION);
+  const shape = { dimension: DIMENSION, size: SIZE, tableLength: table.length, step, nearest };
+  return {
+    name: `transitions, by layers, counters in ${shares ? "workgroup" : "device"} memory`,
+    kernel: layersKernel({ ...shape, sharesCounters: shares, sharesTable: shares }),
+    size: { groups: 6 },
+    args: ({ real }) => ({
+      seed: 7,
+      pairs: TIMES.length - 1,
+      paths: LAYER_GROUP + 70,
+      length: LAYER_GROUP - 40,
+      parameters: real(chain.parameters),
+      points: real(points),
+      table,
+      geometry: real(geometry),
+      counters: new Uint32Array(SIZE + 2 * SIZE * SIZE),
+    }),
+    precisions: EXACT,
+    notJavaScript: "a workgroup shares memory",
+  };
+});
+
+const assignment: ConformanceCase = {
+  name: "samples to cells: sums of 64 bits",
+  kernel: assignKernel(DIMENSION),
+  size: { items: 301 },
+  args: ({ real }) => ({
+    isNormal: false,
+    seed: 0,
+    firstSample: 0,
+    samples: real(eighths(602, 3)),
+    size: SIZE,
+    inverse: 1,
+    points: real(points),
+    none: new Int32Array(1),
+    counts: new Uint32Array(SIZE),
+    sums: new Uint32Array(2 * SIZE * (DIMENSION + 2)),
+  }),
+  precisions: ["f32", "f64"],
+  notJavaScript: "a function adds to what other items add to",
+};
+
+const ROWS = 30;
+const WIDTH = 12;
+const counters = Uint32Array.from(words(ROWS * WIDTH, 9), (word) => (word % 3 === 0 ? word % 50 : 0));
+const rowArguments = {
+  starts: Int32Array.from(range(ROWS), (row) => row * WIDTH),
+  widths: Int32Array.from(range(ROWS), (row) => (row === 4 ? 0 : WIDTH)),
+  counters,
+};
+const QUOTIENTS = { ulps: 4, because: "WGSL divides to 2.5 ulp" };
+
+const rows: readonly ConformanceCase[] = [
+  {
+    name: "the longest row of counters",
+    kernel: rowLengths,
+    size: { items: ROWS },
+    args: () => ({ ...rowArguments, most: new Int32Array(1) }),
+    precisions: ["f32"],
+  },
+  {
+    name: "counters to probabilities",
+    kernel: rowProbabilities,
+    size: { items: ROWS },
+    args: ({ zeros }) => ({
+      ...rowArguments,
+      totalRows: ROWS,
+      columns: new Int32Array(WIDTH * ROWS),
+      probabilities: zeros(WIDTH * ROWS),
+    }),
+    precisions: ["f32", "f64"],
+    webgpu: QUOTIENTS,
+  },
+];
+
+const SLOTS = 4;
+const transitions = {
+  slots: SLOTS,
+  totalRows: ROWS,
+  columns: Int32Array.from(words(SLOTS * ROWS, 4), (word) => (word >>> 4) % 10),
+};
+const SUMS = { ulps: 16, absolute: 1e-6, because: "sums of products may be contracted" };
+
+const control: readonly ConformanceCase[] = [
+  ...[true, false].map((isExercised): ConformanceCase => ({
+    name: `optimal stopping: a layer, ${isExercised ? "with" : "without"} exercise`,
+    kernel: rollbackKernel,
+    size: { items: 10 },
+    args: ({ real }) => ({
+      ...transitions,
+      firstRow: 10,
+      nextRow: 20,
+      isExercised,
+      probabilities: real(uniforms(SLOTS * ROWS)),
+      payoff: real(uniforms(ROWS, 0, 2)),
+      values: real(uniforms(ROWS)),
+    }),
+    webgpu: SUMS,
+  })),
+  ...(["parts", "rows"] as const).map((by): ConformanceCase => ({
+    name: `swing options: expectations by ${by}`,
+    kernel: expectationKernel(by),
+    size: { items: by === "rows" ? 10 * 7 : 7 },
+    args: ({ real, zeros }) => ({
+      ...transitions,
+      firstRow: 10,
+      rows: 10,
+      width: 7,
+      probabilities: real(uniforms(SLOTS * ROWS)),
+      next: real(uniforms(70)),
+      expectations: zeros(70),
+    }),
+    webgpu: SUMS,
+  })),
+  {
+    name: "swing options: decisions at the bounds",
+    kernel: decideKernel,
+    size: { items: 70 },
+    args: ({ real, zeros }) => ({
+      firstRow: 3,
+      width: 7,
+      least: 4,
+      most: 5,
+      left: 2,
+      payoff: real(uniforms(13, -1, 1)),
+      expectations: real(uniforms(70)),
+      values: zeros(70),
+    }),
+    webgpu: SUMS,
+  },
+];
+
+export const quantizationCases: readonly ConformanceCase[] = [
+  ...searches,
+  ...walks,
+  ...byLayers,
+  assignment,
+  ...rows,
+  ...control,
+];
