@@ -4,3 +4,4 @@
  */
 export * from "./tridiagonal/index.ts";
 export * from "./dense/index.ts";
+export * from "./sparse/index.ts";
