@@ -125,7 +125,8 @@ const stridesOf = (shape: readonly number[]): number[] =>
 
 /**
  * What kernels read of a stencil: the shape, the strides; then, with points in the order of their columns, the steps of
- * each point, all shifts, and which point of the user's each is.
+ * each point, all shifts, which point of the user's each is; and along each axis the first node whose neighbours are
+ * all inside, and the first one after it whose are not.
  */
 export function gridTable(of: Stencil): Int32Array {
   const { shape, points } = of;
@@ -137,5 +138,7 @@ export function gridTable(of: Stencil): Int32Array {
     ...order.flatMap((p) => points[p]),
     ...order.map((p) => shifts[p]),
     ...order,
+    ...shape.map((_, a) => Math.max(0, ...points.map((steps) => -steps[a]))),
+    ...shape.map((n, a) => n - Math.max(0, ...points.map((steps) => steps[a]))),
   ]);
 }
