@@ -5,3 +5,4 @@
 export * from "./tridiagonal/index.ts";
 export * from "./dense/index.ts";
 export * from "./sparse/index.ts";
+export * from "./krylov/index.ts";

@@ -1,0 +1,6 @@
+/** Iterative solution of sparse systems on any device. */
+export { preconditioner, type PreconditionerOptions } from "./precondition.ts";
+export type { Preconditioner } from "./preconditioner.ts";
+export { KrylovSolver, type KrylovSystem } from "./solver.ts";
+export { krylovSpec, type KrylovMethod, type KrylovOptions, type KrylovSpec } from "./spec.ts";
+export type { KrylovResult, KrylovStatus } from "./status.ts";
