@@ -17,12 +17,26 @@ export const at = {
   ALPHA: 7,
   OMEGA: 8,
   BETA: 9,
+  /** The true residual at the end of the last attempt; negative before the first. */
+  LAST: 10,
 } as const;
-export const STATE_WORDS = 10;
+export const STATE_WORDS = 11;
 
-/** Places in `flags`. `CYCLE` is 1 where a cycle of gmres is over, which has `COLUMN` columns. */
-export const flag = { STATUS: 0, ITERATIONS: 1, SINCE: 2, PATIENCE: 3, CYCLE: 4, COLUMN: 5 } as const;
-export const FLAG_WORDS = 6;
+/**
+ * Places in `flags`. `CYCLE` is 1 where a cycle of gmres is over, which has `COLUMN` columns; `AGAIN` is 1 where another
+ * attempt from x is worth while.
+ */
+export const flag = {
+  STATUS: 0,
+  ITERATIONS: 1,
+  SINCE: 2,
+  PATIENCE: 3,
+  MAX: 4,
+  CYCLE: 5,
+  COLUMN: 6,
+  AGAIN: 7,
+} as const;
+export const FLAG_WORDS = 8;
 
 export const Recurrence = record({ state: write(real), flags: write(i32) });
 /** After a reduction: what was summed, two numbers. */
@@ -237,20 +251,29 @@ export const hessenbergSolve = fn({
   },
 });
 
-/** r·r and b·b of the true residual at the end. */
+/**
+ * r·r and b·b of the true residual at the end. Where the iteration says that it has converged and the residual does not,
+ * and after a breakdown, another attempt is worth while if this one has halved the residual.
+ */
 export const verify = fn({
   name: "verify",
   params: afterSums,
   env: { ...at, ...flag, ...code },
   body({ of: { state, flags }, first, second }, _gpu, env) {
-    const { STATUS, CYCLE, RUNNING, CONVERGED, ZERO, MISSED, NOT_FINITE, RESIDUAL, RHS, THRESHOLD } = env;
+    const { STATUS, CYCLE, AGAIN, ITERATIONS, MAX, RESIDUAL, RHS, THRESHOLD, LAST } = env;
+    const { RUNNING, CONVERGED, ZERO, MISSED, BREAKDOWN, NOT_FINITE } = env;
     const residual = Math.sqrt(first);
-    const status = flags[STATUS];
+    const last = state[LAST];
+    let status = flags[STATUS];
+    if (residual <= state[THRESHOLD]) status = status === ZERO ? ZERO : CONVERGED;
+    else if (!Number.isFinite(residual)) status = NOT_FINITE;
+    else if (status === CONVERGED || status === ZERO || (status === RUNNING && flags[CYCLE] === 1)) status = MISSED;
+    const halved = last < 0 || residual < 0.5 * last;
+    const unfinished = (status === MISSED || status === BREAKDOWN) && flags[ITERATIONS] < flags[MAX];
+    flags[AGAIN] = halved && unfinished ? 1 : 0;
+    flags[STATUS] = status;
     state[RESIDUAL] = residual;
     state[RHS] = Math.sqrt(second);
-    if (residual <= state[THRESHOLD]) flags[STATUS] = status === ZERO ? ZERO : CONVERGED;
-    else if (!Number.isFinite(residual)) flags[STATUS] = NOT_FINITE;
-    else if (status === CONVERGED || status === ZERO || (status === RUNNING && flags[CYCLE] === 1))
-      flags[STATUS] = MISSED;
+    state[LAST] = residual;
   },
 });

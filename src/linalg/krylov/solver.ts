@@ -28,9 +28,6 @@ interface Passes {
   readonly product: DeviceBuffer;
 }
 
-/** A residual that has halved since the last start is reason enough for another one. */
-const PROGRESS = 0.5;
-
 /**
  * Solves A·x = b iteratively on a device, for one large system: the passes of an iteration occupy the whole device one
  * after the other.
@@ -101,22 +98,18 @@ export class KrylovSolver implements Disposable {
   async solve(system: KrylovSystem): Promise<KrylovResult> {
     this.#check(system);
     const { maxIterations, checkEvery } = this.spec;
-    this.#reset();
-    let last = Infinity;
+    this.#reset(maxIterations);
     for (;;) {
       this.#start(system);
-      let { status, iterations } = await this.#progress();
-      while (status === code.RUNNING && iterations < maxIterations) {
+      let { isRunning, iterations } = await this.#progress();
+      while (isRunning && iterations < maxIterations) {
         const count = Math.min(checkEvery, maxIterations - iterations);
         for (let k = 0; k < count; k++) this.#passes.method.iterate(system.x, system.b);
-        ({ status, iterations } = await this.#progress());
+        ({ isRunning, iterations } = await this.#progress());
       }
       this.#finish(system);
-      const result = await this.result();
-      const isWorthAnother =
-        result.iterations < maxIterations && result.residual < PROGRESS * last && (await this.#isUnfinished());
-      if (!isWorthAnother) return result;
-      last = result.residual;
+      const { again } = await this.#progress();
+      if (!again) return await this.result();
     }
   }
 
@@ -129,7 +122,7 @@ export class KrylovSolver implements Disposable {
     this.#check(system);
     if (!Number.isInteger(iterations) || iterations < 0)
       throw new SpecError(`KrylovSolver: iterations: got ${iterations}, expected a whole number of at least 0`);
-    this.#reset();
+    this.#reset(iterations);
     this.#start(system);
     for (let k = 0; k < iterations; k++) this.#passes.method.iterate(system.x, system.b);
     this.#finish(system);
@@ -154,11 +147,12 @@ export class KrylovSolver implements Disposable {
     this.#work[Symbol.dispose]();
   }
 
-  #reset(): void {
+  #reset(maxIterations: number): void {
     const { state, flags } = this.#work;
     const { relative, absolute, patience } = this.spec;
     this.device.write(state, Float64Array.of(relative, absolute), at.RELATIVE);
-    this.device.write(flags, Int32Array.of(0, 0, 0, patience), flag.STATUS);
+    this.device.write(state, Float64Array.of(-1), at.LAST);
+    this.device.write(flags, Int32Array.of(0, 0, 0, patience, maxIterations), flag.STATUS);
   }
 
   #start(system: KrylovSystem): void {
@@ -183,17 +177,11 @@ export class KrylovSolver implements Disposable {
     this.#passes.verify();
   }
 
-  async #progress(): Promise<{ status: number; iterations: number }> {
+  async #progress(): Promise<{ isRunning: boolean; iterations: number; again: boolean }> {
     const words = await this.device.read(this.#work.flags);
     // A cycle of gmres that is over waits for the true residual, which `finish` computes.
-    const status = words[flag.CYCLE] === 0 ? words[flag.STATUS] : code.MISSED;
-    return { status, iterations: words[flag.ITERATIONS] };
-  }
-
-  /** Whether it ended without an answer, though perhaps not for good. */
-  async #isUnfinished(): Promise<boolean> {
-    const [status] = await this.device.read(this.#work.flags, flag.STATUS, 1);
-    return status === code.MISSED || status === code.BREAKDOWN || status === code.RUNNING;
+    const isRunning = words[flag.STATUS] === code.RUNNING && words[flag.CYCLE] === 0;
+    return { isRunning, iterations: words[flag.ITERATIONS], again: words[flag.AGAIN] === 1 };
   }
 
   #check({ b, x }: KrylovSystem): void {
