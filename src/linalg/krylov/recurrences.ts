@@ -265,8 +265,9 @@ export const verify = fn({
     const residual = Math.sqrt(first);
     const last = state[LAST];
     let status = flags[STATUS];
-    if (residual <= state[THRESHOLD]) status = status === ZERO ? ZERO : CONVERGED;
-    else if (!Number.isFinite(residual)) status = NOT_FINITE;
+    // First, since an infinite b makes the threshold infinite.
+    if (!Number.isFinite(residual)) status = NOT_FINITE;
+    else if (residual <= state[THRESHOLD]) status = status === ZERO ? ZERO : CONVERGED;
     else if (status === CONVERGED || status === ZERO || (status === RUNNING && flags[CYCLE] === 1)) status = MISSED;
     const halved = last < 0 || residual < 0.5 * last;
     const unfinished = (status === MISSED || status === BREAKDOWN) && flags[ITERATIONS] < flags[MAX];

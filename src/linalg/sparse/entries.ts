@@ -112,9 +112,12 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
       `csrMatrix: ${column.length} columns and ${values.length} values, starts from ${starts[0]} to ${starts[rows]}; ` +
         "expected starts from 0 to the number of columns and values",
     );
+  for (let i = 0; i < rows; i++)
+    if (!Number.isInteger(starts[i + 1]) || starts[i + 1] < starts[i])
+      throw new SpecError(
+        `csrMatrix: starts[${i + 1}] ${starts[i + 1]}, expected a whole number of at least starts[${i}], ${starts[i]}`,
+      );
   for (let i = 0; i < rows; i++) {
-    if (!(starts[i] <= starts[i + 1]))
-      throw new SpecError(`csrMatrix: starts[${i + 1}] ${starts[i + 1]}, expected at least starts[${i}], ${starts[i]}`);
     for (let k = starts[i]; k < starts[i + 1]; k++) {
       checkIndex("csrMatrix", `row ${i}: column[${k}]`, column[k], columns);
       if (k > starts[i] && column[k] <= column[k - 1])
