@@ -19,7 +19,7 @@ import {
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { norm, residualOf, solved, systemNamed, systems } from "./krylov-support.ts";
-import { uploaded } from "./sparse-support.ts";
+import { devicePairs, uploaded } from "./sparse-support.ts";
 
 const devices = [
   ...(await openTestDevices({ emulatedDouble: true })),
@@ -161,7 +161,7 @@ describe("preconditioners", () => {
       [1, 0, 0],
       [-1, 0, 0],
     ];
-    const grid = stencil({ shape: [40, 40, 40], points, coefficient: [7, -1.5, -1, -1, -0.5, -1, -1] });
+    const grid = stencil({ shape: [30, 40, 40], points, coefficient: [7, -1.5, -1, -1, -0.5, -1, -1] });
     const matrix = stencilMatrix(grid);
     const b = r(matrix.rows);
     close(await applied(matrix, { kind: "ilu0" }, b), iluOnHost(matrix, b));
@@ -272,11 +272,9 @@ describe("how iterations end", () => {
   });
 });
 
-const elsewhere = devices
-  .slice(1)
-  .flatMap(({ label, device, missing }) =>
-    (device?.precisions ?? (["f64"] as const)).map((precision) => ({ label, device, missing, precision })),
-  );
+const elsewhere = devicePairs(devices.slice(1)).filter(
+  ({ label, precision }) => label !== "interpreter" || precision === "f32",
+);
 describe.each(elsewhere)("$label, $precision", ({ label, device, missing, precision }) => {
   if (device === undefined) {
     test(missing, ({ skip }) => skip(missing));
@@ -297,7 +295,9 @@ describe.each(elsewhere)("$label, $precision", ({ label, device, missing, precis
     );
 
   // Emulated devices take seconds to compile what a method needs.
-  const cases = (isCpu ? methods : (["bicgstab", "gmres"] as const)).map((method) => ({ method }));
+  const cases = (
+    isCpu ? methods : precision === "f32x2" ? ["bicgstab" as const] : (["bicgstab", "gmres"] as const)
+  ).map((method) => ({ method }));
   test.each(cases)("$method", async ({ method }) => {
     const got = await run(device, method);
     expect(got.result.status).toBe("converged");
@@ -311,6 +311,7 @@ describe.each(elsewhere)("$label, $precision", ({ label, device, missing, precis
 
   test("preconditioned", async () => {
     for (const kind of [{ kind: "ilu0" }, { kind: "lines", shape: [10, 10], axis: 1 }] as const) {
+      if (precision === "f32x2" && kind.kind === "lines") continue;
       const got = await run(device, "bicgstab", kind);
       expect([kind.kind, got.result.status]).toEqual([kind.kind, "converged"]);
       expectTrue(systemNamed("convection"), precision, tolerance[precision], got);

@@ -1,8 +1,10 @@
 /** Formats and files on the host. */
 import { describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import type { Device } from "../../src/device/index.ts";
 import { ShapeError, SpecError } from "../../src/errors.ts";
 import {
+  chooseFormat,
   convertSparse,
   type CsrMatrix,
   csrMatrix,
@@ -95,6 +97,27 @@ describe("formats", () => {
     const { ell, rest } = convertSparse(matrix, "hyb");
     // Three of ten rows have 4 entries, six have 2 or more.
     expect([ell.width, rest.values.length]).toEqual([2, 6]);
+  });
+
+  test("the format that is expected to be fastest", () => {
+    using device = createCpuDevice({ threads: 1 });
+    const gpu = { ...device, backend: "cuda", parallelism: 1e5 } as unknown as Device;
+    const next = uniform(8);
+    const at = (n: number): number => Math.floor(((next() + 1) / 2) * n);
+    const rows = (n: number, lengthOf: (i: number) => number): CsrMatrix => {
+      const row = Array.from({ length: n }, (_, i) => Array.from({ length: lengthOf(i) }, () => i)).flat();
+      const column = row.map(() => at(n));
+      return sparseMatrix({ rows: n, columns: n, row, column, values: row.map(() => 1), duplicates: "sum" });
+    };
+    const { banded, empty } = matrices("f64");
+    expect([chooseFormat(banded, device), chooseFormat(banded, gpu)]).toEqual(["dia", "dia"]);
+    const even = rows(1000, () => 3);
+    expect([chooseFormat(even, device), chooseFormat(even, gpu, "f32")]).toEqual(["ell", "ell"]);
+    const uneven = rows(1000, (i) => 1 + (i % 50 === 0 ? at(400) : at(3)));
+    expect([chooseFormat(uneven, device), chooseFormat(uneven, gpu)]).toEqual(["csr", "csr"]);
+    const few = rows(1000, (i) => (i === 500 ? 900 : 4));
+    expect([chooseFormat(few, device), chooseFormat(few, gpu)]).toEqual(["hyb", "csr"]);
+    expect(chooseFormat(empty, device)).toBe("dia");
   });
 
   test("ell and dia of matrices that they do not suit are refused", () => {

@@ -2,6 +2,7 @@
 import type { Device, DeviceBuffer } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { type CsrMatrix, sparseMatrix } from "../../src/linalg/index.ts";
+import type { TestDevice } from "../support/devices.ts";
 import { product, rounded, worstOf } from "./dense-reference.ts";
 
 /** Uniform in ±1, the same every time. */
@@ -82,6 +83,17 @@ export function worstProduct(
     worst = Math.max(worst, worstOf([got[i]], product(precision, row, part, { alpha, beta, c })));
   }
   return worst;
+}
+
+/**
+ * Devices with the precisions that are worth a test: the emulator of CUDA computes f32 as it does f64, and takes
+ * seconds to compile.
+ */
+export function devicePairs(devices: readonly TestDevice[]) {
+  const all = devices.flatMap(({ label, device, missing }) =>
+    (device?.precisions ?? (["f64"] as const)).map((precision) => ({ label, device, missing, precision })),
+  );
+  return all.filter(({ label, precision }) => label !== "cuda, emulated" || precision === "f64");
 }
 
 export function uploaded(device: Device, precision: Precision, values: Float64Array): DeviceBuffer<"f64" | "f32"> {

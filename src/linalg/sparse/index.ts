@@ -1,4 +1,5 @@
 /** Sparse matrices in every usual format, their files, and their products on any device. */
+export { chooseFormat } from "./choose.ts";
 export { convertSparse, type ConvertOptions } from "./convert.ts";
 export { csrMatrix, type CompressedRows, sparseMatrix, type SparseEntries } from "./entries.ts";
 export type {
