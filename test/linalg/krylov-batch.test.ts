@@ -48,7 +48,7 @@ async function solveAll(
   using into = uploaded(device, settings.precision ?? "f64", Float64Array.from(guess ?? b.map(() => 0)));
   batch.solve({ b: rhs, x: into, ...loop });
   const results = await batch.results();
-  const all = [...Array.from(await device.read(into))];
+  const all = Array.from(await device.read(into));
   return { results, x: matrices.map(({ rows }) => all.splice(0, rows)) };
 }
 

@@ -37,8 +37,8 @@ const rounding = { f64: 1e-13, f32: 1e-5, f32x2: 1e-11 } as const;
 const tolerance = { f64: 1e-10, f32: 1e-4, f32x2: 1e-9 } as const;
 
 /**
- * That it says what is true: the residual is that of x, and where it says that x solves the system, x is LAPACK's within
- * ‖x − x̂‖/‖x‖ ≤ κ(A)·‖r‖/‖b‖.
+ * That it says what is true: the residual is that of x, and where it says that x solves the system, x is LAPACK's
+ * within ‖x − x̂‖/‖x‖ ≤ κ(A)·‖r‖/‖b‖.
  */
 function expectTrue(
   system: (typeof systems)[number],
@@ -230,7 +230,7 @@ describe("how iterations end", () => {
         await solve("laplace", { method, checkEvery: 47 }),
       ];
       expect(many.result).toEqual(one.result);
-      expect([...Array.from(many.x)]).toEqual([...Array.from(one.x)]);
+      expect(Array.from(many.x)).toEqual(Array.from(one.x));
     }
   });
 
@@ -305,7 +305,7 @@ describe.each(elsewhere)("$label, $precision", ({ label, device, missing, precis
     // The same bits on any number of threads, and as the interpreter has them.
     if (isCpu) {
       const one = await run(cpu, method);
-      expect([...Array.from(got.x)]).toEqual([...Array.from(one.x)]);
+      expect(Array.from(got.x)).toEqual(Array.from(one.x));
     }
   });
 

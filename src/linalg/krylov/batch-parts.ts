@@ -87,7 +87,9 @@ export const itemDots = fn({
   },
 });
 
-/** Vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an item. */
+/**
+ * Vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an item.
+ */
 export const teamResidual = fn({
   name: "teamResidual",
   params: { system: System, vectors: Vectors, x: i32, rhs: i32, residual: i32, copy: i32 },

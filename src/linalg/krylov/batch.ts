@@ -39,8 +39,8 @@ export interface BatchResult extends KrylovResult {
 }
 
 /**
- * Solves a batch of small systems of any sizes: a workgroup for each, the whole iteration, and a whole time loop, in one
- * launch.
+ * Solves a batch of small systems of any sizes: a workgroup for each, the whole iteration, and a whole time loop, in
+ * one launch.
  *
  * Iterations, tests, restarts and the true residual are those of `KrylovSolver`; sums have the shape of a workgroup,
  * whatever the device. Matrices are stored as ELL, so that a long row costs its length in every row.
@@ -51,8 +51,8 @@ export interface BatchResult extends KrylovResult {
  * import { KrylovBatch, krylovSpec, stencil, stencilMatrix } from "feynkac/linalg";
  *
  * using device = await openDevice({ backend: "cpu", threads: 1 });
- * const laplace = (n: number) => stencilMatrix(stencil({ shape: [n], points: [[-1], [0], [1]], coefficient: [-1, 2, -1] }));
- * using batch = await KrylovBatch.create(device, [laplace(3), laplace(5)], krylovSpec({ method: "cg" }));
+ * const laplace = (n: number) => stencilMatrix(stencil({ shape: [n], points: [[-1], [0], [1]], coefficient: [-1, 2,
+ * -1] })); using batch = await KrylovBatch.create(device, [laplace(3), laplace(5)], krylovSpec({ method: "cg" }));
  * const [b, x] = [device.createBuffer("f64", 8), device.createBuffer("f64", 8)];
  * device.write(b, new Float64Array(8).fill(1));
  * batch.solve({ b, x });
@@ -109,8 +109,8 @@ export class KrylovBatch implements Disposable {
 
   /**
    * Uploads the matrices and compiles the kernel.
-   * @throws SpecError (a row without a pivot; memory: "workgroup" where there is not enough) | ShapeError (a matrix that
-   * is not square) | PrecisionError | OutOfMemoryError
+   * @throws SpecError (a row without a pivot; memory: "workgroup" where there is not enough) | ShapeError (a matrix
+   * that is not square) | PrecisionError | OutOfMemoryError
    */
   static async create(
     device: Device,
@@ -129,7 +129,8 @@ export class KrylovBatch implements Disposable {
 
   /**
    * Records the solution of all systems; the buffers are borrowed.
-   * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | SpecError | DisposedError
+   * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | SpecError |
+   * DisposedError
    */
   solve({ b, x, steps = 1, carry = 0 }: BatchSystems): void {
     if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
@@ -168,7 +169,7 @@ export class KrylovBatch implements Disposable {
 
   #check(buffers: { readonly b: DeviceBuffer; readonly x: DeviceBuffer }): void {
     const element = hostReal(this.precision);
-    for (const [name, buffer] of Object.entries(buffers) as [string, DeviceBuffer][]) {
+    for (const [name, buffer] of Object.entries(buffers)) {
       if (buffer.disposed) throw new DisposedError(`KrylovBatch: ${name}: the buffer was disposed`);
       if (buffer.device !== this.device || buffer.element !== element || buffer.length !== this.rows)
         throw new ShapeError(

@@ -6,7 +6,9 @@ import { residualPass } from "./passes.ts";
 import { at, flag, hessenbergColumn, hessenbergSolve, nextCycle } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 
-/** v = w/‖w‖, as column j of the basis and by itself. The norm is that of r at first, later that of w·w in `partials`. */
+/**
+ * v = w/‖w‖, as column j of the basis and by itself. The norm is that of r at first, later that of w·w in `partials`.
+ */
 const normalise = kernel({
   name: "normalise",
   params: {

@@ -1,4 +1,6 @@
-/** ILU(0): incomplete factors with the pattern of the matrix (Meijerink & van der Vorst 1977; Saad 2003, section 10.3). */
+/**
+ * ILU(0): incomplete factors with the pattern of the matrix (Meijerink & van der Vorst 1977; Saad 2003, section 10.3).
+ */
 import type { DeviceBuffer } from "../../device/index.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";

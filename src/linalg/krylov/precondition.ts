@@ -67,7 +67,7 @@ function make(operator: SparseOperator, options: PreconditionerOptions): Promise
       return lines(operator, options.shape, options.axis);
     default:
       throw new SpecError(
-        `preconditioner: kind ${JSON.stringify(options satisfies never as unknown)}, expected jacobi, block-jacobi, ilu0 or lines`,
+        `preconditioner: kind ${JSON.stringify(options satisfies never)}, expected jacobi, block-jacobi, ilu0 or lines`,
       );
   }
 }

@@ -23,8 +23,8 @@ export const at = {
 export const STATE_WORDS = 11;
 
 /**
- * Places in `flags`. `CYCLE` is 1 where a cycle of gmres is over, which has `COLUMN` columns; `AGAIN` is 1 where another
- * attempt from x is worth while.
+ * Places in `flags`. `CYCLE` is 1 where a cycle of gmres is over, which has `COLUMN` columns; `AGAIN` is 1 where
+ * another attempt from x is worth while.
  */
 export const flag = {
   STATUS: 0,
@@ -252,8 +252,8 @@ export const hessenbergSolve = fn({
 });
 
 /**
- * r·r and b·b of the true residual at the end. Where the iteration says that it has converged and the residual does not,
- * and after a breakdown, another attempt is worth while if this one has halved the residual.
+ * r·r and b·b of the true residual at the end. Where the iteration says that it has converged and the residual does
+ * not, and after a breakdown, another attempt is worth while if this one has halved the residual.
  */
 export const verify = fn({
   name: "verify",

@@ -109,13 +109,13 @@ export class KrylovSolver implements Disposable {
       }
       this.#finish(system);
       const { again } = await this.#progress();
-      if (!again) return await this.result();
+      if (!again) return this.result();
     }
   }
 
   /**
-   * Records `iterations` iterations at most, and the true residual, without waiting; for time loops whose steps need few
-   * iterations. `result` says afterwards how the last system ended.
+   * Records `iterations` iterations at most, and the true residual, without waiting; for time loops whose steps need
+   * few iterations. `result` says afterwards how the last system ended.
    * @throws SpecError | ShapeError | DisposedError
    */
   record(system: KrylovSystem, iterations: number): void {

@@ -14,7 +14,7 @@ import {
   type ValueOf,
   write,
 } from "../../kernel/index.ts";
-import { FLAG_WORDS, Recurrence, STATE_WORDS } from "./recurrences.ts";
+import { FLAG_WORDS, type Recurrence, STATE_WORDS } from "./recurrences.ts";
 
 /** Items of every workgroup. */
 export const GROUP = 128;

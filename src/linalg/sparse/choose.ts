@@ -41,8 +41,8 @@ const onGpu = (word: number): Costs => ({
  * import { chooseFormat, stencil, stencilMatrix } from "feynkac/linalg";
  *
  * using device = await openDevice({ backend: "cpu", threads: 1 });
- * const laplace = stencilMatrix(stencil({ shape: [9, 9], points: [[0, 0], [0, 1], [1, 0]], coefficient: [2, -1, -1] }));
- * console.log(chooseFormat(laplace, device)); // dia
+ * const laplace = stencilMatrix(stencil({ shape: [9, 9], points: [[0, 0], [0, 1], [1, 0]], coefficient: [2, -1, -1]
+ * })); console.log(chooseFormat(laplace, device)); // dia
  */
 export function chooseFormat(
   matrix: SparseMatrix,

@@ -66,7 +66,9 @@ const itemKernel = kernel({
   },
 });
 
-/** A chunk a workgroup: segmented scans of GROUP entries (Blelloch 1990), whose last sum the next round goes on with. */
+/**
+ * A chunk a workgroup: segmented scans of GROUP entries (Blelloch 1990), whose last sum the next round goes on with.
+ */
 const groupKernel = kernel({
   name: "cooGroups",
   params,

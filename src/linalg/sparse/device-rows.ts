@@ -72,7 +72,9 @@ function newRowKernels({ name, axes, columnOf, holds, valueOf }: SlotFormat) {
   return { count, fill };
 }
 
-/** ELL, DIA or a stencil as compressed rows: counts, places, entries. One number is read: how many entries there are. */
+/**
+ * ELL, DIA or a stencil as compressed rows: counts, places, entries. One number is read: how many entries there are.
+ */
 export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: SlotProduct): Promise<DeviceRows> {
   const { device, precision } = setting;
   const { count, fill } = rowKernelsOf(format);

@@ -30,8 +30,8 @@ export const MAX_INDEX = 2 ** 31 - 1;
  * Cost: two passes of counting sort, O(entries + rows + columns).
  *
  * @param entries shape, rows, columns and values; rows and columns count from 0.
- * @throws SpecError (the shape; an index out of range; a repeated entry, unless `duplicates: "sum"`) | ShapeError (lists
- * of different lengths)
+ * @throws SpecError (the shape; an index out of range; a repeated entry, unless `duplicates: "sum"`) | ShapeError
+ * (lists of different lengths)
  * @example
  * import { sparseMatrix } from "feynkac/linalg";
  *

@@ -45,7 +45,7 @@ export async function productFor(
     case "stencil":
       return slotProduct(setting, matrix);
     default:
-      throw new SpecError(`SparseOperator: a matrix of kind ${JSON.stringify(matrix satisfies never as unknown)}`);
+      throw new SpecError(`SparseOperator: a matrix of kind ${JSON.stringify(matrix satisfies never)}`);
   }
 }
 

@@ -227,6 +227,6 @@ export const productOf = (
   arrays,
   record({ x, y, alpha, beta }) {
     const { rows, columns, pitch, slots } = shape;
-    device.launch(program, { columns, pitch, slots, alpha, beta, x, y, ...arrays } as never, { items: rows });
+    device.launch(program, { columns, pitch, slots, alpha, beta, x, y, ...arrays }, { items: rows });
   },
 });

@@ -22,8 +22,8 @@ export function checkOptions({ precision = "f64", algorithm, lanes }: OperatorOp
   oneOf("lanes", lanes, [undefined, 2, 4, 8, 16, 32]);
 }
 
-function oneOf(name: string, value: unknown, allowed: readonly unknown[]): void {
-  if (allowed.includes(value)) return;
+function oneOf(name: string, value: unknown, allowed: readonly (string | number | undefined)[]): void {
+  if ((allowed as readonly unknown[]).includes(value)) return;
   const choices = allowed.filter((one) => one !== undefined).join(", ");
   throw new SpecError(`SparseOperator: ${name}: got ${JSON.stringify(value)}, expected one of ${choices}`);
 }
