@@ -146,7 +146,7 @@ async function run(context: Context): Promise<void> {
   const irregular = powerLaw(context.quick ? 2000 : 400_000);
   for (const precision of ["f64", "f32"] as const) {
     const floor = await copySpeed(device, precision, context.quick ? 3 : 11);
-    const seconds = scipy?.(grid, precision, context.quick ? 3 : 11);
+    const seconds = scipy?.product(grid, precision, context.quick ? 3 : 11);
     const peers = seconds === undefined ? {} : { peers: { "SciPy, csr": bytesOfRows(matrix, precision) / seconds } };
     const around = { device, precision, context, floor, peers };
     const expected = productOnHost(matrix);

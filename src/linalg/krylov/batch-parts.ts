@@ -111,6 +111,7 @@ export const teamResidual = fn({
   },
 });
 
+/** Preconditioners of a batch: none, the diagonal, or incomplete factors. */
 export type BatchPreconditioner = "none" | "jacobi" | "ilu0";
 
 /** Vector `to` = M⁻¹·vector `from`; with a barrier after it. */
