@@ -46,7 +46,7 @@ await build({
   banner: { js: `process.env.FEYNKAC_COMMIT ??= ${JSON.stringify(commitName())};` },
 });
 
-for (const fixtures of ["math", "reference"]) {
+for (const fixtures of ["math", "reference", "sparse"]) {
   const from = join(root, "test/fixtures", fixtures);
   for (const file of readdirSync(from).filter((file) => file.endsWith(".json")))
     cpSync(join(from, file), join(folder, "fixtures", fixtures, file));

@@ -1,6 +1,8 @@
 /**
- * Linear algebra on every device: dense matrices and batches of tridiagonal systems. docs/linear-algebra.md is the
- * guide.
+ * Linear algebra on every device: dense and sparse matrices, batches of tridiagonal systems, Krylov methods.
+ * docs/linear-algebra.md and docs/sparse.md are the guides.
  */
 export * from "./tridiagonal/index.ts";
 export * from "./dense/index.ts";
+export * from "./sparse/index.ts";
+export * from "./krylov/index.ts";

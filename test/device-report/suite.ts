@@ -11,6 +11,7 @@ import { formulasOf, greeks } from "./families/greeks.ts";
 import { knockIns } from "./families/knock-ins.ts";
 import { math } from "./families/math.ts";
 import { reference } from "./families/reference.ts";
+import { sparse } from "./families/sparse.ts";
 import { splits } from "./families/splits.ts";
 import type { SuiteOptions } from "./options.ts";
 import { failuresOf, recordsOf, save, type Skipped, tableOf, titleOf } from "./report.ts";
@@ -25,6 +26,7 @@ export const FAMILIES: Families = {
   greeks,
   formulas: formulasOf,
   splits,
+  sparse,
   equations,
   axes,
   "knock-ins": knockIns,

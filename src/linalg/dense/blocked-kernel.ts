@@ -11,7 +11,7 @@
  * 1/BN + 1/BM words a multiplication.
  */
 import { kernel } from "../../kernel/index.ts";
-import { once } from "./once.ts";
+import { remembered } from "../remembered.ts";
 import { productParams } from "./parameters.ts";
 
 export interface BlockedShape {
@@ -29,7 +29,7 @@ const rowsHeld = 2;
 
 export const lanesOf = (precision: "f64" | "f32"): number => (precision === "f64" ? 8 : 16);
 
-export const blockedProduct = once(({ precision, aTransposed, bTransposed, rows, columns }: BlockedShape) =>
+export const blockedProduct = remembered(({ precision, aTransposed, bTransposed, rows, columns }: BlockedShape) =>
   kernel({
     name: "blockedProduct",
     params: productParams,

@@ -6,7 +6,7 @@
  * and a tile in registers would only be code: 16 of them take a minute to compile on SwiftShader.
  */
 import { kernel } from "../../kernel/index.ts";
-import { once } from "./once.ts";
+import { remembered } from "../remembered.ts";
 import { productParams } from "./parameters.ts";
 
 export interface SimpleShape {
@@ -17,7 +17,7 @@ export interface SimpleShape {
 /** Rows and columns of a workgroup's tile, and steps between barriers. */
 export const simpleTile = 16;
 
-export const simpleProduct = once(({ aTransposed, bTransposed }: SimpleShape) =>
+export const simpleProduct = remembered(({ aTransposed, bTransposed }: SimpleShape) =>
   kernel({
     name: "simpleProduct",
     params: productParams,

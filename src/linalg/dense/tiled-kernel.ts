@@ -11,7 +11,7 @@
  * memory.
  */
 import { kernel } from "../../kernel/index.ts";
-import { once } from "./once.ts";
+import { remembered } from "../remembered.ts";
 import { productParams } from "./parameters.ts";
 import { itemsOf, lanes, padding, type Tile } from "./tile.ts";
 
@@ -46,7 +46,7 @@ function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows,
   };
 }
 
-export const tiledProduct = once((shape: TiledShape) =>
+export const tiledProduct = remembered((shape: TiledShape) =>
   kernel({
     name: "tiledProduct",
     params: productParams,

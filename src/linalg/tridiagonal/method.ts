@@ -42,17 +42,3 @@ export interface Chunks {
 
 export const bytesOf = (precision: Precision): number => (precision === "f32" ? 4 : 8);
 export const elementOf = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
-
-/** One kernel a variant, few in all, so that devices know them by identity. */
-export function remembered<V extends object, K>(make: (variant: V) => K): (variant: V) => K {
-  const made = new Map<string, K>();
-  return (variant) => {
-    const key = Object.entries(variant)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, value]) => `${name}=${String(value)}`)
-      .join(" ");
-    const known = made.get(key) ?? make(variant);
-    made.set(key, known);
-    return known;
-  };
-}

@@ -1,7 +1,8 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { remembered } from "../remembered.ts";
 import { firstSingularPivot, stillZero } from "./checks.ts";
-import { elementOf, type Method, type Problem, remembered, type System } from "./method.ts";
+import { elementOf, type Method, type Problem, type System } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { privateCapacity, sideBySide } from "./thomas.ts";

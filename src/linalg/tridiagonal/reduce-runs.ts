@@ -1,7 +1,8 @@
 import type { Device } from "../../device/index.ts";
 import { fn, type Kernel, kernel, type Precision, real } from "../../kernel/index.ts";
+import { remembered } from "../remembered.ts";
 import { loadRuns } from "./load-runs.ts";
-import { bytesOf, remembered } from "./method.ts";
+import { bytesOf } from "./method.ts";
 import { systemBase } from "./place.ts";
 import { reduceParams } from "./reduce-params.ts";
 import { eliminateRun, tileWords } from "./run.ts";

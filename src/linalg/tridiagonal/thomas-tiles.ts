@@ -1,6 +1,6 @@
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { remembered } from "../remembered.ts";
 import { firstZeroPivot } from "./checks.ts";
-import { remembered } from "./method.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { touch } from "./touch.ts";
 

@@ -1,8 +1,9 @@
 import type { CompiledKernel, Device } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { remembered } from "../remembered.ts";
 import { reduceCyclic, substituteCyclic } from "./cr.ts";
-import { bytesOf, type Method, type Problem, remembered, type System } from "./method.ts";
+import { bytesOf, type Method, type Problem, type System } from "./method.ts";
 import { reduceParallel } from "./pcr.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";

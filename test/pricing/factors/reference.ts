@@ -60,7 +60,7 @@ function trade(
     book: {
       asOf: "2026-01-01",
       market: { rates: { EUR: rate }, ...rest },
-      trades: [{ id, ...terms } as TradeInput],
+      trades: [{ id, ...terms }],
     },
   };
 }

@@ -1,0 +1,168 @@
+/** What a workgroup does to the vectors of its own system: products, preconditioners, sums. */
+import { fn, i32, type KernelBody, read, real, record, write } from "../../kernel/index.ts";
+import { Recurrence } from "./recurrences.ts";
+import { type Advance, GROUP, groupSums } from "./workspace.ts";
+
+/** Words of a system in the table. */
+export const header = {
+  FIRST_ROW: 0,
+  ROWS: 1,
+  WIDTH: 2,
+  FIRST_PLACE: 3,
+  /** Levels of the lower triangle and where they are: their starts, then the order of the rows; then of the upper. */
+  LOWER_LEVELS: 4,
+  LOWER: 5,
+  UPPER_LEVELS: 6,
+  UPPER: 7,
+} as const;
+export const HEADER_WORDS = 8;
+
+/** One system: place k of row i is at place + k·rows + i; its ILU(0) factors are `factors` further. */
+export const System = record({
+  table: read(i32),
+  /** Where its words begin. */
+  words: i32,
+  rows: i32,
+  width: i32,
+  place: i32,
+  factors: i32,
+  column: read(i32),
+  values: read(real),
+});
+
+/** Element i of vector k is at origin + k·pitch + i. */
+export const Vectors = record({ v: write(real), origin: i32, pitch: i32 });
+
+/** Workgroup memory of the scalars. */
+export const Team = record({ of: Recurrence, scratch: write(real), sums: write(real) });
+
+/** A barrier, and then the scalars of the next pass: item 0 runs `advance` on the sums over the workgroup. */
+export const concluded = (advance: Advance) =>
+  fn({
+    name: `team_${advance.functionName}`,
+    params: { team: Team, first: real, second: real },
+    env: { groupSums, advance },
+    *body({ team: { of, scratch, sums }, first, second }, gpu, { groupSums, advance }): KernelBody {
+      yield* groupSums({ first, second, scratch, partials: sums, place: 0 });
+      if (gpu.localId() === 0) advance({ of, first: sums[0], second: sums[1] });
+      yield;
+    },
+  });
+
+/** Vector `to` = A·vector `from`; with a barrier after it. */
+export const multiply = fn({
+  name: "teamMultiply",
+  params: { system: System, vectors: Vectors, from: i32, to: i32 },
+  env: { GROUP },
+  *body({ system, vectors, from, to }, gpu, { GROUP }): KernelBody {
+    const { rows, width, place, column, values } = system;
+    const { v, origin, pitch } = vectors;
+    const source = origin + from * pitch;
+    for (let i = gpu.localId(); i < rows; i += GROUP) {
+      let sum = 0.0;
+      for (let k = 0; k < width; k++) {
+        const at = place + k * rows + i;
+        const j = column[at];
+        if (j >= 0) sum += values[at] * v[source + j];
+      }
+      v[origin + to * pitch + i] = sum;
+    }
+    yield;
+  },
+});
+
+/** The sums a·b and c·d of four vectors over the rows of an item. */
+export const itemDots = fn({
+  name: "itemDots",
+  params: { rows: i32, vectors: Vectors, a: i32, b: i32, c: i32, d: i32 },
+  env: { GROUP },
+  body({ rows, vectors: { v, origin, pitch }, a, b, c, d }, gpu, { GROUP }) {
+    let first = 0.0;
+    let second = 0.0;
+    for (let i = gpu.localId(); i < rows; i += GROUP) {
+      first += v[origin + a * pitch + i] * v[origin + b * pitch + i];
+      second += v[origin + c * pitch + i] * v[origin + d * pitch + i];
+    }
+    return { first, second };
+  },
+});
+
+/**
+ * Vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an item.
+ */
+export const teamResidual = fn({
+  name: "teamResidual",
+  params: { system: System, vectors: Vectors, x: i32, rhs: i32, residual: i32, copy: i32 },
+  env: { GROUP, multiply },
+  *body({ system, vectors, x, rhs, residual, copy }, gpu, { GROUP, multiply }) {
+    yield* multiply({ system, vectors, from: x, to: residual });
+    const { v, origin, pitch } = vectors;
+    let first = 0.0;
+    let second = 0.0;
+    for (let i = gpu.localId(); i < system.rows; i += GROUP) {
+      const b = v[origin + rhs * pitch + i];
+      const r = b - v[origin + residual * pitch + i];
+      v[origin + residual * pitch + i] = r;
+      v[origin + copy * pitch + i] = r;
+      first += r * r;
+      second += b * b;
+    }
+    return { first, second };
+  },
+});
+
+/** Preconditioners of a batch: none, the diagonal, or incomplete factors. */
+export type BatchPreconditioner = "none" | "jacobi" | "ilu0";
+
+/** Vector `to` = M⁻¹·vector `from`; with a barrier after it. */
+export const precondition = (kind: BatchPreconditioner) =>
+  fn({
+    name: `team_${kind}`,
+    params: { system: System, vectors: Vectors, from: i32, to: i32 },
+    env: { GROUP, kind, ...header },
+    *body({ system, vectors, from, to }, gpu, env): KernelBody {
+      const { GROUP, kind, LOWER_LEVELS, LOWER, UPPER_LEVELS, UPPER } = env;
+      const { table, words, rows, width, place, factors, column, values } = system;
+      const { v, origin, pitch } = vectors;
+      const r = origin + from * pitch;
+      const z = origin + to * pitch;
+      if (kind === "jacobi") {
+        for (let i = gpu.localId(); i < rows; i += GROUP) v[z + i] = v[r + i] * values[factors + i];
+        yield;
+      }
+      if (kind === "ilu0") {
+        const lower = table[words + LOWER_LEVELS];
+        const lowerAt = table[words + LOWER];
+        for (let level = 0; level < lower; level++) {
+          const end = table[lowerAt + level + 1];
+          for (let at = table[lowerAt + level] + gpu.localId(); at < end; at += GROUP) {
+            const i = table[lowerAt + lower + 1 + at];
+            let sum = v[r + i];
+            for (let k = 0; k < width; k++) {
+              const j = column[place + k * rows + i];
+              if (j >= 0 && j < i) sum -= values[factors + k * rows + i] * v[z + j];
+            }
+            v[z + i] = sum;
+          }
+          yield;
+        }
+        const upper = table[words + UPPER_LEVELS];
+        const upperAt = table[words + UPPER];
+        for (let level = 0; level < upper; level++) {
+          const end = table[upperAt + level + 1];
+          for (let at = table[upperAt + level] + gpu.localId(); at < end; at += GROUP) {
+            const i = table[upperAt + upper + 1 + at];
+            let sum = v[z + i];
+            let pivot = 1.0;
+            for (let k = 0; k < width; k++) {
+              const j = column[place + k * rows + i];
+              if (j > i) sum -= values[factors + k * rows + i] * v[z + j];
+              if (j === i) pivot = values[factors + k * rows + i];
+            }
+            v[z + i] = sum / pivot;
+          }
+          yield;
+        }
+      }
+    },
+  });

@@ -1,0 +1,214 @@
+import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, offeredPrecision } from "../../device/index.ts";
+import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
+import { hostReal, type Precision } from "../../kernel/index.ts";
+import type { SparseMatrix } from "../sparse/index.ts";
+import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
+import { type BatchLayout, layoutOf } from "./batch-layout.ts";
+import type { BatchPreconditioner } from "./batch-parts.ts";
+import type { KrylovSpec } from "./spec.ts";
+import { type KrylovResult, statusOf } from "./status.ts";
+
+/** What `KrylovBatch.create` takes besides the matrices and the specification. */
+export interface BatchOptions {
+  /** "f64" by default; on a device that only emulates it, that is f32x2. */
+  readonly precision?: Precision;
+  /** "none" by default. Factors are made on the host, in f64. */
+  readonly preconditioner?: BatchPreconditioner;
+  /**
+   * Where vectors are: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or the
+   * device's.
+   */
+  readonly memory?: "auto" | "workgroup" | "device";
+}
+
+/** The systems' vectors one after the other, in the order of the matrices. */
+export interface BatchSystems {
+  readonly b: DeviceBuffer;
+  /** The first guesses, and the solutions afterwards. */
+  readonly x: DeviceBuffer;
+  /** Steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
+  readonly steps?: number;
+  /** 0 by default, so that A·x′ = b; 1 with A = 1 − Δt·L is implicit Euler. */
+  readonly carry?: number;
+}
+
+/** What became of one system of a batch. */
+export interface BatchResult extends KrylovResult {
+  /** Steps that converged. A step that does not ends the system's time loop. */
+  readonly steps: number;
+}
+
+/**
+ * Solves a batch of small systems of any sizes: a workgroup for each, the whole iteration, and a whole time loop, in
+ * one launch.
+ *
+ * Iterations, tests, restarts and the true residual are those of `KrylovSolver`; sums have the shape of a workgroup,
+ * whatever the device. Matrices are stored as ELL, so that a long row costs its length in every row.
+ * Verified: test/linalg/krylov-batch, against LAPACK's solutions and `KrylovSolver`.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { KrylovBatch, krylovSpec, stencil, stencilMatrix } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const laplace = (n: number) => stencilMatrix(stencil({ shape: [n], points: [[-1], [0], [1]], coefficient: [-1, 2,
+ * -1] })); using batch = await KrylovBatch.create(device, [laplace(3), laplace(5)], krylovSpec({ method: "cg" }));
+ * const [b, x] = [device.createBuffer("f64", 8), device.createBuffer("f64", 8)];
+ * device.write(b, new Float64Array(8).fill(1));
+ * batch.solve({ b, x });
+ * const results = await batch.results();
+ * console.log(results.map(({ status }) => status).join(" "), (await device.read(x, 0, 3)).join(" "));
+ * // converged converged 1.5 2 1.5
+ */
+export class KrylovBatch implements Disposable {
+  readonly device: Device;
+  readonly spec: KrylovSpec;
+  readonly precision: Precision;
+  /** Systems. */
+  readonly size: number;
+  /** Rows of all systems: the length of b and x. */
+  readonly rows: number;
+  /** Where the vectors are. */
+  readonly memory: "workgroup" | "device";
+  readonly #kernel: CompiledKernel<ReturnType<typeof batchKernel>["params"]>;
+  readonly #layout: BatchLayout;
+  readonly #buffers: Readonly<Record<"table" | "column" | "values" | "work" | "residuals" | "info", DeviceBuffer>>;
+  #disposed = false;
+
+  private constructor(
+    device: Device,
+    spec: KrylovSpec,
+    precision: Precision,
+    size: number,
+    layout: BatchLayout,
+    compiled: Awaited<ReturnType<typeof compile>>,
+  ) {
+    this.device = device;
+    this.spec = spec;
+    this.precision = precision;
+    this.size = size;
+    this.rows = layout.totalRows;
+    this.memory = compiled.memory;
+    this.#kernel = compiled.kernel;
+    this.#layout = layout;
+    const element = hostReal(precision);
+    const upload = (of: "i32" | "f64" | "f32", values: Int32Array | Float64Array): DeviceBuffer => {
+      const buffer = device.createBuffer(of, values.length);
+      device.write(buffer, values);
+      return buffer;
+    };
+    this.#buffers = {
+      table: upload("i32", layout.table),
+      column: upload("i32", layout.column),
+      values: upload(element, layout.values),
+      work: device.createBuffer(element, compiled.memory === "device" ? compiled.vectors * layout.totalRows : 1),
+      residuals: device.createBuffer(element, 2 * size),
+      info: device.createBuffer("i32", 3 * size),
+    };
+  }
+
+  /**
+   * Uploads the matrices and compiles the kernel.
+   * @throws SpecError (a row without a pivot; memory: "workgroup" where there is not enough) | ShapeError (a matrix
+   * that is not square) | PrecisionError | OutOfMemoryError
+   */
+  static async create(
+    device: Device,
+    matrices: readonly SparseMatrix[],
+    spec: KrylovSpec,
+    options: BatchOptions = {},
+  ): Promise<KrylovBatch> {
+    const { preconditioner = "none", memory = "auto" } = options;
+    oneOf("preconditioner", preconditioner, ["none", "jacobi", "ilu0"]);
+    oneOf("memory", memory, ["auto", "workgroup", "device"]);
+    const precision = await offeredPrecision(device, options.precision ?? "f64");
+    const layout = layoutOf(matrices, preconditioner);
+    const compiled = await compile(device, spec, precision, layout, { preconditioner, memory });
+    return new KrylovBatch(device, spec, precision, matrices.length, layout, compiled);
+  }
+
+  /**
+   * Records the solution of all systems; the buffers are borrowed.
+   * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | SpecError |
+   * DisposedError
+   */
+  solve({ b, x, steps = 1, carry = 0 }: BatchSystems): void {
+    if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
+    this.#check({ b, x });
+    if (!Number.isInteger(steps) || steps < 1)
+      throw new SpecError(`KrylovBatch: steps: got ${steps}, expected a whole number of at least 1`);
+    if (!Number.isFinite(carry)) throw new SpecError(`KrylovBatch: carry: got ${carry}, expected a finite number`);
+    const { maxIterations, patience, relative, absolute } = this.spec;
+    const { factorsFrom, totalRows } = this.#layout;
+    const numbers = { steps, carry, maxIterations, patience, relative, absolute, factorsFrom, totalRows };
+    this.device.launch(this.#kernel, { ...numbers, ...this.#buffers, b, x }, { groups: this.size });
+  }
+
+  /** Waits, and says how each system of the last solution ended. @throws DisposedError */
+  async results(): Promise<BatchResult[]> {
+    if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
+    const { residuals, info } = this.#buffers;
+    const [norms, words] = await Promise.all([this.device.read(residuals), this.device.read(info)]);
+    return Array.from({ length: this.size }, (_, s) => {
+      const [residual, rhs] = [norms[2 * s], norms[2 * s + 1]];
+      return {
+        status: statusOf(words[3 * s]),
+        iterations: words[3 * s + 1],
+        residual,
+        relativeResidual: rhs === 0 ? residual : residual / rhs,
+        steps: words[3 * s + 2],
+      };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const buffer of Object.values(this.#buffers)) buffer[Symbol.dispose]();
+  }
+
+  #check(buffers: { readonly b: DeviceBuffer; readonly x: DeviceBuffer }): void {
+    const element = hostReal(this.precision);
+    for (const [name, buffer] of Object.entries(buffers)) {
+      if (buffer.disposed) throw new DisposedError(`KrylovBatch: ${name}: the buffer was disposed`);
+      if (buffer.device !== this.device || buffer.element !== element || buffer.length !== this.rows)
+        throw new ShapeError(
+          `KrylovBatch: ${name}: ${buffer.length} elements of ${buffer.element} of ${buffer.device.name}, ` +
+            `expected ${this.rows} of ${element} of ${this.device.name}`,
+        );
+    }
+    if (buffers.b === buffers.x) throw new ShapeError("KrylovBatch: b and x are one buffer, expected two");
+  }
+}
+
+/** The kernel, with vectors in workgroup memory where that is asked for and has room. */
+async function compile(
+  device: Device,
+  { method, restart }: KrylovSpec,
+  precision: Precision,
+  { maxRows }: BatchLayout,
+  { preconditioner, memory }: Required<Pick<BatchOptions, "preconditioner" | "memory">>,
+) {
+  const shape = { method, preconditioner, restart: method === "gmres" ? restart : 1 };
+  const vectors = vectorCount(shape);
+  const bytes = precision === "f32" ? 4 : 8;
+  // Few sizes, so that batches of similar systems share a kernel.
+  const pitch = Math.ceil(maxRows / 256) * 256;
+  const needed = (vectors * pitch + otherWords(shape)) * bytes + 256;
+  const fits = needed <= device.limits.maxWorkgroupBytes;
+  if (memory === "workgroup" && !fits)
+    throw new SpecError(
+      `KrylovBatch: ${method} with ${maxRows} rows needs ${needed} bytes of workgroup memory, ${device.name} has ` +
+        `${device.limits.maxWorkgroupBytes}; take memory: "device"`,
+    );
+  const isShared = memory === "workgroup" || (memory === "auto" && fits && isGpu(device));
+  const program = batchKernel({ ...shape, shared: isShared ? vectors * pitch : 0 });
+  const fma = device.backend === "webgpu" ? "contract" : "exact";
+  const kernel = await device.compile(program, { precision, fma, vectors: 2 });
+  return { kernel, vectors, memory: isShared ? ("workgroup" as const) : ("device" as const) };
+}
+
+function oneOf(name: string, value: unknown, allowed: readonly string[]): void {
+  if (!allowed.includes(value as string))
+    throw new SpecError(`KrylovBatch: ${name}: got ${JSON.stringify(value)}, expected ${allowed.join(", ")}`);
+}

@@ -1,0 +1,45 @@
+/** What preconditioners need of a matrix: its compressed rows on the device. */
+import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { ShapeError } from "../../errors.ts";
+import type { Kernel, Precision } from "../../kernel/index.ts";
+import type { SparseOperator } from "../sparse/index.ts";
+
+/** The matrix, and what a preconditioner owns besides it. */
+export interface Parts {
+  readonly device: Device;
+  readonly precision: Precision;
+  readonly rows: number;
+  readonly rowArrays: Readonly<Record<"starts" | "column" | "values", DeviceBuffer>>;
+  /** Disposed with the preconditioner. */
+  readonly owned: Disposable[];
+  compile<K extends Kernel>(kernel: K): Promise<CompiledKernel<K["params"]>>;
+}
+
+/**
+ * The rows of the operator itself if it has them, so that changed values are seen; otherwise a copy made on the device.
+ * @throws ShapeError (not square) | SpecError (a format that has to be converted on the host)
+ */
+export async function partsOf(operator: SparseOperator): Promise<Parts> {
+  const { device, precision, rows, columns, format } = operator;
+  if (rows !== columns) throw new ShapeError(`preconditioner: a matrix of ${rows} × ${columns}, expected a square one`);
+  const made = format === "csr" ? undefined : await operator.convert("csr");
+  const { starts, column, values } = (made ?? operator).arrays;
+  const fma = device.backend === "webgpu" ? "contract" : "exact";
+  return {
+    device,
+    precision,
+    rows,
+    rowArrays: { starts, column, values },
+    owned: made === undefined ? [] : [made],
+    compile: (kernel) => device.compile(kernel, { precision, fma }),
+  };
+}
+
+export const disposeAll = ({ owned }: Parts): void => {
+  for (const one of owned) one[Symbol.dispose]();
+};
+
+/** The first row in a list of failures, −1 where there are none. Waits. */
+export async function firstFailure(failed: DeviceBuffer<"i32">): Promise<number | undefined> {
+  return (await failed.device.read(failed)).find((row) => row >= 0);
+}

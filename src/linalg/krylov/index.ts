@@ -1,0 +1,8 @@
+/** Iterative solution of sparse systems on any device. */
+export { KrylovBatch, type BatchOptions, type BatchResult, type BatchSystems } from "./batch.ts";
+export type { BatchPreconditioner } from "./batch-parts.ts";
+export { preconditioner, type PreconditionerOptions } from "./precondition.ts";
+export type { Preconditioner } from "./preconditioner.ts";
+export { KrylovSolver, type KrylovSystem } from "./solver.ts";
+export { krylovSpec, type KrylovMethod, type KrylovOptions, type KrylovSpec } from "./spec.ts";
+export type { KrylovResult, KrylovStatus } from "./status.ts";

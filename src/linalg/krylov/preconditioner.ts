@@ -1,0 +1,14 @@
+/** What every preconditioner is to the iterations. */
+import type { DeviceBuffer } from "../../device/index.ts";
+
+/** M⁻¹ on a device, M near A. Owns its factors. */
+export interface Preconditioner extends Disposable {
+  /** What it is, for people: "ILU(0)". */
+  readonly name: string;
+  /** Records z ← M⁻¹·r; r and z are different buffers. */
+  apply(r: DeviceBuffer, z: DeviceBuffer): void;
+  /** Records the factorisation again, after values of the matrix have changed. */
+  refresh(): void;
+  /** Waits. The row that has no pivot since the last factorisation, or undefined. */
+  failure(): Promise<number | undefined>;
+}

@@ -1,0 +1,74 @@
+import { SpecError } from "../../errors.ts";
+
+const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
+
+/**
+ * The iteration. Preconditioners act from the right, so that residuals are those of A·x = b; of cg they are the usual
+ * ones.
+ *
+ * * `bicgstab`: van der Vorst (1992); any square matrix; two products with A per iteration.
+ * * `cgs`: Sonneveld (1989); any square matrix; two products; converges more irregularly.
+ * * `cg`: Hestenes & Stiefel (1952); symmetric positive definite matrices and preconditioners; one product.
+ * * `gmres`: Saad & Schultz (1986), restarted; any square matrix; one product, and `restart` + 1 vectors of memory.
+ *   Orthogonalisation by classical Gram–Schmidt, twice.
+ */
+export type KrylovMethod = (typeof METHODS)[number];
+
+/** What `krylovSpec` takes. */
+export interface KrylovOptions {
+  /** "bicgstab" by default. */
+  readonly method?: KrylovMethod;
+  /** Solved where ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). By default 1e-10 and 0. */
+  readonly relative?: number;
+  readonly absolute?: number;
+  /** 1,000 by default. */
+  readonly maxIterations?: number;
+  /** gmres: iterations of a cycle; 30 by default. */
+  readonly restart?: number;
+  /** Iterations without a smaller residual after which a system stagnates; 200 by default. */
+  readonly patience?: number;
+  /** Iterations that are recorded before the host asks how far they are; 10 by default. The result is the same. */
+  readonly checkEvery?: number;
+}
+
+/** A checked description of an iteration: frozen, serialisable, without a device. */
+export type KrylovSpec = Required<KrylovOptions> & { readonly kind: "krylov" };
+
+/**
+ * Checks and completes the description of an iterative solution.
+ *
+ * @param options what differs from the defaults.
+ * @throws SpecError naming the field, what was got, and what was expected.
+ * @example
+ * import { krylovSpec } from "feynkac/linalg";
+ *
+ * const { method, maxIterations } = krylovSpec({ relative: 1e-8 });
+ * console.log(method, maxIterations); // bicgstab 1000
+ */
+export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
+  const spec = {
+    kind: "krylov",
+    method: options.method ?? "bicgstab",
+    relative: options.relative ?? 1e-10,
+    absolute: options.absolute ?? 0,
+    maxIterations: options.maxIterations ?? 1000,
+    restart: options.restart ?? 30,
+    patience: options.patience ?? 200,
+    checkEvery: options.checkEvery ?? 10,
+  } as const;
+  if (!METHODS.includes(spec.method)) throw wrong("method", spec.method, METHODS.join(", "));
+  for (const name of ["relative", "absolute"] as const)
+    if (!(spec[name] >= 0 && spec[name] < Infinity)) throw wrong(name, spec[name], "a finite number of at least 0");
+  for (const [name, max] of [
+    ["maxIterations", 2 ** 30],
+    ["restart", 1000],
+    ["patience", 2 ** 30],
+    ["checkEvery", 1000],
+  ] as const)
+    if (!Number.isInteger(spec[name]) || spec[name] < 1 || spec[name] > max)
+      throw wrong(name, spec[name], `a whole number from 1 to ${max}`);
+  return Object.freeze(spec);
+}
+
+const wrong = (name: string, got: unknown, expected: string): SpecError =>
+  new SpecError(`krylovSpec: ${name}: got ${JSON.stringify(got) ?? String(got)}, expected ${expected}`);

@@ -1,0 +1,52 @@
+/** How the solution of one system ended. */
+export type KrylovStatus =
+  /** The residual of the solution, computed from A, b and x, is as small as was asked for. */
+  | "converged"
+  /** `maxIterations` were not enough. */
+  | "max-iterations"
+  /** A quantity that the iteration divides by is zero, or cg met a matrix that is not positive definite. */
+  | "breakdown"
+  /** No smaller residual for `patience` iterations, or rounding keeps the residual above the tolerance. */
+  | "stagnation"
+  /** An infinity or a NaN appeared, or was in the input. */
+  | "not-finite";
+
+/** What became of one system. */
+export interface KrylovResult {
+  readonly status: KrylovStatus;
+  readonly iterations: number;
+  /** ‖b − A·x‖₂, computed from A, b and x at the end, not from the recurrences of the iteration. */
+  readonly residual: number;
+  /** That divided by ‖b‖₂; the residual itself if b is zero. */
+  readonly relativeResidual: number;
+}
+
+/** Words on the device. */
+export const code = {
+  RUNNING: 0,
+  CONVERGED: 1,
+  BREAKDOWN: 2,
+  STAGNATION: 3,
+  NOT_FINITE: 4,
+  /** b = 0, so that x = 0. */
+  ZERO: 5,
+  /** The recurrences say that it has converged; the true residual does not. */
+  MISSED: 6,
+} as const;
+
+export function statusOf(word: number): KrylovStatus {
+  switch (word) {
+    case code.CONVERGED:
+    case code.ZERO:
+      return "converged";
+    case code.BREAKDOWN:
+      return "breakdown";
+    case code.STAGNATION:
+    case code.MISSED:
+      return "stagnation";
+    case code.NOT_FINITE:
+      return "not-finite";
+    default:
+      return "max-iterations";
+  }
+}

@@ -1,0 +1,68 @@
+import { type Device, isGpu } from "../../device/index.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { toCsr } from "./convert.ts";
+import { pitchOf, type SparseMatrix } from "./formats.ts";
+import { hybWidth, longestRow } from "./statistics.ts";
+
+/** What a place of each format costs. */
+interface Costs {
+  readonly csr: number;
+  readonly csrRow: number;
+  readonly ell: number;
+  readonly dia: number;
+  readonly coo: number;
+}
+
+/**
+ * Nanoseconds on a core (`npm run bench -- sparse`, a seven-point matrix of 10⁶ rows in f64; f32 takes about the same
+ * part of each): there rows side by side in a SIMD vector pay, and compressed rows do not have that.
+ */
+const ON_CPU: Costs = { csr: 2.5, csrRow: 1, ell: 1.2, dia: 1, coo: 4.5 };
+
+/** Bytes, by which a GPU is limited; coordinates are read once more by a scan. */
+const onGpu = (word: number): Costs => ({
+  csr: word + 4,
+  csrRow: 4,
+  ell: word + 4,
+  dia: word,
+  coo: 2 * (word + 8),
+});
+
+/**
+ * The format whose product is expected to be fastest: by the number of places that each would store, and what a place
+ * costs. On CPUs the costs are measured; on GPUs they are bytes. bcsr, pkt and coo are never chosen: none of them won
+ * for any matrix that was measured.
+ *
+ * @param matrix in any format.
+ * @param device that it is for.
+ * @param precision of the product; "f64" by default.
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { chooseFormat, stencil, stencilMatrix } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const laplace = stencilMatrix(stencil({ shape: [9, 9], points: [[0, 0], [0, 1], [1, 0]], coefficient: [2, -1, -1]
+ * })); console.log(chooseFormat(laplace, device)); // dia
+ */
+export function chooseFormat(
+  matrix: SparseMatrix,
+  device: Device,
+  precision: Precision = "f64",
+): "csr" | "ell" | "dia" | "hyb" {
+  const { rows, starts, column } = toCsr(matrix);
+  const diagonals = new Set<number>();
+  for (let i = 0; i < rows; i++) for (let k = starts[i]; k < starts[i + 1]; k++) diagonals.add(column[k] - i);
+  const pitch = pitchOf(rows);
+  const width = hybWidth(starts);
+  let rest = 0;
+  for (let i = 0; i < rows; i++) rest += Math.max(0, starts[i + 1] - starts[i] - width);
+  const cost = isGpu(device) ? onGpu(precision === "f32" ? 4 : 8) : ON_CPU;
+  const expected = {
+    dia: diagonals.size * pitch * cost.dia,
+    ell: longestRow(starts) * pitch * cost.ell,
+    csr: column.length * cost.csr + rows * cost.csrRow,
+    hyb: width * pitch * cost.ell + rest * cost.coo,
+  };
+  // The first of the best: simpler formats come first.
+  return (Object.keys(expected) as (keyof typeof expected)[]).reduce((a, b) => (expected[b] < expected[a] ? b : a));
+}

@@ -1,0 +1,96 @@
+/**
+ * Sparse matrices on the host: plain data, one type per format. Every matrix can be written in every format; they
+ * differ in the bytes that a product reads and in how evenly they occupy a device. Names and ideas follow N. Bell & M.
+ * Garland, Efficient sparse matrix-vector multiplication on CUDA (2008).
+ */
+
+/** What all formats have. Values are f64 on the host; they are rounded when they reach a device. */
+interface Shaped {
+  readonly rows: number;
+  readonly columns: number;
+  readonly values: Float64Array;
+}
+
+/** Coordinates: entry k is values[k] at (row[k], column[k]), sorted by row, then by column. */
+export interface CooMatrix extends Shaped {
+  readonly kind: "coo";
+  readonly row: Int32Array;
+  readonly column: Int32Array;
+}
+
+/** Compressed rows: those of row i are starts[i] … starts[i + 1] − 1, sorted by column. A column of −1 is padding. */
+export interface CsrMatrix extends Shaped {
+  readonly kind: "csr";
+  /** rows + 1 positions. */
+  readonly starts: Int32Array;
+  readonly column: Int32Array;
+  /** Every row has a multiple of so many places; 1 without padding. */
+  readonly padding: number;
+}
+
+/** Compressed rows of dense blocks: block b is at block column `column[b]`; its entry (r, c) at b·R·C + c·R + r. */
+export interface BcsrMatrix extends Shaped {
+  readonly kind: "bcsr";
+  /** R rows and C columns of a block. */
+  readonly block: readonly [rows: number, columns: number];
+  /** One position for each row of blocks, and the end. */
+  readonly starts: Int32Array;
+  readonly column: Int32Array;
+}
+
+/** As many places in every row: place k of row i is at k·pitch + i. A column of −1 is padding. */
+export interface EllMatrix extends Shaped {
+  readonly kind: "ell";
+  /** Places of a row. */
+  readonly width: number;
+  /** rows, rounded up so that every place begins at a line of the cache. */
+  readonly pitch: number;
+  readonly column: Int32Array;
+}
+
+/** Diagonals: the entry (i, i + offsets[d]) is at d·pitch + i; offsets ascend. */
+export interface DiaMatrix extends Shaped {
+  readonly kind: "dia";
+  readonly pitch: number;
+  readonly offsets: Int32Array;
+}
+
+/** The first `ell.width` entries of every row in ELL, the others in COO. */
+export interface HybMatrix {
+  readonly kind: "hyb";
+  readonly rows: number;
+  readonly columns: number;
+  readonly ell: EllMatrix;
+  readonly rest: CooMatrix;
+}
+
+/**
+ * Packets of rows whose part of x fits workgroup memory. Entry s of item t of packet p is at entryStarts[p] + s·items +
+ * t; `packed` holds its row in the high half and its column in the low half, both counted within the packet. Entries
+ * that couple two packets are in `rest`.
+ */
+export interface PktMatrix extends Shaped {
+  readonly kind: "pkt";
+  /** Work items of a packet, and the most rows that one has. */
+  readonly items: number;
+  readonly packetRows: number;
+  /** Row numbers, packet by packet; packet p has order[starts[p]] … order[starts[p + 1] − 1]. */
+  readonly order: Int32Array;
+  readonly starts: Int32Array;
+  readonly entryStarts: Int32Array;
+  readonly packed: Uint32Array;
+  readonly rest: CooMatrix;
+}
+
+/** A sparse matrix in any format that is stored. */
+export type SparseMatrix = CooMatrix | CsrMatrix | BcsrMatrix | EllMatrix | DiaMatrix | HybMatrix | PktMatrix;
+
+/** Formats that are stored. */
+export type SparseFormat = SparseMatrix["kind"];
+
+/** `packed` of places that hold no entry. */
+export const NO_ENTRY = 0xffff_ffff;
+
+/** 128 bytes of f64: what one subgroup of a GPU reads at once. */
+const LINE = 16;
+export const pitchOf = (rows: number): number => Math.ceil(rows / LINE) * LINE;

@@ -1,0 +1,56 @@
+/** What every format's product consists of. */
+import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
+import { fn, hostReal, type Kernel, type Precision, real, i32, write } from "../../kernel/index.ts";
+
+/** y ← α·A·x + β·y; y is not read if β is 0. */
+export interface ProductArguments {
+  readonly x: DeviceBuffer;
+  readonly y: DeviceBuffer;
+  readonly alpha: number;
+  readonly beta: number;
+}
+
+/** A matrix on a device in one format, with the kernels of its product. Owns its arrays. */
+export interface Product {
+  readonly arrays: Readonly<Record<string, DeviceBuffer>>;
+  /** csr: whether there are places without an entry. */
+  readonly padded?: boolean;
+  record(args: ProductArguments): void;
+}
+
+/** A device with the precision of its kernels. */
+export interface Setting {
+  readonly device: Device;
+  readonly precision: Precision;
+}
+
+export const compiled = <K extends Kernel>(
+  { device, precision }: Setting,
+  kernel: K,
+  vectors?: 1 | 2 | 4,
+): Promise<CompiledKernel<K["params"]>> =>
+  // Without contraction sums have the same bits as on the CPU; WebGPU leaves that to its driver.
+  device.compile(kernel, {
+    precision,
+    fma: device.backend === "webgpu" ? "contract" : "exact",
+    ...(vectors === undefined ? {} : { vectors }),
+  });
+
+export function upload<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
+  const buffer = device.createBuffer(element, values.length);
+  device.write(buffer, values);
+  return buffer;
+}
+
+export const uploadReals = ({ device, precision }: Setting, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
+  upload(device, hostReal(precision), values);
+
+/** y[i] ← product + β·y[i]. */
+export const store = fn({
+  name: "store",
+  params: { y: write(real), i: i32, product: real, beta: real },
+  body({ y, i, product, beta }) {
+    if (beta === 0) y[i] = product;
+    else y[i] = product + beta * y[i];
+  },
+});

@@ -1,0 +1,232 @@
+/** ELL, DIA and stencils: every row has as many places, and entry k of row i is found without looking at others. */
+import type { CompiledKernel } from "../../device/index.ts";
+import {
+  fn,
+  type FunctionOf,
+  i32,
+  type Kernel,
+  kernel,
+  read,
+  type ReadonlyNumbers,
+  real,
+  record,
+  type ValueOf,
+} from "../../kernel/index.ts";
+import { write } from "../../kernel/index.ts";
+import type { DiaMatrix, EllMatrix } from "./formats.ts";
+import { compiled, type Product, type Setting, store, upload, uploadReals } from "./product.ts";
+import { gridTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
+
+/** Numbers and arrays of such a matrix; `index` is ELL's columns, DIA's offsets or a stencil's table. */
+export const Slots = record({ columns: i32, pitch: i32, slots: i32, index: read(i32), values: read(real) });
+const Place = { of: Slots, i: i32, k: i32, coordinate: read(i32) } as const;
+interface PlaceValue {
+  readonly of: ValueOf<typeof Slots>;
+  readonly i: number;
+  readonly k: number;
+  readonly coordinate: ReadonlyNumbers<"i32">;
+}
+
+/** How a format finds entry k of row i. */
+export interface SlotFormat {
+  readonly name: string;
+  /** Axes of the grid, whose coordinates are found first; 0 without. */
+  readonly axes: number;
+  readonly columnOf: FunctionOf<(place: PlaceValue) => number>;
+  /** Whether there is an entry in that column. */
+  readonly holds: FunctionOf<(place: PlaceValue & { readonly column: number }) => boolean>;
+  readonly valueOf: FunctionOf<(place: PlaceValue) => number>;
+}
+
+/** Entries of row i are at k·pitch + i, so that neighbouring items read neighbouring words. */
+const stored = fn({
+  name: "stored",
+  params: Place,
+  body: ({ of: { pitch, values }, i, k }) => values[k * pitch + i],
+});
+
+export const ellFormat: SlotFormat = {
+  name: "ell",
+  axes: 0,
+  columnOf: fn({ name: "ellColumn", params: Place, body: ({ of: { pitch, index }, i, k }) => index[k * pitch + i] }),
+  holds: fn({ name: "ellHolds", params: { ...Place, column: i32 }, body: ({ column }) => column >= 0 }),
+  valueOf: stored,
+};
+
+export const diaFormat: SlotFormat = {
+  name: "dia",
+  axes: 0,
+  columnOf: fn({ name: "diaColumn", params: Place, body: ({ of: { index }, i, k }) => i + index[k] }),
+  holds: fn({
+    name: "diaHolds",
+    params: { ...Place, column: i32 },
+    body: ({ of: { columns }, column }) => column >= 0 && column < columns,
+  }),
+  valueOf: stored,
+};
+
+const stencilFormats = new WeakMap<StencilCoefficient, Map<number, SlotFormat>>();
+
+/** One per function and number of axes, so that devices know its kernels. */
+function stencilFormat(coefficient: StencilCoefficient, axes: number): SlotFormat {
+  const made = stencilFormats.get(coefficient) ?? new Map<number, SlotFormat>();
+  stencilFormats.set(coefficient, made);
+  const known = made.get(axes) ?? newStencilFormat(coefficient, axes);
+  made.set(axes, known);
+  return known;
+}
+
+const newStencilFormat = (coefficient: StencilCoefficient, axes: number): SlotFormat => ({
+  name: "stencil",
+  axes,
+  columnOf: fn({
+    name: "stencilColumn",
+    params: Place,
+    env: { axes },
+    body: ({ of: { slots, index }, i, k }, _gpu, { axes }) => i + index[(2 + slots) * axes + k],
+  }),
+  holds: fn({
+    name: "stencilHolds",
+    params: { ...Place, column: i32 },
+    env: { axes },
+    body({ of: { index }, k, coordinate }, _gpu, { axes }) {
+      let inside = true;
+      for (let a = 0; a < axes; a++) {
+        const at = coordinate[a] + index[(2 + k) * axes + a];
+        inside = inside && at >= 0 && at < index[a];
+      }
+      return inside;
+    },
+  }),
+  valueOf: fn({
+    name: "stencilValue",
+    params: Place,
+    env: { axes, coefficient },
+    body: ({ of: { slots, index, values }, i, k, coordinate }, _gpu, { axes, coefficient }) =>
+      coefficient({ row: i, point: index[(2 + slots) * axes + slots + k], coordinate, parameters: values }),
+  }),
+});
+
+/**
+ * The coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside: then none has
+ * to be tested, which for most nodes is most of the work.
+ */
+export const locate = fn({
+  name: "locate",
+  params: { of: Slots, i: i32, axes: i32, coordinate: write(i32) },
+  body({ of: { slots, index }, i, axes, coordinate }) {
+    const reach = (2 + slots) * axes + 2 * slots;
+    let rest = i;
+    let inside = true;
+    for (let a = 0; a < axes; a++) {
+      const stride = index[axes + a];
+      const at = (rest / stride) | 0;
+      coordinate[a] = at;
+      rest -= at * stride;
+      inside = inside && at >= index[reach + a] && at < index[reach + axes + a];
+    }
+    return inside;
+  },
+});
+
+const kernels = new WeakMap<SlotFormat, Kernel>();
+
+/**
+ * y ← α·A·x + β·y, an item a row; sums in the order of the columns.
+ *
+ * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
+ */
+export function slotsKernel(format: SlotFormat) {
+  const { name, axes, columnOf, holds, valueOf } = format;
+  const made = kernel({
+    name: `${name}Product`,
+    params: {
+      columns: i32,
+      pitch: i32,
+      slots: i32,
+      alpha: real,
+      beta: real,
+      index: read(i32),
+      values: read(real),
+      x: read(real),
+      y: write(real),
+    },
+    env: { axes, locate, columnOf, holds, valueOf, store },
+    body({ columns, pitch, slots, alpha, beta, index, values, x, y }, gpu, env) {
+      const { axes, locate, columnOf, holds, valueOf, store } = env;
+      const i = gpu.globalId();
+      const of = { columns, pitch, slots, index, values };
+      const coordinate = gpu.privateI32(axes > 0 ? axes : 1);
+      let inside = false;
+      if (axes > 0) inside = locate({ of, i, axes, coordinate });
+      let sum = 0.0;
+      if (inside) {
+        for (let k = 0; k < slots; k++)
+          sum += valueOf({ of, i, k, coordinate }) * x[columnOf({ of, i, k, coordinate })];
+      } else {
+        for (let k = 0; k < slots; k++) {
+          const column = columnOf({ of, i, k, coordinate });
+          if (holds({ of, i, k, coordinate, column })) sum += valueOf({ of, i, k, coordinate }) * x[column];
+        }
+      }
+      store({ y, i, product: alpha * sum, beta });
+    },
+  });
+  const known = kernels.get(format) as typeof made | undefined;
+  if (known === undefined) kernels.set(format, made);
+  return known ?? made;
+}
+
+/** The numbers of such a matrix. */
+export interface SlotShape {
+  readonly rows: number;
+  readonly columns: number;
+  readonly pitch: number;
+  readonly slots: number;
+}
+
+/** A matrix of this family on a device. */
+export interface SlotProduct extends Product {
+  readonly format: SlotFormat;
+  readonly shape: SlotShape;
+}
+
+export function slotFormat(matrix: EllMatrix | DiaMatrix | Stencil): SlotFormat {
+  if (matrix.kind === "stencil") return stencilFormat(matrix.coefficient, matrix.shape.length);
+  return matrix.kind === "ell" ? ellFormat : diaFormat;
+}
+
+/** Uploads a matrix. */
+export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatrix | Stencil): Promise<SlotProduct> {
+  const { rows, columns } = matrix;
+  const kind = matrix.kind;
+  const [slots, pitch] =
+    kind === "ell"
+      ? [matrix.width, matrix.pitch]
+      : kind === "dia"
+        ? [matrix.offsets.length, matrix.pitch]
+        : [matrix.points.length, rows];
+  const index = kind === "ell" ? matrix.column : kind === "dia" ? matrix.offsets : gridTable(matrix);
+  const values = kind === "stencil" ? matrix.parameters : matrix.values;
+  const program = await compiled(setting, slotsKernel(slotFormat(matrix)), 2);
+  const arrays = { index: upload(setting.device, "i32", index), values: uploadReals(setting, values) };
+  return productOf(setting, slotFormat(matrix), { rows, columns, pitch, slots }, arrays, program);
+}
+
+export type SlotsProgram = CompiledKernel<ReturnType<typeof slotsKernel>["params"]>;
+
+export const productOf = (
+  { device }: Setting,
+  format: SlotFormat,
+  shape: SlotShape,
+  arrays: Pick<SlotProduct["arrays"], "index" | "values">,
+  program: SlotsProgram,
+): SlotProduct => ({
+  format,
+  shape,
+  arrays,
+  record({ x, y, alpha, beta }) {
+    const { rows, columns, pitch, slots } = shape;
+    device.launch(program, { columns, pitch, slots, alpha, beta, x, y, ...arrays }, { items: rows });
+  },
+});

@@ -1,0 +1,35 @@
+import { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
+import type { CsrAlgorithm } from "./csr-product.ts";
+
+/** What `SparseOperator.create` takes. */
+export interface OperatorOptions {
+  /** "f64" by default; on a device that only emulates it, that is f32x2. */
+  readonly precision?: Precision;
+  /**
+   * csr: an item a row ("scalar"), `lanes` items a row ("vector"), or those beginning at a multiple of `lanes`
+   * ("aligned"). By default scalar on CPUs and vector on GPUs.
+   */
+  readonly algorithm?: CsrAlgorithm;
+  /** csr: items of a row, a power of two from 2 to 32; by default from the mean length of a row. */
+  readonly lanes?: 2 | 4 | 8 | 16 | 32;
+}
+
+/** @throws SpecError */
+export function checkOptions({ precision = "f64", algorithm, lanes }: OperatorOptions): void {
+  oneOf("precision", precision, ["f64", "f32", "f32x2"]);
+  oneOf("algorithm", algorithm, [undefined, "scalar", "vector", "aligned"]);
+  oneOf("lanes", lanes, [undefined, 2, 4, 8, 16, 32]);
+}
+
+function oneOf(name: string, value: unknown, allowed: readonly (string | number | undefined)[]): void {
+  if ((allowed as readonly unknown[]).includes(value)) return;
+  const choices = allowed.filter((one) => one !== undefined).join(", ");
+  throw new SpecError(`SparseOperator: ${name}: got ${JSON.stringify(value)}, expected one of ${choices}`);
+}
+
+/** As many items a row as keep most of them busy (Bell & Garland 2009, section 4.3, in smaller steps). */
+export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
+  const mean = entries / Math.max(rows, 1);
+  return ([2, 4, 8, 16] as const).find((lanes) => lanes >= mean) ?? 32;
+}
