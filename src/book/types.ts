@@ -15,8 +15,8 @@ export type Payoff =
   /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
   /**
-   * A formula string in `S`, of several underlyings in `S1`, `S2`, …; `kinks` (increasing, > 0) names where it bends or jumps; `place` is where the book has
-   * it, for messages.
+   * A formula string in `S`, of several underlyings in `S1`, `S2`, …; `kinks` (increasing, > 0) names where it bends
+   * or jumps; `place` is where the book has it, for messages.
    */
   | {
       readonly kind: "expression";
@@ -180,12 +180,15 @@ export interface PricedTrade {
   readonly rho: number | null;
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
-  /** How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "deterministic", "payoff" (at expiry) or "knocked-out". */
+  /**
+   * How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "deterministic",
+   * "payoff" (at expiry) or "knocked-out".
+   */
   readonly method: string;
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
-  /** Of a trade on several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of them. */
+  /** Of several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of them. */
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
   /** ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
   readonly crossGamma?: readonly PairSensitivity[];

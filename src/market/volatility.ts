@@ -27,7 +27,7 @@ export type Volatility =
   | Heston
   | Sabr;
 
-/** Heston's model: variance v0 today and θ in the long run, mean reversion κ, volatility of variance σ, correlation ρ. */
+/** Heston's model: variance v0 today, θ in the long run, mean reversion κ, volatility of variance σ, correlation ρ. */
 export interface Heston {
   readonly kind: "heston";
   /** ≥ 0, variance per year. */

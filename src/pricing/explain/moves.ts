@@ -1,7 +1,15 @@
 import type { Trade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import { totalVariance, volatilityAt } from "../../fdm/index.ts";
-import { afterDividend, type DiscreteDividend, INSTANT, integrate } from "../../market/index.ts";
+import {
+  afterDividend,
+  alphaOf,
+  type DiscreteDividend,
+  INSTANT,
+  integrate,
+  isStochastic,
+  varianceOf,
+} from "../../market/index.ts";
 import { tradeProblem } from "../trade-problem.ts";
 import type { MarketMoves } from "./types.ts";
 
@@ -50,12 +58,14 @@ export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]
 
 /**
  * Deterministic volatilities: the Δ with ∫(σ + Δ)² dt = ∫σ′² dt to expiry, so that Black and Scholes' prices are
- * matched. Others: σ′ − σ at the earlier spot, today.
+ * matched. Others: the volatility today at the earlier spot, σ′ − σ.
  */
 function volatilityMove(rolled: Trade, after: Trade): number {
+  if (after.expiry === 0) return 0;
+  if (isStochastic(rolled.volatility) || isStochastic(after.volatility))
+    return volatilityToday(after, rolled.underlying.spot) - volatilityToday(rolled, rolled.underlying.spot);
   const [from, to] = [tradeProblem(rolled, undefined), tradeProblem(after, undefined)];
   const { expiry } = to;
-  if (expiry === 0) return 0;
   if (from.diffusion.kind === "deterministic" && to.diffusion.kind === "deterministic") {
     const mean = integrate(from.diffusion.sigma, expiry);
     const gained = totalVariance(to) - totalVariance(from);
@@ -63,6 +73,14 @@ function volatilityMove(rolled: Trade, after: Trade): number {
   }
   const spot = from.spots[0];
   return volatilityAt(to.diffusion, spot, 0) - volatilityAt(from.diffusion, spot, 0);
+}
+
+/** √v₀ of Heston's model, α·S^(β−1) of SABR, else σ(S, 0). */
+export function volatilityToday(trade: Trade, spot: number): number {
+  const { volatility } = trade;
+  if (volatility.kind === "heston") return Math.sqrt(varianceOf(volatility));
+  if (volatility.kind === "sabr") return alphaOf(volatility, spot) * spot ** (volatility.beta - 1);
+  return volatilityAt(tradeProblem(trade, undefined).diffusion, spot, 0);
 }
 
 function rateMove(rolled: Trade, after: Trade): number {

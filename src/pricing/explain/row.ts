@@ -1,5 +1,5 @@
 import { type Book, failedResult, type PricedTrade, type Trade, type TradeResult } from "../../book/index.ts";
-import { BookError } from "../../errors.ts";
+import { BookError, SpecError } from "../../errors.ts";
 import { laterTrade } from "../later-trade.ts";
 import type { Attribution, Pair } from "./attribution.ts";
 import type { Match } from "./match.ts";
@@ -40,6 +40,10 @@ export function rowOf(match: Match, later: Book, years: number, attribute: (pair
 }
 
 function pairOf(before: Trade, after: Trade, years: number): Pair {
+  if (before.assets !== undefined)
+    throw new SpecError(
+      "trades on several underlyings are not explained in this version; price both books and compare them",
+    );
   const rolled = laterTrade(before, years) as Trade;
   return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
 }

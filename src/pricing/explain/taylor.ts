@@ -1,11 +1,11 @@
 import type { PricedTrade, Trade } from "../../book/index.ts";
 import { totalVariance, volatilityAt } from "../../fdm/index.ts";
-import { shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
+import { isStochastic, shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { tradeProblem } from "../trade-problem.ts";
 import type { Attribution, Pair } from "./attribution.ts";
 import { central, type Curvature, mixed, type Point, pointOf, slope } from "./differences.ts";
-import { paidDividends } from "./moves.ts";
+import { paidDividends, volatilityToday } from "./moves.ts";
 import { same } from "./same.ts";
 import type { ExplainTerms } from "./types.ts";
 
@@ -126,8 +126,9 @@ function withShift(trade: Trade, volatility: number, rate: number): Trade {
 }
 
 function meanVolatility(trade: Trade): number {
-  const problem = tradeProblem(trade, undefined);
   if (trade.expiry === 0) return 0;
+  if (isStochastic(trade.volatility)) return volatilityToday(trade, trade.underlying.spot);
+  const problem = tradeProblem(trade, undefined);
   if (problem.diffusion.kind !== "deterministic") return volatilityAt(problem.diffusion, problem.spots[0], 0);
   return Math.sqrt(totalVariance(problem) / problem.expiry);
 }

@@ -12,7 +12,7 @@ interface Factor {
   /** dx = drift dt + diffusion dW, as formulas. */
   readonly drift: string;
   readonly diffusion: string;
-  /** Which of the drivers moves it: the assets, and behind them the short rate; of a variance, its asset's with `rho`. */
+  /** The driver that it is correlated with: the number of an asset, and behind the assets the short rate. */
   readonly driver: number;
   /** The correlation of its own Brownian motion with its driver, a formula. */
   readonly rho: string | undefined;
