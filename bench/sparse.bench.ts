@@ -1,31 +1,20 @@
 /** Products of sparse matrices in every format, beside the speed of copies and SciPy's CSR. */
 import { createCpuDevice } from "../src/device/cpu/index.ts";
 import type { Device } from "../src/device/index.ts";
-import { i32, kernel, read, real, write } from "../src/kernel/index.ts";
 import {
   convertSparse,
   type CsrMatrix,
   type OperatorOptions,
-  sparseMatrix,
   type SparseMatrix,
   SparseOperator,
-  stencil,
   type Stencil,
   stencilMatrix,
 } from "../src/linalg/index.ts";
 import { type Benchmark, type Context, medianSeconds } from "./harness.ts";
 import { openScipy } from "./peers/scipy.ts";
+import { copy, laplace, powerLaw, productOnHost, vectorOf } from "./sparse/matrices.ts";
 
 type Real = "f64" | "f32";
-
-const copy = kernel({
-  name: "copy",
-  params: { n: i32, x: read(real), y: write(real) },
-  body({ x, y }, gpu) {
-    const i = gpu.globalId();
-    y[i] = x[i];
-  },
-});
 
 /** Bytes per second that a copy of 64 MB reads and writes. */
 async function copySpeed(device: Device, precision: Real, repetitions: number): Promise<number> {
@@ -34,37 +23,10 @@ async function copySpeed(device: Device, precision: Real, repetitions: number): 
   using x = device.createBuffer(precision, n);
   using y = device.createBuffer(precision, n);
   const seconds = await medianSeconds(repetitions, async () => {
-    device.launch(compiled, { n, x, y }, { items: n });
+    device.launch(compiled, { x, y }, { items: n });
     await device.finish();
   });
   return (2 * n * (precision === "f64" ? 8 : 4)) / seconds;
-}
-
-const sevenPoints = [
-  [0, 0, 0],
-  [0, 0, 1],
-  [0, 0, -1],
-  [0, 1, 0],
-  [0, -1, 0],
-  [1, 0, 0],
-  [-1, 0, 0],
-];
-const laplace = (grid: number): Stencil =>
-  stencil({ shape: [grid, grid, grid], points: sevenPoints, coefficient: [6, -1, -1, -1, -1, -1, -1] });
-
-/** Rows of very different lengths, at random columns. */
-function powerLaw(rows: number): CsrMatrix {
-  let state = 1;
-  const next = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
-  const [row, column]: number[][] = [[], []];
-  for (let i = 0; i < rows; i++) {
-    const length = Math.min(1000, Math.ceil(2 / Math.sqrt(next() + 1e-6)));
-    for (let k = 0; k < length; k++) {
-      row.push(i);
-      column.push(Math.floor(next() * rows));
-    }
-  }
-  return sparseMatrix({ rows, columns: rows, row, column, values: row.map(() => 1), duplicates: "sum" });
 }
 
 type Case = readonly [name: string, matrix: SparseMatrix | Stencil, options?: OperatorOptions];
@@ -122,17 +84,6 @@ async function measured(around: Around, [name, matrix, options = {}]: Case, expe
     floor,
     error: expected.reduce((worst, value, i) => Math.max(worst, Math.abs(value - got[i])), 0),
     ...peers,
-  });
-}
-
-const vectorOf = (n: number): Float64Array => Float64Array.from({ length: n }, (_, i) => Math.sin(i));
-
-function productOnHost({ rows, columns, starts, column, values }: CsrMatrix): Float64Array {
-  const x = vectorOf(columns);
-  return Float64Array.from({ length: rows }, (_, i) => {
-    let sum = 0;
-    for (let k = starts[i]; k < starts[i + 1]; k++) sum += values[k] * x[column[k]];
-    return sum;
   });
 }
 

@@ -9,6 +9,7 @@ import { benchmark as ladder } from "../ladder.bench.ts";
 import { benchmark as threads } from "../threads.bench.ts";
 import { benchmark as dense } from "./dense.ts";
 import { benchmark as random } from "./random.ts";
+import { benchmark as sparse } from "./sparse.ts";
 import { benchmark as tridiagonal } from "./tridiagonal.ts";
 import { benchmark as tridiagonalSizes } from "./tridiagonal-sizes.ts";
 
@@ -17,7 +18,7 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: "boolean" }, output: { type: "string" } },
 });
 const measurements: Measurement[] = [];
-for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, random, threads, ladder, cycles]) {
+for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, sparse, random, threads, ladder, cycles]) {
   if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
   await measure(benchmark, values.quick ?? false, (measurement) => {
     measurements.push(measurement);

@@ -26,7 +26,9 @@ export function openScipy(note: (text: string) => void): Scipy | undefined {
 }
 
 function run(...args: readonly (string | number)[]): number {
-  const done = spawnSync("python3", [script, ...args.map(String)], { encoding: "utf8" });
+  // One thread, as the figures beside it.
+  const env = { ...process.env, OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
+  const done = spawnSync("python3", [script, ...args.map(String)], { encoding: "utf8", env });
   if (done.status !== 0) throw new Error(`SciPy: status ${done.status}: ${done.stderr}`);
   return Number(done.stdout);
 }
