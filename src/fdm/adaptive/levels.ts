@@ -113,6 +113,7 @@ export function roundingOf(
   unit: number,
 ): { readonly relative: number; readonly absolute: number } {
   const stages = program.words.length / 2;
-  const largest = values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value));
   return { relative: 4 * unit * stages, absolute: 2 * unit * largest };
 }

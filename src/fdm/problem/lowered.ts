@@ -85,7 +85,7 @@ function textOf(given: unknown): string | undefined {
 /** Adapters of a function by their text. */
 const adapters = new WeakMap<FunctionSpec, Map<string, FunctionSpec>>();
 
-/** A kernel function that calls another one, made once: kernels that are made of the same functions are known sooner. */
+/** A kernel function that calls another one, made once, so that kernels of the same functions are soon known. */
 export function adapterOf<F extends FunctionSpec>(call: FunctionSpec, text: string, make: () => F): F {
   let known = adapters.get(call);
   if (known === undefined) adapters.set(call, (known = new Map()));
