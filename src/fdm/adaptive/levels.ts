@@ -4,7 +4,7 @@ import { SpecError } from "../../errors.ts";
 import { type Kernel, lower, whatIsWrong } from "../../kernel/index.ts";
 import type { Level } from "../execute/equation-batch.ts";
 import type { Pace } from "../execute/pace.ts";
-import { LOOP_BUDGET } from "../problem/functions.ts";
+import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";
 import type { Accuracy } from "../problem/settings.ts";
 
@@ -74,10 +74,10 @@ export async function solveLevels<P, S>(
 
 /**
  * The errors of loops in the user's functions that did not end, by the numbers that solutions have `found`. `source`:
- * what was compiled, in the model's own functions.
+ * what was compiled, in the model's own functions; it is made when it is read.
  */
 export function endlessLoops(
-  { kernel, source: own }: { readonly kernel: CompiledKernel; readonly source: Kernel },
+  solver: { readonly kernel: CompiledKernel; readonly source: Kernel },
   found: readonly number[],
   called: Error,
 ): ReadonlyMap<number, SpecError> {
@@ -85,7 +85,7 @@ export function endlessLoops(
   const numbers = new Set(found);
   numbers.delete(0);
   if (numbers.size === 0) return errors;
-  const { countedLoops = [], sources } = lower(own, kernel.precision);
+  const { countedLoops = [], sources } = lower(solver.source, solver.kernel.precision);
   for (const number of numbers) {
     const { line, column, source } = countedLoops[number - 1];
     const { name, text } = sources[source];
@@ -113,6 +113,7 @@ export function roundingOf(
   unit: number,
 ): { readonly relative: number; readonly absolute: number } {
   const stages = program.words.length / 2;
-  const largest = values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value));
   return { relative: 4 * unit * stages, absolute: 2 * unit * largest };
 }

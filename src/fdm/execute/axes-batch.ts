@@ -5,7 +5,7 @@ import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh
 import type { AxesVariant } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
 import { checkParameters, entryError } from "../problem/quantity.ts";
-import { type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
+import type { TimeProgram, Timeline } from "../time/timeline.ts";
 import { axesKernel, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import { PAD } from "./axes/records.ts";
 import {
@@ -18,7 +18,7 @@ import {
   shapeOfGrid,
   wordsOf,
 } from "./axes-launch.ts";
-import { type Level, programOf } from "./equation-batch.ts";
+import { type Level, programsOf } from "./equation-batch.ts";
 import type { Pace } from "./pace.ts";
 
 /** An instance's solution, with the program it was made by. */
@@ -68,9 +68,9 @@ export class AxesSolver {
   static async create(device: Device, model: AxesModel, precision: Precision, pace: Pace): Promise<AxesSolver> {
     const groupSize = isGpu(device) ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : PAD;
     const variant: AxesVariant = { ...model.variant, groupSize };
-    // Lines of an instance are neighbours in memory: two vectors of them are enough to hide latency, and fit registers.
-    const compiled = async (kernel: Kernel): Promise<CompiledKernel> =>
-      device.compile(kernel, { precision, vectors: 2 });
+    // On a CPU the items of a group are the lanes of its vectors.
+    const vectors = precision === "f32" ? 2 : 4;
+    const compiled = async (kernel: Kernel): Promise<CompiledKernel> => device.compile(kernel, { precision, vectors });
     let passes: Promise<CompiledPasses> | undefined;
     return new AxesSolver({
       device,
@@ -135,13 +135,13 @@ export class AxesSolver {
       steps: halved ? steps / 2 : steps,
       refinement: halved && !level.halfSteps ? 2 : 1,
     } as const;
+    const programFor = programsOf(spec);
     const groups = new Map<string, { program: TimeProgram; members: { at: number; instance: AxesInstance }[] }>();
-    const programs = new Map<string, TimeProgram>();
     for (const [at, index] of entries.entries()) {
       await pace.turn();
       const entry = batch.entries[index];
       const timeline = timelineOf(entry);
-      const made = programOf((of) => timeProgram(spec, of), timeline, programs);
+      const made = programFor(timeline);
       const meshes = meshesOf(entry).map((description) => this.meshOf(description, level.mesh));
       const instance = { entry, timeline, meshes };
       const group = groups.get(made.key);

@@ -1,13 +1,12 @@
 import type { CompiledKernel, Device, DeviceBuffer, HostArray, LaunchArguments } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
-import { type AxisCode, slotsOf } from "../operator/axes-variant.ts";
-import type { AxesVariant } from "../operator/axes-variant.ts";
+import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
 import type { ParameterValues } from "../problem/quantity.ts";
 import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
-import { AXIS_ARRAYS } from "./axes/place.ts";
+import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
 import { AXES_STATUS, AXES_STATUS_WORDS, PAD } from "./axes/records.ts";
 import type { Pace } from "./pace.ts";
 
@@ -63,7 +62,11 @@ export interface AxesShape {
   readonly size: number;
 }
 
-const padded = (count: number): number => Math.ceil(count / PAD) * PAD;
+/** Not a multiple of 4·`PAD`, for which the nodes of a line along another axis would share few sets of a cache. */
+function padded(count: number): number {
+  const tiles = Math.ceil(count / PAD);
+  return (tiles % 4 === 0 ? tiles + 1 : tiles) * PAD;
+}
 
 /** The shape of a grid of so many nodes an axis. */
 export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
@@ -73,10 +76,10 @@ export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
 }
 
 /** Words of device memory that an instance takes. */
-export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => slotsOf(variant).count * size + PAD;
+export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => arraysOf(variant) * size + PAD;
 
-/** Stages of one axis that a step of two or three costs. */
-const STAGES = 4;
+/** Stages of one axis that a step of two or three costs; a CPU takes neighbouring lines as lanes, and so is quicker. */
+const stagesOf = ({ backend }: Device): number => (backend === "cpu" ? 1 : 4);
 
 /** Instances that one launch takes, with the same program: those that memory and the launch's time have room for. */
 export function instancesPerLaunch(
@@ -87,7 +90,7 @@ export function instancesPerLaunch(
 ): number {
   const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
   const room = Math.floor(Math.min(LAUNCH_BYTES, device.limits.maxBufferBytes) / bytes);
-  const loop = (STAGES * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
+  const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
   const together = workgroupsOf(device, variant);
   return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
@@ -159,7 +162,7 @@ export async function launchAxes(
       out,
       status,
     };
-    const work = STAGES * instances.length * nodes;
+    const work = stagesOf(device) * instances.length * nodes;
     for (let first = 0, end = 0; first < rows; first = end) {
       const part = Math.max(MIN_ROWS, Math.floor(pace.share / work));
       end = rows - first - part < MIN_ROWS ? rows : first + part;
@@ -177,8 +180,8 @@ export async function launchAxes(
       const own = values.subarray(l * results, (l + 1) * results);
       return {
         meshes,
-        values: Float64Array.from(own.subarray(0, nodes)),
-        exercised: results === nodes ? undefined : Uint8Array.from(own.subarray(nodes)),
+        values: new Float64Array(own.subarray(0, nodes)),
+        exercised: results === nodes ? undefined : new Uint8Array(own.subarray(nodes)),
         status: statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
       };
     });

@@ -19,7 +19,8 @@ import {
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import type { Model } from "../problem/model.ts";
 import { checkParameters, entryError } from "../problem/quantity.ts";
-import { type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
+import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
+import { LastUsed } from "../../last-used.ts";
 import type { Pace } from "./pace.ts";
 
 /** How finely a batch is solved: all nodes (0) or every second (1), all steps or half of them. */
@@ -126,12 +127,12 @@ export class BatchSolver {
       refinement: halved && !level.halfSteps ? 2 : 1,
     } as const;
     const groups = new Map<string, { program: TimeProgram; members: Member[] }>();
-    const programs = new Map<string, TimeProgram>();
+    const programFor = programsOf(spec);
     for (const [at, index] of entries.entries()) {
       await pace.turn();
       const entry = batch.entries[index];
       const timeline = timelineOf(entry);
-      const made = programOf((of) => timeProgram(spec, of), timeline, programs);
+      const made = programFor(timeline);
       const instance = { entry, timeline, mesh: this.meshOf(meshOf(entry), level.mesh) };
       const group = groups.get(made.key);
       if (group === undefined) groups.set(made.key, { program: made, members: [{ at, instance }] });
@@ -172,15 +173,21 @@ async function solveGroup(
   }
 }
 
+/** Programs that are remembered from one solution to the next: a pure function's memory. */
+const MAX_PROGRAMS = 16;
+const recent = new LastUsed<string, TimeProgram>(MAX_PROGRAMS);
+
 /** Entries with the same dates share a program object; those with other dates may still have an equal one. */
-export function programOf(
-  make: (timeline: Timeline) => TimeProgram,
-  timeline: Timeline,
-  programs: Map<string, TimeProgram>,
-): TimeProgram {
-  const key =
-    timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : JSON.stringify(timeline);
-  let program = programs.get(key);
-  if (program === undefined) programs.set(key, (program = make(timeline)));
-  return program;
+export function programsOf(spec: ProgramSpec): (timeline: Timeline) => TimeProgram {
+  const own = new Map<string, TimeProgram>();
+  const specKey = JSON.stringify(spec);
+  return (timeline) => {
+    // Of one segment a program has places only, no times.
+    const key =
+      timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : JSON.stringify(timeline);
+    let program = own.get(key);
+    if (program === undefined)
+      own.set(key, (program = recent.getOrMake(`${specKey} ${key}`, () => timeProgram(spec, timeline))));
+    return program;
+  };
 }

@@ -44,7 +44,7 @@ export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {
   const [from, to] = [description.from, description.to].map((value) => toCoordinate(coordinate, value));
   const last = (description.nodes - 1) / (1 + level);
   const dense = points.filter(({ concentrate }) => concentrate).map(({ at }) => toCoordinate(coordinate, at));
-  const { xi, slope } = density(description.density, dense, description.width, from, to);
+  const { xi, slope, inverse } = density(description.density, dense, description.width, from, to);
   const [low, high] = [xi(from), xi(to)];
   const targets = points.flatMap(({ at, align, path }): Target[] =>
     align === "none" ? [] : [{ place: (last * (xi(toCoordinate(coordinate, at)) - low)) / (high - low), align, path }],
@@ -53,7 +53,8 @@ export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {
   const coordinates = new Float64Array(last + 1);
   for (let i = 0; i <= last; i++) {
     const target = low + ((high - low) * placeOf(i)) / last;
-    coordinates[i] = bracketedNewton(xi, slope, target, i === 0 ? from : coordinates[i - 1], to);
+    // Newton's method takes the rounding out of the formula's.
+    coordinates[i] = bracketedNewton(xi, slope, target, i === 0 ? from : coordinates[i - 1], to, inverse?.(target));
   }
   [coordinates[0], coordinates[last]] = [from, to];
   const values = coordinates.map((x) => fromCoordinate(coordinate, x));

@@ -13,6 +13,8 @@
 export interface Density {
   readonly xi: (x: number) => number;
   readonly slope: (x: number) => number;
+  /** The inverse of ξ, where it has a formula. */
+  readonly inverse?: (xi: number) => number;
 }
 
 export type DensityKind = "uniform" | "sinh" | "tanh";
@@ -26,12 +28,15 @@ export function density(
 ): Density {
   const sum = (f: (distance: number) => number, x: number): number =>
     points.reduce((total, point) => total + f((x - point) / width), 0);
-  if (kind === "uniform" || points.length === 0) return { xi: (x) => x, slope: () => 1 };
-  if (kind === "sinh")
+  if (kind === "uniform" || points.length === 0) return { xi: (x) => x, slope: () => 1, inverse: (xi) => xi };
+  if (kind === "sinh") {
+    const [point] = points;
     return {
       xi: (x) => sum(Math.asinh, x),
-      slope: (x) => sum((y) => 1 / Math.hypot(y, 1), x) / width,
+      slope: (x) => sum((y) => 1 / Math.sqrt(y * y + 1), x) / width,
+      ...(points.length === 1 ? { inverse: (xi: number) => point + width * Math.sinh(xi) } : {}),
     };
+  }
   const uniform = 1 / (to - from);
   return {
     xi: (x) => (x - from) * uniform + 0.5 * sum(Math.tanh, x),

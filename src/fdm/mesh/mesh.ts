@@ -215,8 +215,9 @@ export function bracketedNewton(
   target: number,
   low: number,
   high: number,
+  start = low,
 ): number {
-  let x = low;
+  let x = Math.min(Math.max(start, low), high);
   for (let iteration = 0; iteration < 60; iteration++) {
     const residual = f(x) - target;
     if (residual > 0) high = x;

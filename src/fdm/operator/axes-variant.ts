@@ -51,8 +51,6 @@ export interface AxesVariant {
   /** Whether d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly fitted: boolean;
-  /** Whether the coefficient of V is the same for all values of the first axis. */
-  readonly uniformDecay: boolean;
   readonly terminal: AxesNumber;
   readonly correction: Correction | undefined;
   /** What exercise at all times pays, by operator splitting. */
@@ -76,11 +74,18 @@ export const hasPins = ({ axes, region }: AxesVariant): boolean =>
 export interface Slots {
   readonly u: number;
   readonly z: number;
+  /** D₀ of a corrected scheme, and E. */
+  readonly start: number;
+  readonly second: number;
+  readonly obstacle: number;
+  readonly lambda: number;
+  /** How many they are; the others have numbers of their own (`coefficientsAt`). */
+  readonly states: number;
   /** hc of the equation, without sign: 1 + decay/d is what is left of a row's diagonal. */
   readonly decay: number;
   readonly a: readonly number[];
   readonly c: readonly number[];
-  /** 1/pivot, a/pivot and c/pivot along each axis. */
+  /** 1/pivot, a/pivot and c/pivot along each axis whose rows are not `common`. */
   readonly inverse: readonly number[];
   readonly lower: readonly number[];
   readonly upper: readonly number[];
@@ -88,36 +93,44 @@ export interface Slots {
   readonly source: number;
   /** 1 where a node is pinned. */
   readonly pinned: number;
-  /** D₀ of a corrected scheme, and E. */
-  readonly start: number;
-  readonly second: number;
-  readonly obstacle: number;
-  readonly lambda: number;
-  readonly count: number;
+  /** `COMMON`, in a line's first words, of each axis whose rows are the same for all nodes of a line of the first. */
+  readonly common: readonly number[];
+  readonly coefficients: number;
 }
+
+/** Words of a row that is the same for all nodes of a line along the first axis. */
+export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
 export function slotsOf(variant: AxesVariant): Slots {
   let count = 0;
   const slot = (used = true): number => (used ? count++ : -1);
   const each = (): readonly number[] => variant.axes.map(() => slot());
+  const ownFactors = (): readonly number[] => variant.axes.map(({ isUniform }) => slot(!isUniform));
   const corrected = variant.correction !== undefined;
   const early = variant.obstacle !== undefined;
-  return {
+  const states = {
     u: slot(),
     z: slot(),
-    decay: slot(),
-    a: each(),
-    c: each(),
-    inverse: each(),
-    lower: each(),
-    upper: each(),
-    mixed: variant.mixed.map((used) => slot(used)),
-    source: slot(variant.hasSource),
-    pinned: slot(hasPins(variant)),
     start: slot(corrected),
     second: slot(corrected),
     obstacle: slot(early),
     lambda: slot(early),
-    count,
+    states: count,
+  };
+  count = 0;
+  return {
+    ...states,
+    decay: slot(),
+    a: each(),
+    c: each(),
+    inverse: ownFactors(),
+    lower: ownFactors(),
+    upper: ownFactors(),
+    mixed: variant.mixed.map((used) => slot(used)),
+    source: slot(variant.hasSource),
+    pinned: slot(hasPins(variant)),
+    common: variant.axes.map(({ isUniform }) => slot(isUniform)),
+    // An odd number: then neighbouring lines of a grid are in different sets of a cache.
+    coefficients: count + ((count + 1) % 2),
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "../operator/axes-variant.ts";
 import type { GivenCondition } from "./conditions.ts";
 import { COORDINATES, type Given, type GivenEquation } from "./functions.ts";
+import { adapterOf } from "./lowered.ts";
 
 /** The equation on several axes; coefficients of axes that there are not are not read. */
 export type AxesEquation = Omit<GivenEquation<string>, "reads" | "labels"> &
@@ -22,23 +23,19 @@ const STATE = "{ t, x0, x1, x2, parameters: { values: parameters, pitch, instanc
 
 /** A kernel function of the state → number. */
 export function axesNumber({ call, args, path }: Given): AxesNumber {
-  return functionFromSource({
-    name: path,
-    params: AxesState.fields,
-    env: { f: call },
-    source: `(${STATE}, gpu, { f }) => f(${args})`,
-  });
+  const source = `(${STATE}, gpu, { f }) => f(${args})`;
+  return adapterOf(call, source, () =>
+    functionFromSource({ name: path, params: AxesState.fields, env: { f: call }, source }),
+  );
 }
 
 /** A kernel function of the state → all coefficients. */
 export function axesEquation({ call, args, reads }: AxesEquation): AxesCoefficients {
   const fields = AXES_COEFFICIENTS.map((name) => `${name}: ${reads[name] ?? "0.0"}`);
-  return functionFromSource({
-    name: "equation",
-    params: AxesState.fields,
-    env: { f: call },
-    source: `(${STATE}, gpu, { f }) => { const k = f(${args}); return { ${fields.join(", ")} }; }`,
-  });
+  const source = `(${STATE}, gpu, { f }) => { const k = f(${args}); return { ${fields.join(", ")} }; }`;
+  return adapterOf(call, source, () =>
+    functionFromSource({ name: "equation", params: AxesState.fields, env: { f: call }, source }),
+  );
 }
 
 /** The names of an equation's coefficients on some axes, as `givenEquation` takes them. */

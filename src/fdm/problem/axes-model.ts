@@ -127,7 +127,6 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
       mixed: [mixed[0], mixed[1], mixed[2]],
       hasSource: (equation.reads.d ?? "0.0") !== "0.0" || slopes.length > 0,
       fitted: convectionOf(problem) === "fitted",
-      uniformDecay: !depends(["c"]),
       terminal: axesNumber(terminal),
       correction: chosen.scheme.correction,
       obstacle: always ? axesNumber(exercise.payoff) : undefined,

@@ -7,20 +7,18 @@ import {
   type FunctionResult,
   type FunctionSpec,
   i32,
-  type KernelIR,
   type Lifted,
-  liftLiterals,
   read,
   real,
   type ResultKind,
   resultOf,
   runWithin,
-  storesThatDepend,
   type RealFunction,
   userFunction,
 } from "../../kernel/index.ts";
 import type { EquationCoefficients, StateNumber } from "../operator/equation-variant.ts";
 import { shownType } from "./checks.ts";
+import { adapterOf, lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
 
 /** What functions of a problem are given: the state, and behind the user's parameters their own literals. */
 export interface State {
@@ -49,12 +47,6 @@ export interface Given<T = number> {
   readonly dependsOnAxis: (axis: number) => boolean;
 }
 
-/**
- * Rounds that the loops of a user's function may make in one call before they count as endless: a tenth of a second
- * at most.
- */
-export const LOOP_BUDGET = 1_000_000;
-
 /** What an adapter takes: t, S, the parameters' buffer, its pitch, the instance. */
 export const stateParams = [real, real, read(real), i32, i32] as const;
 
@@ -76,11 +68,19 @@ function argumentsText({ names, axes, literals }: State, own: number): string {
 /** @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function */
 export function givenNumber(path: string, value: unknown, state: State): Given {
   const { names } = state;
-  const fn = numberFunction(path, value, names);
-  const kind = resultOf(fn, "f64");
-  if (kind !== "number") throw wrongResult(path, value, kind, "a number", names);
-  const lifted = liftLiterals(fn, ["k"], LOOP_BUDGET);
-  return { path, ...taken(state, lifted), ...onHost(fn, lifted, ([value]) => value) };
+  const make = lazily(() => numberFunction(path, value, names));
+  const lowered = remembered("number", path, value, names, () => {
+    const kind = resultOf(make(), "f64");
+    if (kind !== "number") throw wrongResult(path, value, kind, "a number", names);
+    return loweredAlone(make(), ["k"]);
+  });
+  return {
+    path,
+    ...taken(state, lowered),
+    at: onHost(make, lowered, ([value]) => value),
+    dependsOnTime: lowered.readsArgument(0),
+    dependsOnAxis: (axis) => lowered.readsArgument(1 + axis),
+  };
 }
 
 /** A function with its literals among those of the state. */
@@ -144,8 +144,18 @@ export const labelsOnAxis = (axis: string): Readonly<Record<"a" | "b" | "c" | "d
   d: "source",
 });
 
+/** What is the same for all equations of one text. */
+interface KnownEquation<K extends string> extends Pick<Lifted<FunctionResult>, "call" | "values"> {
+  readonly reads: Readonly<Record<K, string>>;
+  readonly labels: Readonly<Record<K, string>>;
+  /** The names of the coefficients that there are, and the functions that give them: one for all, or one for each. */
+  readonly fields: readonly string[];
+  readonly lowered: readonly LoweredAlone[];
+  readonly depends: (name: string, axis: number) => boolean;
+}
+
 /**
- * @param labels what each coefficient is called; of several names, "Sv" or "vS", separated by a bar, any one
+ * @param named what each coefficient is called; of several names, "Sv" or "vS", separated by a bar, any one
  * @throws KernelError | SpecError (an unknown coefficient)
  */
 export function givenEquation<K extends string>(
@@ -156,14 +166,51 @@ export function givenEquation<K extends string>(
   const path = "equation";
   const { names } = state;
   const known = Object.values<string>(named).flatMap((name) => name.split("|"));
-  const axes = names.slice(1, 1 + state.axes);
-  const where = axes.length === 1 ? `the axis ${axes[0]}` : `the axes ${axes.join(", ")}`;
-  const parts = typeof equation === "function" ? undefined : partsOf(equation, known, names);
-  const fn: StateFunction =
-    parts === undefined ? userFunction(names, equation as never, path) : composed(parts, names.length);
+  const makeParts = lazily(() => partsOf(equation, known, names));
+  const make = lazily((): StateFunction => userFunction(names, equation as never, path));
+  const isFunction = typeof equation === "function";
+  const found = remembered("equation", `${path} ${known.join()} ${state.axes}`, equation, names, () => {
+    const kind = coefficientsOf(isFunction ? make() : composed(makeParts(), names.length), equation, known, state);
+    return isFunction ? knownFunction(make(), kind, named) : knownParts(makeParts(), kind, named, names.length);
+  });
+  const { reads, labels, fields, lowered, depends } = found;
+  const byName = (values: Float64Array): Readonly<Record<string, number>> =>
+    Object.fromEntries(fields.map((name, k) => [name, values[k]]));
+  const hosts = isFunction
+    ? []
+    : lowered.map((one, k) =>
+        onHost(
+          () => makeParts()[k][1],
+          one,
+          ([value]) => value,
+        ),
+      );
+  return {
+    path,
+    ...taken(state, found),
+    reads,
+    labels,
+    at: isFunction
+      ? onHost(make, lowered[0], byName)
+      : (...values) => Object.fromEntries(fields.map((key, k) => [key, hosts[k](...values)])),
+    dependsOnTime: lowered.some((one) => one.readsArgument(0)),
+    dependsOnAxis: (axis) => lowered.some((one) => one.readsArgument(1 + axis)),
+    coefficientDepends: (key, axis) => depends(labels[key], axis),
+  };
+}
+
+/** What an equation returns, by name. @throws SpecError for what is no coefficient */
+function coefficientsOf(
+  fn: StateFunction,
+  equation: unknown,
+  known: readonly string[],
+  { names, axes }: State,
+): ReadonlyMap<string, ResultKind> {
   const kind = resultOf(fn, "f64");
   if (typeof kind === "string" || kind.has("t"))
-    throw wrongResult(path, equation, kind, `an object with some of ${known.join(", ")}`, names);
+    throw wrongResult("equation", equation, kind, `an object with some of ${known.join(", ")}`, names);
+  const own = names.slice(1, 1 + axes);
+  const where = axes === 1 ? `the axis ${own[0]}` : `the axes ${own.join(", ")}`;
   for (const [name, field] of kind) {
     if (!known.includes(name))
       throw new SpecError(`equation.${name}: unknown; the coefficients on ${where} are ${known.join(", ")}`);
@@ -172,40 +219,61 @@ export function givenEquation<K extends string>(
         `equation.${name}: ${typeof field === "string" ? field : "several values"}, expected a number; ${remedyFor(field, "a number", names)}`,
       );
   }
+  return kind;
+}
+
+/** By which text each coefficient is read of what the function returned, and what its author calls it. */
+function readsAndLabels<K extends string>(
+  kind: ReadonlyMap<string, ResultKind>,
+  named: Readonly<Record<K, string>>,
+): Pick<KnownEquation<K>, "reads" | "labels"> {
   const keys = Object.keys(named) as K[];
   const labels = {} as Record<K, string>;
   for (const key of keys) labels[key] = oneName(named[key].split("|"), kind);
   const reads = {} as Record<K, string>;
   for (const key of keys) reads[key] = kind.has(labels[key]) ? `k.${labels[key]}` : "0.0";
-  if (parts !== undefined) {
-    const { depends, ...given } = liftedParts(parts, state);
-    return { path, ...given, reads, labels, coefficientDepends: (key, axis) => depends(labels[key], axis) };
-  }
+  return { reads, labels };
+}
+
+function knownFunction<K extends string>(
+  fn: StateFunction,
+  kind: ReadonlyMap<string, ResultKind>,
+  named: Readonly<Record<K, string>>,
+): KnownEquation<K> {
   const fields = [...kind.keys()];
-  const byName = (values: Float64Array): Readonly<Record<string, number>> =>
-    Object.fromEntries(fields.map((name, k) => [name, values[k]]));
-  const lifted = liftLiterals<FunctionResult>(
+  const { reads, labels } = readsAndLabels(kind, named);
+  const lowered = loweredAlone(
     fn,
     fields.map((name) => `k.${name}`),
-    LOOP_BUDGET,
   );
-  const depends = onAxes(state.axes, (axis) => dependence(lifted.ir, 1 + axis));
-  const coefficientDepends = (key: K, axis: number): boolean => depends(axis).get(fields.indexOf(labels[key])) ?? false;
-  return { path, ...taken(state, lifted), ...onHost(fn, lifted, byName), reads, labels, coefficientDepends };
+  const { call, values, resultDepends } = lowered;
+  const depends = (name: string, axis: number): boolean => resultDepends(fields.indexOf(name), 1 + axis);
+  return { call, values, reads, labels, fields, lowered: [lowered], depends };
 }
 
-/** What is found for each axis, when it is wanted first. */
-function onAxes<T>(axes: number, find: (axis: number) => T): (axis: number) => T {
-  const found = new Array<T | undefined>(axes);
-  return (axis) => (found[axis] ??= find(axis));
-}
-
-/** For each result of a lowered function whether it depends on the k-th argument. */
-const dependence = (ir: KernelIR, k: number): ReadonlyMap<number, boolean> =>
-  storesThatDepend(
-    ir,
-    ir.scalars.findIndex(({ name }) => name === `x${k}`),
+/** The parts' literals are among those of the state, one part after the other. */
+function knownParts<K extends string>(
+  parts: Parts,
+  kind: ReadonlyMap<string, ResultKind>,
+  named: Readonly<Record<K, string>>,
+  count: number,
+): KnownEquation<K> {
+  const { reads, labels } = readsAndLabels(kind, named);
+  const lowered = parts.map(([, part]) => loweredAlone(part, ["k"]));
+  const call = composed(
+    parts.map(([key], k) => [key, lowered[k].call]),
+    count,
   );
+  return {
+    call,
+    values: lowered.flatMap(({ values }) => values),
+    reads,
+    labels,
+    fields: parts.map(([key]) => key),
+    lowered,
+    depends: (name, axis) => parts.some(([key], k) => key === name && lowered[k].readsArgument(1 + axis)),
+  };
+}
 
 /** Which of the names of a mixed derivative an equation uses. @throws SpecError for both */
 function oneName(names: readonly string[], kind: ReadonlyMap<string, unknown>): string {
@@ -246,83 +314,38 @@ function composed(parts: Parts, count: number): StateFunction {
   });
 }
 
-/** The parts' literals are among those of the state, one part after the other. */
-function liftedParts(
-  parts: Parts,
-  state: State,
-): Omit<Given<Readonly<Record<string, number>>>, "path"> & {
-  readonly depends: (name: string, axis: number) => boolean;
-} {
-  const lifted = parts.map(([, part]) => liftLiterals<FunctionResult>(part, ["k"], LOOP_BUDGET));
-  const call = composed(
-    parts.map(([key], k) => [key, lifted[k].call]),
-    state.names.length,
-  );
-  const hosts = parts.map(([, part], k) => onHost(part, lifted[k], ([value]) => value));
-  return {
-    ...taken(state, { call, values: lifted.flatMap(({ values }) => values) }),
-    at: (...values) => Object.fromEntries(parts.map(([key], k) => [key, hosts[k].at(...values)])),
-    dependsOnTime: hosts.some(({ dependsOnTime }) => dependsOnTime),
-    dependsOnAxis: (axis) => hosts.some(({ dependsOnAxis }) => dependsOnAxis(axis)),
-    depends: (name, axis) => parts.some(([key], k) => key === name && hosts[k].dependsOnAxis(axis)),
-  };
-}
-
 /** A kernel function (t, S, parameters, pitch, instance) → number, of one axis. */
 export function numberAdapter({ call, args, path }: Given): StateNumber {
-  return functionFromSource({
-    name: path,
-    params: stateParams,
-    env: { f: call },
-    source: `([t, S, parameters, pitch, instance], gpu, { f }) => f(${args})`,
-  });
+  const source = `([t, S, parameters, pitch, instance], gpu, { f }) => f(${args})`;
+  return adapterOf(call, source, () =>
+    functionFromSource({ name: path, params: stateParams, env: { f: call }, source }),
+  );
 }
 
 /** A kernel function (t, S, parameters, pitch, instance) → { a, b, c, d }. */
 export function equationAdapter({ call, args, reads }: GivenEquation): EquationCoefficients {
-  return functionFromSource({
-    name: "equation",
-    params: stateParams,
-    env: { f: call },
-    source:
-      `([t, S, parameters, pitch, instance], gpu, { f }) => { const k = f(${args}); ` +
-      `return { a: ${reads.a}, b: ${reads.b}, c: ${reads.c}, d: ${reads.d} }; }`,
-  });
+  const source =
+    `([t, S, parameters, pitch, instance], gpu, { f }) => { const k = f(${args}); ` +
+    `return { a: ${reads.a}, b: ${reads.b}, c: ${reads.c}, d: ${reads.d} }; }`;
+  return adapterOf(call, source, () =>
+    functionFromSource({ name: "equation", params: stateParams, env: { f: call }, source }),
+  );
 }
 
-/** What is found out about a function by lowering it alone. */
+/** A function's value in f64 on the host; `make` is called when it is wanted first. */
 function onHost<T>(
-  fn: StateFunction,
+  make: () => StateFunction,
   { ir, values }: Lifted<FunctionResult>,
   resultOf: (values: Float64Array) => T,
-): Pick<Given<T>, "at" | "dependsOnTime" | "dependsOnAxis"> {
+): Given<T>["at"] {
+  if (ir.countedLoops === undefined) return (...state) => (make() as unknown as Given<T>["at"])(...state);
   const literals = Object.fromEntries(values.map((value, k) => [`literal${k}`, value]));
-  const within = (...state: readonly number[]): T => {
+  return (...state) => {
     const out = new Float64Array(MAX_RESULTS);
     const args = Object.fromEntries(state.map((value, k) => [`x${k}`, value]));
     return resultOf(runWithin(ir, { ...args, ...literals, out }, LOOP_BUDGET) ? out : out.fill(NaN));
-  };
-  return {
-    at: ir.countedLoops === undefined ? (fn as unknown as Given<T>["at"]) : within,
-    dependsOnTime: readsArgument(ir, 0),
-    dependsOnAxis: (axis) => readsArgument(ir, 1 + axis),
   };
 }
 
 /** Coefficients of an equation on three axes. */
 const MAX_RESULTS = 11;
-
-/** Whether the k-th argument is read. */
-const readsArgument = ({ scalars, body }: KernelIR, k: number): boolean =>
-  readsParam(
-    body,
-    scalars.findIndex(({ name }) => name === `x${k}`),
-  );
-
-/** Whether scalar parameter `id` stands anywhere in a piece of lowered code. */
-function readsParam(code: unknown, id: number): boolean {
-  if (typeof code !== "object" || code === null) return false;
-  const node = code as { readonly kind?: unknown; readonly id?: unknown };
-  if (node.kind === "param" && node.id === id) return true;
-  return Object.values(code).some((child) => readsParam(child, id));
-}

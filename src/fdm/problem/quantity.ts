@@ -1,5 +1,6 @@
 import { KernelError, SpecError } from "../../errors.ts";
 import { formula, formulaMessage } from "../../kernel/index.ts";
+import { LastUsed } from "../../last-used.ts";
 import { shownType } from "./checks.ts";
 import type { Quantity } from "./equation.ts";
 
@@ -73,12 +74,16 @@ export function quantityOf(
   };
 }
 
+/** Formulas that are remembered: a pure function's memory. */
+const MAX_FORMULAS = 256;
+const formulas = new LastUsed<string, ReturnType<typeof formula>>(MAX_FORMULAS);
+
 function evaluatorOf(path: string, quantity: Quantity, names: readonly string[]): (entry: ParameterValues) => number {
   if (typeof quantity === "number") return () => quantity;
   if (typeof quantity !== "string")
     throw new SpecError(`${path}: got ${shownType(quantity)}, expected a number or a formula of the parameters`);
   try {
-    const evaluate = formula(quantity, names);
+    const evaluate = formulas.getOrMake(`${names.join()}\n${quantity}`, () => formula(quantity, names));
     return (entry) => evaluate(...entry);
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;

@@ -109,14 +109,14 @@ export class AxesEntrySolution<A extends string = string> {
       return value;
     });
     const wanted = derivativesOf(axes.length);
-    const read = wanted.map((orders) => derivative(fine, x, orders, order));
+    const derivative = derivativesAt(fine, x, order);
+    const read = wanted.map(derivative);
     const [value] = read;
     const found = [...read];
     let estimate = rounding.relative * Math.abs(value) + rounding.absolute;
     for (const companion of companions) {
-      const corrections = wanted.map((orders, k) =>
-        richardsonCorrection(read[k], derivative(companion, x, orders, order), companion.order),
-      );
+      const coarse = derivativesAt(companion, x, order);
+      const corrections = wanted.map((orders, k) => richardsonCorrection(read[k], coarse(orders), companion.order));
       estimate += (companion.corrects ? 1 : SAFETY) * Math.abs(corrections[0]);
       if (companion.corrects) corrections.forEach((correction, k) => (found[k] += correction));
     }
@@ -150,23 +150,26 @@ function derivativesOf(axes: number): readonly (readonly number[])[] {
   return all;
 }
 
-function derivative(
+/** Derivatives at a point, by how often each axis is differentiated by. */
+function derivativesAt(
   { nodes, values }: GridValues,
   x: readonly number[],
-  orders: readonly number[],
   order: 2 | 4,
-): number {
-  const stencils = nodes.map((axis, k) => stencilOf(axis, x[k], orders[k], order));
-  const along = (axis: number, offset: number): number => {
-    if (axis < 0) return values[offset];
-    const { start, weights } = stencils[axis];
-    const step = nodes.slice(0, axis).reduce((product, { length }) => product * length, 1);
-    return weights.reduce(
-      (sum, weight, j) => (weight === 0 ? sum : sum + weight * along(axis - 1, offset + (start + j) * step)),
-      0,
-    );
+): (orders: readonly number[]) => number {
+  const steps = nodes.map((_, axis) => nodes.slice(0, axis).reduce((product, { length }) => product * length, 1));
+  // Of each axis, for the value, the first and the second derivative.
+  const stencils = nodes.map((axis, k) => [0, 1, 2].map((of) => stencilOf(axis, x[k], of, order)));
+  return (orders) => {
+    const along = (axis: number, offset: number): number => {
+      if (axis < 0) return values[offset];
+      const { start, weights } = stencils[axis][orders[axis]];
+      return weights.reduce(
+        (sum, weight, j) => (weight === 0 ? sum : sum + weight * along(axis - 1, offset + (start + j) * steps[axis])),
+        0,
+      );
+    };
+    return along(nodes.length - 1, 0);
   };
-  return along(nodes.length - 1, 0);
 }
 
 /** What `solve` returns of a problem on two or three axes. */

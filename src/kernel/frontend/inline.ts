@@ -13,7 +13,7 @@ import { bindPattern, environmentValue } from "./bind.ts";
 import { newFrame, Scope, type Context, type Frame, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
-import { literalArguments } from "./literals.ts";
+import { isLiftable, literalArguments } from "./literals.ts";
 import { lowerLent } from "./records.ts";
 import { checkInstrumentation } from "./source.ts";
 import { startRounds } from "./loop-budget.ts";
@@ -204,9 +204,27 @@ export function inlineValues(
   if (envPattern) bindPattern(ctx, envPattern, environmentValue(fn.env), scope, out);
   const result = lowerBody(ctx, unit.syntax, scope, out);
   startRounds(ctx, node);
+  const { literals } = ctx.frame;
   ctx.frame = caller;
   ctx.repetitions = repetitions;
-  return result;
+  return literals === undefined ? result : withoutLiterals(ctx, node, result, out);
+}
+
+/**
+ * What a function returns whose literals are run-time values: no caller folds them, for that would be one kernel for
+ * all functions that differ in them.
+ */
+function withoutLiterals(ctx: Context, node: Node, value: Value, out: DraftStatement[]): Value {
+  if (value.kind === "record") {
+    const fields = [...value.fields].map(([name, of]) => [name, withoutLiterals(ctx, node, of, out)] as const);
+    return { ...value, fields: new Map(fields) };
+  }
+  const isConstant = value.kind === "constant" || (value.kind === "scalar" && value.draft.kind === "const");
+  if (!isConstant) return value;
+  const draft = value.kind === "constant" ? ctx.constant(node, value.value, value.origin) : value.draft;
+  if (draft.kind !== "const" || draft.origin === undefined) return value;
+  if (typeof draft.value !== "number" || !isLiftable(draft.value)) return value;
+  return { kind: "scalar", draft: ctx.settle(node, draft, out, "result") };
 }
 
 /** No constant. */

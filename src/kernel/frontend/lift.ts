@@ -69,9 +69,7 @@ export function liftLiterals<R extends FunctionResult = number>(
   // Where the precision decides, one in which other branches are taken may differ, too.
   const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
   const call = declareFunction({
-    run: () => {
-      throw new SpecError(`function "${functionName}" takes its literals as arguments and has no function to run`);
-    },
+    run: refusal(functionName),
     functionName,
     params: [...(params as ParamTuple), ...found.values.map(() => real)],
     env,
@@ -83,11 +81,23 @@ export function liftLiterals<R extends FunctionResult = number>(
   return { call: call as unknown as RealFunction<R>, values: found.values, ir };
 }
 
+/** Made here, it does not hold on to the function that was lifted, and with it to everything around that. */
+const refusal = (name: string) => (): never => {
+  throw new SpecError(`function "${name}" takes its literals as arguments and has no function to run`);
+};
+
 const isFunction = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
 
+const shapes = new WeakMap<FunctionSpec, string>();
+
 /** A text that is equal for two functions only if they lower to the same code. */
-export function shapeOf({ params, source, argumentNames, env, lifted }: FunctionSpec): string {
-  if (lifted !== undefined) return lifted.shape;
+export function shapeOf(fn: FunctionSpec): string {
+  let shape = fn.lifted?.shape ?? shapes.get(fn);
+  if (shape === undefined) shapes.set(fn, (shape = shapeByParts(fn)));
+  return shape;
+}
+
+function shapeByParts({ params, source, argumentNames, env }: FunctionSpec): string {
   const parts = [JSON.stringify([params, argumentNames]), source];
   for (const [name, value] of Object.entries(env)) {
     if (isFunction(value)) parts.push(name, shapeOf(value));

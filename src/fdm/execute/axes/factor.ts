@@ -1,9 +1,9 @@
 import { fn, i32, real, record } from "../../../kernel/index.ts";
 import { axisRow, coefficientFault, isPinnedOnAxes } from "../../operator/assemble-axes.ts";
-import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import { type AxesVariant, COMMON, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
-import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { inPhase, Launch, Shape } from "./records.ts";
+import { coefficientsAt, isExact, meshOf, nodeIn, roundsOf, shapeOf, strideOf } from "./place.ts";
+import { inPhase, Launch, PAD, Shape } from "./records.ts";
 
 /** A node: its numbers on the axes, whether it is none but padding, and its state. */
 export const nodeAt = fn({
@@ -101,6 +101,7 @@ export function assemble(variant: AxesVariant) {
       placeOnAxis,
       nodeAt,
       nodeIn: nodeIn(variant),
+      coefficientsAt: coefficientsAt(variant),
       rounds: roundsOf(variant),
       valuesAt: valuesAt(axes.length),
       sideOf,
@@ -116,9 +117,9 @@ export function assemble(variant: AxesVariant) {
       let { fault, node, row, growth } = found;
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
-        const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
+        const { line, lane, node: first, own, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
-          const k = base + first;
+          const { at: k, pitch } = env.coefficientsAt({ base, size, node: first, own });
           const at = env.nodeAt({ line, lane, shape });
           const { i0, i1, i2 } = at;
           const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
@@ -126,7 +127,7 @@ export function assemble(variant: AxesVariant) {
           if (env.pins) {
             const ends = { on0: env.sideOf(i0, n0), on1: env.sideOf(i1, n1), on2: env.sideOf(i2, n2) };
             pinned = env.isPinned({ state: { t: tEnd, x0, x1, x2, parameters }, mask, ends });
-            work[k + env.slotPinned * size + lane] = pinned ? 1.0 : 0.0;
+            work[k + env.slotPinned * pitch] = pinned ? 1.0 : 0.0;
           }
           let below0 = 0.0;
           let above0 = 0.0;
@@ -173,19 +174,19 @@ export function assemble(variant: AxesVariant) {
             const s1 = env.log1 ? h / x1 : h;
             c12 = of.a12 * (env.log2 ? s1 / x2 : s1);
           }
-          work[k + env.slotDecay * size + lane] = decay;
-          work[k + env.slotA0 * size + lane] = below0;
-          work[k + env.slotC0 * size + lane] = above0;
-          work[k + env.slotA1 * size + lane] = below1;
-          work[k + env.slotC1 * size + lane] = above1;
+          work[k + env.slotDecay * pitch] = decay;
+          work[k + env.slotA0 * pitch] = below0;
+          work[k + env.slotC0 * pitch] = above0;
+          work[k + env.slotA1 * pitch] = below1;
+          work[k + env.slotC1 * pitch] = above1;
           if (env.three) {
-            work[k + env.slotA2 * size + lane] = below2;
-            work[k + env.slotC2 * size + lane] = above2;
+            work[k + env.slotA2 * pitch] = below2;
+            work[k + env.slotC2 * pitch] = above2;
           }
-          if (env.m01) work[k + env.slot01 * size + lane] = c01;
-          if (env.m02) work[k + env.slot02 * size + lane] = c02;
-          if (env.m12) work[k + env.slot12 * size + lane] = c12;
-          if (env.hasSource) work[k + env.slotSource * size + lane] = source;
+          if (env.m01) work[k + env.slot01 * pitch] = c01;
+          if (env.m02) work[k + env.slot02 * pitch] = c02;
+          if (env.m12) work[k + env.slot12 * pitch] = c12;
+          if (env.hasSource) work[k + env.slotSource * pitch] = source;
         }
       }
       return { fault, node, row, growth };
@@ -193,8 +194,11 @@ export function assemble(variant: AxesVariant) {
   });
 }
 
-/** Where a system of rows lies: row i at `first` + i·`step` + `lane` of an array, its factors at `to` + i·`toStep`. */
-const System = record({ first: i32, step: i32, lane: i32, to: i32, toStep: i32, toLane: i32, n: i32 });
+/**
+ * Where a system of rows lies: row 0 at `first`, its factors at `to`; array s of each is s·`pitch` further. `column`:
+ * its number on the first axis.
+ */
+const System = record({ first: i32, step: i32, to: i32, toStep: i32, pitch: i32, n: i32, column: i32 });
 
 /**
  * Factors I − hLⱼ along one line from its last row up, rows (−a, 1 + decay/d + a + c, −c), into 1/pivot, a/pivot and
@@ -212,21 +216,44 @@ function factorLine(variant: AxesVariant, axis: number) {
       inverse: slots.inverse[axis],
       lower: slots.lower[axis],
       upper: slots.upper[axis],
+      // Along the first axis the rows go through tiles.
+      tiled: axis === 0 && isExact(variant),
+      strideOf: strideOf(variant),
+      PAD,
+      isUniform: variant.axes[axis].isUniform,
+      common: slots.common[axis],
+      COMMON_A: COMMON.a,
+      COMMON_C: COMMON.c,
+      COMMON_DECAY: COMMON.decay,
+      COMMON_INVERSE: COMMON.inverse,
+      COMMON_LOWER: COMMON.lower,
+      COMMON_UPPER: COMMON.upper,
     },
-    body({ launch: { work, size }, system: { first, step, lane, to, toStep, toLane, n }, part }, _gpu, env) {
+    body({ launch: { work }, system: { first, step, to, toStep, pitch, n, column }, part }, _gpu, env) {
       let excess = 1.0;
-      let k = first + (n - 1) * step;
       let into = to + (n - 1) * toStep;
       for (let i = n - 1; i >= 0; i--) {
-        const a = work[env.a * size + k + lane];
-        const c = work[env.c * size + k + lane];
-        const rest = 1 + part * work[env.decay * size + k + lane] + c * excess;
+        const inTile = i % env.PAD;
+        const k = first + (env.tiled ? env.strideOf(i - inTile) + inTile : i * step);
+        const a = work[k + env.a * pitch];
+        const c = work[k + env.c * pitch];
+        const decay = work[k + env.decay * pitch];
+        const rest = 1 + part * decay + c * excess;
         const pivot = 1 / (rest + a);
         excess = rest * pivot;
-        work[env.inverse * size + into + toLane] = pivot;
-        work[env.lower * size + into + toLane] = a * pivot;
-        work[env.upper * size + into + toLane] = c * pivot;
-        k -= step;
+        if (!env.isUniform) {
+          work[into + env.inverse * pitch] = pivot;
+          work[into + env.lower * pitch] = a * pivot;
+          work[into + env.upper * pitch] = c * pivot;
+        } else if (column === 0) {
+          const words = into + env.common * pitch;
+          work[words + env.COMMON_A] = a;
+          work[words + env.COMMON_C] = c;
+          work[words + env.COMMON_DECAY] = decay;
+          work[words + env.COMMON_INVERSE] = pivot;
+          work[words + env.COMMON_LOWER] = a * pivot;
+          work[words + env.COMMON_UPPER] = c * pivot;
+        }
         into -= toStep;
       }
     },
@@ -246,40 +273,53 @@ export function factorAxes(variant: AxesVariant) {
       factor1: factorLine(variant, 1),
       factor2: three ? factorLine(variant, 2) : undefined,
       nodeIn: nodeIn(variant),
+      coefficientsAt: coefficientsAt(variant),
+      strideOf: strideOf(variant),
       rounds: roundsOf(variant),
+      exact: isExact(variant),
       group: variant.groupSize,
     },
     body({ launch, place, found }, _gpu, env) {
-      const { n1, n2, stride, plane, lines } = launch;
+      const { n1, n2, stride, plane, lines, size } = launch;
       const { item, base, firstRound, everyRound } = place;
       const { part } = env;
       const rounds0 = env.rounds(lines);
       for (let r = firstRound; r < rounds0; r += everyRound) {
-        const line = r * env.group + item;
+        const node = env.exact ? r * env.group : r * env.group + item;
+        const own = env.exact ? item : 0;
+        const line = node + own;
         if (line < lines) {
-          const lane = line * stride;
-          const system = { first: base, step: 1, lane, to: base, toStep: lines, toLane: line, n: stride };
-          env.factor0({ launch, system, part });
+          const { at: first } = env.coefficientsAt({ base, size, node: line * stride, own: 0 });
+          const { at: to, pitch } = env.coefficientsAt({ base, size, node, own });
+          env.factor0({
+            launch,
+            system: { first, step: 1, to, toStep: env.strideOf(lines), pitch, n: stride, column: 0 },
+            part,
+          });
         }
       }
       const columns = env.three ? stride * n2 : stride;
       const rounds1 = env.rounds(columns);
       for (let r = firstRound; r < rounds1; r += everyRound) {
-        const { line, lane, inside } = env.nodeIn(r, item, stride, columns);
+        const { line, lane, node, own, inside } = env.nodeIn(r, item, stride, columns);
         if (inside) {
-          const first = base + line * plane;
-          const system = { first, step: stride, lane, to: first, toStep: stride, toLane: lane, n: n1 };
-          env.factor1({ launch, system, part });
+          const { at, pitch } = env.coefficientsAt({ base, size, node: node + line * (plane - stride), own });
+          const step = env.strideOf(stride);
+          env.factor1({ launch, system: { first: at, step, to: at, toStep: step, pitch, n: n1, column: lane }, part });
         }
       }
       if (env.factor2 !== undefined) {
         const rounds2 = env.rounds(plane);
         for (let r = firstRound; r < rounds2; r += everyRound) {
-          const { first, lane, inside } = env.nodeIn(r, item, stride, plane);
+          const { lane, node, own, inside } = env.nodeIn(r, item, stride, plane);
           if (inside) {
-            const from = base + first;
-            const system = { first: from, step: plane, lane, to: from, toStep: plane, toLane: lane, n: n2 };
-            env.factor2({ launch, system, part });
+            const { at, pitch } = env.coefficientsAt({ base, size, node, own });
+            const step = env.strideOf(plane);
+            env.factor2({
+              launch,
+              system: { first: at, step, to: at, toStep: step, pitch, n: n2, column: lane },
+              part,
+            });
           }
         }
       }

@@ -1,6 +1,6 @@
 import { fn, kernel, type Kernel, type ValueOf } from "../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
-import { LOOP_BUDGET } from "../../problem/functions.ts";
+import { LOOP_BUDGET } from "../../problem/lowered.ts";
 import { sharing } from "../kernel-sharing.ts";
 import { rollbackKernel } from "../rollback.ts";
 import { inOrder, type Phase, type Phases, phasesOf } from "./phases.ts";

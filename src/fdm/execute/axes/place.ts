@@ -7,12 +7,18 @@ import { atStart, Fault, Launch, PAD, Place, Shape } from "./records.ts";
 /** Arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x (`Weights`). */
 export const AXIS_ARRAYS = 4;
 
+/** Arrays of an instance in the work memory. */
+export function arraysOf(variant: AxesVariant): number {
+  const { states, coefficients } = slotsOf(variant);
+  return states + coefficients;
+}
+
 /** One workgroup an instance, or, `shared`, several that take its rounds by turns. */
 export function placeOf(variant: AxesVariant, shared: boolean) {
   return fn({
     name: "placeOf",
     params: { launch: Launch, globalId: i32 },
-    env: { arrays: AXIS_ARRAYS, slots: slotsOf(variant).count, PAD, shared },
+    env: { arrays: AXIS_ARRAYS, slots: arraysOf(variant), PAD, shared },
     body({ launch: { instances, parts, n1, n2, stride, size, first, end, parameters } }, gpu, env) {
       const { arrays, slots, PAD, shared } = env;
       const group = gpu.groupId();
@@ -87,8 +93,41 @@ export function runAt({ parameters }: AxesVariant) {
 export const isExact = ({ groupSize }: AxesVariant): boolean => groupSize === PAD;
 
 /**
+ * Where the coefficients of node `node` + `own` are: array s of them at `at` + s·`pitch`. On a CPU, where all items of
+ * a group have the same `node`, those of `PAD` neighbouring nodes stand together, array after array, so that one
+ * address serves all of them at constant distances. Elsewhere each array is a whole.
+ */
+export function coefficientsAt(variant: AxesVariant) {
+  const { states, coefficients } = slotsOf(variant);
+  return fn({
+    name: "coefficientsAt",
+    params: { base: i32, size: i32, node: i32, own: i32 },
+    env: { states, tiled: isExact(variant), arrays: coefficients, PAD },
+    body({ base, size, node, own }, _gpu, { states, tiled, arrays, PAD }) {
+      return {
+        at: base + states * size + (tiled ? node * arrays : node) + own,
+        pitch: tiled ? PAD : size,
+      };
+    },
+  });
+}
+
+/** How far apart coefficients are of nodes that are `nodes`, a multiple of `PAD`, apart. */
+export function strideOf(variant: AxesVariant) {
+  return fn({
+    name: "strideOf",
+    params: [i32],
+    env: { tiled: isExact(variant), arrays: slotsOf(variant).coefficients },
+    body([nodes], _gpu, { tiled, arrays }) {
+      return tiled ? nodes * arrays : nodes;
+    },
+  });
+}
+
+/**
  * The node of an item in round r of a loop over the first `count` nodes, `first` + `lane`, and its place on the first
- * axis. Where groups have `PAD` items `first` is the same for all of them, so that they read neighbouring words.
+ * axis. Where groups have `PAD` items `first` is the same for all of them, so that they read neighbouring words. It is
+ * also node `node` + `own`, as `coefficientsAt` takes it.
  */
 export function nodeIn(variant: AxesVariant) {
   return fn({
@@ -102,6 +141,8 @@ export function nodeIn(variant: AxesVariant) {
         line,
         first: line * stride,
         lane: from - line * stride + (exact ? item : 0),
+        node: from,
+        own: exact ? item : 0,
         inside: exact ? true : from < count,
       };
     },

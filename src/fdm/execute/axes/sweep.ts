@@ -1,116 +1,12 @@
-import { fn, i32, read, real, record } from "../../../kernel/index.ts";
+import { fn, i32, real, type ValueOf } from "../../../kernel/index.ts";
 import { pinnedValueOnAxes } from "../../operator/assemble-axes.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
+import { besideOf, explicitAt, type Fall, fallOf, rowAt, sliceOf } from "./explicit.ts";
 import { nodeAt, sideOf, valuesAt } from "./factor.ts";
-import { isExact, meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { coefficientsAt, isExact, meshOf, nodeIn, roundsOf, shapeOf, strideOf } from "./place.ts";
 import { inPhase, Launch, Place, Shape } from "./records.ts";
-
-/** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
-const Weights = record({ next: real, before: real });
-
-/** Where a slice is: node `at` + `lane` of an array, and what the nodes beside it on the second axis are further. */
-const SlicePlace = record({ at: i32, lane: i32, south: i32, north: i32 });
-
-/**
- * What a node's neighbours in a plane give: v, its differences to them, and D₀v, D₁v and D₁D₀v for mixed derivatives.
- */
-function sliceOf({ axes, mixed: [m01, m02, m12] }: AxesVariant) {
-  return fn({
-    name: "slice",
-    params: { values: read(real), place: SlicePlace, w0: Weights, w1: Weights },
-    env: { three: axes.length > 2, p0: axes.length === 2 ? m01 : m02, p1: m12, p01: axes.length > 2 && m01 },
-    body({ values, place: { at, lane, south, north }, w0, w1 }, _gpu, env) {
-      const here = values[at + lane];
-      const west = values[at + lane - 1] - here;
-      const east = values[at + lane + 1] - here;
-      let p0 = 0.0;
-      if (env.p0 || env.p01) p0 = w0.next * east - w0.before * west;
-      let below = 0.0;
-      let above = 0.0;
-      let p1 = 0.0;
-      let p01 = 0.0;
-      if (env.three) {
-        const low = values[at + south + lane];
-        const high = values[at + north + lane];
-        below = low - here;
-        above = high - here;
-        if (env.p1) p1 = w1.next * above - w1.before * below;
-        if (env.p01) {
-          const lowD =
-            w0.next * (values[at + south + lane + 1] - low) - w0.before * (values[at + south + lane - 1] - low);
-          const highD =
-            w0.next * (values[at + north + lane + 1] - high) - w0.before * (values[at + north + lane - 1] - high);
-          p01 = w1.next * (highD - p0) - w1.before * (lowD - p0);
-        }
-      }
-      return { here, west, east, below, above, p0, p1, p01 };
-    },
-  });
-}
-
-const Neighbours = record({
-  here: real,
-  west: real,
-  east: real,
-  below: real,
-  above: real,
-  p0: real,
-  p1: real,
-  p01: real,
-});
-
-function explicitAt(variant: AxesVariant) {
-  const { axes, mixed } = variant;
-  const slots = slotsOf(variant);
-  const last = axes.length - 1;
-  return fn({
-    name: "explicitAt",
-    params: { launch: Launch, k: i32, lane: i32, here: Neighbours, before: Neighbours, after: Neighbours, w: Weights },
-    env: {
-      three: axes.length > 2,
-      m0L: axes.length === 2 ? mixed[0] : mixed[1],
-      m1L: mixed[2],
-      m01: axes.length > 2 && mixed[0],
-      slot0L: axes.length === 2 ? slots.mixed[0] : slots.mixed[1],
-      slot1L: slots.mixed[2],
-      slot01: slots.mixed[0],
-      decay: slots.decay,
-      a0: slots.a[0],
-      c0: slots.c[0],
-      a1: slots.a[1],
-      c1: slots.c[1],
-      aL: slots.a[last],
-      cL: slots.c[last],
-      uniform1: axes[1].isUniform,
-      uniformL: axes[last].isUniform,
-      uniformDecay: variant.uniformDecay,
-    },
-    body({ launch: { work, size }, k, lane, here, before, after, w }, _gpu, env) {
-      // Rows that are the same for all lanes are read once for all of them.
-      const lane1 = env.uniform1 ? 0 : lane;
-      const laneL = env.uniformL ? 0 : lane;
-      const laneV = env.uniformDecay ? 0 : lane;
-      let linear =
-        work[k + env.a0 * size + lane] * here.west +
-        work[k + env.c0 * size + lane] * here.east +
-        work[k + env.aL * size + laneL] * (before.here - here.here) +
-        work[k + env.cL * size + laneL] * (after.here - here.here) -
-        work[k + env.decay * size + laneV] * here.here;
-      if (env.three)
-        linear += work[k + env.a1 * size + lane1] * here.below + work[k + env.c1 * size + lane1] * here.above;
-      let mixed = 0.0;
-      if (env.m0L)
-        mixed = work[k + env.slot0L * size + lane] * (w.next * (after.p0 - here.p0) - w.before * (before.p0 - here.p0));
-      if (env.m1L)
-        mixed +=
-          work[k + env.slot1L * size + lane] * (w.next * (after.p1 - here.p1) - w.before * (before.p1 - here.p1));
-      if (env.m01) mixed += work[k + env.slot01 * size + lane] * here.p01;
-      return { linear: linear + mixed, mixed };
-    },
-  });
-}
 
 /** A pinned node's value at the end of a step. */
 export function pinnedAt(variant: AxesVariant) {
@@ -168,15 +64,16 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
       source: slots.source,
       pinned: slots.pinned,
       lambda: slots.lambda,
-      inverse: slots.inverse[last],
-      lower: slots.lower[last],
-      upper: slots.upper[last],
-      isUniform: axes[last].isUniform,
+      rowAt: rowAt(variant, last),
       guard: ZERO_VALUE_GUARD,
       slice: sliceOf(variant),
-      explicitAt: explicitAt(variant),
+      beside: besideOf(variant),
+      fallOf,
+      explicitAt: explicitAt(variant, !corrects || correction.full !== 0),
       pinnedAt: pinnedAt(variant),
       nodeIn: nodeIn(variant),
+      coefficientsAt: coefficientsAt(variant),
+      strideOf: strideOf(variant),
       rounds: roundsOf(variant),
       mesh1: meshOf(1),
       meshLast: meshOf(last),
@@ -194,7 +91,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
       let { fault, node, row } = found;
       const rounds = env.corrects && !step.corrected ? 0 : env.rounds(plane);
       for (let r = firstRound; r < rounds; r += everyRound) {
-        const { line, first, lane, inside } = env.nodeIn(r, item, stride, plane);
+        const { line, first, lane, node: from, own, inside } = env.nodeIn(r, item, stride, plane);
         if (inside) {
           const w0 = { next: table[mesh + 2 * stride + lane], before: table[mesh + 3 * stride + lane] };
           let w1 = { next: 0.0, before: 0.0 };
@@ -205,28 +102,35 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
             south = line > 0 ? -stride : 0;
             north = line < n1 - 1 ? stride : 0;
           }
-          const own = env.isUniform ? 0 : lane;
+          const rowStep = env.strideOf(plane);
+          const { at: own0, pitch } = env.coefficientsAt({ base, size, node: from, own });
+          const { at: first0 } = env.coefficientsAt({ base, size, node: first, own: 0 });
+          let rows = (n - 1) * rowStep;
           const values = env.from * size + base + first;
           let k = (n - 1) * plane;
           let here = env.slice({ values: work, place: { at: values + k, lane, south, north }, w0, w1 });
-          let after = here;
+          let fell: ValueOf<typeof Fall> = { v: 0.0, p0: 0.0, p1: 0.0 };
           let y = 0.0;
           for (let i = n - 1; i >= 0; i--) {
             const to = i > 0 ? k - plane : 0;
             const before = env.slice({ values: work, place: { at: values + to, lane, south, north }, w0, w1 });
             const at = base + first + k;
             const w = { next: table[onLast + 2 * n + i], before: table[onLast + 3 * n + i] };
-            const part = env.explicitAt({ launch, k: at, lane, here, before, after, w });
-            let right = e * part.linear;
-            if (env.corrects)
-              right =
-                work[env.start * size + at + lane] -
-                env.keep * here.here +
-                e * (env.ofMixed * part.mixed + env.ofFull * part.linear);
-            if (env.hasSource) right += e * work[env.source * size + at + lane];
+            const beside = env.beside({ values: work, from: values + k + lane - 1, slice: here });
+            const falls = env.fallOf({ from: here, to: before });
+            const at0 = { own: own0 + rows, first: first0 + rows, pitch };
+            const part = env.explicitAt({ launch, rows: at0, here, beside, falls, fell, w });
+            let right = 0.0;
+            if (env.corrects) {
+              right = work[env.start * size + at + lane];
+              if (env.keep !== 0) right -= env.keep * here.here;
+              if (env.ofMixed !== 0) right -= e * env.ofMixed * part.mixed;
+              if (env.ofFull !== 0) right += e * env.ofFull * part.all;
+            } else right = e * part.all;
+            if (env.hasSource) right += e * work[at0.own + env.source * pitch];
             if (env.early) right += e * h * work[env.lambda * size + at + lane];
             if (env.pins) {
-              if (work[env.pinned * size + at + lane] > 0.5) {
+              if (work[at0.own + env.pinned * pitch] > 0.5) {
                 const end = env.pinnedAt({
                   launch,
                   place,
@@ -245,18 +149,22 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
               }
             }
             if (env.starts) work[env.start * size + at + lane] = right;
-            y = (right + env.guard) * work[env.inverse * size + at + own] + work[env.upper * size + at + own] * y;
+            const factors = env.rowAt(at0);
+            y = (right + env.guard) * work[factors.inverse] + work[factors.upper] * y;
             work[env.into * size + at + lane] = y;
-            after = here;
+            fell = falls;
             here = before;
             k -= plane;
+            rows -= rowStep;
           }
-          k = base + first;
+          k = env.into * size + base + first;
+          rows = env.rowAt({ own: own0, first: first0, pitch }).lower;
           y = 0.0;
           for (let i = 0; i < n; i++) {
-            y = work[env.into * size + k + lane] + work[env.lower * size + k + own] * y;
-            work[env.into * size + k + lane] = y;
+            y = work[k + lane] + work[rows] * y;
+            work[k + lane] = y;
             k += plane;
+            rows += rowStep;
           }
         }
       }
@@ -274,35 +182,38 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
     env: {
       corrects,
       into: corrects ? slots.second : slots.z,
-      inverse: slots.inverse[1],
-      lower: slots.lower[1],
-      upper: slots.upper[1],
-      isUniform: variant.axes[1].isUniform,
+      rowAt: rowAt(variant, 1),
       nodeIn: nodeIn(variant),
+      coefficientsAt: coefficientsAt(variant),
+      strideOf: strideOf(variant),
       rounds: roundsOf(variant),
     },
     body({ launch: { work, n1, n2, stride, plane, size }, place, step, found }, _gpu, env) {
       const { item, base, firstRound, everyRound } = place;
       const rounds = env.corrects && !step.corrected ? 0 : env.rounds(stride * n2);
       for (let r = firstRound; r < rounds; r += everyRound) {
-        const { line, lane, inside } = env.nodeIn(r, item, stride, stride * n2);
+        const { line, lane, node: from, own, inside } = env.nodeIn(r, item, stride, stride * n2);
         if (inside) {
-          const own = env.isUniform ? 0 : lane;
-          let k = base + line * plane + (n1 - 1) * stride;
+          const node = from + line * (plane - stride);
+          const { at: own0, pitch } = env.coefficientsAt({ base, size, node, own });
+          const { at: first0 } = env.coefficientsAt({ base, size, node: line * plane, own: 0 });
+          const { inverse, lower, upper } = env.rowAt({ own: own0, first: first0, pitch });
+          const rowStep = env.strideOf(stride);
+          let k = env.into * size + base + line * plane + (n1 - 1) * stride;
+          let rows = (n1 - 1) * rowStep;
           let y = 0.0;
           for (let i = n1 - 1; i >= 0; i--) {
-            y =
-              work[env.into * size + k + lane] * work[env.inverse * size + k + own] +
-              work[env.upper * size + k + own] * y;
-            work[env.into * size + k + lane] = y;
+            y = work[k + lane] * work[inverse + rows] + work[upper + rows] * y;
+            work[k + lane] = y;
             k -= stride;
+            rows -= rowStep;
           }
-          k = base + line * plane;
           y = 0.0;
           for (let i = 0; i < n1; i++) {
-            y = work[env.into * size + k + lane] + work[env.lower * size + k + own] * y;
-            work[env.into * size + k + lane] = y;
             k += stride;
+            rows += rowStep;
+            y = work[k + lane] + work[lower + rows] * y;
+            work[k + lane] = y;
           }
         }
       }
@@ -328,6 +239,8 @@ export function sweepLines(variant: AxesVariant, corrects: boolean) {
       upper: slots.upper[0],
       exact: isExact(variant),
       group: variant.groupSize,
+      coefficientsAt: coefficientsAt(variant),
+      strideOf: strideOf(variant),
       rounds: roundsOf(variant),
     },
     body({ launch: { work, n0, stride, lines, size }, place, step, found }, _gpu, env) {
@@ -335,33 +248,37 @@ export function sweepLines(variant: AxesVariant, corrects: boolean) {
       const rounds = env.corrects && !step.corrected ? 0 : env.rounds(lines);
       const pairs = (n0 + 1) >> 1;
       for (let r = firstRound; r < rounds; r += everyRound) {
-        const line = r * env.group + item;
+        const node = env.exact ? r * env.group : r * env.group + item;
+        const own = env.exact ? item : 0;
+        const line = node + own;
         if (env.exact || line < lines) {
+          const { at: first, pitch } = env.coefficientsAt({ base, size, node, own });
+          const rowStep = env.strideOf(lines);
           const start = base + env.into * size + line * stride;
-          let at = start + 2 * pairs - 1;
-          let k = base + (2 * pairs - 1) * lines;
+          let at = start + 2 * pairs - 2;
+          let rows = first + (2 * pairs - 1) * rowStep;
           let y = 0.0;
           for (let i = 0; i < pairs; i++) {
-            const z1 = work[at];
-            const z0 = work[at - 1];
-            const y1 = z1 * work[env.inverse * size + k + line] + work[env.upper * size + k + line] * y;
-            k -= lines;
-            y = z0 * work[env.inverse * size + k + line] + work[env.upper * size + k + line] * y1;
-            k -= lines;
-            work[at] = y1;
-            work[at - 1] = y;
+            const z0 = work[at];
+            const z1 = work[at + 1];
+            const y1 = z1 * work[rows + env.inverse * pitch] + work[rows + env.upper * pitch] * y;
+            rows -= rowStep;
+            y = z0 * work[rows + env.inverse * pitch] + work[rows + env.upper * pitch] * y1;
+            rows -= rowStep;
+            work[at] = y;
+            work[at + 1] = y1;
             at -= 2;
           }
           at = start;
-          k = base;
+          rows = first + env.lower * pitch;
           y = 0.0;
           for (let i = 0; i < pairs; i++) {
             const z0 = work[at];
             const z1 = work[at + 1];
-            const y0 = z0 + work[env.lower * size + k + line] * y;
-            k += lines;
-            y = z1 + work[env.lower * size + k + line] * y0;
-            k += lines;
+            const y0 = z0 + work[rows] * y;
+            rows += rowStep;
+            y = z1 + work[rows] * y0;
+            rows += rowStep;
             work[at] = y0;
             work[at + 1] = y;
             at += 2;

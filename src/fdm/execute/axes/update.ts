@@ -3,7 +3,7 @@ import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { nodeAt, valuesAt } from "./factor.ts";
-import { nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { coefficientsAt, isExact, nodeIn, roundsOf, shapeOf } from "./place.ts";
 import { inPhase } from "./records.ts";
 
 /** What exercise pays at the end of a step; a pinned node is not exercised. */
@@ -22,6 +22,7 @@ export function setObstacle(variant: AxesVariant) {
       nodeAt,
       valuesAt: valuesAt(variant.axes.length),
       nodeIn: nodeIn(variant),
+      coefficientsAt: coefficientsAt(variant),
       rounds: roundsOf(variant),
       shapeOf,
     },
@@ -33,7 +34,7 @@ export function setObstacle(variant: AxesVariant) {
       const rounds = env.rounds(size);
       if (env.payoff !== undefined && step.obstacleChanges)
         for (let r = firstRound; r < rounds; r += everyRound) {
-          const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
+          const { line, first, lane, node: at, own, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
             const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
             const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
@@ -43,7 +44,10 @@ export function setObstacle(variant: AxesVariant) {
               node = (i2 * n1 + i1) * n0 + i0;
               row = step.run;
             }
-            if (env.pins) if (work[env.pinned * size + base + first + lane] > 0.5) paid = env.NEVER_EXERCISED;
+            if (env.pins) {
+              const { at: k, pitch } = env.coefficientsAt({ base, size, node: at, own });
+              if (work[k + env.pinned * pitch] > 0.5) paid = env.NEVER_EXERCISED;
+            }
             work[env.obstacle * size + base + first + lane] = paid;
           }
         }
@@ -74,30 +78,31 @@ export function update(variant: AxesVariant) {
       second: slots.second,
       obstacle: slots.obstacle,
       lambda: slots.lambda,
-      nodeIn: nodeIn(variant),
+      exact: isExact(variant),
+      group: variant.groupSize,
       rounds: roundsOf(variant),
     },
-    body({ launch: { work, stride, size }, place, step: { h, e, corrected }, found }, _gpu, env) {
+    body({ launch: { work, size }, place, step: { h, e, corrected }, found }, _gpu, env) {
       const { item, base, firstRound, everyRound } = place;
       const dt = h * e;
       const inverse = 1 / dt;
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
-        const { first, lane, inside } = env.nodeIn(r, item, stride, size);
-        if (inside) {
-          const k = base + first;
-          let by = work[env.z * size + k + lane];
+        const node = r * env.group + item;
+        if (env.exact || node < size) {
+          const k = base + node;
+          let by = work[env.z * size + k];
           if (env.correction) {
-            if (corrected) by = env.keep * by + work[env.second * size + k + lane];
+            if (corrected) by = env.keep * by + work[env.second * size + k];
           }
-          let after = work[env.u * size + k + lane] + by;
+          let after = work[env.u * size + k] + by;
           if (env.early) {
-            const lambda = work[env.lambda * size + k + lane];
-            const held = Math.max(after - dt * lambda, work[env.obstacle * size + k + lane]);
-            work[env.lambda * size + k + lane] = lambda + (held - after) * inverse;
+            const lambda = work[env.lambda * size + k];
+            const held = Math.max(after - dt * lambda, work[env.obstacle * size + k]);
+            work[env.lambda * size + k] = lambda + (held - after) * inverse;
             after = held;
           }
-          work[env.u * size + k + lane] = after;
+          work[env.u * size + k] = after;
         }
       }
       return found;

@@ -3,7 +3,7 @@
  */
 import type { ArrayRef, Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
-import { elementBytes, FOLDABLE } from "./plan.ts";
+import { elementBytes, FOLDABLE, FOLDABLE_IN_BUFFER } from "./plan.ts";
 
 export interface Access {
   readonly array: ArrayRef;
@@ -62,7 +62,7 @@ export function uniformAddress(e: Emitter, access: Access): number {
     e.code.i32(shift).op("i32.shl").op("i32.add");
     return fixed;
   }
-  const { rest, constant } = splitConstant(access.index, lowestConstant(access.array));
+  const { rest, constant } = splitConstant(access.index, access.array);
   const fixed = pushBase(e, access.array);
   if (rest !== null) {
     e.scalar(rest);
@@ -81,7 +81,7 @@ export function contiguousAddress(e: Emitter, access: Access): number {
     e.code.i32(shift).op("i32.shl").op("i32.add");
     return fixed;
   }
-  const { rest, constant } = splitConstant(access.index, 0);
+  const { rest, constant } = splitConstant(access.index, access.array);
   const fixed = pushChunkBase(e, array);
   e.offset(rest ?? access.index);
   e.code.i32(shift).op("i32.shl").op("i32.add");
@@ -126,12 +126,12 @@ function safeConstant(e: Emitter, { array, index }: Access): boolean {
   return Number(index.value) >= 0 && Number(index.value) < length;
 }
 
-/** Below private arrays there is room, see `plan.ts`. */
-export const lowestConstant = (array: ArrayRef): number => (array.space === "private" ? -FOLDABLE : 0);
-
 /** index = rest + constant, the constant small enough for an instruction's offset. */
-export function splitConstant(index: Expr, lowest: number): { rest: Expr | null; constant: number } {
-  const fits = (c: number): boolean => c >= lowest && c <= FOLDABLE;
+export function splitConstant(index: Expr, { space }: ArrayRef): { rest: Expr | null; constant: number } {
+  // Below private arrays there is room, see `plan.ts`.
+  const lowest = space === "private" ? -FOLDABLE : 0;
+  const highest = space === "buffer" ? FOLDABLE_IN_BUFFER : FOLDABLE;
+  const fits = (c: number): boolean => c >= lowest && c <= highest;
   if (index.kind === "const" && Number(index.value) >= lowest && Number(index.value) < 1 << 20) {
     return { rest: null, constant: Number(index.value) };
   }

@@ -34,17 +34,18 @@ interface Step<S extends Stmt> {
 }
 
 /**
- * Emits the run that begins at `list[from]` and returns how many statements it has; 0 where none begins. Only while all
- * lanes run.
+ * Emits the run that begins at `list[from]`, unless it is only asked for, and returns how many statements it has; 0
+ * where none begins. Only while all lanes run.
  */
-export function emitRun(e: Emitter, list: readonly Stmt[], from: number): number {
+export function emitRun(e: Emitter, list: readonly Stmt[], from: number, only = false): number {
   if (e.mask !== null) return 0;
   const loads = runOf(e, list, from, loadAt);
   const stores = loads.length > 0 ? [] : runOf(e, list, from, storeAt);
   const run = [...loads, ...stores];
   if (run.length === 0) return 0;
-  e.code.mark(`${run[0].stmt.place.source}:${run[0].stmt.place.line}`);
   const indexes = run.flatMap(({ index }) => index ?? []);
+  if (only) return run.length + indexes.length;
+  e.code.mark(`${run[0].stmt.place.source}:${run[0].stmt.place.line}`);
   for (const one of indexes) assignIndex(e, one);
   for (const j of e.each) e.scope(() => (loads.length > 0 ? loadRun(e, loads, j) : storeRun(e, stores, j)));
   return run.length + indexes.length;

@@ -9,6 +9,7 @@ import { allLanesOf, anyLane, complement, setVector } from "./masks.ts";
 import { prepare } from "./prepare.ts";
 import { offset, scalar } from "./scalar.ts";
 import { emitStore } from "./store.ts";
+import { emitStraight } from "./straight.ts";
 import { vector } from "./vector.ts";
 
 type If = Stmt & { readonly kind: "if" };
@@ -21,7 +22,7 @@ const MAX_COPIES = 2;
 
 export function emitList(e: Emitter, list: readonly Stmt[]): void {
   for (let i = 0; i < list.length; i++) {
-    const run = emitRun(e, list, i);
+    const run = emitRun(e, list, i) || emitStraight(e, list, i);
     if (run > 0) {
       if (!list.slice(i, i + run).every(repeatable)) e.restart = null;
       i += run - 1;

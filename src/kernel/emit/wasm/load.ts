@@ -4,7 +4,6 @@ import type { Access } from "./address.ts";
 import {
   contiguousAddress,
   elementSize,
-  lowestConstant,
   pushBase,
   pushLastIndex,
   splitConstant,
@@ -72,7 +71,7 @@ export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
 export function laneOffsets(e: Emitter, { array, index }: Access, j: number): number {
   const shift = strideShift(e, array);
   const mayLeave = e.guarded || e.mask !== null;
-  const { rest, constant } = mayLeave ? { rest: index, constant: 0 } : splitConstant(index, lowestConstant(array));
+  const { rest, constant } = mayLeave ? { rest: index, constant: 0 } : splitConstant(index, array);
   e.vector(rest ?? index, j);
   if (mayLeave) {
     pushLastIndex(e, array);

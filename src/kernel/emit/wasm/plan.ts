@@ -10,6 +10,11 @@ const SCRATCH_MARGIN = 4096;
  * bytes).
  */
 export const FOLDABLE = 16;
+/**
+ * The same of buffers. What is left of such an index may be as much below zero, and the address is still one: no buffer
+ * is in the first 64 KiB of memory.
+ */
+export const FOLDABLE_IN_BUFFER = 1024;
 
 /** Byte offsets in the block that `run` gets as its third argument: groupCount first, then eight bytes for each. */
 export interface ArgumentLayout {

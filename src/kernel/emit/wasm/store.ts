@@ -31,14 +31,25 @@ function storeScalar(e: Emitter, s: Store): void {
   e.code.memory(elementOf(e, s.array) === "real" ? `${e.plan.real}.store` : "i32.store", fixed);
 }
 
-function storeRow(e: Emitter, s: Store): void {
+/** A local with a row's address, and what instructions add to it. */
+interface Row {
+  readonly address: number;
+  readonly fixed: number;
+}
+
+export function prepareRow(e: Emitter, s: Store): Row {
   const address = e.take("i32");
   const fixed = rowAddress(e, s);
   e.code.set(address);
-  for (const j of e.each) e.scope(() => storeRowVector(e, s, address, fixed, j));
+  return { address, fixed };
 }
 
-function storeRowVector(e: Emitter, s: Store, address: number, fixed: number, j: number): void {
+function storeRow(e: Emitter, s: Store): void {
+  const row = prepareRow(e, s);
+  for (const j of e.each) e.scope(() => storeRowVector(e, s, row, j));
+}
+
+export function storeRowVector(e: Emitter, s: Store, { address, fixed }: Row, j: number): void {
   const { code } = e;
   if (e.mask !== null && s.array.space !== "private") return storeMasked(e, s, address, fixed, j);
   code.get(address);

@@ -1,6 +1,6 @@
 import type { Kernel } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
-import { LOOP_BUDGET } from "../../../problem/functions.ts";
+import { LOOP_BUDGET } from "../../../problem/lowered.ts";
 import { rollbackKernel } from "../../rollback.ts";
 import { advance } from "./advance.ts";
 import { allocate, begin, placeOf, runAt } from "./begin.ts";

@@ -1,6 +1,6 @@
 import type { Kernel } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
-import { LOOP_BUDGET } from "../../../problem/functions.ts";
+import { LOOP_BUDGET } from "../../../problem/lowered.ts";
 import { equationParams } from "../../item/equation/records.ts";
 import { rollbackKernel } from "../../rollback.ts";
 import { groupSize, type Team } from "../team.ts";

@@ -1,0 +1,191 @@
+/** The explicit part of a step: F at a node, of the values around it and the coefficients of its row. */
+import { fn, i32, read, real, record } from "../../../kernel/index.ts";
+import { type AxesVariant, COMMON, slotsOf } from "../../operator/axes-variant.ts";
+import { isExact } from "./place.ts";
+import { Launch } from "./records.ts";
+
+/** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
+const Weights = record({ next: real, before: real });
+
+/** Where a slice is: node `at` + `lane` of an array, and what the nodes beside it on the second axis are further. */
+const SlicePlace = record({ at: i32, lane: i32, south: i32, north: i32 });
+
+/**
+ * What a node's neighbours in a plane give: v, its differences to them, and D₀v, D₁v and D₁D₀v for mixed derivatives.
+ * On a CPU west and east are read again when they are needed (`besideOf`): vector registers are few.
+ */
+export function sliceOf(variant: AxesVariant) {
+  const {
+    axes,
+    mixed: [m01, m02, m12],
+  } = variant;
+  return fn({
+    name: "slice",
+    params: { values: read(real), place: SlicePlace, w0: Weights, w1: Weights },
+    env: { three: axes.length > 2, p0: axes.length === 2 ? m01 : m02, p1: m12, p01: axes.length > 2 && m01 },
+    body({ values, place: { at, lane, south, north }, w0, w1 }, _gpu, env) {
+      // Its neighbour first: what is added to an index is then positive, and part of an instruction on a CPU.
+      const from = at + lane - 1;
+      const here = values[from + 1];
+      const west = values[from] - here;
+      const east = values[from + 2] - here;
+      let p0 = 0.0;
+      if (env.p0 || env.p01) p0 = w0.next * east - w0.before * west;
+      let below = 0.0;
+      let above = 0.0;
+      let p1 = 0.0;
+      let p01 = 0.0;
+      if (env.three) {
+        const low = values[at + south + lane];
+        const high = values[at + north + lane];
+        below = low - here;
+        above = high - here;
+        if (env.p1) p1 = w1.next * above - w1.before * below;
+        if (env.p01) {
+          const lowD =
+            w0.next * (values[at + south + lane + 1] - low) - w0.before * (values[at + south + lane - 1] - low);
+          const highD =
+            w0.next * (values[at + north + lane + 1] - high) - w0.before * (values[at + north + lane - 1] - high);
+          p01 = w1.next * (highD - p0) - w1.before * (lowD - p0);
+        }
+      }
+      return { here, west, east, below, above, p0, p1, p01 };
+    },
+  });
+}
+
+/** A slice's differences to the west and the east. */
+export const besideOf = (variant: AxesVariant) =>
+  fn({
+    name: "beside",
+    params: { values: read(real), from: i32, slice: Neighbours },
+    env: { readAgain: isExact(variant) },
+    body({ values, from, slice: { here, west, east } }, _gpu, { readAgain }) {
+      if (!readAgain) return { west, east };
+      return { west: values[from] - here, east: values[from + 2] - here };
+    },
+  });
+
+const Neighbours = record({
+  here: real,
+  west: real,
+  east: real,
+  below: real,
+  above: real,
+  p0: real,
+  p1: real,
+  p01: real,
+});
+
+/** The differences of v, D₀v and D₁v from one plane to the one before it. */
+export const Fall = record({ v: real, p0: real, p1: real });
+
+export const fallOf = fn({
+  name: "fall",
+  params: { from: Neighbours, to: Neighbours },
+  body({ from, to }) {
+    return { v: to.here - from.here, p0: to.p0 - from.p0, p1: to.p1 - from.p1 };
+  },
+});
+
+/**
+ * Where the coefficients of a node are, and those of the first node of its line along the first axis, which has
+ * `COMMON`; array s of both is s·`pitch` further.
+ */
+const Rows = record({ own: i32, first: i32, pitch: i32 });
+
+/** Where a row along an axis is: a, c and its factors in arrays of their own, or in the words of `COMMON`. */
+export function rowAt(variant: AxesVariant, axis: number) {
+  const slots = slotsOf(variant);
+  return fn({
+    name: "rowAt",
+    params: Rows.fields,
+    env: {
+      isUniform: variant.axes[axis].isUniform,
+      common: slots.common[axis],
+      a: slots.a[axis],
+      c: slots.c[axis],
+      decay: slots.decay,
+      inverse: slots.inverse[axis],
+      lower: slots.lower[axis],
+      upper: slots.upper[axis],
+      COMMON_A: COMMON.a,
+      COMMON_C: COMMON.c,
+      COMMON_DECAY: COMMON.decay,
+      COMMON_INVERSE: COMMON.inverse,
+      COMMON_LOWER: COMMON.lower,
+      COMMON_UPPER: COMMON.upper,
+    },
+    body({ own, first, pitch }, _gpu, env) {
+      const words = first + env.common * pitch;
+      return {
+        a: env.isUniform ? words + env.COMMON_A : own + env.a * pitch,
+        c: env.isUniform ? words + env.COMMON_C : own + env.c * pitch,
+        decay: env.isUniform ? words + env.COMMON_DECAY : own + env.decay * pitch,
+        inverse: env.isUniform ? words + env.COMMON_INVERSE : own + env.inverse * pitch,
+        lower: env.isUniform ? words + env.COMMON_LOWER : own + env.lower * pitch,
+        upper: env.isUniform ? words + env.COMMON_UPPER : own + env.upper * pitch,
+      };
+    },
+  });
+}
+
+/**
+ * h·F without sources and what of it the mixed derivatives are, both at a node whose plane is `here`; `fell`: the
+ * differences of the plane after it to this one, `falls`: of this one to the plane before.
+ */
+export function explicitAt(variant: AxesVariant, whole: boolean) {
+  const { axes, mixed } = variant;
+  const slots = slotsOf(variant);
+  const last = axes.length - 1;
+  return fn({
+    name: "explicitAt",
+    params: {
+      launch: Launch,
+      rows: Rows,
+      here: Neighbours,
+      beside: record({ west: real, east: real }),
+      falls: Fall,
+      fell: Fall,
+      w: Weights,
+    },
+    env: {
+      whole,
+      three: axes.length > 2,
+      m0L: axes.length === 2 ? mixed[0] : mixed[1],
+      m1L: mixed[2],
+      m01: axes.length > 2 && mixed[0],
+      slot0L: axes.length === 2 ? slots.mixed[0] : slots.mixed[1],
+      slot1L: slots.mixed[2],
+      slot01: slots.mixed[0],
+      a0: slots.a[0],
+      c0: slots.c[0],
+      row1: rowAt(variant, 1),
+      rowL: rowAt(variant, last),
+    },
+    body({ launch: { work }, rows, here, beside, falls, fell, w }, _gpu, env) {
+      const { own, pitch } = rows;
+      // With the sign turned, which spares a vector unit an instruction.
+      let mixed = 0.0;
+      if (env.m0L) mixed = work[own + env.slot0L * pitch] * (w.next * fell.p0 + w.before * falls.p0);
+      if (env.m1L) mixed += work[own + env.slot1L * pitch] * (w.next * fell.p1 + w.before * falls.p1);
+      if (env.m01) mixed -= work[own + env.slot01 * pitch] * here.p01;
+      let all = 0.0;
+      if (env.whole) {
+        const ofL = env.rowL(rows);
+        let linear =
+          work[own + env.a0 * pitch] * beside.west +
+          work[own + env.c0 * pitch] * beside.east +
+          work[ofL.a] * falls.v -
+          work[ofL.c] * fell.v -
+          work[ofL.decay] * here.here;
+        if (env.three) {
+          const of1 = env.row1(rows);
+          linear += work[of1.a] * here.below + work[of1.c] * here.above;
+        }
+        all = linear - mixed;
+      }
+      return { all, mixed };
+    },
+  });
+}

@@ -1,0 +1,95 @@
+/** What is found out about a user's function by lowering it, kept by its text: it is lowered once for all problems. */
+import {
+  type FunctionResult,
+  type FunctionSpec,
+  type Lifted,
+  liftLiterals,
+  type RealFunction,
+  storesThatDepend,
+} from "../../kernel/index.ts";
+import { LastUsed } from "../../last-used.ts";
+
+/**
+ * Rounds that the loops of a user's function may make in one call before they count as endless: a tenth of a second
+ * at most.
+ */
+export const LOOP_BUDGET = 1_000_000;
+
+/** A function lowered by itself. */
+export interface LoweredAlone extends Lifted<FunctionResult> {
+  /** Whether it reads its k-th argument. */
+  readonly readsArgument: (k: number) => boolean;
+  /** Whether its result of that number depends on its k-th argument. */
+  readonly resultDepends: (result: number, k: number) => boolean;
+}
+
+/** @throws KernelError as `liftLiterals` does */
+export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredAlone {
+  const lifted = liftLiterals<FunctionResult>(fn, reads, LOOP_BUDGET);
+  const { ir } = lifted;
+  const idOf = (k: number): number => ir.scalars.findIndex(({ name }) => name === `x${k}`);
+  const readsArgument = eachOnce((k) => readsParam(ir.body, idOf(k)));
+  const dependence = eachOnce((k) => storesThatDepend(ir, idOf(k)));
+  return { ...lifted, readsArgument, resultDepends: (result, k) => dependence(k).get(result) ?? false };
+}
+
+/** Whether scalar parameter `id` stands anywhere in a piece of lowered code. */
+function readsParam(code: unknown, id: number): boolean {
+  if (typeof code !== "object" || code === null) return false;
+  const node = code as { readonly kind?: unknown; readonly id?: unknown };
+  if (node.kind === "param" && node.id === id) return true;
+  return Object.values(code).some((child) => readsParam(child, id));
+}
+
+/** What is found for each number when it is wanted first. */
+function eachOnce<T>(find: (k: number) => T): (k: number) => T {
+  const found = new Map<number, T>();
+  return (k) => {
+    if (!found.has(k)) found.set(k, find(k));
+    return found.get(k)!;
+  };
+}
+
+/** What is made when it is wanted first. */
+export function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** Functions that are remembered, and the length of the longest text. */
+const MAX_FUNCTIONS = 256;
+const MAX_TEXT = 2 ** 16;
+const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
+
+/**
+ * What `make` finds out about what a user gave at `path`. It is the same for the same text, since functions of the
+ * kernel language know nothing of the code around them. A pure function's memory; failures are not kept.
+ *
+ * @param names what the function is given
+ */
+export function remembered<T>(what: string, path: string, given: unknown, names: readonly string[], make: () => T): T {
+  const text = textOf(given);
+  if (text === undefined || text.length > MAX_TEXT) return make();
+  return functions.getOrMake(`${what} ${path}\n${names.join()}\n${text}`, make) as T;
+}
+
+/** A text by which functions, formulas, numbers and records of them differ; undefined for anything else. */
+function textOf(given: unknown): string | undefined {
+  if (typeof given === "function") return `function ${Function.prototype.toString.call(given)}`;
+  if (typeof given === "string" || typeof given === "number") return `${typeof given} ${given}`;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;
+  const parts = Object.entries(given).map(([name, part]) => [name, textOf(part)]);
+  return parts.some(([, text]) => text === undefined) ? undefined : `record ${JSON.stringify(parts)}`;
+}
+
+/** Adapters of a function by their text. */
+const adapters = new WeakMap<FunctionSpec, Map<string, FunctionSpec>>();
+
+/** A kernel function that calls another one, made once, so that kernels of the same functions are soon known. */
+export function adapterOf<F extends FunctionSpec>(call: FunctionSpec, text: string, make: () => F): F {
+  let known = adapters.get(call);
+  if (known === undefined) adapters.set(call, (known = new Map()));
+  let adapter = known.get(text);
+  if (adapter === undefined) known.set(text, (adapter = make()));
+  return adapter as F;
+}

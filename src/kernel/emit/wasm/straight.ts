@@ -1,0 +1,113 @@
+/**
+ * Straight-line code, one vector after the other.
+ *
+ * A run of assignments and stores is emitted for vector 0 as a whole, then for vector 1: V8 begins with all loads that
+ * stand between two stores, and with the statements of all vectors side by side they do not fit its 16 registers
+ * (measured on a stencil of two vectors: a third of all instructions moved registers to the stack and back). What is
+ * the same for all vectors, uniform values and addresses of rows, comes before the run, in its own order.
+ */
+import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
+import { forEachExpr, operands, someExpr } from "../../visit.ts";
+import { emitRun } from "./blocks.ts";
+import type { Emitter } from "./emitter.ts";
+import { isRow } from "./load.ts";
+import { setVector } from "./masks.ts";
+import { prepare } from "./prepare.ts";
+import { offset, scalar } from "./scalar.ts";
+import { prepareRow, storeRowVector } from "./store.ts";
+import { vector } from "./vector.ts";
+
+type Assign = Stmt & { readonly kind: "assign" };
+type Store = Stmt & { readonly kind: "store" };
+
+/** Emits the run that begins at `list[from]` and returns how many statements it has; 0 where none begins. */
+export function emitStraight(e: Emitter, list: readonly Stmt[], from: number): number {
+  if (e.plan.vectors === 1 || e.mask !== null) return 0;
+  const run = runAt(e, list, from);
+  e.scope(() => {
+    const rest = run.map((s) => marked(e, s, begin(e, s)));
+    for (const j of e.each) for (const emit of rest) e.scope(() => emit?.(j));
+    e.clearPrepared();
+  });
+  return run.length;
+}
+
+type Emit = (j: number) => void;
+
+const marked = (e: Emitter, { place }: Stmt, emit: Emit | undefined): Emit | undefined =>
+  emit &&
+  ((j) => {
+    e.code.mark(`${place.source}:${place.line}`);
+    emit(j);
+  });
+
+/** Emits what all vectors share, and returns what is left to do for vector j, if anything. */
+function begin(e: Emitter, s: Assign | Store): Emit | undefined {
+  e.code.mark(`${s.place.source}:${s.place.line}`);
+  if (s.kind === "store") {
+    prepare(e, s.value);
+    const row = prepareRow(e, s);
+    return (j) => {
+      storeRowVector(e, s, row, j);
+    };
+  }
+  const shape = e.flow.locals[s.local];
+  if (shape !== "varying") {
+    (shape === "uniform" ? scalar : offset)(e, s.value);
+    e.code.set(e.scalars[s.local]);
+    return undefined;
+  }
+  prepare(e, s.value);
+  return (j) => {
+    vector(e, s.value, j);
+    setVector(e, s.local, j);
+  };
+}
+
+/**
+ * Statements that may change places so: no uniform local changes that an earlier one reads, and no uniform value is
+ * loaded of an array after a store to it.
+ */
+function runAt(e: Emitter, list: readonly Stmt[], from: number): (Assign | Store)[] {
+  const run: (Assign | Store)[] = [];
+  const read = new Set<number>();
+  const stored: ArrayRef[] = [];
+  for (let at = from; at < list.length; at++) {
+    const s = list[at];
+    if (!isStraight(e, s) || (at > from && emitRun(e, list, at, true) > 0)) break;
+    const shared = s.kind === "assign" && e.flow.locals[s.local] !== "varying" ? s : undefined;
+    if (shared !== undefined && read.has(shared.local)) break;
+    if (operands(s).some((x) => loadsShared(e, x, stored))) break;
+    for (const x of operands(s)) forEachExpr(x, (y) => void (y.kind === "local" && read.add(y.id)));
+    if (s.kind === "store") stored.push(s.array);
+    run.push(s);
+  }
+  return run;
+}
+
+/**
+ * What all vectors have to do side by side: lanes exchange values in workgroup arrays without a barrier, in subgroup
+ * operations; powers of two are made for all vectors at once (`prepare`).
+ */
+const belongsTogether = (x: Expr): boolean =>
+  (x.kind === "load" && x.array.space === "workgroup") || (x.kind === "intrinsic" && x.op === "ldexp");
+
+function isStraight(e: Emitter, s: Stmt): s is Assign | Store {
+  if (s.kind !== "assign" && s.kind !== "store") return false;
+  if (operands(s).some((x) => someExpr(x, belongsTogether))) return false;
+  if (s.kind === "assign") return true;
+  if (s.array.space === "workgroup" || !isRow(e, s)) return false;
+  // One scalar for all items.
+  return e.flow.shape(s.index) !== "uniform" || e.flow.shape(s.value) !== "uniform" || s.array.space === "private";
+}
+
+/** Whether `x` has a load that is the same for all vectors, of one of `stored`. */
+const loadsShared = (e: Emitter, x: Expr, stored: readonly ArrayRef[]): boolean =>
+  stored.length > 0 &&
+  someExpr(
+    x,
+    (y) =>
+      y.kind === "load" &&
+      e.flow.shape(y) !== "varying" &&
+      stored.some(({ space, id }) => space === y.array.space && id === y.array.id),
+  );
