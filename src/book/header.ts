@@ -7,7 +7,7 @@ import { accept, inBook, inRow, inside, type Place } from "./place.ts";
 import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
 import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
-import type { BookContext, Market, ParsedTrade, Scenarios } from "./types.ts";
+import type { BookContext, Market, ParsedTrade, Scenarios, SpotMove } from "./types.ts";
 
 /**
  * A book without its trades, ready to read them one by one: from the list that came with it (`readTrades`), or from
@@ -55,7 +55,7 @@ export function readHeader(value: unknown): BookHeader {
   const scenarios =
     value.scenarios === undefined
       ? undefined
-      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf);
+      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf, market);
   const method = accept(bookSchema.shape.method, value.method, inBook("method"));
   return {
     asOf: isoInstant(asOf),
@@ -73,7 +73,11 @@ function readList(trades: unknown): readonly unknown[] {
   return trades;
 }
 
-function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: ScenariosSpec, asOf: AsOf): Scenarios {
+function completeScenarios(
+  { time, spot = [0], volatility = [0], rate = [0] }: ScenariosSpec,
+  asOf: AsOf,
+  market: Market,
+): Scenarios {
   const years = time?.map((date) => yearsFrom(asOf, date)) ?? [0];
   const past = years.findIndex((later) => !(later >= 0 && later <= MAX_YEARS));
   if (past >= 0) {
@@ -83,7 +87,21 @@ function completeScenarios({ time, spot = [0], volatility = [0], rate = [0] }: S
       `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${side} it`,
     );
   }
-  return { time: years, spot, volatility, rate };
+  return { time: years, spot: Array.isArray(spot) ? spot : spotMoves(spot, market), volatility, rate };
+}
+
+/** Every combination of the moves of some underlyings, the last of them the fastest. */
+function spotMoves(lists: ReadonlyMap<string, readonly number[]>, { underlyings }: Market): readonly SpotMove[] {
+  let moves: readonly Readonly<Record<string, number>>[] = [{}];
+  for (const [name, list] of lists) {
+    if (!underlyings.has(name))
+      throw new BookError(
+        inBook("scenarios")("spot", name),
+        `unknown underlying ${quote(name)}${didYouMean(name, underlyings.keys())}`,
+      );
+    moves = moves.flatMap((others) => list.map((move) => ({ ...others, [name]: move })));
+  }
+  return moves;
 }
 
 function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readRow"> {

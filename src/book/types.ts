@@ -116,10 +116,13 @@ export type ParsedTrade =
  */
 export interface Scenarios {
   readonly time: readonly number[];
-  readonly spot: readonly number[];
+  readonly spot: readonly SpotMove[];
   readonly volatility: readonly number[];
   readonly rate: readonly number[];
 }
+
+/** A relative move of all spots, or of some underlyings by their names. */
+export type SpotMove = number | Readonly<Record<string, number>>;
 
 /** Underlyings by name, with resolved curves, dividends and volatilities, and correlations. */
 export interface Market {

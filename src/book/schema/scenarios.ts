@@ -1,13 +1,21 @@
 /** The scenario axes of a book, as written. */
 import type * as z from "zod";
-import { list, numberWhere, object, time } from "./values.ts";
+import { choose, list, mapOf, numberWhere, object, time } from "./values.ts";
 
 const spotShift = numberWhere("a relative shift above −1 (−0.1 is −10 %)", { exclusiveMinimum: -1 });
 const absoluteShift = numberWhere("a shift between −100 and 100 (0.01 is 1 %)", { minimum: -100, maximum: 100 });
 
+const spotShifts = list(spotShift, "a list of relative spot shifts, at least one", 1);
+
+/** Moves of all spots together, or a list for each underlying that moves. */
+const spotSchema = choose('a list of relative spot shifts, or such a list by underlying, { "ACME": [-0.1, 0.1] }', {
+  list: spotShifts,
+  object: mapOf(spotShifts, "lists of relative spot shifts by underlying"),
+});
+
 export const scenariosSchema = object({
   time: list(time, "a list of dates or years from asOf, at least one", 1).optional(),
-  spot: list(spotShift, "a list of relative spot shifts, at least one", 1).optional(),
+  spot: spotSchema.optional(),
   volatility: list(absoluteShift, "a list of volatility shifts, at least one", 1).optional(),
   rate: list(absoluteShift, "a list of rate shifts, at least one", 1).optional(),
 });

@@ -169,6 +169,8 @@ interface Forms<T> {
   readonly number?: Schema<T, unknown>;
   readonly string?: Schema<T, unknown>;
   readonly list?: Schema<T, unknown>;
+  /** Objects without a mark. */
+  readonly object?: Schema<T, unknown>;
   readonly marked?: Readonly<Record<string, Schema<T, unknown>>>;
 }
 
@@ -205,14 +207,14 @@ export function choose<const F extends Forms<unknown>>(
 
 function formOf<T>(
   value: unknown,
-  { number, string, list: array, marked = {} }: Forms<T>,
+  { number, string, list: array, object: plain, marked = {} }: Forms<T>,
 ): Schema<T, unknown> | undefined {
   if (typeof value === "number") return number;
   if (typeof value === "string") return string;
   if (Array.isArray(value)) return array;
   if (!isPlainObject(value)) return undefined;
   const mark = Object.keys(marked).find((field) => Object.hasOwn(value, field));
-  return mark === undefined ? undefined : marked[mark];
+  return mark === undefined ? plain : marked[mark];
 }
 
 function suggestForm<T>(value: unknown, { marked = {} }: Forms<T>): string {

@@ -30,7 +30,7 @@ function scenarioTable(
     ...volatility.map((shift) => ({ title: `vol ${signed(shift)}`, align: "right" }) as const),
   ];
   const rows = spot.map((shift, i) => [
-    `spot ${percent(shift)}`,
+    typeof shift === "number" ? `spot ${percent(shift)}` : movesOf(shift),
     ...volatility.map((_, j) => fixed(cube[i][j][k], decimals)),
   ]);
   const lines = alignColumns(columns, [columns.map(({ title }) => title), ...rows], widthsOf(columns, rows));
@@ -47,6 +47,12 @@ function ahead(years: number): string {
 function signed(shift: number): string {
   return shift > 0 ? `+${shift}` : String(shift);
 }
+
+/** `ACME +10 %, BETA 0 %` */
+const movesOf = (moves: Readonly<Record<string, number>>): string =>
+  Object.entries(moves)
+    .map(([name, move]) => `${printable(name)} ${percent(move)}`)
+    .join(", ");
 
 function percent(shift: number): string {
   return `${signed(Number((100 * shift).toPrecision(6)))} %`;

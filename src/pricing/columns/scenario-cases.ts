@@ -1,4 +1,4 @@
-import type { ScenarioErrorEstimates, ScenarioValues, Scenarios } from "../../book/index.ts";
+import type { ScenarioErrorEstimates, ScenarioValues, Scenarios, SpotMove } from "../../book/index.ts";
 import type { Shift } from "../../fdm/index.ts";
 
 /** One date, move of volatility and move of rates: one solution serves all spots of it. */
@@ -70,6 +70,10 @@ export class ScenarioCases {
     return time.map(() => volatility.map(() => rate.map(() => finiteOrNull(column[start + this.#caseOf[next++]]))));
   }
 }
+
+/** The relative move of one underlying. */
+export const moveOf = (move: SpotMove, underlying: string): number =>
+  typeof move === "number" ? move : (move[underlying] ?? 0);
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
 

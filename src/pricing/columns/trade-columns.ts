@@ -13,7 +13,7 @@ import {
 import { laterBarriers, laterExercise, laterExpiry } from "../later-trade.ts";
 import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
 import { DatedTable } from "./dated-table.ts";
-import type { ScenarioCases } from "./scenario-cases.ts";
+import { moveOf, type ScenarioCases } from "./scenario-cases.ts";
 
 export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3 } as const;
 export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
@@ -139,9 +139,9 @@ export class TradeColumns {
   /** A spot that values are read at: today's for k = 0, then those of the scenarios. */
   spotAt(trade: number, k: number): number {
     const today = this.spot[trade];
-    return k === 0
-      ? today
-      : today * (1 + (this.cases.scenarios as NonNullable<ScenarioCases["scenarios"]>).spot[k - 1]);
+    if (k === 0) return today;
+    const move = this.cases.scenarios!.spot[k - 1];
+    return today * (1 + (typeof move === "number" ? move : moveOf(move, this.tradeOf(trade).underlying.name)));
   }
 
   /** Instantaneous rates of a row's date, before the case's shift. */

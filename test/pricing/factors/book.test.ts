@@ -258,6 +258,23 @@ test("scenarios are prices in the markets that they say", async () => {
     }
 });
 
+test("scenarios move underlyings by their names", async () => {
+  const trades: Trades = [
+    { id: "1", underlyings: ["A", "B"], payoff: { spread: "call" }, strike: 0, expiry: 1 },
+    { id: "2", underlying: "B", payoff: "call", strike: 90, expiry: 1 },
+  ];
+  const [spread, call] = await price(trades, { scenarios: { spot: { A: [0, 0.1], B: [-0.1, 0, 0.1] } } });
+  const at = (result: PricedTrade): number[] => result.scenarios![0].map((plane) => plane[0][0]!);
+  const moves = [0, 0.1].flatMap((a) => [-0.1, 0, 0.1].map((b) => [a, b] as const));
+  moves.forEach(([a, b], k) =>
+    expect(Math.abs(at(spread)[k] - exchange(100 * (1 + a), 90 * (1 + b), 0.3, 0.2, 0.5))).toBeLessThan(
+      spread.scenarioErrorEstimates![0][0][0]!,
+    ),
+  );
+  expect(at(call)[1]).toBeCloseTo(call.value, 12);
+  expect(at(call).slice(3)).toEqual(at(call).slice(0, 3));
+});
+
 test("a stochastic short rate without volatility to speak of is its curve", async () => {
   const rates = (volatility: number): BookInput["market"]["rates"] => ({
     ...market.rates,
@@ -325,6 +342,13 @@ describe("what cannot be priced says why", () => {
     ],
   ])("%j", async (trade, message) => {
     expect(await refusal(trade as unknown as Trades[number])).toMatch(message);
+  });
+
+  test("scenarios of an underlying that there is not", () => {
+    const scenarios = { spot: { X: [0.1] } };
+    expect(() => readBook({ asOf: "2026-01-01", market, trades: [basket], scenarios })).toThrow(
+      'scenarios.spot.X: unknown underlying "X"',
+    );
   });
 
   test("one factor is not for the method of several", async () => {

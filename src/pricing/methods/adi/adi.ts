@@ -1,8 +1,9 @@
-import type { DriverCorrelations } from "../../../book/index.ts";
+import type { DriverCorrelations, SpotMove } from "../../../book/index.ts";
 import { type BookError, DeviceLostError } from "../../../errors.ts";
 import { type AxesPoint, type AxesSolution, type EquationProblem, solve } from "../../../fdm/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { Turns } from "../../../turns.ts";
+import { moveOf } from "../../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
@@ -41,12 +42,12 @@ export const adi = {
 function accepts({ columns }: Batch, trade: number): Acceptance {
   const terms = columns.tradeOf(trade);
   const { underlying, exercise, barriers } = terms;
-  const factors = factorsOf(terms);
+  const assets = assetsOf(terms);
+  const factors = factorsOf({ assets, shortRate: underlying.shortRate });
   if (factors === 1) return "one factor";
   if (factors > MAX_FACTORS)
     return `${factors} factors (its underlyings, their stochastic volatilities, the short rate), more than ${MAX_FACTORS}`;
-  if (assetsOf(terms).some(({ volatility }) => volatility.kind === "surface"))
-    return "a volatility surface and several factors";
+  if (assets.some(({ volatility }) => volatility.kind === "surface")) return "a volatility surface and several factors";
   if (exercise.kind !== "european" && barriers.some(({ type }) => type.endsWith("-in")))
     return "early exercise after a knock-in, and several factors";
   if (underlying.shortRate !== undefined && barriers.some(({ rebate }) => rebate !== 0))
@@ -171,7 +172,7 @@ class AdiPlan implements Plan {
       const terms = termsOf(columns.tradeOf(job.trade), dates[date], shift);
       if (terms === undefined) continue;
       const today = terms.assets.map(({ underlying }) => underlying.spot);
-      const spots = [today, ...(scenarios?.spot ?? []).map((move) => today.map((spot) => spot * (1 + move)))];
+      const spots = [today, ...(scenarios?.spot ?? []).map((move) => movedSpots(terms, move))];
       const known = spots.map((one) => knownAt(terms, one));
       const parts = partsOf(terms, spots, `trades[${columns.place[job.trade]}]`);
       const row = { terms, mesh: terms, spots, known, parts, level, points: [], error: 0, failure: undefined };
@@ -323,6 +324,9 @@ function tasksOf(row: Row): readonly Task[] {
   const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
   return parts.map((part) => ({ row, part, built: build(terms, mesh, byAsset, part, finenessOf(mesh, level)) }));
 }
+
+const movedSpots = ({ assets }: Terms, move: SpotMove): readonly number[] =>
+  assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name)));
 
 /** A row's value at some of its spots. */
 function valueAt({ terms, spots, known, points }: Row, k: number): number {

@@ -2,7 +2,7 @@
 import { SpecError } from "../../../errors.ts";
 import type { Axis } from "../../../fdm/index.ts";
 import { alphaOf, varianceOf, type Volatility } from "../../../market/index.ts";
-import { alphaRange, assetRange, decayed, type Range, rateRange, varianceRange } from "./domain.ts";
+import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./domain.ts";
 import type { Asset, Terms } from "./terms.ts";
 import { type Parameters, renamed } from "./text.ts";
 
@@ -26,8 +26,6 @@ export interface FactorEquation {
   /** Of the assets, then of their volatilities, then of the short rate. */
   readonly factors: readonly Factor[];
   readonly coefficients: Readonly<Record<string, string>>;
-  /** The deterministic part of the short rate's integral from t to expiry; undefined where it is stochastic. */
-  readonly discount: string | undefined;
 }
 
 /** The name of an asset's axis, which is its name in payoffs. */
@@ -78,8 +76,7 @@ export function factorEquation(
       range: rateRange(from),
       today: 0,
     });
-  const discount = shortRate === undefined ? p.integral(terms.rates, expiry, "r") : undefined;
-  return { factors, coefficients: coefficientsOf(factors, rate, terms, p), discount };
+  return { factors, coefficients: coefficientsOf(factors, rate, terms, p) };
 }
 
 function coefficientsOf(
@@ -117,7 +114,7 @@ function correlationOf(
 function convexity({ shortRate, expiry }: Terms, p: Parameters): string {
   const { meanReversion, volatility } = shortRate!;
   const half = p.add(0.5 * volatility * volatility, "h");
-  if (decayed(meanReversion, expiry) === expiry || meanReversion * expiry < 1e-8) return `${half}*t^2`;
+  if (meanReversion * expiry < 1e-8) return `${half}*t^2`;
   const a = p.add(meanReversion, "a");
   return `${half}*((1 - exp(-${a}*t))/${a})^2`;
 }

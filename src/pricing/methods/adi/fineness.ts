@@ -1,5 +1,5 @@
 /** How many nodes and steps a problem of several factors takes. */
-import type { Terms } from "./terms.ts";
+import { factorsOf, type Terms } from "./terms.ts";
 import type { Fineness } from "./problem.ts";
 
 /** Intervals of an axis and time steps at level 0, on two axes and on three. */
@@ -14,7 +14,7 @@ const MAX_LEVEL = [7, 4];
 
 /** What a problem is solved with: every level has √2 times the intervals and steps of the one before. */
 export function finenessOf(terms: Terms, level: number): Fineness {
-  const k = dimensionOf(terms) - 2;
+  const k = factorsOf(terms) - 2;
   const factor = 2 ** (0.5 * level);
   const even = (count: number): number => 2 * Math.round(0.5 * count * factor);
   const volatilities = terms.assets.flatMap(({ volatility: { kind } }) =>
@@ -27,15 +27,10 @@ export function finenessOf(terms: Terms, level: number): Fineness {
   return { nodes: intervals.map((count) => even(count) + 1), steps: even(steps) };
 }
 
-function dimensionOf({ assets, shortRate }: Terms): number {
-  const own = assets.reduce((sum, { volatility: { kind } }) => sum + (kind === "heston" || kind === "sabr" ? 2 : 1), 0);
-  return own + (shortRate === undefined ? 0 : 1);
-}
-
-export const isFinest = (terms: Terms, level: number): boolean => level >= MAX_LEVEL[dimensionOf(terms) - 2];
+export const isFinest = (terms: Terms, level: number): boolean => level >= MAX_LEVEL[factorsOf(terms) - 2];
 
 /** The level at which an error that is `ratio` times too large is small enough, if it falls with the second order. */
 export function refined(terms: Terms, level: number, ratio: number): number {
   const wanted = level + Math.min(Math.max(Math.ceil(Math.log2(ratio)), 1), 4);
-  return Math.min(wanted, MAX_LEVEL[dimensionOf(terms) - 2]);
+  return Math.min(wanted, MAX_LEVEL[factorsOf(terms) - 2]);
 }

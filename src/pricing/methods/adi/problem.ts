@@ -122,7 +122,7 @@ export function build(
     level.times === undefined && level.from <= SAME_DATE * expiry && level.to >= expiry * (1 - SAME_DATE);
   const axes: Record<string, ReturnType<typeof axisOf>> = {};
   const boundaries: Record<string, { low?: object; high?: object }> = {};
-  const rebate = (level: Level): string => rebateText(level, equation, p);
+  const rebate = (level: Level): string => rebateText(level, terms, p);
   equation.factors.forEach((factor, k) => {
     const own = k < assets.length ? knockOuts.filter(({ asset }) => asset === k) : [];
     // The innermost barrier of the whole life ends the axis; others beyond it are never hit.
@@ -182,9 +182,10 @@ const lessText = (payoff: string, less: number, p: Parameters): string =>
 const strikeOf = (payoff: Payoff): number | undefined =>
   payoff.kind === "expression" ? payoff.kinks[0] : payoff.strike;
 
-function rebateText({ rebate, paysAtExpiry }: Level, { discount }: FactorEquation, p: Parameters): string {
+/** What a barrier pays, as worth at t. Rates are deterministic where there is a rebate. */
+function rebateText({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms, p: Parameters): string {
   const paid = p.add(rebate, "rebate");
-  return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${discount})` : paid;
+  return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${p.integral(rates, expiry, "r")})` : paid;
 }
 
 function exerciseOf(

@@ -42,12 +42,9 @@ export type Bump =
 export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly Asset[] =>
   assets ?? [{ underlying, volatility }];
 
-/** How many axes a trade's equation has: its underlyings, their stochastic volatilities, the short rate. */
-export function factorsOf(trade: Trade): number {
-  const { underlying } = trade;
-  const own = assetsOf(trade).reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), 0);
-  return own + (underlying.shortRate === undefined ? 0 : 1);
-}
+/** How many axes the equation has: underlyings, their stochastic volatilities, the short rate. */
+export const factorsOf = ({ assets, shortRate }: Pick<Terms, "assets" | "shortRate">): number =>
+  assets.reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), shortRate === undefined ? 0 : 1);
 
 /** The terms some years from today under a shift; undefined where the trade is settled by then. */
 export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift): Terms | undefined {
