@@ -130,7 +130,7 @@ describe("the method of a book", () => {
 
   it("is one of those that are known", () => {
     expect(() => parseBook(book("fmd"))).toThrow(
-      'method: expected "auto", "closed-form", "deterministic" or "fdm", got "fmd" (did you mean "fdm"?)',
+      'method: expected "auto", "closed-form", "deterministic", "fdm" or "adi", got "fmd" (did you mean "fdm"?)',
     );
   });
 });
