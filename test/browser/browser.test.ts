@@ -19,7 +19,6 @@ describe.skipIf(!hasBrowser())("in Chromium", () => {
     { where: "a cross-origin isolated page", isolated: true, backend: "webgpu", name: /WebGPU/ },
     { where: "a cross-origin isolated page", isolated: true, backend: "cpu", name: /CPU/ },
     { where: "a page that is not isolated", isolated: false, backend: "cpu", name: /CPU, 1 thread\b/ },
-    { where: "a page that is not isolated", isolated: false, backend: "webgpu", name: /WebGPU/ },
   ] as const)("$backend conforms in $where", async ({ isolated, backend, name }) => {
     const page = await browser.open(isolated);
     const report = await page.evaluate((chosen) => globalThis.feynkac.run(chosen), backend);

@@ -48,7 +48,7 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
         .filter(({ precisions }) => precisions?.includes(precision) ?? true)
         .map(({ kernel }) => lower(kernel, precision)),
     );
-  }, 120_000);
+  }, 300_000);
 
   test("generated kernels", async () => {
     const runs = Number(process.env["FEYNKAC_PROGRAMS"] ?? 40);

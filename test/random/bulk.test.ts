@@ -14,6 +14,7 @@ import {
   randomSpec,
 } from "../../src/random/index.ts";
 import { GENERATORS } from "../../src/random/spec.ts";
+import { isSlow } from "../device-report/check.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { philoxWords, stepped, STEPPING, take } from "./support.ts";
@@ -43,9 +44,9 @@ const NORMAL: readonly Kind[] = [
 ];
 const isThere = (generator: GeneratorName, { bits, method }: Kind): boolean =>
   generator !== "sobol" || (bits !== 53 && method !== "box-muller");
-/** The emulated GPU compiles each kernel with g++: there a few kinds stand for all. */
+/** Where a kernel takes a second to compile a few kinds stand for all. */
 const kindsOn = (device: Device | undefined): readonly Kind[] =>
-  device?.backend === "cuda" && device.name.startsWith("Emulated")
+  device !== undefined && isSlow({ device })
     ? [EXACT[0], EXACT[1], EXACT[4], NORMAL[1], NORMAL[5]]
     : [...EXACT, ...NORMAL];
 const title = (kind: Kind): string => Object.values(kind).join(" ");
