@@ -185,6 +185,33 @@ describe("barriers", () => {
     expect(each.value).toBeLessThan(own.value - 1);
   });
 
+  test("on dates, the last of them expiry, and in a window", async () => {
+    const [whole, dates, window, always, never] = await price([
+      { id: "1", ...plain },
+      { id: "2", ...plain, barriers: [{ type: "up-and-out", level: 130, monitoring: [0.5, 1] }] },
+      { id: "3", ...plain, barriers: [{ type: "up-and-out", level: 130, from: 0.25, to: 0.75 }] },
+      { id: "4", ...plain, barriers: [{ type: "up-and-out", level: 130 }] },
+      { id: "5", ...plain, barriers: [{ type: "up-and-out", level: 1e6, monitoring: [0.5, 1] }] },
+    ]);
+    // Nothing above 130 is paid at expiry: the largest of two spots is worth less than 30.
+    expect(dates.value).toBeLessThan(0.5 * whole.value);
+    expect(always.value).toBeLessThan(dates.value - 0.3);
+    expect(window.value).toBeGreaterThan(dates.value);
+    expect(window.value).toBeLessThan(whole.value - 1);
+    expect(Math.abs(never.value - whole.value)).toBeLessThan(never.errorEstimate + whole.errorEstimate);
+  });
+
+  test("scenarios bring a spot back that has hit one", async () => {
+    const barriers = [{ type: "up-and-out" as const, level: 99 }];
+    const trade = { id: "1", underlyings: ["A", "B"], payoff: { bestOf: "put" as const }, strike: 100, expiry: 1 };
+    const [{ value, scenarios }] = await price([{ ...trade, barriers }], { scenarios: { spot: [-0.2, 0] } });
+    const { A, B } = market.underlyings;
+    const underlyings = { ...market.underlyings, A: { ...A, spot: 80 }, B: { ...B, spot: 72 } };
+    const [there] = await price([{ ...trade, barriers }], { market: { ...market, underlyings } });
+    expect([value, scenarios![0][1][0][0]]).toEqual([0, 0]);
+    expect(Math.abs(scenarios![0][0][0][0]! - there.value)).toBeLessThan(2 * there.errorEstimate);
+  });
+
   test("a spot beyond a barrier has hit it", async () => {
     const [out, later, into] = await price([
       { id: "1", ...plain, barriers: [{ type: "up-and-out", level: 95, rebate: 3 }] },

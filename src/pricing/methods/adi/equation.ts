@@ -202,6 +202,6 @@ export function axisOf(
     width: p.add(width, "width"),
     coordinate,
     nodes,
-    points: [{ at: p.add(dense, "at"), align: "none" }, ...points],
+    points: [{ at: p.add(Math.min(Math.max(dense, from), to), "at"), align: "none" }, ...points],
   };
 }

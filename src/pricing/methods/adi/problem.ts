@@ -124,7 +124,10 @@ export function build(
   const boundaries: Record<string, { low?: object; high?: object }> = {};
   const rebate = (level: Level): string => rebateText(level, terms, p);
   equation.factors.forEach((factor, k) => {
-    const own = k < assets.length ? knockOuts.filter(({ asset }) => asset === k) : [];
+    // Those that the axis does not reach are not hit.
+    const own = knockOuts.filter(
+      ({ asset, level }) => k < assets.length && asset === k && level > factor.range.from && level < factor.range.to,
+    );
     // The innermost barrier of the whole life ends the axis; others beyond it are never hit.
     const low = own.filter((level) => whole(level) && level.side === "down").sort((a, b) => b.level - a.level)[0];
     const high = own.filter((level) => whole(level) && level.side === "up").sort((a, b) => a.level - b.level)[0];
@@ -153,7 +156,8 @@ export function build(
   const names = assets.map((_, i) => assetName(assets.length, i));
   const payoff = payoffText(terms.payoff, names, p);
   // A jump needs Rannacher's steps; a kink, averaged over cells, is better without them (design/factors.md).
-  const isRough = terms.payoff.kind === "digital" || knockOuts.length > 0 || exercise.kind === "american";
+  const mayJump = terms.payoff.kind === "digital" || terms.payoff.kind === "expression" || knockOuts.length > 0;
+  const isRough = mayJump || exercise.kind === "american";
   const problem = {
     axes,
     equation: equation.coefficients,
