@@ -2,6 +2,7 @@
 // bundled by `npm run bundle:device`. node bench.mjs [NAME…] [--quick] [--output FILE]
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { deviceBenchmark as axes } from "../axes.bench.ts";
 import { benchmark as cycles } from "../cycles.bench.ts";
 import { benchmark as device } from "../device.bench.ts";
 import { measure, type Measurement } from "../harness.ts";
@@ -18,7 +19,7 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: "boolean" }, output: { type: "string" } },
 });
 const measurements: Measurement[] = [];
-for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, sparse, random, threads, ladder, cycles]) {
+for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, sparse, random, axes, threads, ladder, cycles]) {
   if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
   await measure(benchmark, values.quick ?? false, (measurement) => {
     measurements.push(measurement);

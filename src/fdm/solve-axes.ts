@@ -33,7 +33,7 @@ export async function solveOnAxes(
     fine: { nodes: [], values: new Float64Array(0) },
     companions: [],
     exercised: undefined,
-    rounding: { relative: 0, absolute: 0 },
+    rounding: () => ({ relative: 0, absolute: 0 }),
   });
   const contents = errors.map((error, index) => failed(index, error));
   good.forEach((index, i) => {
@@ -51,7 +51,7 @@ export async function solveOnAxes(
         corrects: companions[k].corrects,
       })),
       exercised: fine.exercised,
-      rounding: roundingOf(fine, UNIT_ROUNDOFF[precision]),
+      rounding: () => roundingOf(fine, UNIT_ROUNDOFF[precision]),
     };
   });
   return { entries: contents.map((one) => new AxesEntrySolution(one)), backend: device.backend, precision };

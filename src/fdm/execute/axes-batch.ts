@@ -2,12 +2,12 @@ import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
-import type { AxesVariant } from "../operator/axes-variant.ts";
+import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
 import { checkParameters, entryError } from "../problem/quantity.ts";
 import type { TimeProgram, Timeline } from "../time/timeline.ts";
 import { axesKernel, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
-import { PAD } from "./axes/records.ts";
+import { LANES, PAD } from "./axes/records.ts";
 import {
   type AxesInstance,
   type AxesResult,
@@ -52,8 +52,25 @@ async function compiledPasses(
   };
 }
 
-/** Work items that share an instance's lines on a GPU. */
+/** Work items that share an instance's lines on a GPU where each works on lines of its own. */
 const GPU_GROUP = 128;
+
+/** Runs for lines of so many nodes, the first that are enough: fewer nodes an item, or fewer items. */
+const RUNS: readonly Runs[] = [
+  { count: 8, length: 16 },
+  { count: 16, length: 16 },
+  { count: 8, length: 32 },
+  { count: 16, length: 32 },
+];
+
+/** How items share lines of up to so many nodes. */
+function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" | "runs"> {
+  if (!isGpu(device)) return { groupSize: PAD, runs: undefined };
+  const { maxGroupSize } = device.limits;
+  const runs = RUNS.find(({ count, length }) => count * length >= nodes && count * LANES <= maxGroupSize);
+  if (runs === undefined) return { groupSize: Math.min(GPU_GROUP, maxGroupSize), runs };
+  return { groupSize: runs.count * LANES, runs };
+}
 
 /** Solves all entries of a model on two or three axes, on one grid and time grid after another. */
 export class AxesSolver {
@@ -66,8 +83,8 @@ export class AxesSolver {
 
   /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
   static async create(device: Device, model: AxesModel, precision: Precision, pace: Pace): Promise<AxesSolver> {
-    const groupSize = isGpu(device) ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : PAD;
-    const variant: AxesVariant = { ...model.variant, groupSize };
+    const nodes = Math.max(...model.nodes);
+    const variant: AxesVariant = { ...model.variant, ...sharing(device, nodes) };
     // On a CPU the items of a group are the lanes of its vectors.
     const vectors = precision === "f32" ? 2 : 4;
     const compiled = async (kernel: Kernel): Promise<CompiledKernel> => device.compile(kernel, { precision, vectors });

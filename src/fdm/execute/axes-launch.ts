@@ -7,7 +7,7 @@ import type { ParameterValues } from "../problem/quantity.ts";
 import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
 import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
-import { AXES_STATUS, AXES_STATUS_WORDS, PAD } from "./axes/records.ts";
+import { AXES_STATUS, AXES_STATUS_WORDS, LANES, PAD } from "./axes/records.ts";
 import type { Pace } from "./pace.ts";
 
 /** One entry of the batch on one grid. */
@@ -48,8 +48,8 @@ export interface AxesSetting {
 
 export type CompiledPasses = Readonly<Record<keyof PassKernels, readonly CompiledKernel[]>>;
 
-/** Bytes of one launch's buffers; bounds memory whatever the batch. */
-const LAUNCH_BYTES = 2 ** 28;
+/** Bytes of one launch's buffers; bounds memory whatever the batch. A GPU wants some thousand workgroups at once. */
+const LAUNCH_BYTES = { cpu: 2 ** 28, webgpu: 2 ** 28, cuda: 2 ** 31 } as const;
 
 /** Nodes of each axis and of the padded arrays. */
 export interface AxesShape {
@@ -89,7 +89,7 @@ export function instancesPerLaunch(
   count: number,
 ): number {
   const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
-  const room = Math.floor(Math.min(LAUNCH_BYTES, device.limits.maxBufferBytes) / bytes);
+  const room = Math.floor(Math.min(LAUNCH_BYTES[device.backend], device.limits.maxBufferBytes) / bytes);
   const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
   const together = workgroupsOf(device, variant);
@@ -104,14 +104,17 @@ const workgroupsOf = ({ backend, parallelism }: Device, { groupSize }: AxesVaria
 const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;
 
 /**
- * Workgroups that share an instance, one for each `groupSize` of its lines; 1 where there are instances enough to fill
+ * Workgroups that share an instance, one for each `groupSize` of its lines, or `LANES` by runs; 1 where there are instances enough to fill
  * the device, or the grid is small.
  */
 export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
-  const { plane, lines, n0, n1, n2 } = shape;
+  const { plane, stride, lines, n0, n1, n2 } = shape;
   const few = n0 * n1 * n2 < SHARED_NODES[device.backend];
   if (few || 2 * instances > workgroupsOf(device, variant)) return 1;
-  return Math.ceil(Math.max(plane, lines) / variant.groupSize);
+  if (variant.runs === undefined) return Math.ceil(Math.max(plane, lines) / variant.groupSize);
+  // More than fit on the device at once gain nothing.
+  const tiles = Math.ceil(Math.max(plane, stride * n2, lines) / LANES);
+  return Math.min(tiles, 4 * workgroupsOf(device, variant));
 }
 
 /** Fewest rows of a part of a time loop. */
@@ -174,13 +177,14 @@ export async function launchAxes(
       pace.measured(work * (end - first), returned, performance.now() - start);
       await pace.done(instances.length * (end - first));
     }
-    const values = await device.read(out as DeviceBuffer<"f64">);
+    const read = await device.read(out as DeviceBuffer<"f64">);
+    const values = kernel.precision === "f32" ? new Float64Array(read) : read;
     const words = await device.read(status as DeviceBuffer<"i32">);
     return instances.map(({ meshes }, l): AxesResult => {
       const own = values.subarray(l * results, (l + 1) * results);
       return {
         meshes,
-        values: new Float64Array(own.subarray(0, nodes)),
+        values: own.subarray(0, nodes),
         exercised: results === nodes ? undefined : new Uint8Array(own.subarray(nodes)),
         status: statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
       };
@@ -219,7 +223,9 @@ function statusOf(words: Int32Array): AxesStatus {
   let growth = false;
   let endless = 0;
   for (let at = 0; at < words.length; at += AXES_STATUS_WORDS) {
-    const [fault, node, row] = words.subarray(at + AXES_STATUS.fault, at + AXES_STATUS.row + 1);
+    const fault = words[at + AXES_STATUS.fault];
+    const node = words[at + AXES_STATUS.node];
+    const row = words[at + AXES_STATUS.row];
     const isBefore = first.fault === 0 || row < first.row || (row === first.row && node < first.node);
     if (fault !== 0 && isBefore) first = { fault, node, row };
     growth ||= words[at + AXES_STATUS.growth] !== 0;

@@ -62,8 +62,20 @@ export interface AxesVariant {
   readonly jump: Dated<number> | undefined;
   /** The axis of condition k if that is a jump, else −1. */
   readonly jumpAxis: FunctionOf<(k: number) => number> | undefined;
+  /** Whether the rows of the first axis are the same on all its lines. */
+  readonly isFirstUniform: boolean;
+  /** Which of a01, a02, a12 are the same for all values of the third of three axes. */
+  readonly isMixedUniform: readonly [boolean, boolean, boolean];
   /** Work items an instance. */
   readonly groupSize: number;
+  /** On a GPU: how lines are cut, where items hold a part of one each; undefined: an item works on whole lines. */
+  readonly runs: Runs | undefined;
+}
+
+/** Every line is cut into so many runs of at most so many nodes, a multiple of `RUN_STEP`. */
+export interface Runs {
+  readonly count: number;
+  readonly length: number;
 }
 
 /** Whether some nodes have a value of their own. */
@@ -101,7 +113,15 @@ export interface Slots {
 /** Words of a row that is the same for all nodes of a line along the first axis. */
 export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
+const known = new WeakMap<AxesVariant, Slots>();
+
 export function slotsOf(variant: AxesVariant): Slots {
+  let slots = known.get(variant);
+  if (slots === undefined) known.set(variant, (slots = numberSlots(variant)));
+  return slots;
+}
+
+function numberSlots(variant: AxesVariant): Slots {
   let count = 0;
   const slot = (used = true): number => (used ? count++ : -1);
   const each = (): readonly number[] => variant.axes.map(() => slot());

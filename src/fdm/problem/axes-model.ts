@@ -1,4 +1,4 @@
-import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
+import type { AxesCoefficientName, AxesVariant, AxisCode } from "../operator/axes-variant.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import { type ProgramSpec, type Timeline, timelineOf } from "../time/timeline.ts";
@@ -39,16 +39,18 @@ export interface AxesModel {
   readonly ends: readonly GivenEnds[];
   readonly conditions: readonly GivenCondition[];
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
+  /** Of each axis, before any refinement. */
+  readonly nodes: readonly number[];
   readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
   readonly timelineOf: (entry: ParameterValues) => Timeline;
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
-  readonly variant: Omit<AxesVariant, "groupSize">;
+  readonly variant: Omit<AxesVariant, "groupSize" | "runs">;
   readonly accuracy: Accuracy;
 }
 
 /** Nodes of an axis where nothing is said. */
-const DEFAULT_NODES = [undefined, undefined, 101, 41];
+const DEFAULT_NODES = { 2: 101, 3: 41 };
 
 /** @throws SpecError | KernelError, with the place */
 export function axesModelOf(problem: AnyProblem): AxesModel {
@@ -60,15 +62,8 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
   const equation: AxesEquation = givenEquation(problem.equation, labelsOnAxes(names) as Record<string, string>, state);
   const terminal = givenNumber("terminal", problem.terminal, state);
   const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
-  const nodes = DEFAULT_NODES[names.length];
-  const meshes = names.map((name) =>
-    axisOf(
-      name,
-      nodes === undefined ? problem.axes[name] : { nodes, ...problem.axes[name] },
-      batch.names,
-      needsHalf(accuracy),
-    ),
-  );
+  const nodes = DEFAULT_NODES[names.length as 2 | 3];
+  const meshes = names.map((name) => axisOf(name, { nodes, ...problem.axes[name] }, batch.names, needsHalf(accuracy)));
   const exercise = conditions.find((condition) => condition.kind === "exercise");
   const expiryOf = quantityOf("expiry", problem.expiry, batch.names);
   const ends = names.map((name) => boundariesOf(problem, name, state));
@@ -86,8 +81,10 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
   });
   // A pinned node's row is that of the identity.
   const pins = regions.length > 0 || ends.some(({ low, high }) => [low.kind, high.kind].includes("dirichlet"));
-  const depends = (names: readonly string[]): boolean =>
-    pins || names.some((name) => equation.coefficientDepends(name, 0));
+  const depends = (coefficients: readonly AxesCoefficientName[], axis: number): boolean =>
+    pins || coefficients.some((name) => equation.coefficientDepends(name, axis));
+  const others = names.map((_, k) => k).slice(1);
+  const isFree = (name: "a01" | "a02" | "a12", axis: number): boolean => names.length > 2 && !depends([name], axis);
   const slopes = ends.flatMap(({ low, high }) => [low, high]).filter(({ kind }) => kind === "neumann");
   const inTime = (functions: readonly (Given | undefined)[]): boolean =>
     functions.some((given) => given?.dependsOnTime === true);
@@ -100,6 +97,7 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
     ends,
     conditions,
     exercise,
+    nodes: names.map((name) => problem.axes[name].nodes ?? nodes),
     meshesOf: (entry) => meshes.map((mesh) => mesh(entry)),
     timelineOf: (entry) => timelineOf(conditions, expiryOf(entry), entry, batch.names),
     steps: stepsOf(problem, accuracy),
@@ -120,11 +118,13 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
         first: code(ends[k].low),
         last: code(ends[k].high),
         averaged: terminal.dependsOnAxis(k),
-        isUniform: k > 0 && !depends([`a${k}${k}`, `b${k}`, "c"]),
+        isUniform: k > 0 && !depends([`a${k}${k}` as AxesCoefficientName, `b${k}` as AxesCoefficientName, "c"], 0),
       })),
       parameters: batch.names.length + state.literals.length,
       coefficients: axesEquation(equation),
       mixed: [mixed[0], mixed[1], mixed[2]],
+      isFirstUniform: !others.some((axis) => depends(["a00", "b0", "c"], axis)),
+      isMixedUniform: [isFree("a01", 2), isFree("a02", 1), isFree("a12", 0)],
       hasSource: (equation.reads.d ?? "0.0") !== "0.0" || slopes.length > 0,
       fitted: convectionOf(problem) === "fitted",
       terminal: axesNumber(terminal),

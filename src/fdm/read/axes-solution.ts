@@ -37,7 +37,8 @@ export interface AxesContents {
   readonly fine: GridValues;
   readonly companions: readonly GridCompanion[];
   readonly exercised: Uint8Array | undefined;
-  readonly rounding: { readonly relative: number; readonly absolute: number };
+  /** Of `fine`; made where an estimate is read. */
+  readonly rounding: () => { readonly relative: number; readonly absolute: number };
 }
 
 /**
@@ -65,6 +66,7 @@ export class AxesEntrySolution<A extends string = string> {
   /** Why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: AxesContents;
+  #roundingOf: { readonly relative: number; readonly absolute: number } | undefined;
 
   /** @internal */
   constructor(contents: AxesContents) {
@@ -97,7 +99,7 @@ export class AxesEntrySolution<A extends string = string> {
    * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
    */
   at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): AxesPoint<A> {
-    const { axes, fine, companions, rounding } = this.#solved();
+    const { axes, fine, companions } = this.#solved();
     isObject("at", point, `the values of ${axes.join(", ")}`);
     knownKeys("at", point, axes);
     const x = axes.map((name, k) => {
@@ -113,7 +115,7 @@ export class AxesEntrySolution<A extends string = string> {
     const read = wanted.map(derivative);
     const [value] = read;
     const found = [...read];
-    let estimate = rounding.relative * Math.abs(value) + rounding.absolute;
+    let estimate = companions.length === 0 ? 0 : this.#rounding(value);
     for (const companion of companions) {
       const coarse = derivativesAt(companion, x, order);
       const corrections = wanted.map((orders, k) => richardsonCorrection(read[k], coarse(orders), companion.order));
@@ -133,6 +135,11 @@ export class AxesEntrySolution<A extends string = string> {
       second: second as AxesPoint<A>["second"],
       errorEstimate: companions.length === 0 ? undefined : estimate,
     };
+  }
+
+  #rounding(value: number): number {
+    this.#roundingOf ??= this.#contents.rounding();
+    return this.#roundingOf.relative * Math.abs(value) + this.#roundingOf.absolute;
   }
 
   #solved(): AxesContents {

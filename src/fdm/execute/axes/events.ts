@@ -72,7 +72,7 @@ export function applyCondition(variant: AxesVariant) {
       mesh2: meshOf(2),
       shapeOf,
     },
-    body({ launch, place, found, step }, _gpu, env) {
+    *body({ launch, place, found, step }, _gpu, env) {
       const { work, n0, n1, n2, stride, plane, size } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const { condition: k, date: t, run } = step;
@@ -125,7 +125,7 @@ export function settle(variant: AxesVariant) {
     name: "settle",
     params: inPhase,
     env: { u: slots.u, z: slots.z, nodeIn: nodeIn(variant), rounds: roundsOf(variant) },
-    body({ launch: { work, stride, size }, place: { item, base, firstRound, everyRound }, found }, _gpu, env) {
+    *body({ launch: { work, stride, size }, place: { item, base, firstRound, everyRound }, found }, _gpu, env) {
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
         const { first, lane, inside } = env.nodeIn(r, item, stride, size);

@@ -124,7 +124,7 @@ export function expire(variant: AxesVariant) {
       shapeOf,
       valueAt,
     },
-    body({ launch, place, found }, _gpu, env) {
+    *body({ launch, place, found }, _gpu, env) {
       const { work, n0, n1, n2, stride, size, dates } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);

@@ -90,16 +90,43 @@ export const fallOf = fn({
 
 /**
  * Where the coefficients of a node are, and those of the first node of its line along the first axis, which has
- * `COMMON`; array s of both is s·`pitch` further.
+ * `COMMON`; array s of both is s·`pitch` further. `axis0` and `of01`, `of02`, `of12`: the node whose row along the
+ * first axis, and mixed derivatives, are its own too.
  */
-const Rows = record({ own: i32, first: i32, pitch: i32 });
+export const Rows = record({ own: i32, first: i32, pitch: i32, axis0: i32, of01: i32, of02: i32, of12: i32 });
+
+/**
+ * `Rows` of a node: `inLine` after the first node of its line, `line`, and in the line's plane, `inPlane`; `toPlane`
+ * after the first plane. On a GPU coefficients that nodes share are read at the first of them: the cache then has them.
+ */
+export function rowsOf(variant: AxesVariant) {
+  const [m01, m02, m12] = variant.isMixedUniform.map(
+    (isUniform) => isUniform && variant.axes.length > 2 && !isExact(variant),
+  );
+  return fn({
+    name: "rowsOf",
+    params: { own: i32, first: i32, pitch: i32, toLine: i32, toPlane: i32 },
+    env: { first0: variant.isFirstUniform && !isExact(variant), m01, m02, m12 },
+    body({ own, first, pitch, toLine, toPlane }, _gpu, env) {
+      return {
+        own,
+        first,
+        pitch,
+        axis0: env.first0 ? own - toPlane - toLine : own,
+        of01: env.m01 ? own - toPlane : own,
+        of02: env.m02 ? own - toLine : own,
+        of12: env.m12 ? first : own,
+      };
+    },
+  });
+}
 
 /** Where a row along an axis is: a, c and its factors in arrays of their own, or in the words of `COMMON`. */
 export function rowAt(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
   return fn({
     name: "rowAt",
-    params: Rows.fields,
+    params: { own: i32, first: i32, pitch: i32 },
     env: {
       isUniform: variant.axes[axis].isUniform,
       common: slots.common[axis],
@@ -156,6 +183,7 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
       m1L: mixed[2],
       m01: axes.length > 2 && mixed[0],
       slot0L: axes.length === 2 ? slots.mixed[0] : slots.mixed[1],
+      two: axes.length === 2,
       slot1L: slots.mixed[2],
       slot01: slots.mixed[0],
       a0: slots.a[0],
@@ -164,23 +192,24 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
       rowL: rowAt(variant, last),
     },
     body({ launch: { work }, rows, here, beside, falls, fell, w }, _gpu, env) {
-      const { own, pitch } = rows;
+      const { own, first, pitch, axis0, of01, of02, of12 } = rows;
       // With the sign turned, which spares a vector unit an instruction.
       let mixed = 0.0;
-      if (env.m0L) mixed = work[own + env.slot0L * pitch] * (w.next * fell.p0 + w.before * falls.p0);
-      if (env.m1L) mixed += work[own + env.slot1L * pitch] * (w.next * fell.p1 + w.before * falls.p1);
-      if (env.m01) mixed -= work[own + env.slot01 * pitch] * here.p01;
+      if (env.m0L)
+        mixed = work[(env.two ? of01 : of02) + env.slot0L * pitch] * (w.next * fell.p0 + w.before * falls.p0);
+      if (env.m1L) mixed += work[of12 + env.slot1L * pitch] * (w.next * fell.p1 + w.before * falls.p1);
+      if (env.m01) mixed -= work[of01 + env.slot01 * pitch] * here.p01;
       let all = 0.0;
       if (env.whole) {
-        const ofL = env.rowL(rows);
+        const ofL = env.rowL({ own, first, pitch });
         let linear =
-          work[own + env.a0 * pitch] * beside.west +
-          work[own + env.c0 * pitch] * beside.east +
+          work[axis0 + env.a0 * pitch] * beside.west +
+          work[axis0 + env.c0 * pitch] * beside.east +
           work[ofL.a] * falls.v -
           work[ofL.c] * fell.v -
           work[ofL.decay] * here.here;
         if (env.three) {
-          const of1 = env.row1(rows);
+          const of1 = env.row1({ own, first, pitch });
           linear += work[of1.a] * here.below + work[of1.c] * here.above;
         }
         all = linear - mixed;

@@ -109,7 +109,7 @@ export function assemble(variant: AxesVariant) {
       mesh1: meshOf(1),
       mesh2: meshOf(2),
     },
-    body({ launch, place, step, found }, _gpu, env) {
+    *body({ launch, place, step, found }, _gpu, env) {
       const { item, mesh, base, parameters, firstRound, everyRound } = place;
       const { work, n0, n1, n2, stride, size } = launch;
       const { h, t, tEnd, mask } = step;
@@ -279,7 +279,7 @@ export function factorAxes(variant: AxesVariant) {
       exact: isExact(variant),
       group: variant.groupSize,
     },
-    body({ launch, place, found }, _gpu, env) {
+    *body({ launch, place, found }, _gpu, env) {
       const { n1, n2, stride, plane, lines, size } = launch;
       const { item, base, firstRound, everyRound } = place;
       const { part } = env;

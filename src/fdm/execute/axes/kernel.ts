@@ -139,7 +139,7 @@ export function passKernels(variant: AxesVariant): PassKernels {
           const none = { fault: 0, node: 0, row: 0, growth: 0 };
           let step: ValueOf<typeof Row> = noStep();
           if (inRow) step = runAt({ launch, place, memory, cursor: none, run: launch.run });
-          const found = phase({ launch, place, step, found: none });
+          const found = yield* phase({ launch, place, step, found: none });
           // What makes it a kernel of whole workgroups, whose items are neighbours.
           yield;
           report({ launch, place, found });

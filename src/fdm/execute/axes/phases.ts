@@ -1,10 +1,11 @@
-import { fn, type FunctionOf, type ValueOf } from "../../../kernel/index.ts";
+import { fn, type FunctionOf, type KernelBody, type ValueOf } from "../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
 import { applyCondition, settle } from "./events.ts";
 import { expire } from "./expire.ts";
 import { assemble, factorAxes } from "./factor.ts";
 import { readSolution } from "./read.ts";
 import { type Fault, inPhase, type Launch, type Place, type Row } from "./records.ts";
+import { runsOfLast, runsOfLines, runsOfMiddle } from "./run-sweep.ts";
 import { sweepLast, sweepLines, sweepMiddle } from "./sweep.ts";
 import { setObstacle, update } from "./update.ts";
 
@@ -18,7 +19,7 @@ export type Phase = FunctionOf<
     readonly place: ValueOf<typeof Place>;
     readonly step: ValueOf<typeof Row>;
     readonly found: ValueOf<typeof Fault>;
-  }) => ValueOf<typeof Fault>
+  }) => KernelBody<ValueOf<typeof Fault>>
 >;
 
 /** The time loop as lists of phases. */
@@ -34,11 +35,18 @@ export interface Phases {
 /** One time step is a sweep or two, each of the last axis first, then u. */
 export function phasesOf(variant: AxesVariant): Phases {
   const three = variant.axes.length > 2;
-  const sweep = (corrects: boolean): readonly Phase[] => [
+  const byRuns = variant.runs !== undefined;
+  const runs = (corrects: boolean): readonly Phase[] => [
+    runsOfLast(variant, corrects),
+    ...(three ? [runsOfMiddle(variant, corrects)] : []),
+    runsOfLines(variant, corrects),
+  ];
+  const lines = (corrects: boolean): readonly Phase[] => [
     sweepLast(variant, corrects),
     ...(three ? [sweepMiddle(variant, corrects)] : []),
     sweepLines(variant, corrects),
   ];
+  const sweep = byRuns ? runs : lines;
   return {
     begin: [expire(variant)],
     factor: [assemble(variant), factorAxes(variant)],
@@ -46,7 +54,7 @@ export function phasesOf(variant: AxesVariant): Phases {
       ...(variant.obstacle === undefined ? [] : [setObstacle(variant)]),
       ...sweep(false),
       ...(variant.correction === undefined ? [] : sweep(true)),
-      update(variant),
+      ...(byRuns ? [] : [update(variant)]),
     ],
     event: [applyCondition(variant), settle(variant)],
     read: [readSolution(variant)],
@@ -63,35 +71,35 @@ export function inOrder(name: string, [p0, p1, p2, p3, p4, p5, p6, p7]: readonly
       let now: ValueOf<typeof Fault> = found;
       if (env.p0 !== undefined) {
         yield;
-        now = env.p0({ launch, place, step, found: now });
+        now = yield* env.p0({ launch, place, step, found: now });
       }
       if (env.p1 !== undefined) {
         yield;
-        now = env.p1({ launch, place, step, found: now });
+        now = yield* env.p1({ launch, place, step, found: now });
       }
       if (env.p2 !== undefined) {
         yield;
-        now = env.p2({ launch, place, step, found: now });
+        now = yield* env.p2({ launch, place, step, found: now });
       }
       if (env.p3 !== undefined) {
         yield;
-        now = env.p3({ launch, place, step, found: now });
+        now = yield* env.p3({ launch, place, step, found: now });
       }
       if (env.p4 !== undefined) {
         yield;
-        now = env.p4({ launch, place, step, found: now });
+        now = yield* env.p4({ launch, place, step, found: now });
       }
       if (env.p5 !== undefined) {
         yield;
-        now = env.p5({ launch, place, step, found: now });
+        now = yield* env.p5({ launch, place, step, found: now });
       }
       if (env.p6 !== undefined) {
         yield;
-        now = env.p6({ launch, place, step, found: now });
+        now = yield* env.p6({ launch, place, step, found: now });
       }
       if (env.p7 !== undefined) {
         yield;
-        now = env.p7({ launch, place, step, found: now });
+        now = yield* env.p7({ launch, place, step, found: now });
       }
       return now;
     },

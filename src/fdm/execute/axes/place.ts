@@ -2,7 +2,7 @@ import { fn, i32 } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
-import { atStart, Fault, Launch, PAD, Place, Shape } from "./records.ts";
+import { atStart, Fault, LANES, Launch, PAD, Place, RUN_STEP, Shape } from "./records.ts";
 
 /** Arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x (`Weights`). */
 export const AXIS_ARRAYS = 4;
@@ -13,14 +13,17 @@ export function arraysOf(variant: AxesVariant): number {
   return states + coefficients;
 }
 
+/** Words of a workgroup's memory: `RUN_STEP` nodes of each line of a run, and one that spreads them over its banks. */
+const tileWords = ({ runs }: AxesVariant): number => (runs === undefined ? 1 : runs.count * LANES * (RUN_STEP + 1));
+
 /** One workgroup an instance, or, `shared`, several that take its rounds by turns. */
 export function placeOf(variant: AxesVariant, shared: boolean) {
   return fn({
     name: "placeOf",
     params: { launch: Launch, globalId: i32 },
-    env: { arrays: AXIS_ARRAYS, slots: arraysOf(variant), PAD, shared },
+    env: { arrays: AXIS_ARRAYS, slots: arraysOf(variant), PAD, shared, words: tileWords(variant) },
     body({ launch: { instances, parts, n1, n2, stride, size, first, end, parameters } }, gpu, env) {
-      const { arrays, slots, PAD, shared } = env;
+      const { arrays, slots, PAD, shared, words } = env;
       const group = gpu.groupId();
       const instance = shared ? (group / parts) | 0 : group;
       return {
@@ -35,6 +38,7 @@ export function placeOf(variant: AxesVariant, shared: boolean) {
         // The words before the first node are read, and count for nothing.
         base: PAD + instance * (slots * size + PAD),
         parameters: { values: parameters, pitch: instances, instance },
+        tile: gpu.sharedReal(words),
       };
     },
   });

@@ -21,7 +21,7 @@ export function readSolution(variant: AxesVariant) {
       rounds: roundsOf(variant),
       shapeOf,
     },
-    body({ launch, place, found }, _gpu, env) {
+    *body({ launch, place, found }, _gpu, env) {
       const { work, out, n0, n1, n2, stride, size } = launch;
       const { item, base, instance, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);

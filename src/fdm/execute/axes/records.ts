@@ -51,6 +51,8 @@ export const Place = record({
   mesh: i32,
   base: i32,
   parameters: Column,
+  /** What the items of a workgroup tell each other (`runs.ts`); of one word where they solve whole lines. */
+  tile: write(real),
 });
 
 /** The first fault that an item has found, the node, and the row of the time program; 0: none. */
@@ -90,3 +92,9 @@ export const AXES_STATUS_WORDS = 5;
 
 /** Nodes of the first axis, and lines along it, are padded to multiples of it: so many a CPU works on side by side. */
 export const PAD = 8;
+
+/** Lines side by side that a run's items work on, one each. */
+export const LANES = 32;
+
+/** Nodes by which runs are longer or shorter. */
+export const RUN_STEP = 8;

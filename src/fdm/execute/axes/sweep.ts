@@ -1,47 +1,21 @@
-import { fn, i32, real, type ValueOf } from "../../../kernel/index.ts";
-import { pinnedValueOnAxes } from "../../operator/assemble-axes.ts";
-import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import { fn, type ValueOf } from "../../../kernel/index.ts";
+import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
-import { besideOf, explicitAt, type Fall, fallOf, rowAt, sliceOf } from "./explicit.ts";
-import { nodeAt, sideOf, valuesAt } from "./factor.ts";
+import { besideOf, explicitAt, type Fall, fallOf, rowAt, rowsOf, sliceOf } from "./explicit.ts";
 import { coefficientsAt, isExact, meshOf, nodeIn, roundsOf, shapeOf, strideOf } from "./place.ts";
-import { inPhase, Launch, Place, Shape } from "./records.ts";
-
-/** A pinned node's value at the end of a step. */
-export function pinnedAt(variant: AxesVariant) {
-  return fn({
-    name: "pinnedAt",
-    params: { launch: Launch, place: Place, shape: Shape, line: i32, lane: i32, t: real, mask: i32 },
-    env: {
-      nodeAt,
-      sideOf,
-      valuesAt: valuesAt(variant.axes.length),
-      pinnedValue: pinnedValueOnAxes(variant),
-    },
-    body({ launch, place: { mesh, parameters }, shape, line, lane, t, mask }, _gpu, env) {
-      const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
-      const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
-      const { n0, n1, n2 } = launch;
-      const ends = { on0: env.sideOf(i0, n0), on1: env.sideOf(i1, n1), on2: env.sideOf(i2, n2) };
-      return {
-        value: env.pinnedValue({ state: { t, x0, x1, x2, parameters }, mask, ends }),
-        node: (i2 * n1 + i1) * n0 + i0,
-      };
-    },
-  });
-}
+import { inPhase } from "./records.ts";
+import { rightAt } from "./right-hand-side.ts";
 
 /**
- * The right-hand side of a sweep, and the solution of its systems along the last axis: of the first sweep (`corrects`
- * false) D₀ = Δt·F(u), and for a pinned node the step to its value; of the second
- * E₀ = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D; see `Correction`.
+ * The right-hand side of a sweep (`rightAt`), and the solution of its systems along the last axis. The second sweep
+ * `corrects`.
  *
  * Slices of three planes are carried along the axis, so that each value is read once for each neighbour in its plane.
  * Cost of two axes: 24 flops a node with a mixed derivative, 11 without, and 5 for the solution; 12 words.
  */
 export function sweepLast(variant: AxesVariant, corrects: boolean) {
-  const { axes, correction = { keep: 0, mixed: 0, full: 0 }, obstacle, hasSource } = variant;
+  const { axes, correction = { full: 0 } } = variant;
   const slots = slotsOf(variant);
   const last = axes.length - 1;
   return fn({
@@ -51,26 +25,16 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
       corrects,
       badPinned: FAULT.pinned,
       three: axes.length > 2,
-      hasSource: hasSource && !corrects,
-      pins: hasPins(variant) && !corrects,
-      early: obstacle !== undefined && !corrects,
-      starts: variant.correction !== undefined && !corrects,
-      keep: correction.keep,
-      ofMixed: correction.mixed,
-      ofFull: correction.full,
       from: corrects ? slots.z : slots.u,
       into: corrects ? slots.second : slots.z,
-      start: slots.start,
-      source: slots.source,
-      pinned: slots.pinned,
-      lambda: slots.lambda,
       rowAt: rowAt(variant, last),
       guard: ZERO_VALUE_GUARD,
       slice: sliceOf(variant),
       beside: besideOf(variant),
       fallOf,
       explicitAt: explicitAt(variant, !corrects || correction.full !== 0),
-      pinnedAt: pinnedAt(variant),
+      rightAt: rightAt(variant, corrects),
+      rowsOf: rowsOf(variant),
       nodeIn: nodeIn(variant),
       coefficientsAt: coefficientsAt(variant),
       strideOf: strideOf(variant),
@@ -79,10 +43,9 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
       meshLast: meshOf(last),
       shapeOf,
     },
-    body({ launch, place, step, found }, _gpu, env) {
+    *body({ launch, place, step, found }, _gpu, env) {
       const { work, table, n1, n2, stride, plane: ofTwo, size } = launch;
       const { item, base, mesh, firstRound, everyRound } = place;
-      const { h, e, tEnd, mask } = step;
       const shape = env.shapeOf(launch);
       const plane = env.three ? ofTwo : stride;
       const n = env.three ? n2 : n1;
@@ -118,39 +81,24 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
             const w = { next: table[onLast + 2 * n + i], before: table[onLast + 3 * n + i] };
             const beside = env.beside({ values: work, from: values + k + lane - 1, slice: here });
             const falls = env.fallOf({ from: here, to: before });
-            const at0 = { own: own0 + rows, first: first0 + rows, pitch };
+            const at0 = env.rowsOf({
+              own: own0 + rows,
+              first: first0 + rows,
+              pitch,
+              toLine: line * stride,
+              toPlane: k,
+            });
             const part = env.explicitAt({ launch, rows: at0, here, beside, falls, fell, w });
-            let right = 0.0;
-            if (env.corrects) {
-              right = work[env.start * size + at + lane];
-              if (env.keep !== 0) right -= env.keep * here.here;
-              if (env.ofMixed !== 0) right -= e * env.ofMixed * part.mixed;
-              if (env.ofFull !== 0) right += e * env.ofFull * part.all;
-            } else right = e * part.all;
-            if (env.hasSource) right += e * work[at0.own + env.source * pitch];
-            if (env.early) right += e * h * work[env.lambda * size + at + lane];
-            if (env.pins) {
-              if (work[at0.own + env.pinned * pitch] > 0.5) {
-                const end = env.pinnedAt({
-                  launch,
-                  place,
-                  shape,
-                  line: env.three ? i * n1 + line : i,
-                  lane,
-                  t: tEnd,
-                  mask,
-                });
-                right = end.value - here.here;
-                if (!Number.isFinite(right) && fault === 0) {
-                  fault = env.badPinned;
-                  node = end.node;
-                  row = step.run;
-                }
-              }
+            const of = { here: here.here, all: part.all, mixed: part.mixed };
+            const onLine = env.three ? i * n1 + line : i;
+            const got = env.rightAt({ launch, place, step, rows: at0, of, at, lane, line: onLine });
+            if (got.isBad && fault === 0) {
+              fault = env.badPinned;
+              node = got.node;
+              row = step.run;
             }
-            if (env.starts) work[env.start * size + at + lane] = right;
             const factors = env.rowAt(at0);
-            y = (right + env.guard) * work[factors.inverse] + work[factors.upper] * y;
+            y = (got.right + env.guard) * work[factors.inverse] + work[factors.upper] * y;
             work[env.into * size + at + lane] = y;
             fell = falls;
             here = before;
@@ -188,7 +136,7 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
       strideOf: strideOf(variant),
       rounds: roundsOf(variant),
     },
-    body({ launch: { work, n1, n2, stride, plane, size }, place, step, found }, _gpu, env) {
+    *body({ launch: { work, n1, n2, stride, plane, size }, place, step, found }, _gpu, env) {
       const { item, base, firstRound, everyRound } = place;
       const rounds = env.corrects && !step.corrected ? 0 : env.rounds(stride * n2);
       for (let r = firstRound; r < rounds; r += everyRound) {
@@ -243,7 +191,7 @@ export function sweepLines(variant: AxesVariant, corrects: boolean) {
       strideOf: strideOf(variant),
       rounds: roundsOf(variant),
     },
-    body({ launch: { work, n0, stride, lines, size }, place, step, found }, _gpu, env) {
+    *body({ launch: { work, n0, stride, lines, size }, place, step, found }, _gpu, env) {
       const { item, base, firstRound, everyRound } = place;
       const rounds = env.corrects && !step.corrected ? 0 : env.rounds(lines);
       const pairs = (n0 + 1) >> 1;

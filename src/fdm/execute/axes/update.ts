@@ -1,10 +1,10 @@
-import { fn } from "../../../kernel/index.ts";
+import { fn, i32, real } from "../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { nodeAt, valuesAt } from "./factor.ts";
 import { coefficientsAt, isExact, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { inPhase } from "./records.ts";
+import { inPhase, Launch, Row } from "./records.ts";
 
 /** What exercise pays at the end of a step; a pinned node is not exercised. */
 export function setObstacle(variant: AxesVariant) {
@@ -26,7 +26,7 @@ export function setObstacle(variant: AxesVariant) {
       rounds: roundsOf(variant),
       shapeOf,
     },
-    body({ launch, place, step, found }, _gpu, env) {
+    *body({ launch, place, step, found }, _gpu, env) {
       const { work, n0, n1, stride, size } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);
@@ -57,52 +57,71 @@ export function setObstacle(variant: AxesVariant) {
 }
 
 /**
- * u after a step, from the increments: u + D, or u + keep·D + E. With exercise at all times by operator splitting
- * (Ikonen & Toivanen 2004; with alternating directions Haentjens & In 't Hout 2015): the step has had Δt·λ,
+ * u at node `k` after a step, from the increments: u + D, or u + keep·D + E; `value` is the last of them. With exercise
+ * at all times by operator splitting (Ikonen & Toivanen 2004; with alternating directions Haentjens & In 't Hout 2015):
+ * the step has had Δt·λ,
  *
  *   u′ = max(ũ − Δt·λ, payoff),   λ′ = λ + (u′ − ũ)/Δt,
  *
  * so that λ′ ≥ 0, and is 0 wherever u′ is above the payoff.
  */
+export function advanceNode(variant: AxesVariant, corrects: boolean) {
+  const slots = slotsOf(variant);
+  return fn({
+    name: "advanceNode",
+    params: { launch: Launch, step: Row, k: i32, value: real },
+    env: {
+      corrects,
+      keep: variant.correction?.keep ?? 1,
+      early: variant.obstacle !== undefined,
+      u: slots.u,
+      z: slots.z,
+      obstacle: slots.obstacle,
+      lambda: slots.lambda,
+    },
+    body({ launch: { work, size }, step: { h, e }, k, value }, _gpu, env) {
+      let by = value;
+      if (env.corrects) by = env.keep * work[env.z * size + k] + value;
+      let after = work[env.u * size + k] + by;
+      if (env.early) {
+        const dt = h * e;
+        const lambda = work[env.lambda * size + k];
+        const held = Math.max(after - dt * lambda, work[env.obstacle * size + k]);
+        work[env.lambda * size + k] = lambda + (held - after) * (1 / dt);
+        after = held;
+      }
+      work[env.u * size + k] = after;
+    },
+  });
+}
+
+/** u after a step (`advanceNode`), at all nodes. */
 export function update(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
     name: "update",
     params: inPhase,
     env: {
-      correction: variant.correction !== undefined,
-      keep: variant.correction?.keep ?? 1,
-      early: variant.obstacle !== undefined,
-      u: slots.u,
+      first: advanceNode(variant, false),
+      second: variant.correction === undefined ? undefined : advanceNode(variant, true),
       z: slots.z,
-      second: slots.second,
-      obstacle: slots.obstacle,
-      lambda: slots.lambda,
+      inSecond: slots.second,
       exact: isExact(variant),
       group: variant.groupSize,
       rounds: roundsOf(variant),
     },
-    body({ launch: { work, size }, place, step: { h, e, corrected }, found }, _gpu, env) {
+    *body({ launch, place, step, found }, _gpu, env) {
+      const { work, size } = launch;
       const { item, base, firstRound, everyRound } = place;
-      const dt = h * e;
-      const inverse = 1 / dt;
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
         const node = r * env.group + item;
         if (env.exact || node < size) {
           const k = base + node;
-          let by = work[env.z * size + k];
-          if (env.correction) {
-            if (corrected) by = env.keep * by + work[env.second * size + k];
-          }
-          let after = work[env.u * size + k] + by;
-          if (env.early) {
-            const lambda = work[env.lambda * size + k];
-            const held = Math.max(after - dt * lambda, work[env.obstacle * size + k]);
-            work[env.lambda * size + k] = lambda + (held - after) * inverse;
-            after = held;
-          }
-          work[env.u * size + k] = after;
+          if (env.second !== undefined) {
+            if (step.corrected) env.second({ launch, step, k, value: work[env.inSecond * size + k] });
+            else env.first({ launch, step, k, value: work[env.z * size + k] });
+          } else env.first({ launch, step, k, value: work[env.z * size + k] });
         }
       }
       return found;
