@@ -16,7 +16,7 @@ export interface RunOptions {
   readonly precision: Precision;
   readonly greeks: "all" | "grid" | "none";
   /** Error aimed at, relative to spot. */
-  readonly accuracy: number;
+  readonly accuracy?: number | undefined;
   /** Instead of the book's own. */
   readonly method?: MethodName;
   readonly signal: AbortSignal;

@@ -112,7 +112,11 @@ const withDevice = (
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
 
 const withAccuracy = (command: Command): Command =>
-  withDevice(command).option("--accuracy <part>", "error aimed at, relative to spot: 1e-8 to 1e-3", accuracyGoal, 1e-5);
+  withDevice(command).option(
+    "--accuracy <part>",
+    "error aimed at, relative to spot: 1e-8 to 1e-3 (1e-5 by default; 1e-4 in several factors)",
+    accuracyGoal,
+  );
 
 const withGreeks = (command: Command): Command =>
   command.addOption(
@@ -156,7 +160,7 @@ const withMethod = (command: Command): Command =>
 
 /** What commander makes of the options. */
 interface Flags {
-  readonly accuracy: number;
+  readonly accuracy?: number;
   readonly backend: PriceOptions["backend"];
   readonly precision?: PriceOptions["precision"];
   readonly device?: number;

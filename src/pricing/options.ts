@@ -39,7 +39,7 @@ export interface PricingOptions {
    * and 1e-4 of trades in several factors. Meshes and time steps are
    * chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
    */
-  readonly accuracy?: number;
+  readonly accuracy?: number | undefined;
   /**
    * Trades that are priced together, a whole number from 1. Results come in batches of this size. By default it is
    * chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives
