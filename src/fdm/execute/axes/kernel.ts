@@ -42,6 +42,7 @@ export function axesKernel(variant: AxesVariant): Kernel {
       name: `axes-${variant.axes.map(({ name }) => name).join("-")}`,
       loopBudget: LOOP_BUDGET,
       groupSize: variant.groupSize,
+      ...residency(variant),
       params: axesParams,
     },
     {
@@ -59,6 +60,16 @@ export function axesKernel(variant: AxesVariant): Kernel {
 
 /** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
 export const sharedAxesKernel = sharing(axesKernel);
+
+/** Workgroups that a GPU's multiprocessor is to hold at once, which bounds the registers of an item. */
+const residency = ({ runs, groupSize }: AxesVariant): Pick<Kernel, "residentGroups"> => {
+  const groups = (items: number): number => Math.max(1, Math.floor(items / groupSize));
+  if (runs === undefined) return {};
+  return { residentGroups: { f64: groups(RESIDENT_ITEMS.f64), f32: groups(RESIDENT_ITEMS.f32) } };
+};
+
+/** Items of a multiprocessor that are at work at once: in f64 a run takes twice the registers. */
+const RESIDENT_ITEMS = { f64: 512, f32: 768 };
 
 /** The values at expiry; a later launch of the same time loop finds them as it has left them. */
 const begin = (phases: Phases) =>
@@ -123,6 +134,7 @@ export function passKernels(variant: AxesVariant): PassKernels {
         name: `axes-${name}${k}`,
         loopBudget: LOOP_BUDGET,
         groupSize: variant.groupSize,
+        ...residency(variant),
         params: axesParams,
         env: {
           placeOf: placeOf(variant, true),

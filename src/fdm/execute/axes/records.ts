@@ -94,7 +94,7 @@ export const AXES_STATUS_WORDS = 5;
 export const PAD = 8;
 
 /** Lines side by side that a run's items work on, one each. */
-export const LANES = 32;
+export const LANES = 16;
 
 /** Nodes by which runs are longer or shorter. */
 export const RUN_STEP = 8;

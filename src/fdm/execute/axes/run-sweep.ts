@@ -8,7 +8,7 @@ import { coefficientsAt, meshOf, shapeOf } from "./place.ts";
 import { inPhase, LANES, RUN_STEP } from "./records.ts";
 import { rightAt } from "./right-hand-side.ts";
 import { runOf, solveRun } from "./runs.ts";
-import { advanceNode } from "./update.ts";
+import { advanceNode, settleNode } from "./update.ts";
 
 /** The right-hand side, and the solution along the last axis; see `sweepLast`. */
 export function runsOfLast(variant: AxesVariant, corrects: boolean) {
@@ -189,6 +189,7 @@ export function runsOfLines(variant: AxesVariant, corrects: boolean) {
       runOf: runOf(variant),
       solveRun: solveRun(variant),
       advanceNode: advanceNode(variant, corrects),
+      settleNode: settleNode(variant),
     },
     *body({ launch, place, step, found }, gpu, env) {
       const { work, n0, stride, lines, size } = launch;
@@ -197,6 +198,8 @@ export function runsOfLines(variant: AxesVariant, corrects: boolean) {
       const at = env.runOf({ item, n: n0 });
       const { lane, run, start, length } = at;
       const z = gpu.privateReal(env.most);
+      const values = gpu.privateReal(RUN_STEP);
+      const lambdas = gpu.privateReal(RUN_STEP);
       // Where a subgroup's lines stand in the tile, and what an item brings into it: four lines at a time.
       const part = run * LANES * (RUN_STEP + 1);
       const own = part + lane * (RUN_STEP + 1);
@@ -238,14 +241,24 @@ export function runsOfLines(variant: AxesVariant, corrects: boolean) {
           const near = p * RUN_STEP;
           for (let j = 0; j < RUN_STEP; j++) tile[own + j] = z[near + j];
           yield;
-          if (toNode + near < length)
+          if (toNode + near < length) {
+            // All reads before the first of the writes, for which the others would wait.
+            for (let q = 0; q < RUN_STEP; q++) {
+              values[q] = tile[others + q * linesAtOnce * (RUN_STEP + 1)];
+              if (isLast && r * LANES + toLine + q * linesAtOnce < lines) {
+                const k = from + q * linesAtOnce * stride + near;
+                const { after, lambda } = env.advanceNode({ launch, step, k, value: values[q] });
+                values[q] = after;
+                lambdas[q] = lambda;
+              }
+            }
             for (let q = 0; q < RUN_STEP; q++)
               if (r * LANES + toLine + q * linesAtOnce < lines) {
-                const value = tile[others + q * linesAtOnce * (RUN_STEP + 1)];
                 const k = from + q * linesAtOnce * stride + near;
-                if (isLast) env.advanceNode({ launch, step, k, value });
-                else work[env.into * size + k] = value;
+                if (isLast) env.settleNode({ launch, k, after: values[q], lambda: lambdas[q] });
+                else work[env.into * size + k] = values[q];
               }
+          }
           yield;
         }
       }

@@ -63,7 +63,7 @@ export function setObstacle(variant: AxesVariant) {
  *
  *   u′ = max(ũ − Δt·λ, payoff),   λ′ = λ + (u′ − ũ)/Δt,
  *
- * so that λ′ ≥ 0, and is 0 wherever u′ is above the payoff.
+ * so that λ′ ≥ 0, and is 0 wherever u′ is above the payoff. Stored by `settleNode`.
  */
 export function advanceNode(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
@@ -77,20 +77,35 @@ export function advanceNode(variant: AxesVariant, corrects: boolean) {
       u: slots.u,
       z: slots.z,
       obstacle: slots.obstacle,
-      lambda: slots.lambda,
+      lambdas: slots.lambda,
     },
     body({ launch: { work, size }, step: { h, e }, k, value }, _gpu, env) {
       let by = value;
       if (env.corrects) by = env.keep * work[env.z * size + k] + value;
       let after = work[env.u * size + k] + by;
+      let lambda = 0.0;
       if (env.early) {
         const dt = h * e;
-        const lambda = work[env.lambda * size + k];
+        lambda = work[env.lambdas * size + k];
         const held = Math.max(after - dt * lambda, work[env.obstacle * size + k]);
-        work[env.lambda * size + k] = lambda + (held - after) * (1 / dt);
+        lambda += (held - after) * (1 / dt);
         after = held;
       }
-      work[env.u * size + k] = after;
+      return { after, lambda };
+    },
+  });
+}
+
+/** Stores what `advanceNode` gives. */
+export function settleNode(variant: AxesVariant) {
+  const slots = slotsOf(variant);
+  return fn({
+    name: "settleNode",
+    params: { launch: Launch, k: i32, after: real, lambda: real },
+    env: { early: variant.obstacle !== undefined, u: slots.u, lambdas: slots.lambda },
+    body({ launch: { work, size }, k, after, lambda }, _gpu, { early, u, lambdas }) {
+      work[u * size + k] = after;
+      if (early) work[lambdas * size + k] = lambda;
     },
   });
 }
@@ -104,6 +119,7 @@ export function update(variant: AxesVariant) {
     env: {
       first: advanceNode(variant, false),
       second: variant.correction === undefined ? undefined : advanceNode(variant, true),
+      settleNode: settleNode(variant),
       z: slots.z,
       inSecond: slots.second,
       exact: isExact(variant),
@@ -118,10 +134,11 @@ export function update(variant: AxesVariant) {
         const node = r * env.group + item;
         if (env.exact || node < size) {
           const k = base + node;
-          if (env.second !== undefined) {
-            if (step.corrected) env.second({ launch, step, k, value: work[env.inSecond * size + k] });
-            else env.first({ launch, step, k, value: work[env.z * size + k] });
-          } else env.first({ launch, step, k, value: work[env.z * size + k] });
+          let now = { after: 0.0, lambda: 0.0 };
+          if (env.second !== undefined && step.corrected)
+            now = env.second({ launch, step, k, value: work[env.inSecond * size + k] });
+          else now = env.first({ launch, step, k, value: work[env.z * size + k] });
+          env.settleNode({ launch, k, after: now.after, lambda: now.lambda });
         }
       }
       return found;
