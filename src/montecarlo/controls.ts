@@ -34,7 +34,11 @@ export function recognisedControl(
     const fixings = settings.sampling === "continuous" ? ends : dates;
     const mean = (p: Parameters, q: Parameters, i: number): number => {
       const times = fixings.map((t) => columnAt(t, i));
-      return geometricAsian({ ...marketOf(p, i), payoff: settings.payoff, strike: at(q, "strike", i) }, times, settings);
+      return geometricAsian(
+        { ...marketOf(p, i), payoff: settings.payoff, strike: at(q, "strike", i) },
+        times,
+        settings,
+      );
     };
     return { name: "geometric average", product: geometric, mean };
   }
@@ -65,12 +69,20 @@ interface Vanilla extends Market {
 }
 
 /** A control of the last spot: a European option with the same strike, or any. */
-export function europeanControl(settings: { readonly payoff: OptionType; readonly strike: Column }, last: Column): Control {
+export function europeanControl(
+  settings: { readonly payoff: OptionType; readonly strike: Column },
+  last: Column,
+): Control {
   const mean = (p: Parameters, q: Parameters, i: number): number => {
     const market = marketOf(p, i);
     const t = columnAt(last, i);
     const forward = Math.log(market.spot) + (market.rate - market.yield - 0.5 * market.volatility ** 2) * t;
-    return logNormal({ ...market, payoff: settings.payoff, strike: at(q, "strike", i) }, forward, market.volatility ** 2 * t, t);
+    return logNormal(
+      { ...market, payoff: settings.payoff, strike: at(q, "strike", i) },
+      forward,
+      market.volatility ** 2 * t,
+      t,
+    );
   };
   return { name: "European option", product: european(settings), mean };
 }
@@ -85,7 +97,10 @@ export function europeanControl(settings: { readonly payoff: OptionType; readonl
 export function geometricAsian(
   vanilla: Vanilla,
   times: readonly number[],
-  { sampling = "dates", includesStart = false }: { readonly sampling?: "dates" | "continuous"; readonly includesStart?: boolean },
+  {
+    sampling = "dates",
+    includesStart = false,
+  }: { readonly sampling?: "dates" | "continuous"; readonly includesStart?: boolean },
 ): number {
   const last = times[times.length - 1];
   const count = times.length + (includesStart ? 1 : 0);

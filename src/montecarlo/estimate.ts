@@ -114,7 +114,9 @@ export async function monteCarlo(device: Device, settings: MonteCarloSettings): 
   const accuracy = settings.accuracy;
   const limit = checkPaths("maxPaths", settings.maxPaths ?? 2 ** 24);
   const perBlock = pathsPerBlock(batch.shape);
-  const first = Math.ceil(checkPaths("paths", settings.paths ?? (accuracy === undefined ? 2 ** 16 : 2 ** 12)) / perBlock);
+  const first = Math.ceil(
+    checkPaths("paths", settings.paths ?? (accuracy === undefined ? 2 ** 16 : 2 ** 12)) / perBlock,
+  );
   const size = instancesPerPart(device, batch, first);
   for (let from = 0; from < instances; from += size) {
     const to = Math.min(from + size, instances);
@@ -191,7 +193,8 @@ function planOf(settings: MonteCarloSettings): Plan {
     scramblings: sampling === "sobol" ? (settings.scramblings ?? 16) : 1,
     single: instances === 1,
   };
-  const controls = control === undefined ? [] : variants.product.map((moved) => sharedParameters(controlParameters, moved));
+  const controls =
+    control === undefined ? [] : variants.product.map((moved) => sharedParameters(controlParameters, moved));
   const batch: Batch = {
     shape,
     precision: settings.precision ?? "f64",
@@ -234,7 +237,10 @@ type Writable = { -readonly [K in keyof MonteCarloResult]: MonteCarloResult[K] }
   status: ("reached" | "limit" | "fixed")[];
 };
 
-function emptyResult({ instances, bumps, scores, method, batch, control }: Plan, settings: MonteCarloSettings): Writable {
+function emptyResult(
+  { instances, bumps, scores, method, batch, control }: Plan,
+  settings: MonteCarloSettings,
+): Writable {
   const column = (): Float64Array => new Float64Array(instances);
   const names = [...bumps.map(({ name }) => name), ...scores];
   return {

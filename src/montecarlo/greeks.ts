@@ -58,7 +58,12 @@ export interface Variants {
  * Central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one parameter are
  * shared by its derivatives.
  */
-export function variantsOf(model: PathModel, product: PathProduct, bumps: readonly Bump[], method: GreekMethod): Variants {
+export function variantsOf(
+  model: PathModel,
+  product: PathProduct,
+  bumps: readonly Bump[],
+  method: GreekMethod,
+): Variants {
   const models: Parameters[] = [model.parameters];
   const products: Parameters[] = [product.parameters];
   const shifted = new Map<string, { readonly at: number; readonly h: Column }>();

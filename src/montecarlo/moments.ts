@@ -95,10 +95,6 @@ export function intervalWidth(freedom: number): number {
   // Cornish and Fisher's expansion about the normal quantile; good to 1e-3 from 7 degrees on.
   const z = 1.959963984540054;
   const [z3, z5, z7] = [z ** 3, z ** 5, z ** 7];
-  const terms = [
-    (z3 + z) / 4,
-    (5 * z5 + 16 * z3 + 3 * z) / 96,
-    (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384,
-  ];
+  const terms = [(z3 + z) / 4, (5 * z5 + 16 * z3 + 3 * z) / 96, (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384];
   return terms.reduce((sum, term, k) => sum + term / freedom ** (k + 1), z);
 }

@@ -128,8 +128,6 @@ export function checkParameter(
     for (let i = 0; i < lengthOf(column); i++) {
       const x = columnAt(column, i);
       if (!is(x))
-        throw new SpecError(
-          `${place}${typeof column === "number" ? "" : `[${i}]`}: got ${x}, expected ${expected}`,
-        );
+        throw new SpecError(`${place}${typeof column === "number" ? "" : `[${i}]`}: got ${x}, expected ${expected}`);
     }
 }

@@ -22,8 +22,7 @@ const isWhole = (x: number, min: number, max: number): boolean => Number.isInteg
 
 /** @throws SpecError unless it is a whole number of paths */
 export function checkPaths(name: string, paths: number): number {
-  if (!isWhole(paths, 1, 2 ** 31))
-    throw new SpecError(`${name}: got ${paths}, expected a whole number from 1 to 2³¹`);
+  if (!isWhole(paths, 1, 2 ** 31)) throw new SpecError(`${name}: got ${paths}, expected a whole number from 1 to 2³¹`);
   return paths;
 }
 

@@ -3,14 +3,8 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import { fn } from "../../kernel/index.ts";
 import { choleskyOf } from "../../linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import {
-  checkParameter,
-  type Column,
-  columnAt,
-  isByStep,
-  type Parameter,
-  type Parameters,
-} from "../parameters.ts";
+import { checkParameter, type Column, columnAt, isByStep, type Parameter, type Parameters } from "../parameters.ts";
+import { remembered } from "../remembered.ts";
 
 /** What all models of spots take. */
 export interface SpotSettings {
@@ -97,32 +91,10 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
       ...factor,
     },
     coefficients: { count: d + triangle, function: coefficientFunction(d) },
-    start: fn({
-      name: "brownianStart",
-      params: modelParams.start,
-      env: { D: d },
-      body({ p, state }, _gpu, { D }) {
-        for (let i = 0; i < D; i++) state[i] = Math.log(p[i]!);
-      },
-    }),
+    start: logStart(d),
     step: stepFunction(d),
     observe: logObserve(d),
-    variances: fn({
-      name: "brownianVariances",
-      params: modelParams.variances,
-      env: { D: d },
-      body({ c, variances }, gpu, { D }) {
-        let at = D;
-        for (let i = 0; i < D; i++) {
-          let sum = gpu.real(0);
-          for (let j = 0; j <= i; j++) {
-            sum += c[at]! * c[at]!;
-            at += 1;
-          }
-          variances[i] = sum;
-        }
-      },
-    }),
+    variances: varianceFunction(d),
     exactBridge: true,
     ...(d === 1 ? { score: SCORE } : {}),
     greeks: {
@@ -134,8 +106,38 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   };
 }
 
+const logStart = remembered((d: number) =>
+  fn({
+    name: "brownianStart",
+    params: modelParams.start,
+    env: { D: d },
+    body({ p, state }, _gpu, { D }) {
+      for (let i = 0; i < D; i++) state[i] = Math.log(p[i]!);
+    },
+  }),
+);
+
+const varianceFunction = remembered((d: number) =>
+  fn({
+    name: "brownianVariances",
+    params: modelParams.variances,
+    env: { D: d },
+    body({ c, variances }, gpu, { D }) {
+      let at = D;
+      for (let i = 0; i < D; i++) {
+        let sum = gpu.real(0);
+        for (let j = 0; j <= i; j++) {
+          sum += c[at]! * c[at]!;
+          at += 1;
+        }
+        variances[i] = sum;
+      }
+    },
+  }),
+);
+
 /** c: drifts of ln S over the step; then σᵢ·√dt·Lᵢⱼ, j ≤ i. */
-const coefficientFunction = (d: number) =>
+const coefficientFunction = remembered((d: number) =>
   fn({
     name: "brownianCoefficients",
     params: modelParams.coefficients,
@@ -153,9 +155,10 @@ const coefficientFunction = (d: number) =>
         }
       }
     },
-  });
+  }),
+);
 
-const stepFunction = (d: number) =>
+const stepFunction = remembered((d: number) =>
   fn({
     name: "brownianStep",
     params: modelParams.step,
@@ -171,10 +174,11 @@ const stepFunction = (d: number) =>
         state[i] = state[i]! + sum;
       }
     },
-  });
+  }),
+);
 
 /** Spots of a state that begins with their logarithms. */
-export const logObserve = (d: number) =>
+export const logObserve = remembered((d: number) =>
   fn({
     name: "logObserve",
     params: modelParams.observe,
@@ -182,7 +186,8 @@ export const logObserve = (d: number) =>
     body({ state, spots }, _gpu, { D }) {
       for (let i = 0; i < D; i++) spots[i] = Math.exp(state[i]!);
     },
-  });
+  }),
+);
 
 /**
  * With σ√dt = c₁ and z the normal number of a step: delta z/(S₀·c₁), gamma ((z² − 1)/c₁ − z)/(S₀²·c₁), both of the
@@ -208,7 +213,8 @@ const SCORE: NonNullable<PathModel["score"]> = {
 
 /** The Cholesky factor of the correlations, row by row, as columns: L₁₁, L₂₁, L₂₂, … */
 function choleskyColumns(correlation: BrownianSettings["correlation"], d: number): Parameters {
-  const rows = correlation ?? Array.from({ length: d }, (_, i) => Array.from({ length: d }, (_one, j) => (i === j ? 1 : 0)));
+  const rows =
+    correlation ?? Array.from({ length: d }, (_, i) => Array.from({ length: d }, (_one, j) => (i === j ? 1 : 0)));
   if (rows.length !== d || rows.some((row) => row.length !== d))
     throw new ShapeError(`geometricBrownian: correlation: expected ${d} rows of ${d}, as there are spots`);
   const flat = rows.flat();
@@ -221,7 +227,8 @@ function choleskyColumns(correlation: BrownianSettings["correlation"], d: number
   }
   const names: [string, Column][] = [];
   for (let i = 0; i < d; i++)
-    for (let j = 0; j <= i; j++) names.push([`factor${i + 1}_${j + 1}`, width === 1 ? factors[i * d + j][0] : factors[i * d + j]]);
+    for (let j = 0; j <= i; j++)
+      names.push([`factor${i + 1}_${j + 1}`, width === 1 ? factors[i * d + j][0] : factors[i * d + j]]);
   return Object.fromEntries(names);
 }
 
@@ -260,4 +267,3 @@ export function blackScholes({ spot, rate = 0, yield: carry = 0, volatility }: B
 /** Whether a model is one of Black and Scholes with numbers that do not depend on time, whose closed forms are known. */
 export const isBlackScholes = ({ score, parameters }: PathModel): boolean =>
   score === SCORE && !Object.values(parameters).some(isByStep);
-

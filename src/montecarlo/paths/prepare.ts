@@ -1,7 +1,7 @@
 /** The table of a batch: initial states, parameters of products, and for each step what no path changes. */
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { LAYOUT_NUMBERS } from "../parameters.ts";
-import { type PathShape, room, rowsOf } from "./shape.ts";
+import { kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
 /**
  * An item per column: rows of `PathShape`, [rows, columns]. The last parameter of the model is the time at which the
@@ -11,7 +11,7 @@ import { type PathShape, room, rowsOf } from "./shape.ts";
  *
  * Bytes: each row written once.
  */
-export function prepareKernel(shape: PathShape) {
+export const prepareKernel = kernelOf((shape: PathShape) => {
   const rows = rowsOf(shape);
   const names = Object.keys(shape.model.parameters);
   return kernel({
@@ -44,17 +44,7 @@ export function prepareKernel(shape: PathShape) {
       C_ROOM: room(rows.coefficients),
     },
     body(
-      {
-        steps,
-        columns,
-        modelValues,
-        modelLayout,
-        productValues,
-        productLayout,
-        controlValues,
-        controlLayout,
-        table,
-      },
+      { steps, columns, modelValues, modelLayout, productValues, productLayout, controlValues, controlLayout, table },
       gpu,
       { start, coefficients, L, S, P, C, PRODUCT, CONTROL, HEAD, STEP, RATE, STATE_ROOM, P_ROOM, C_ROOM },
     ): undefined {
@@ -90,4 +80,4 @@ export function prepareKernel(shape: PathShape) {
       }
     },
   });
-}
+});

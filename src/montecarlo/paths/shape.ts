@@ -1,6 +1,7 @@
 /** What a kernel of paths is compiled for: constants of the kernel, apart from all numbers of trades. */
 import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
+import { rememberedBy } from "../remembered.ts";
 
 /** Where random numbers come from. */
 export type Sampling = "philox" | "sobol";
@@ -82,3 +83,40 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
 
 /** Length of a private array: at least one element. */
 export const room = (length: number): number => Math.max(1, length);
+
+/** What a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
+export const partsOf = ({ model, product, control, substeps, sampling }: PathShape): readonly unknown[] => [
+  ...modelParts(model),
+  ...productParts(product),
+  ...(control === undefined ? [] : productParts(control)),
+  substeps,
+  sampling,
+];
+
+const modelParts = (m: PathModel): readonly unknown[] => [
+  [m.assets, m.state, m.normals, m.uniforms, Object.keys(m.parameters).join(" ")].join(";"),
+  m.coefficients?.count,
+  m.coefficients?.function,
+  m.start,
+  m.step,
+  m.observe,
+  m.discount,
+  m.variances,
+  m.score?.function,
+];
+
+const productParts = (p: PathProduct): readonly unknown[] => [
+  [p.running, p.uniforms, p.monitoring, Object.keys(p.parameters).join(" ")].join(";"),
+  p.start,
+  p.update,
+  p.payoff,
+];
+
+/** A kernel of a shape and further parts, made once. */
+export function kernelOf<S extends PathShape, K>(
+  make: (shape: S) => K,
+  further: (shape: S) => readonly unknown[] = () => [],
+): (shape: S) => K {
+  const made = rememberedBy((shape: S) => make(shape));
+  return (shape) => made([...partsOf(shape), ...further(shape)], shape);
+}

@@ -273,11 +273,11 @@ class SobolPoints implements Disposable {
     const dimensions = dates.length * shape.substeps * draws.numbers;
     const table = await sobolTable({ dimensions, partLength: POINTS });
     const kernels: SobolKernels = [
-      await compileExact(device, sobolKernel(draws, shape.scramblings, true), precision),
+      await compileExact(device, sobolKernel(draws.normals, draws.numbers, shape.scramblings, true), precision),
       draws.numbers > draws.normals
-        ? await compileExact(device, sobolKernel(draws, shape.scramblings, false), precision)
+        ? await compileExact(device, sobolKernel(draws.normals, draws.numbers, shape.scramblings, false), precision)
         : undefined,
-      await compileExact(device, bridgeKernel(draws), precision),
+      await compileExact(device, bridgeKernel(draws.normals, draws.numbers), precision),
     ];
     return new SobolPoints(device, batch, kernels, table);
   }
@@ -302,7 +302,11 @@ class SobolPoints implements Disposable {
     const items = (each: number): { readonly items: number } => ({ items: each * steps * parts * shape.scramblings });
     this.#device.launch(this.#normals, { ...common, firstDimension: 0, out: raw }, items(factors));
     if (this.#uniforms !== undefined)
-      this.#device.launch(this.#uniforms, { ...common, firstDimension: steps * factors, out }, items(numbers - factors));
+      this.#device.launch(
+        this.#uniforms,
+        { ...common, firstDimension: steps * factors, out },
+        items(numbers - factors),
+      );
     const bridge = { places: this.#places, weights: this.#weights, roots: this.#roots };
     this.#device.launch(this.#bridge, { ...bridge, steps, stride, normals: raw, out }, { items: factors * stride });
     return out;

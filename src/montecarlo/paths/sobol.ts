@@ -1,15 +1,7 @@
 /** Sobol' points in Owen's scramblings, and Brownian bridges over them: random numbers of all steps, in a buffer. */
 import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import {
-  normal32,
-  owenScramble,
-  philox4x32,
-  sobolNext,
-  sobolStart,
-  uniform24,
-  uniform32,
-} from "../../random/index.ts";
-import type { DrawShape } from "./shape.ts";
+import { normal32, owenScramble, philox4x32, sobolNext, sobolStart, uniform24, uniform32 } from "../../random/index.ts";
+import { remembered } from "../remembered.ts";
 
 /** Points of a work item, one after the other in the order of the Gray code. */
 export const POINTS = 64;
@@ -31,10 +23,18 @@ const normalOrUniform = fn({
  *
  * Bytes: each number written once.
  */
-export function sobolKernel({ normals: factors, numbers }: DrawShape, scramblings: number, isNormal: boolean) {
-  return kernel({
+export const sobolKernel = remembered((factors: number, numbers: number, scramblings: number, isNormal: boolean) =>
+  kernel({
     name: isNormal ? "sobolNormals" : "sobolUniforms",
-    params: { seedLow: u32, seedHigh: u32, firstDimension: i32, parts: i32, points: i32, table: read(u32), out: write(real) },
+    params: {
+      seedLow: u32,
+      seedHigh: u32,
+      firstDimension: i32,
+      parts: i32,
+      points: i32,
+      table: read(u32),
+      out: write(real),
+    },
     env: {
       philox4x32,
       sobolStart,
@@ -68,8 +68,8 @@ export function sobolKernel({ normals: factors, numbers }: DrawShape, scrambling
         if (k < POINTS - 1) state = sobolNext({ state, table });
       }
     },
-  });
-}
+  }),
+);
 
 /**
  * An item per (factor, point and scrambling): Brownian motion through the normal numbers by the bridge, then its
@@ -77,10 +77,18 @@ export function sobolKernel({ normals: factors, numbers }: DrawShape, scrambling
  *
  * Bytes: each number read and written twice.
  */
-export function bridgeKernel({ normals: factors, numbers }: DrawShape) {
-  return kernel({
+export const bridgeKernel = remembered((factors: number, numbers: number) =>
+  kernel({
     name: "bridgedNormals",
-    params: { steps: i32, stride: i32, places: read(i32), weights: read(real), roots: read(real), normals: read(real), out: write(real) },
+    params: {
+      steps: i32,
+      stride: i32,
+      places: read(i32),
+      weights: read(real),
+      roots: read(real),
+      normals: read(real),
+      out: write(real),
+    },
     env: { F: factors, D: numbers },
     body({ steps, stride, places, weights, roots, normals, out }, gpu, { F, D }): undefined {
       const id = gpu.globalId();
@@ -98,5 +106,5 @@ export function bridgeKernel({ normals: factors, numbers }: DrawShape) {
         out[from + n * D * stride] = (out[from + n * D * stride]! - out[from + (n - 1) * D * stride]!) * roots[n]!;
       out[from] = out[from]! * roots[0]!;
     },
-  });
-}
+  }),
+);

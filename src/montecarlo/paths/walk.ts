@@ -1,7 +1,8 @@
 /** Paths and the moments of what they pay: the kernel that all estimates come from, and the one that sums it up. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { remembered } from "../remembered.ts";
 import { advanceFunction, beginFunction } from "./advance.ts";
-import { BLOCK, drawsOf, type PathShape, room, rowsOf } from "./shape.ts";
+import { BLOCK, drawsOf, kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
 /** What is measured on each path, and how many paths are side by side. */
 export interface WalkShape extends PathShape {
@@ -29,7 +30,11 @@ export const measuresOf = ({ measures, scores }: WalkShape): number => measures 
  *
  * Bytes: the table of a column per path, from the cache; moments once per block.
  */
-export function walkKernel(shape: WalkShape) {
+export const walkKernel = kernelOf(makeWalk, (s) => [
+  [s.antithetic, s.variants, s.measures, s.scores, s.scramblings, s.single].join(" "),
+]);
+
+function makeWalk(shape: WalkShape) {
   const { model, product, control } = shape;
   const rows = rowsOf(shape);
   const draw = drawsOf(shape);
@@ -238,8 +243,8 @@ export const MERGED = 64;
  * Golub and R. J. LeVeque (1979). An item for each (group of blocks, series, measure), series fastest but for groups;
  * a series is an instance and a scrambling.
  */
-export function mergeKernel(moments: number, measures: number) {
-  return kernel({
+export const mergeKernel = remembered((moments: number, measures: number) =>
+  kernel({
     name: "mergeMoments",
     params: { series: i32, blocks: i32, itemCount: i32, mergedCount: i32, from: read(real), merged: write(real) },
     env: { BLOCK, MERGED, Q: moments, ALL: measures },
@@ -270,6 +275,5 @@ export function mergeKernel(moments: number, measures: number) {
         for (let q = 0; q < Q; q++) merged[(m * Q + q) * mergedCount + id] = sum[q];
       }
     },
-  });
-}
-
+  }),
+);

@@ -3,6 +3,7 @@ import { SpecError } from "../../errors.ts";
 import { fn } from "../../kernel/index.ts";
 import { checkParameter, type Column } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
+import { remembered } from "../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
 /** What `asian` takes. */
@@ -57,6 +58,14 @@ export function asian(settings: AsianSettings): PathProduct {
     running: 2,
     parameters: { strike, pastCount: past?.count ?? 0, pastMean: past?.mean ?? 0 },
     ...(continuous ? { monitoring: "steps" } : {}),
+    ...asianFunctions(payoff, average, continuous, includesStart),
+  };
+  kinds.set(product, settings);
+  return product;
+}
+
+const asianFunctions = remembered(
+  (payoff: OptionType, average: "arithmetic" | "geometric", continuous: boolean, includesStart: boolean) => ({
     start: fn({
       name: "asianStart",
       params: productParams.start,
@@ -95,7 +104,5 @@ export function asian(settings: AsianSettings): PathProduct {
         return Math.max(SIGN * ((GEOMETRIC ? Math.exp(mean) : mean) - p[0]!), 0);
       },
     }),
-  };
-  kinds.set(product, settings);
-  return product;
-}
+  }),
+);

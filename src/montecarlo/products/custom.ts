@@ -3,6 +3,7 @@ import { SpecError } from "../../errors.ts";
 import { fn } from "../../kernel/index.ts";
 import { checkParameter, type Column } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
+import { remembered } from "../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
 /**
@@ -40,7 +41,9 @@ import { type OptionType, signOf } from "./formulas.ts";
  */
 export function pathProduct(product: PathProduct): PathProduct {
   if (!Number.isInteger(product.running) || product.running < 0)
-    throw new SpecError(`pathProduct: running: got ${product.running}, expected how many numbers are carried, from 0 on`);
+    throw new SpecError(
+      `pathProduct: running: got ${product.running}, expected how many numbers are carried, from 0 on`,
+    );
   if (product.monitoring !== undefined && product.update === undefined)
     throw new SpecError(`pathProduct: monitoring: got "${product.monitoring}" without update, expected a function`);
   return Object.freeze({ ...product });
@@ -69,13 +72,17 @@ export function european(settings: { readonly payoff: OptionType; readonly strik
     assets: 1,
     running: 0,
     parameters: { strike },
-    payoff: fn({
-      name: "europeanPayoff",
-      params: productParams.payoff,
-      env: { SIGN: signOf(payoff) },
-      body: ({ spots, p }, _gpu, { SIGN }) => Math.max(SIGN * (spots[0]! - p[0]!), 0),
-    }),
+    payoff: europeanPayoff(signOf(payoff)),
   };
   europeans.set(product, settings);
   return product;
 }
+
+const europeanPayoff = remembered((sign: number) =>
+  fn({
+    name: "europeanPayoff",
+    params: productParams.payoff,
+    env: { SIGN: sign },
+    body: ({ spots, p }, _gpu, { SIGN }) => Math.max(SIGN * (spots[0]! - p[0]!), 0),
+  }),
+);
