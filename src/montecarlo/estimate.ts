@@ -31,7 +31,7 @@ export interface MonteCarloSettings {
   readonly seed?: number | bigint;
   /** "philox", the default; "sobol": Sobol' points with Brownian bridge, in independent scramblings by Owen. */
   readonly sampling?: Sampling;
-  /** Scramblings of Sobol' points, 16 by default; the standard error is their scatter. */
+  /** Scramblings of Sobol' points, 32 by default; the standard error is their scatter. */
   readonly scramblings?: number;
   /** Whether each path has a reflection; false by default. */
   readonly antithetic?: boolean;
@@ -190,7 +190,7 @@ function planOf(settings: MonteCarloSettings): Plan {
     variants: variants.model.length,
     measures: variants.weights.length,
     scores: scores.length === 0 ? 0 : (model.score?.names.length ?? 0),
-    scramblings: sampling === "sobol" ? (settings.scramblings ?? 16) : 1,
+    scramblings: sampling === "sobol" ? (settings.scramblings ?? 32) : 1,
     single: instances === 1,
   };
   const controls =

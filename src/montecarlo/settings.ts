@@ -35,7 +35,7 @@ export function seedOf(seed: number | bigint): bigint {
 
 /** @throws SpecError | ShapeError */
 export function checkSettings(settings: SimulationSettings): void {
-  const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 16, accuracy } = settings;
+  const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 32, accuracy } = settings;
   if (dates.length === 0) throw new ShapeError("dates: got none, expected at least one, in years");
   checkDates(dates);
   if (!isWhole(substeps, 1, 2 ** 20))

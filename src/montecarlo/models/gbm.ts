@@ -106,7 +106,8 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   };
 }
 
-const logStart = remembered((d: number) =>
+/** Logarithms of the first parameters, which are spots. */
+export const logStart = remembered((d: number) =>
   fn({
     name: "brownianStart",
     params: modelParams.start,

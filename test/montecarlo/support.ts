@@ -1,0 +1,26 @@
+/** Cases of test/fixtures/reference, and how close a sampled value has to be. */
+import { expect } from "vitest";
+import type { Estimates } from "../../src/montecarlo/index.ts";
+import { readFixture } from "../support/fixtures.ts";
+
+export interface Case {
+  readonly id: string;
+  readonly product: string;
+  // Each family has its own fields.
+  readonly params: any;
+  readonly expected: { readonly price: number; readonly [name: string]: number };
+}
+
+export const casesOf = (family: string): readonly Case[] =>
+  (readFixture(`reference/${family}.json`) as { readonly cases: readonly Case[] }).cases;
+
+/** `count` dates, equally far apart, up to `last`. */
+export const equalDates = (count: number, last: number): number[] =>
+  Array.from({ length: count }, (_, k) => (last * (k + 1)) / count);
+
+/** Within three standard errors, and a bias that is known. @returns by how many, for messages */
+export function expectWithin({ value, standardError }: Estimates, expected: number, bias = 0): void {
+  expect(standardError[0]).toBeGreaterThan(0);
+  const excess = Math.max(Math.abs(value[0] - expected) - bias, 0) / standardError[0];
+  expect(excess, `${value[0]} for ${expected}, standard error ${standardError[0]}, bias ${bias}`).toBeLessThan(3);
+}
