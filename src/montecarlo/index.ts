@@ -39,3 +39,6 @@ export {
   type MonteCarloResult,
   type MonteCarloSettings,
 } from "./estimate.ts";
+export { type Basis, basisFunctionParams } from "./stopping/basis.ts";
+export { longstaffSchwartz, type StoppingEstimates, type StoppingSettings } from "./stopping/longstaff-schwartz.ts";
+export type { UpperBound, UpperSettings } from "./stopping/upper.ts";

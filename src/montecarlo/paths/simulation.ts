@@ -6,7 +6,7 @@ import { type Variants, weightTable } from "../greeks.ts";
 import { Moments } from "../moments.ts";
 import { type Column, columnAt, type Parameters, tableOf } from "../parameters.ts";
 import { prepareKernel } from "./prepare.ts";
-import { BLOCK, drawsOf, rowsOf } from "./shape.ts";
+import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";
 import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
 import { measuresOf, mergeKernel, MERGED, momentsOf, walkKernel, type WalkShape } from "./walk.ts";
 
@@ -26,7 +26,8 @@ export interface Batch {
 /** Bytes of tables and of random numbers in buffers, at most. */
 const TABLE_BYTES = 2 ** 27;
 /** Steps of paths in a launch, about: short enough to be ended, long enough to be worth one. */
-const stepsPerLaunch = ({ parallelism }: Device): number => Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
+export const stepsPerLaunch = ({ parallelism }: Device): number =>
+  Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
 
 /** The end of each step, as columns: dates divided into equal steps. */
 export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
@@ -185,7 +186,7 @@ export const seedWords = (seed: bigint) => ({
 /** The table of instances `from` to `to`, made on the device. The caller disposes it. */
 export async function preparedTable(
   device: Device,
-  batch: Pick<Batch, "shape" | "precision" | "dates" | "variants" | "control">,
+  batch: Pick<Batch, "precision" | "dates" | "variants" | "control"> & { readonly shape: PathShape },
   from: number,
   to: number,
 ): Promise<DeviceBuffer> {
