@@ -63,14 +63,20 @@ export interface GreekEstimates extends Estimates {
   readonly method: GreekMethod;
 }
 
+/** How an instance ended. */
+export type Status = "reached" | "limit" | "fixed" | "not-finite";
+
 /** What `monteCarlo` returns. */
 export interface MonteCarloResult extends Estimates {
   /** Half the widths of 95 % intervals: Student's with Sobol' points, normal otherwise. */
   readonly halfWidth: Float64Array;
   /** Paths of each instance, reflections among them. */
   readonly paths: Float64Array;
-  /** Of each instance: "reached" its accuracy, "limit" of paths first, or "fixed" number of paths. */
-  readonly status: readonly ("reached" | "limit" | "fixed")[];
+  /**
+   * Of each instance: "reached" its accuracy, "limit" of paths first, or "fixed" number of paths; "not-finite" where a
+   * path paid NaN or Infinity, and the value means nothing.
+   */
+  readonly status: readonly Status[];
   readonly greeks: Readonly<Record<string, GreekEstimates>>;
   readonly sampling: Sampling;
   readonly antithetic: boolean;
@@ -109,7 +115,7 @@ export interface MonteCarloResult extends Estimates {
  */
 export async function monteCarlo(device: Device, settings: MonteCarloSettings): Promise<MonteCarloResult> {
   const plan = planOf(settings);
-  const { instances, batch, bumps } = plan;
+  const { instances, batch } = plan;
   const result = emptyResult(plan, settings);
   const accuracy = settings.accuracy;
   const limit = checkPaths("maxPaths", settings.maxPaths ?? 2 ** 24);
@@ -138,9 +144,9 @@ export async function monteCarlo(device: Device, settings: MonteCarloSettings): 
       result.paths[i] = blocks * perBlock;
       if (accuracy !== undefined)
         result.status[i] = result.standardError[i] <= columnAt(accuracy, i) ? "reached" : "limit";
+      if (!Number.isFinite(result.value[i] + result.standardError[i])) result.status[i] = "not-finite";
     }
   }
-  void bumps;
   return result;
 }
 
@@ -234,7 +240,7 @@ function scoresOf(model: PathModel, greeks: readonly string[]): readonly string[
 }
 
 type Writable = { -readonly [K in keyof MonteCarloResult]: MonteCarloResult[K] } & {
-  status: ("reached" | "limit" | "fixed")[];
+  status: Status[];
 };
 
 function emptyResult(
@@ -302,7 +308,10 @@ interface Round {
  */
 function neededBlocks(result: Writable, accuracy: Column, { from, to, blocks, perBlock, limit }: Round): number {
   let factor = 1;
-  for (let i = from; i < to; i++) factor = Math.max(factor, (result.standardError[i] / columnAt(accuracy, i)) ** 2);
+  for (let i = from; i < to; i++) {
+    const ratio = (result.standardError[i] / columnAt(accuracy, i)) ** 2;
+    if (ratio < Infinity) factor = Math.max(factor, ratio);
+  }
   if (factor <= 1) return blocks;
   const growth = result.sampling === "sobol" ? 2 : Math.max(1.5, 1.1 * factor);
   return Math.min(Math.ceil(blocks * growth), Math.max(blocks, Math.floor(limit / perBlock)));

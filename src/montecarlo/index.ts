@@ -38,6 +38,7 @@ export {
   monteCarlo,
   type MonteCarloResult,
   type MonteCarloSettings,
+  type Status,
 } from "./estimate.ts";
 export { type Basis, basisFunctionParams } from "./stopping/basis.ts";
 export { longstaffSchwartz, type StoppingEstimates, type StoppingSettings } from "./stopping/longstaff-schwartz.ts";

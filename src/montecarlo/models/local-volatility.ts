@@ -15,16 +15,16 @@ export interface LocalVolatilitySettings extends SpotSettings {
  *
  *   dS = (r − q)·S dt + σ(S, t)·S dW
  *
- * Accuracy: a bias of first order in the step; halve it with twice the `substeps`. S stays positive: a process that is
- * absorbed at zero needs a model of its own. Source: Glasserman (2004), section 6.1. Verified:
- * test/montecarlo/models.test.ts, against displaced diffusions, whose prices are known.
+ * Accuracy: a bias of first order in the step; halve it with twice the `substeps`. σ has to be bounded where paths go:
+ * S stays positive, and a process that reaches zero needs a model of its own. Source: Glasserman (2004), section 6.1.
+ * Verified: test/montecarlo/models.test.ts, against prices under constant elasticity of variance.
  *
  * @param settings the spot, rates, and the volatility.
  * @throws SpecError | KernelError (the formula)
  * @example
  * import { localVolatility } from "feynkac/montecarlo";
  *
- * console.log(localVolatility({ spot: 100, volatility: "0.2*(S + 50)/S" }).name); // local volatility
+ * console.log(localVolatility({ spot: 100, volatility: "0.2 + 0.1*exp(-S/100)" }).name); // local volatility
  */
 export function localVolatility(settings: LocalVolatilitySettings): PathModel {
   const { spot, rate = 0, yield: carry = 0, volatility } = settings;

@@ -152,7 +152,7 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
     const moments = blocks === 0 ? fitted.moments : await follow(calculation, blocks);
     store(price, moments, from, count);
     if (settings.upper !== undefined && settings.upper !== false) {
-      const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, price.value, from);
+      const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, price, from);
       upper.value.set(bound.value, from);
       upper.standardError.set(bound.standardError, from);
     }

@@ -43,13 +43,14 @@ export interface RuleOnDevice {
  * Cⱼ are means over inner paths, whose noise raises the bound; C₀ is the value of the rule. Source: L. Andersen and M.
  * Broadie, Primal-dual simulation algorithm for pricing multidimensional American options, Management Science 50 (2004).
  *
- * @param values of the rule, [all instances]; those of this calculation begin at `from`.
+ * @param price value of the rule, [all instances], whose own error is in that of the bound; those of this calculation
+ *   begin at `from`.
  * @throws SpecError
  */
 export async function upperBound(
   calculation: RuleOnDevice,
   { outer: paths = 256, inner = 128 }: UpperSettings,
-  values: Float64Array,
+  price: Estimates,
   from: number,
 ): Promise<UpperBound> {
   for (const [name, value] of Object.entries({ outer: paths, inner }))
@@ -79,7 +80,7 @@ export async function upperBound(
     let [mean, squares] = [0, 0];
     for (let path = 0; path < paths; path++) {
       const at = path * instances + i;
-      let [martingale, best, before] = [0, -Infinity, values[from + i]];
+      let [martingale, best, before] = [0, -Infinity, price.value[from + i]];
       for (let k = 0; k < dates; k++) {
         const paid = all[(k * numbers + numbers - OUTER_NUMBERS) * row + at];
         const isExercised = all[(k * numbers + numbers - 1) * row + at] > 0;
@@ -93,7 +94,7 @@ export async function upperBound(
       squares += difference * (best - mean);
     }
     bound.value[i] = mean;
-    bound.standardError[i] = Math.sqrt(squares / (paths * (paths - 1)));
+    bound.standardError[i] = Math.hypot(Math.sqrt(squares / (paths * (paths - 1))), price.standardError[from + i]);
   }
   return bound;
 }
