@@ -234,7 +234,7 @@ function scoresOf(model: PathModel, greeks: readonly string[]): readonly string[
   if (unknown !== undefined)
     throw new SpecError(
       `greeks: got "${unknown}" by likelihood ratio of the model "${model.name}", expected one of ` +
-        `${known.join(", ") || "none: it has no scores; use bumps"}`,
+        (known.join(", ") || "none: it has no scores; use bumps"),
     );
   return greeks;
 }

@@ -1,7 +1,7 @@
 /** Checks of what a simulation is asked for. */
 import { ShapeError, SpecError } from "../errors.ts";
 import type { PathModel } from "./model.ts";
-import { type Column, columnAt } from "./parameters.ts";
+import { checkParameter, type Column, columnAt } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
 /** What all simulations have. */
@@ -46,9 +46,7 @@ export function checkSettings(settings: SimulationSettings): void {
     throw new SpecError(
       `scramblings: got ${scramblings}, expected a whole number from 8 to 1024: the standard error is their scatter`,
     );
-  for (let i = 0; accuracy !== undefined && i < (typeof accuracy === "number" ? 1 : accuracy.length); i++)
-    if (!(columnAt(accuracy, i) > 0))
-      throw new SpecError(`accuracy[${i}]: got ${columnAt(accuracy, i)}, expected a positive number, a standard error`);
+  if (accuracy !== undefined) checkParameter("accuracy", accuracy, "a positive number, a standard error", (x) => x > 0);
   if ((product.assets ?? 0) > model.assets)
     throw new ShapeError(
       `product "${product.name}": needs ${product.assets} assets, the model "${model.name}" has ${model.assets}`,

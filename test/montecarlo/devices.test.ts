@@ -60,7 +60,7 @@ const CASES: Readonly<Record<string, MonteCarloSettings>> = {
     dates: [0.5],
     substeps: 3,
   },
-  "two Gaussian factors, likelihood ratio apart": {
+  "two Gaussian factors": {
     model: gaussianFactors({ spot: 20, alpha: [0.2, 5], sigma: [0.4, 1], rho: -0.1 }),
     product: european({ payoff: "put", strike: 21 }),
     dates: [0.2, 1],

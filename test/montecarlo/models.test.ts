@@ -36,7 +36,7 @@ const forwardOf = pathProduct({
   name: "forward",
   running: 0,
   parameters: {},
-  payoff: fn({ name: "forward", params: productParams.payoff, body: ({ spots }) => spots[0]! }),
+  payoff: fn({ name: "forward", params: productParams.payoff, body: ({ spots }) => spots[0] }),
 });
 
 describe("Black and Scholes", () => {
@@ -164,8 +164,8 @@ describe("Hull and White", () => {
           SIGN: p.option_type === "call" ? 1 : -1,
         },
         body({ spots, p, t }, _gpu, { hullWhiteBond, RATIO, SPAN, A, S, SIGN }) {
-          const bond = hullWhiteBond({ x: spots[0]!, ratio: RATIO, t, span: SPAN, meanReversion: A, volatility: S });
-          return Math.max(SIGN * (bond - p[0]!), 0);
+          const bond = hullWhiteBond({ x: spots[0], ratio: RATIO, t, span: SPAN, meanReversion: A, volatility: S });
+          return Math.max(SIGN * (bond - p[0]), 0);
         },
       }),
     });
@@ -207,19 +207,19 @@ test("a model of one's own: the spot of Bachelier, LVL-O-10", async () => {
     start: fn({
       params: modelParams.start,
       body({ p, state }) {
-        state[0] = p[0]!;
+        state[0] = p[0];
       },
     }),
     step: fn({
       params: modelParams.step,
       body({ state, normals, c, dt }) {
-        state[0] = state[0]! + c[2]! * Math.sqrt(dt) * normals[0]!;
+        state[0] = state[0] + c[2] * Math.sqrt(dt) * normals[0];
       },
     }),
     observe: fn({
       params: modelParams.observe,
       body({ state, spots }) {
-        spots[0] = state[0]!;
+        spots[0] = state[0];
       },
     }),
   });

@@ -40,7 +40,7 @@ describe("Asian options", () => {
       includesStart,
     } as const;
     const dates = continuous ? [p.maturity] : fixings.filter((t) => t > 0);
-    const steps = 64;
+    const steps = 32;
     const common = { model: spotModel(one), product: asian(settings), dates, substeps: continuous ? steps : 1 };
     const estimate = await price({ ...common, sampling: "sobol" });
     // The trapezoidal rule: the variance of the average is too large by a factor of 1 + 1/(2·steps²).

@@ -78,21 +78,21 @@ const FUNCTIONS = {
       params: modelParams.coefficients,
       env: { integratedDecay },
       body({ p, t, dt, c }, _gpu, { integratedDecay }) {
-        const a1 = p[3]!;
-        const a2 = p[4]!;
-        const s1 = p[5]!;
-        const s2 = p[6]!;
+        const a1 = p[3];
+        const a2 = p[4];
+        const s1 = p[5];
+        const s2 = p[6];
         const v11 = s1 * s1 * integratedDecay({ a: 2 * a1, span: dt });
-        const v12 = p[7]! * s1 * s2 * integratedDecay({ a: a1 + a2, span: dt });
+        const v12 = p[7] * s1 * s2 * integratedDecay({ a: a1 + a2, span: dt });
         const v22 = s2 * s2 * integratedDecay({ a: 2 * a2, span: dt });
         c[0] = Math.exp(-a1 * dt);
         c[1] = Math.exp(-a2 * dt);
         c[2] = Math.sqrt(v11);
-        c[3] = v11 > 0 ? v12 / c[2]! : 0;
-        c[4] = Math.sqrt(Math.max(v22 - c[3]! * c[3]!, 0));
+        c[3] = v11 > 0 ? v12 / c[2] : 0;
+        c[4] = Math.sqrt(Math.max(v22 - c[3] * c[3], 0));
         // Var(X₁ + X₂) grows from t to t + dt by e^(−2α₁t)·v₁₁ + 2·e^(−(α₁+α₂)t)·v₁₂ + e^(−2α₂t)·v₂₂.
         const early = Math.exp(-2 * a1 * t) * v11 + Math.exp(-2 * a2 * t) * v22;
-        c[5] = (p[2]! - p[1]!) * dt - 0.5 * (early + 2 * Math.exp(-(a1 + a2) * t) * v12);
+        c[5] = (p[2] - p[1]) * dt - 0.5 * (early + 2 * Math.exp(-(a1 + a2) * t) * v12);
       },
     }),
   },
@@ -100,7 +100,7 @@ const FUNCTIONS = {
     name: "factorStart",
     params: modelParams.start,
     body({ p, state }) {
-      state[0] = Math.log(p[0]!);
+      state[0] = Math.log(p[0]);
       state[1] = 0;
       state[2] = 0;
     },
@@ -109,16 +109,16 @@ const FUNCTIONS = {
     name: "factorStep",
     params: modelParams.step,
     body({ state, normals, c }) {
-      state[0] = state[0]! + c[5]!;
-      state[1] = c[0]! * state[1]! + c[2]! * normals[0]!;
-      state[2] = c[1]! * state[2]! + c[3]! * normals[0]! + c[4]! * normals[1]!;
+      state[0] = state[0] + c[5];
+      state[1] = c[0] * state[1] + c[2] * normals[0];
+      state[2] = c[1] * state[2] + c[3] * normals[0] + c[4] * normals[1];
     },
   }),
   observe: fn({
     name: "factorObserve",
     params: modelParams.observe,
     body({ state, spots }) {
-      spots[0] = Math.exp(state[0]! + state[1]! + state[2]!);
+      spots[0] = Math.exp(state[0] + state[1] + state[2]);
     },
   }),
 } as const;

@@ -113,7 +113,7 @@ export const logStart = remembered((d: number) =>
     params: modelParams.start,
     env: { D: d },
     body({ p, state }, _gpu, { D }) {
-      for (let i = 0; i < D; i++) state[i] = Math.log(p[i]!);
+      for (let i = 0; i < D; i++) state[i] = Math.log(p[i]);
     },
   }),
 );
@@ -128,7 +128,7 @@ const varianceFunction = remembered((d: number) =>
       for (let i = 0; i < D; i++) {
         let sum = gpu.real(0);
         for (let j = 0; j <= i; j++) {
-          sum += c[at]! * c[at]!;
+          sum += c[at] * c[at];
           at += 1;
         }
         variances[i] = sum;
@@ -145,13 +145,13 @@ const coefficientFunction = remembered((d: number) =>
     env: { D: d },
     body({ p, dt, c }, _gpu, { D }) {
       const root = Math.sqrt(dt);
-      const rate = p[3 * D]!;
+      const rate = p[3 * D];
       let at = D;
       for (let i = 0; i < D; i++) {
-        const sigma = p[2 * D + i]!;
-        c[i] = (rate - p[D + i]! - 0.5 * sigma * sigma) * dt;
+        const sigma = p[2 * D + i];
+        c[i] = (rate - p[D + i] - 0.5 * sigma * sigma) * dt;
         for (let j = 0; j <= i; j++) {
-          c[at] = D === 1 ? sigma * root : sigma * root * p[2 * D + 1 + at]!;
+          c[at] = D === 1 ? sigma * root : sigma * root * p[2 * D + 1 + at];
           at += 1;
         }
       }
@@ -167,12 +167,12 @@ const stepFunction = remembered((d: number) =>
     body({ state, normals, c }, _gpu, { D }) {
       let at = D;
       for (let i = 0; i < D; i++) {
-        let sum = c[i]!;
+        let sum = c[i];
         for (let j = 0; j <= i; j++) {
-          sum += c[at]! * normals[j]!;
+          sum += c[at] * normals[j];
           at += 1;
         }
-        state[i] = state[i]! + sum;
+        state[i] = state[i] + sum;
       }
     },
   }),
@@ -185,7 +185,7 @@ export const logObserve = remembered((d: number) =>
     params: modelParams.observe,
     env: { D: d },
     body({ state, spots }, _gpu, { D }) {
-      for (let i = 0; i < D; i++) spots[i] = Math.exp(state[i]!);
+      for (let i = 0; i < D; i++) spots[i] = Math.exp(state[i]);
     },
   }),
 );
@@ -200,14 +200,14 @@ const SCORE: NonNullable<PathModel["score"]> = {
     name: "brownianScore",
     params: modelParams.score,
     body({ scores, normals, c, dt, isFirst, initial }) {
-      const z = normals[0]!;
-      const width = c[1]!;
+      const z = normals[0];
+      const width = c[1];
       const root = Math.sqrt(dt);
       if (isFirst) {
-        scores[0] = z / (initial[0]! * width);
-        scores[1] = ((z * z - 1) / width - z) / (initial[0]! * initial[0]! * width);
+        scores[0] = z / (initial[0] * width);
+        scores[1] = ((z * z - 1) / width - z) / (initial[0] * initial[0] * width);
       }
-      scores[2] = scores[2]! + ((z * z - 1) * root) / width - z * root;
+      scores[2] = scores[2] + ((z * z - 1) * root) / width - z * root;
     },
   }),
 };

@@ -66,11 +66,11 @@ const FUNCTIONS = {
       name: "hestonCoefficients",
       params: modelParams.coefficients,
       body({ p, dt, c }) {
-        const drift = p[2]! - p[1]!;
-        const kappa = p[4]!;
-        const theta = p[5]!;
-        const sigma = p[6]!;
-        const rho = p[7]!;
+        const drift = p[2] - p[1];
+        const kappa = p[4];
+        const theta = p[5];
+        const sigma = p[6];
+        const rho = p[7];
         const decay = Math.exp(-kappa * dt);
         const variance = (sigma * sigma * (1 - decay)) / kappa;
         const ratio = rho / sigma;
@@ -85,7 +85,7 @@ const FUNCTIONS = {
         c[5] = half - ratio;
         c[6] = half + ratio;
         c[7] = 0.5 * dt * (1 - rho * rho);
-        c[8] = c[6]! + 0.5 * c[7]!;
+        c[8] = c[6] + 0.5 * c[7];
       },
     }),
   },
@@ -93,8 +93,8 @@ const FUNCTIONS = {
     name: "hestonStart",
     params: modelParams.start,
     body({ p, state }) {
-      state[0] = Math.log(p[0]!);
-      state[1] = p[3]!;
+      state[0] = Math.log(p[0]);
+      state[1] = p[3];
     },
   }),
   step: fn({
@@ -102,12 +102,12 @@ const FUNCTIONS = {
     params: modelParams.step,
     env: { SWITCH },
     body({ state, normals, uniforms, c }, gpu, { SWITCH }) {
-      const v = state[1]!;
-      const m = v * c[0]! + c[1]!;
-      const s2 = v * c[2]! + c[3]!;
+      const v = state[1];
+      const m = v * c[0] + c[1];
+      const s2 = v * c[2] + c[3];
       const psi = m > 0 ? s2 / (m * m) : 0;
-      const u = uniforms[0]!;
-      const exponent = c[8]!;
+      const u = uniforms[0];
+      const exponent = c[8];
       let next = gpu.real(0);
       let correction = gpu.real(0);
       if (m <= 0) {
@@ -128,9 +128,9 @@ const FUNCTIONS = {
         correction = room > 0 ? -Math.log(atom + (beta * (1 - atom)) / room) : -exponent * m;
       }
       // With K₀* = correction − (K₁ + K₃/2)·v the mean of exp(ln S' − ln S) is exp((r − q)·dt).
-      const width = c[7]! * (v + next);
-      const mean = correction - 0.5 * c[7]! * v + c[6]! * next;
-      state[0] = state[0]! + c[4]! + mean + Math.sqrt(width) * normals[0]!;
+      const width = c[7] * (v + next);
+      const mean = correction - 0.5 * c[7] * v + c[6] * next;
+      state[0] = state[0] + c[4] + mean + Math.sqrt(width) * normals[0];
       state[1] = next;
     },
   }),
@@ -139,7 +139,7 @@ const FUNCTIONS = {
     name: "hestonVariances",
     params: modelParams.variances,
     body({ state, dt, variances }) {
-      variances[0] = Math.max(state[1]!, 0) * dt;
+      variances[0] = Math.max(state[1], 0) * dt;
     },
   }),
 } as const;

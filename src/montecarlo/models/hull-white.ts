@@ -102,8 +102,8 @@ const FUNCTIONS = {
       params: modelParams.coefficients,
       env: { integratedDecay, integralVariance },
       body({ p, t, dt, c }, _gpu, { integratedDecay, integralVariance }) {
-        const a = p[1]!;
-        const sigma = p[2]!;
+        const a = p[1];
+        const sigma = p[2];
         const b = integratedDecay({ a, span: dt });
         const own = sigma * sigma * integratedDecay({ a: 2 * a, span: dt });
         // Cov(x, ∫x) = σ²·B²/2
@@ -111,10 +111,10 @@ const FUNCTIONS = {
         c[0] = Math.exp(-a * dt);
         c[1] = b;
         c[2] = Math.sqrt(own);
-        c[3] = own > 0 ? shared / c[2]! : 0;
-        c[4] = Math.sqrt(Math.max(integralVariance({ a, sigma, span: dt }) - c[3]! * c[3]!, 0));
+        c[3] = own > 0 ? shared / c[2] : 0;
+        c[4] = Math.sqrt(Math.max(integralVariance({ a, sigma, span: dt }) - c[3] * c[3], 0));
         const grown = integralVariance({ a, sigma, span: t + dt }) - integralVariance({ a, sigma, span: t });
-        c[5] = p[0]! * dt + 0.5 * grown;
+        c[5] = p[0] * dt + 0.5 * grown;
       },
     }),
   },
@@ -130,21 +130,21 @@ const FUNCTIONS = {
     name: "hullWhiteStep",
     params: modelParams.step,
     body({ state, normals, c }) {
-      const x = state[0]!;
-      state[0] = c[0]! * x + c[2]! * normals[0]!;
-      state[1] = state[1]! + c[1]! * x + c[3]! * normals[0]! + c[4]! * normals[1]! + c[5]!;
+      const x = state[0];
+      state[0] = c[0] * x + c[2] * normals[0];
+      state[1] = state[1] + c[1] * x + c[3] * normals[0] + c[4] * normals[1] + c[5];
     },
   }),
   observe: fn({
     name: "hullWhiteObserve",
     params: modelParams.observe,
     body({ state, spots }) {
-      spots[0] = state[0]!;
+      spots[0] = state[0];
     },
   }),
   discount: fn({
     name: "hullWhiteDiscount",
     params: modelParams.discount,
-    body: ({ state }) => Math.exp(-state[1]!),
+    body: ({ state }) => Math.exp(-state[1]),
   }),
 } as const;

@@ -54,7 +54,7 @@ const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"
         name: "localCoefficients",
         params: modelParams.coefficients,
         body({ p, t, dt, c }) {
-          c[0] = (p[2]! - p[1]!) * dt;
+          c[0] = (p[2] - p[1]) * dt;
           c[1] = Math.sqrt(dt);
           c[2] = t;
         },
@@ -66,8 +66,8 @@ const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"
       params: modelParams.step,
       env: { sigma },
       body({ state, normals, c, t, dt }, _gpu, { sigma }) {
-        const s = sigma(Math.exp(state[0]!), t);
-        state[0] = state[0]! + c[0]! - 0.5 * s * s * dt + s * c[1]! * normals[0]!;
+        const s = sigma(Math.exp(state[0]), t);
+        state[0] = state[0] + c[0] - 0.5 * s * s * dt + s * c[1] * normals[0];
       },
     }),
     observe: logObserve(1),
@@ -76,7 +76,7 @@ const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"
       params: modelParams.variances,
       env: { sigma },
       body({ state, c, dt, variances }, _gpu, { sigma }) {
-        const s = sigma(Math.exp(state[0]!), c[2]!);
+        const s = sigma(Math.exp(state[0]), c[2]);
         variances[0] = s * s * dt;
       },
     }),

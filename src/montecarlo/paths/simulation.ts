@@ -3,7 +3,7 @@ import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uplo
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { bridgePlan, sobolTable } from "../../random/index.ts";
 import { type Variants, weightTable } from "../greeks.ts";
-import { Moments } from "../moments.ts";
+import type { Moments } from "../moments.ts";
 import { type Column, columnAt, type Parameters, tableOf } from "../parameters.ts";
 import { prepareKernel } from "./prepare.ts";
 import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";

@@ -96,15 +96,15 @@ export const bridgeKernel = remembered((factors: number, numbers: number) =>
       const one = F === 1 ? id : id % stride;
       const from = factor * stride + one;
       // As `bridgePath` of feynkac/random, but that normals and path have their own strides.
-      out[from + places[0]! * D * stride] = weights[2]! * normals[from]!;
+      out[from + places[0] * D * stride] = weights[2] * normals[from];
       for (let i = 1; i < steps; i++) {
-        const left = weights[3 * i]! * out[from + places[3 * i + 1]! * D * stride]!;
-        const right = weights[3 * i + 1]! * out[from + places[3 * i + 2]! * D * stride]!;
-        out[from + places[3 * i]! * D * stride] = left + right + weights[3 * i + 2]! * normals[from + i * F * stride]!;
+        const left = weights[3 * i] * out[from + places[3 * i + 1] * D * stride];
+        const right = weights[3 * i + 1] * out[from + places[3 * i + 2] * D * stride];
+        out[from + places[3 * i] * D * stride] = left + right + weights[3 * i + 2] * normals[from + i * F * stride];
       }
       for (let n = steps - 1; n > 0; n--)
-        out[from + n * D * stride] = (out[from + n * D * stride]! - out[from + (n - 1) * D * stride]!) * roots[n]!;
-      out[from] = out[from]! * roots[0]!;
+        out[from + n * D * stride] = (out[from + n * D * stride] - out[from + (n - 1) * D * stride]) * roots[n];
+      out[from] = out[from] * roots[0];
     },
   }),
 );

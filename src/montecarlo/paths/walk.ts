@@ -189,17 +189,17 @@ function makeWalk(shape: WalkShape) {
                 : discount *
                   controlPayoff({ running: path.controlRunning, spots: path.spots, p: path.controlP, t, discount });
             if (V === 1 && SCORES === 0) {
-              y[0]! += paid / SIDES;
-              x[0]! += other / SIDES;
+              y[0] += paid / SIDES;
+              x[0] += other / SIDES;
             } else {
               for (let m = 0; m < M; m++) {
                 const weight = weights[(m * V + v) * instances + instance] / SIDES;
-                y[m]! += weight * paid;
-                x[m]! += weight * other;
+                y[m] += weight * paid;
+                x[m] += weight * other;
               }
               for (let s = 0; s < SCORES; s++) {
-                y[M + s]! += (scores[s] * paid) / SIDES;
-                x[M + s]! += other / SIDES;
+                y[M + s] += (scores[s] * paid) / SIDES;
+                x[M + s] += other / SIDES;
               }
             }
           }
@@ -209,13 +209,13 @@ function makeWalk(shape: WalkShape) {
             x0[m] = x[m];
           }
           const dy = y[m] - y0[m];
-          sums[m * Q]! += dy;
-          sums[m * Q + 1]! += dy * dy;
+          sums[m * Q] += dy;
+          sums[m * Q + 1] += dy * dy;
           if (CONTROL) {
             const dx = x[m] - x0[m];
-            sums[m * Q + 2]! += dx;
-            sums[m * Q + 3]! += dx * dx;
-            sums[m * Q + 4]! += dx * dy;
+            sums[m * Q + 2] += dx;
+            sums[m * Q + 3] += dx * dx;
+            sums[m * Q + 4] += dx * dy;
           }
         }
       }
@@ -263,13 +263,13 @@ export const mergeKernel = remembered((moments: number, measures: number) =>
           const share = 1 / gpu.real(k + 1);
           const weight = gpu.real(BLOCK * k) * share;
           const dy = from[here] - sum[0];
-          sum[0]! += dy * share;
-          sum[1]! += from[here + itemCount] + dy * dy * weight;
+          sum[0] += dy * share;
+          sum[1] += from[here + itemCount] + dy * dy * weight;
           if (Q === 5) {
             const dx = from[here + 2 * itemCount] - sum[2];
-            sum[2]! += dx * share;
-            sum[3]! += from[here + 3 * itemCount] + dx * dx * weight;
-            sum[4]! += from[here + 4 * itemCount] + dx * dy * weight;
+            sum[2] += dx * share;
+            sum[3] += from[here + 3 * itemCount] + dx * dx * weight;
+            sum[4] += from[here + 4 * itemCount] + dx * dy * weight;
           }
         }
         for (let q = 0; q < Q; q++) merged[(m * Q + q) * mergedCount + id] = sum[q];

@@ -71,11 +71,11 @@ const asianFunctions = remembered(
       params: productParams.start,
       env: { INCLUDED: includesStart, GEOMETRIC: average === "geometric" },
       body({ running, spots, p }, _gpu, { INCLUDED, GEOMETRIC }) {
-        running[0] = p[1]! * p[2]!;
-        running[1] = p[1]!;
+        running[0] = p[1] * p[2];
+        running[1] = p[1];
         if (INCLUDED) {
-          running[0] = running[0]! + (GEOMETRIC ? Math.log(spots[0]!) : spots[0]!);
-          running[1] = running[1]! + 1;
+          running[0] = running[0] + (GEOMETRIC ? Math.log(spots[0]) : spots[0]);
+          running[1] = running[1] + 1;
         }
       },
     }),
@@ -84,14 +84,14 @@ const asianFunctions = remembered(
       params: productParams.update,
       env: { GEOMETRIC: average === "geometric", CONTINUOUS: continuous },
       body({ running, spots, before, dt }, _gpu, { GEOMETRIC, CONTINUOUS }) {
-        const now = GEOMETRIC ? Math.log(spots[0]!) : spots[0]!;
+        const now = GEOMETRIC ? Math.log(spots[0]) : spots[0];
         if (CONTINUOUS) {
-          const then = GEOMETRIC ? Math.log(before[0]!) : before[0]!;
-          running[0] = running[0]! + 0.5 * (now + then) * dt;
-          running[1] = running[1]! + dt;
+          const then = GEOMETRIC ? Math.log(before[0]) : before[0];
+          running[0] = running[0] + 0.5 * (now + then) * dt;
+          running[1] = running[1] + dt;
         } else {
-          running[0] = running[0]! + now;
-          running[1] = running[1]! + 1;
+          running[0] = running[0] + now;
+          running[1] = running[1] + 1;
         }
       },
     }),
@@ -100,8 +100,8 @@ const asianFunctions = remembered(
       params: productParams.payoff,
       env: { SIGN: signOf(payoff), GEOMETRIC: average === "geometric" },
       body({ running, p }, _gpu, { SIGN, GEOMETRIC }) {
-        const mean = running[0]! / running[1]!;
-        return Math.max(SIGN * ((GEOMETRIC ? Math.exp(mean) : mean) - p[0]!), 0);
+        const mean = running[0] / running[1];
+        return Math.max(SIGN * ((GEOMETRIC ? Math.exp(mean) : mean) - p[0]), 0);
       },
     }),
   }),

@@ -129,12 +129,12 @@ const barrierFunctions = remembered(
           for (let k = 0; k < N; k++)
             for (let a = 0; a < A; a++)
               if (((EACH >> k) & 1) === 1 || assetOf(k) === a) {
-                const breached = ((UP >> k) & 1) === 1 ? spots[a]! >= p[P + k]! : spots[a]! <= p[P + k]!;
+                const breached = ((UP >> k) & 1) === 1 ? spots[a] >= p[P + k] : spots[a] <= p[P + k];
                 if (breached) alive = 0;
               }
           running[R] = alive;
           if (AT_BREACH) {
-            running[R + 1] = (1 - alive) * p[P + N]!;
+            running[R + 1] = (1 - alive) * p[P + N];
             running[R + 2] = 1;
           }
         },
@@ -154,15 +154,15 @@ const barrierFunctions = remembered(
             for (let a = 0; a < A; a++)
               if (((EACH >> k) & 1) === 1 || assetOf(k) === a) {
                 const sign = ((UP >> k) & 1) === 1 ? gpu.real(1) : gpu.real(-1);
-                stays *= survival(before[a]!, spots[a]!, p[P + k]!, sign, variances[a]!);
+                stays *= survival(before[a], spots[a], p[P + k], sign, variances[a]);
               }
           if (AT_BREACH) {
             // From the middle of the step.
-            const middle = 0.5 * (running[R + 2]! + discount);
-            running[R + 1] = running[R + 1]! + running[R]! * (1 - stays) * p[P + N]! * middle;
+            const middle = 0.5 * (running[R + 2] + discount);
+            running[R + 1] = running[R + 1] + running[R] * (1 - stays) * p[P + N] * middle;
             running[R + 2] = discount;
           }
-          running[R] = running[R]! * stays;
+          running[R] = running[R] * stays;
         },
       }),
       payoff: fn({
@@ -170,11 +170,11 @@ const barrierFunctions = remembered(
         params: productParams.payoff,
         env: { ...env, IN: isIn, inner: innerPayoff },
         body({ running, spots, p, t, discount }, _gpu, { R, P, N, AT_BREACH, IN, inner }) {
-          const alive = running[R]!;
+          const alive = running[R];
           const value = inner({ running, spots, p, t, discount });
-          const rebate = p[P + N]!;
+          const rebate = p[P + N];
           if (IN) return (1 - alive) * value + alive * rebate;
-          return alive * value + (AT_BREACH ? running[R + 1]! / discount : (1 - alive) * rebate);
+          return alive * value + (AT_BREACH ? running[R + 1] / discount : (1 - alive) * rebate);
         },
       }),
     };

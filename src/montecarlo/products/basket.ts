@@ -63,18 +63,18 @@ const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number)
     params: productParams.payoff,
     env: { KIND: kind, SIGN: sign, D: assets },
     body({ spots, p }, gpu, { KIND, SIGN, D }) {
-      let value = KIND === "geometric" ? gpu.real(0) : p[1]! * spots[0]!;
+      let value = KIND === "geometric" ? gpu.real(0) : p[1] * spots[0];
       if (KIND === "geometric") {
-        for (let i = 0; i < D; i++) value += p[1 + i]! * Math.log(spots[i]!);
+        for (let i = 0; i < D; i++) value += p[1 + i] * Math.log(spots[i]);
         value = Math.exp(value);
       } else
         for (let i = 1; i < D; i++) {
-          const one = p[1 + i]! * spots[i]!;
+          const one = p[1 + i] * spots[i];
           if (KIND === "arithmetic") value += one;
           if (KIND === "best-of") value = Math.max(value, one);
           if (KIND === "worst-of") value = Math.min(value, one);
         }
-      return Math.max(SIGN * (value - p[0]!), 0);
+      return Math.max(SIGN * (value - p[0]), 0);
     },
   }),
 );

@@ -83,6 +83,6 @@ const europeanPayoff = remembered((sign: number) =>
     name: "europeanPayoff",
     params: productParams.payoff,
     env: { SIGN: sign },
-    body: ({ spots, p }, _gpu, { SIGN }) => Math.max(SIGN * (spots[0]! - p[0]!), 0),
+    body: ({ spots, p }, _gpu, { SIGN }) => Math.max(SIGN * (spots[0] - p[0]), 0),
   }),
 );

@@ -66,8 +66,8 @@ const lookbackFunctions = remembered((payoff: OptionType, floating: boolean, con
       params: productParams.start,
       env: { MAXIMUM },
       body({ running, spots, p }, _gpu, { MAXIMUM }) {
-        const now = MAXIMUM ? Math.max(p[1]!, spots[0]!) : Math.min(p[1]!, spots[0]!);
-        running[0] = p[2]! > 0 ? p[1]! : now;
+        const now = MAXIMUM ? Math.max(p[1], spots[0]) : Math.min(p[1], spots[0]);
+        running[0] = p[2] > 0 ? p[1] : now;
       },
     }),
     update: fn({
@@ -76,15 +76,15 @@ const lookbackFunctions = remembered((payoff: OptionType, floating: boolean, con
       env: { MAXIMUM, CONTINUOUS: continuous },
       body({ running, spots, before, variances, uniforms, p, t, dt }, _gpu, { MAXIMUM, CONTINUOUS }) {
         // Half a step of tolerance: `from` is a date, up to rounding.
-        if (t - (CONTINUOUS ? 0.5 * dt : -0.5 * dt) >= p[2]!) {
-          let extreme = spots[0]!;
+        if (t - (CONTINUOUS ? 0.5 * dt : -0.5 * dt) >= p[2]) {
+          let extreme = spots[0];
           if (CONTINUOUS) {
-            const x = Math.log(before[0]!);
-            const y = Math.log(spots[0]!);
-            const root = Math.sqrt((y - x) * (y - x) - 2 * variances[0]! * Math.log(uniforms[0]!));
+            const x = Math.log(before[0]);
+            const y = Math.log(spots[0]);
+            const root = Math.sqrt((y - x) * (y - x) - 2 * variances[0] * Math.log(uniforms[0]));
             extreme = Math.exp(0.5 * (x + y + (MAXIMUM ? root : -root)));
           }
-          running[0] = MAXIMUM ? Math.max(running[0]!, extreme) : Math.min(running[0]!, extreme);
+          running[0] = MAXIMUM ? Math.max(running[0], extreme) : Math.min(running[0], extreme);
         }
       },
     }),
@@ -93,7 +93,7 @@ const lookbackFunctions = remembered((payoff: OptionType, floating: boolean, con
       params: productParams.payoff,
       env: { FLOATING: floating, SIGN: signOf(payoff) },
       body({ running, spots, p }, _gpu, { FLOATING, SIGN }) {
-        return FLOATING ? SIGN * (spots[0]! - running[0]!) : Math.max(SIGN * (running[0]! - p[0]!), 0);
+        return FLOATING ? SIGN * (spots[0] - running[0]) : Math.max(SIGN * (running[0] - p[0]), 0);
       },
     }),
   };

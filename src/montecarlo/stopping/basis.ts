@@ -126,15 +126,15 @@ const variablesFunction = remembered((assets: number, running: number, sorted: b
     params: variableParams,
     env: { A: assets, R: running, SORTED: sorted },
     body({ spots, running, x }, _gpu, { A, R, SORTED }) {
-      for (let i = 0; i < A; i++) x[i] = spots[i]!;
+      for (let i = 0; i < A; i++) x[i] = spots[i];
       if (SORTED)
         for (let round = 1; round < A; round++)
           for (let i = 0; i < A - round; i++) {
-            const high = Math.max(x[i]!, x[i + 1]!);
-            x[i + 1] = Math.min(x[i]!, x[i + 1]!);
+            const high = Math.max(x[i], x[i + 1]);
+            x[i + 1] = Math.min(x[i], x[i + 1]);
             x[i] = high;
           }
-      for (let i = 0; i < R; i++) x[A + i] = running[i]!;
+      for (let i = 0; i < R; i++) x[A + i] = running[i];
     },
   }),
 );

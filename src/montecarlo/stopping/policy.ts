@@ -74,7 +74,7 @@ export const policyKernel = stoppingKernel((shape: StoppingShape) =>
           const draws = {
             seedLow,
             seedHigh,
-            stream: streams[instance]!,
+            stream: streams[instance],
             purpose: gpu.u32(0),
             path: gpu.u32(block * BLOCK + sample),
             isReflected: side === 1,
@@ -155,7 +155,7 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
       const draws = {
         seedLow,
         seedHigh,
-        stream: streams[instance]!,
+        stream: streams[instance],
         purpose: gpu.u32(2),
         path: gpu.u32((item / instances) | 0),
         isReflected: false,
@@ -178,8 +178,8 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
         const rule = { betas, scales, instances, instance, date };
         const continued = continuation({ rule, spots: path.spots, running: path.running, payoff: paid });
         const at = date * (S + R + 2) * row + item;
-        for (let j = 0; j < S; j++) outer[at + j * row] = path.state[j]!;
-        for (let j = 0; j < R; j++) outer[at + (S + j) * row] = path.running[j]!;
+        for (let j = 0; j < S; j++) outer[at + j * row] = path.state[j];
+        for (let j = 0; j < R; j++) outer[at + (S + j) * row] = path.running[j];
         outer[at + (S + R) * row] = paid;
         outer[at + (S + R + 1) * row] = date === dates - 1 || (paid > 0 && paid >= continued) ? 1 : 0;
       }
@@ -235,13 +235,13 @@ export const innerKernel = stoppingKernel((shape: StoppingShape) =>
       let mean = gpu.real(0);
       for (let k = 0; k < inner; k++) {
         const at = start * (S + R + 2) * row + own;
-        for (let j = 0; j < S; j++) path.state[j] = outer[at + j * row]!;
-        for (let j = 0; j < R; j++) path.running[j] = outer[at + (S + j) * row]!;
+        for (let j = 0; j < S; j++) path.state[j] = outer[at + j * row];
+        for (let j = 0; j < R; j++) path.running[j] = outer[at + (S + j) * row];
         observe({ state: path.state, spots: path.spots });
         const draws = {
           seedLow,
           seedHigh,
-          stream: streams[instance]!,
+          stream: streams[instance],
           // A purpose of its own for each date and outer path.
           purpose: gpu.u32(3 + ((item / instances) | 0)),
           path: gpu.u32(k),

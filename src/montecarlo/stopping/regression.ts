@@ -116,15 +116,15 @@ export const scaleKernel = remembered((variables: number, standardised: boolean)
         if (STANDARDISED)
           for (let k = 0; k < count; k++) {
             const at = first + k * instances;
-            if (record[at + F * row]! > 0) {
+            if (record[at + F * row] > 0) {
               used += 1;
-              const difference = record[at + f * row]! - mean;
+              const difference = record[at + f * row] - mean;
               mean += difference / used;
-              squares += difference * (record[at + f * row]! - mean);
+              squares += difference * (record[at + f * row] - mean);
             }
           }
         const deviation = used > 1 ? Math.sqrt(squares / used) : 0;
-        const start = Math.abs(record[f * row + instance]!);
+        const start = Math.abs(record[f * row + instance]);
         const unit = STANDARDISED ? deviation : start;
         const to = 2 * (date * F + f) * instances + instance;
         scales[to] = mean;
@@ -180,42 +180,42 @@ export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
       for (let s = 0; s < BLOCK; s++) {
         const path = s * items + item;
         const here = date * (F + 1) * row + path;
-        const paid = record[here + F * row]!;
+        const paid = record[here + F * row];
         let value = paid;
         if (!isLast) {
-          value = cash[path]!;
+          value = cash[path];
           for (let f = 0; f < F; f++) {
             const at = 2 * (date * F + f) * instances + instance;
-            x[f] = (record[here + f * row]! - scales[at]!) * scales[at + instances]!;
+            x[f] = (record[here + f * row] - scales[at]) * scales[at + instances];
           }
           basis({ x, payoff: paid, basis: values });
           let continued = gpu.real(0);
-          for (let j = 0; j < B; j++) continued += betas[(date * B + j) * instances + instance]! * values[j]!;
+          for (let j = 0; j < B; j++) continued += betas[(date * B + j) * instances + instance] * values[j];
           if (paid > 0 && paid >= continued) value = paid;
         }
         cash[path] = value;
         if (!isFirst) {
           const before = here - (F + 1) * row;
-          const due = record[before + F * row]!;
+          const due = record[before + F * row];
           for (let f = 0; f < F; f++) {
             const at = 2 * ((date - 1) * F + f) * instances + instance;
-            x[f] = (record[before + f * row]! - scales[at]!) * scales[at + instances]!;
+            x[f] = (record[before + f * row] - scales[at]) * scales[at + instances];
           }
           basis({ x, payoff: due, basis: values });
           const weight = due > 0 ? gpu.real(1) : gpu.real(0);
           let q = 0;
           for (let j = 0; j < B; j++) {
-            const weighted = weight * values[j]!;
+            const weighted = weight * values[j];
             for (let l = 0; l <= j; l++) {
-              sum[q] = sum[q]! + weighted * values[l]!;
+              sum[q] = sum[q] + weighted * values[l];
               q += 1;
             }
-            sum[(B * (B + 1)) / 2 + j] = sum[(B * (B + 1)) / 2 + j]! + weighted * value;
+            sum[(B * (B + 1)) / 2 + j] = sum[(B * (B + 1)) / 2 + j] + weighted * value;
           }
-          sum[SUMS - 1] = sum[SUMS - 1]! + weight;
+          sum[SUMS - 1] = sum[SUMS - 1] + weight;
         }
       }
-      for (let q = 0; q < SUMS; q++) sums[q * items + item] = sum[q]!;
+      for (let q = 0; q < SUMS; q++) sums[q * items + item] = sum[q];
     },
   }),
 );
@@ -237,7 +237,7 @@ export const addKernel = kernel({
     const first = group * ADDED;
     const count = Math.min(ADDED, blocks - first);
     let sum = gpu.real(0);
-    for (let k = 0; k < count; k++) sum += sums[(q * blocks + first + k) * instances + instance]!;
+    for (let k = 0; k < count; k++) sum += sums[(q * blocks + first + k) * instances + instance];
     added[item] = sum;
   },
 });
@@ -268,11 +268,11 @@ export const solveKernel = remembered((functions: number) =>
       const scale = gpu.privateReal(B);
       for (let q = 0; q < SUMS; q++) {
         let sum = gpu.real(0);
-        for (let g = 0; g < groups; g++) sum += added[(q * groups + g) * instances + instance]!;
+        for (let g = 0; g < groups; g++) sum += added[(q * groups + g) * instances + instance];
         a[q] = sum;
       }
       for (let j = 0; j < B; j++) {
-        const square = a[(((j + 1) * (j + 2)) / 2 - 1) | 0]!;
+        const square = a[(((j + 1) * (j + 2)) / 2 - 1) | 0];
         scale[j] = square > 0 ? 1 / Math.sqrt(square) : 0;
       }
       let largest = gpu.real(0);
@@ -281,9 +281,9 @@ export const solveKernel = remembered((functions: number) =>
         const row = ((i * (i + 1)) / 2) | 0;
         for (let j = 0; j <= i; j++) {
           const other = ((j * (j + 1)) / 2) | 0;
-          let sum = a[row + j]! * scale[i]! * scale[j]!;
-          for (let k = 0; k < j; k++) sum -= a[row + k]! * a[other + k]!;
-          if (j < i) a[row + j] = a[other + j]! > 0 ? sum / a[other + j]! : 0;
+          let sum = a[row + j] * scale[i] * scale[j];
+          for (let k = 0; k < j; k++) sum -= a[row + k] * a[other + k];
+          if (j < i) a[row + j] = a[other + j] > 0 ? sum / a[other + j] : 0;
           else {
             const isUsed = sum > tiny;
             a[row + j] = isUsed ? Math.sqrt(sum) : 0;
@@ -293,18 +293,18 @@ export const solveKernel = remembered((functions: number) =>
             }
           }
         }
-        let right = a[T + i]! * scale[i]!;
-        for (let k = 0; k < i; k++) right -= a[row + k]! * a[T + k]!;
-        a[T + i] = a[row + i]! > 0 ? right / a[row + i]! : 0;
+        let right = a[T + i] * scale[i];
+        for (let k = 0; k < i; k++) right -= a[row + k] * a[T + k];
+        a[T + i] = a[row + i] > 0 ? right / a[row + i] : 0;
       }
       for (let back = 0; back < B; back++) {
         const i = B - 1 - back;
-        let sum = a[T + i]!;
-        for (let k = i + 1; k < B; k++) sum -= a[(((k * (k + 1)) / 2) | 0) + i]! * a[T + k]!;
-        const pivot = a[(((i * (i + 1)) / 2) | 0) + i]!;
+        let sum = a[T + i];
+        for (let k = i + 1; k < B; k++) sum -= a[(((k * (k + 1)) / 2) | 0) + i] * a[T + k];
+        const pivot = a[(((i * (i + 1)) / 2) | 0) + i];
         const solved = pivot > 0 ? sum / pivot : 0;
         a[T + i] = solved;
-        betas[(date * B + i) * instances + instance] = solved * scale[i]!;
+        betas[(date * B + i) * instances + instance] = solved * scale[i];
       }
       conditions[date * instances + instance] = largest > 0 ? largest / smallest : 1;
     },
@@ -318,11 +318,11 @@ export const cashKernel = kernel({
   env: { BLOCK },
   body({ cash, itemCount, moments }, gpu, { BLOCK }): undefined {
     const item = gpu.globalId();
-    const first = cash[item]!;
+    const first = cash[item];
     let sum = gpu.real(0);
     let squares = gpu.real(0);
     for (let s = 1; s < BLOCK; s++) {
-      const difference = cash[s * itemCount + item]! - first;
+      const difference = cash[s * itemCount + item] - first;
       sum += difference;
       squares += difference * difference;
     }

@@ -41,7 +41,7 @@ export function basisFunction({ basis }: StoppingShape) {
       variablesOf({ spots, running, x });
       for (let f = 0; f < F; f++) {
         const at = 2 * (rule.date * F + f) * rule.instances + rule.instance;
-        x[f] = (x[f]! - rule.scales[at]!) * rule.scales[at + rule.instances]!;
+        x[f] = (x[f] - rule.scales[at]) * rule.scales[at + rule.instances];
       }
       basis({ x, payoff, basis: values });
     },
@@ -64,7 +64,7 @@ export function continuationFunction(shape: StoppingShape) {
       const values = gpu.privateReal(B);
       basisAt({ rule, spots, running, payoff, x, values });
       let sum = gpu.real(0);
-      for (let j = 0; j < B; j++) sum += rule.betas[(rule.date * B + j) * rule.instances + rule.instance]! * values[j]!;
+      for (let j = 0; j < B; j++) sum += rule.betas[(rule.date * B + j) * rule.instances + rule.instance] * values[j];
       return sum;
     },
   });
