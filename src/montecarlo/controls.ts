@@ -5,7 +5,7 @@ import type { PathModel } from "./model.ts";
 import { type Column, columnAt, type Parameters } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 import { asian, asianSettings } from "./products/asian.ts";
-import { european, europeanSettings } from "./products/custom.ts";
+import { european } from "./products/custom.ts";
 import { type OptionType, signOf } from "./products/formulas.ts";
 
 /** A product on the same paths, and its mean. */
@@ -42,7 +42,6 @@ export function recognisedControl(
     };
     return { name: "geometric average", product: geometric, mean };
   }
-  if (europeanSettings(product) !== undefined || product.running === 0) return undefined;
   return undefined;
 }
 
@@ -68,7 +67,17 @@ interface Vanilla extends Market {
   readonly strike: number;
 }
 
-/** A control of the last spot: a European option with the same strike, or any. */
+/**
+ * A control of the last spot under Black and Scholes: a European option, with its closed form as mean.
+ *
+ * @param settings call or put, and the strike.
+ * @param last when it is paid: the last date, in years.
+ * @throws SpecError
+ * @example
+ * import { europeanControl } from "feynkac/montecarlo";
+ *
+ * console.log(europeanControl({ payoff: "call", strike: 100 }, 1).name); // European option
+ */
 export function europeanControl(
   settings: { readonly payoff: OptionType; readonly strike: Column },
   last: Column,

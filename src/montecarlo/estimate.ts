@@ -95,7 +95,7 @@ export interface MonteCarloResult extends Estimates {
  * threads, and on every device that rounds equally (all but WebGPU).
  *
  * Shapes: parameters are numbers or columns [instances]; so are the results.
- * Cost: of one asset of Black and Scholes some 30 ns a step on a core. Source: P. Glasserman, Monte Carlo Methods in
+ * Cost: about 30 ns per step of one asset of Black and Scholes on a core. Source: P. Glasserman, Monte Carlo Methods in
  * Financial Engineering (2004). Verified: test/montecarlo.
  *
  * @param device any; borrowed.
@@ -111,7 +111,7 @@ export interface MonteCarloResult extends Estimates {
  * const product = asian({ payoff: "call", strike: [95, 100, 105] });
  * const dates = Array.from({ length: 12 }, (_, k) => (k + 1) / 12);
  * const { value, standardError } = await monteCarlo(device, { model, product, dates, paths: 16_384 });
- * console.log([...value].map((x) => x.toFixed(1)).join(" "), standardError[0]! < 0.01); // 9.0 6.2 3.9 true
+ * console.log([...value].map((x) => x.toFixed(1)).join(" "), standardError[0]! < 0.01); // 9.2 6.2 3.9 true
  */
 export async function monteCarlo(device: Device, settings: MonteCarloSettings): Promise<MonteCarloResult> {
   const plan = planOf(settings);

@@ -12,5 +12,3 @@ export { Matmul, matmul, type MatmulArguments, type MatmulOptions } from "./matm
 export { type Implementation, matmulSpec, type MatmulSettings, type MatmulSpec, type Order } from "./matmul-spec.ts";
 export type { Tile } from "./tile.ts";
 export type { Matrix } from "./small.ts";
-/** @internal */
-export { checkedSymmetric, choleskyOf } from "./small.ts";

@@ -259,12 +259,14 @@ export interface BlackScholesSettings extends SpotSettings {
  * @example
  * import { blackScholes } from "feynkac/montecarlo";
  *
- * console.log(Object.keys(blackScholes({ spot: 100, volatility: 0.2 }).parameters).join(" ")); // spot yield volatility rate
+ * const { parameters } = blackScholes({ spot: 100, volatility: 0.2 });
+ * console.log(Object.keys(parameters).join(" ")); // spot yield volatility rate
  */
-export function blackScholes({ spot, rate = 0, yield: carry = 0, volatility }: BlackScholesSettings): PathModel {
+export function blackScholes(settings: BlackScholesSettings): PathModel {
+  const { spot, rate = 0, yield: carry = 0, volatility } = settings;
   return geometricBrownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] });
 }
 
-/** Whether a model is one of Black and Scholes with numbers that do not depend on time, whose closed forms are known. */
+/** Whether a model is one of Black and Scholes with constant parameters, whose closed forms are known. */
 export const isBlackScholes = ({ score, parameters }: PathModel): boolean =>
   score === SCORE && !Object.values(parameters).some(isByStep);

@@ -31,7 +31,8 @@ export interface HullWhiteSettings {
  *
  * console.log(hullWhite({ forward: 0.03, meanReversion: 0.05, volatility: 0.01 }).normals); // 2
  */
-export function hullWhite({ forward, meanReversion, volatility }: HullWhiteSettings): PathModel {
+export function hullWhite(settings: HullWhiteSettings): PathModel {
+  const { forward, meanReversion, volatility } = settings;
   checkParameter("hullWhite: meanReversion", meanReversion, "a number from 0 on, per year", (x) => x >= 0);
   checkParameter("hullWhite: volatility", volatility, "a number from 0 on", (x) => x >= 0);
   return {

@@ -33,7 +33,7 @@ export interface BarrierSettings {
  *   P(no breach of B between x and y) = 1 − exp(−2·ln(B/x)·ln(B/y)/w),   w the variance of ln S over the step
  *
  * Accuracy: exact for one barrier under Black and Scholes, with any steps. With several barriers the probabilities of a
- * step are multiplied, whose error falls fast with the step, and a rebate at breach is discounted from the middle of its
+ * step are multiplied, whose error falls fast with the step. A rebate at breach is discounted from the middle of its
  * step. On dates a knock-out is exact. Source: Glasserman (2004), section 6.4. Verified:
  * test/montecarlo/reference.test.ts.
  *

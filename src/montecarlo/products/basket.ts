@@ -40,7 +40,8 @@ export interface BasketSettings {
  * const product = basket({ payoff: "call", kind: "best-of", strike: 100, weights: [1, 1, 1] });
  * console.log(product.name, product.assets); // best-of basket call 3
  */
-export function basket({ payoff, strike, kind = "arithmetic", weights }: BasketSettings): PathProduct {
+export function basket(settings: BasketSettings): PathProduct {
+  const { payoff, strike, kind = "arithmetic", weights } = settings;
   if (weights.length === 0) throw new ShapeError("basket: weights: got none, expected one for each asset");
   if (!["arithmetic", "geometric", "best-of", "worst-of"].includes(kind))
     throw new SpecError(
@@ -98,7 +99,8 @@ export interface TerminalSettings {
  *
  * console.log(terminalPayoff({ payoff: "max(S1 - S2, 0)", assets: 2 }).assets); // 2
  */
-export function terminalPayoff({ payoff, assets, isDiscontinuous = false }: TerminalSettings): PathProduct {
+export function terminalPayoff(settings: TerminalSettings): PathProduct {
+  const { payoff, assets, isDiscontinuous = false } = settings;
   if (!Number.isInteger(assets) || assets < 1)
     throw new SpecError(`terminalPayoff: assets: got ${assets}, expected a whole number from 1 on`);
   return {

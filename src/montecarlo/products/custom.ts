@@ -49,11 +49,6 @@ export function pathProduct(product: PathProduct): PathProduct {
   return Object.freeze({ ...product });
 }
 
-const europeans = new WeakMap<PathProduct, { readonly payoff: OptionType; readonly strike: Column }>();
-
-/** The settings of a product that `european` has made. */
-export const europeanSettings = (product: PathProduct) => europeans.get(product);
-
 /**
  * A European option on the first spot, max(S − K, 0) or max(K − S, 0) at the last date.
  *
@@ -67,15 +62,13 @@ export const europeanSettings = (product: PathProduct) => europeans.get(product)
 export function european(settings: { readonly payoff: OptionType; readonly strike: Column }): PathProduct {
   const { payoff, strike } = settings;
   checkParameter("european: strike", strike, "a finite number", Number.isFinite);
-  const product: PathProduct = {
+  return {
     name: `European ${payoff}`,
     assets: 1,
     running: 0,
     parameters: { strike },
     payoff: europeanPayoff(signOf(payoff)),
   };
-  europeans.set(product, settings);
-  return product;
 }
 
 const europeanPayoff = remembered((sign: number) =>

@@ -87,7 +87,8 @@ const RECORD_BYTES = 2 ** 28;
  *
  * Shapes: parameters are numbers or columns [instances]; so are the results.
  * Cost: of one asset, paths·dates·30 ns on a core. Source: F. A. Longstaff and E. S. Schwartz, Review of Financial
- * Studies 14 (2001); L. Andersen and M. Broadie, Management Science 50 (2004). Verified: test/montecarlo/stopping.test.ts.
+ * Studies 14 (2001); L. Andersen and M. Broadie, Management Science 50 (2004). Verified:
+ * test/montecarlo/stopping.test.ts.
  *
  * @param device any; borrowed.
  * @param settings model, product, dates, basis, and how many paths.

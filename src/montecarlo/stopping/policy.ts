@@ -109,7 +109,7 @@ export const policyKernel = stoppingKernel((shape: StoppingShape) =>
   }),
 );
 
-/** Numbers of an outer path at a date beside its state and running state: the payoff, and whether the rule exercises. */
+/** Numbers of an outer path at a date after its states: the payoff, and whether the rule exercises. */
 export const OUTER_NUMBERS = 2;
 
 /**

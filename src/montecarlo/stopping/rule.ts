@@ -21,7 +21,10 @@ export const stoppingParts = ({ basis, single, antithetic }: StoppingShape): rea
 /** A kernel of a stopping shape, made once. */
 export const stoppingKernel = <K>(make: (shape: StoppingShape) => K) => kernelOf(make, stoppingParts);
 
-/** Coefficients [dates, functions, instances], and scales [dates, variables, 2, instances]: what is subtracted, times what. */
+/**
+ * Coefficients, [dates, functions, instances], and scales of variables, [dates, variables, 2, instances]: what is
+ * subtracted, and the factor after that.
+ */
 export const Rule = record({ betas: read(real), scales: read(real), instances: i32, instance: i32, date: i32 });
 
 /** The values of the basis at a state: variables, scaled; then its functions. */

@@ -41,7 +41,8 @@ export interface RuleOnDevice {
  *   Mₖ = Σ_{j ≤ k} (Lⱼ − Cⱼ₋₁),   Lⱼ = hⱼ where the rule exercises, else Cⱼ,   Cⱼ = E[earned after j | state at j]
  *
  * Cⱼ are means over inner paths, whose noise raises the bound; C₀ is the value of the rule. Source: L. Andersen and M.
- * Broadie, Primal-dual simulation algorithm for pricing multidimensional American options, Management Science 50 (2004).
+ * Broadie, A primal-dual simulation algorithm for pricing multidimensional American options, Management Science 50
+ * (2004).
  *
  * @param price value of the rule, [all instances], whose own error is in that of the bound; those of this calculation
  *   begin at `from`.
