@@ -3,6 +3,7 @@ import { explainBook, openDevice, parseBook, priceBook, solve } from "feynkac";
 import { affineDividends } from "feynkac/fdm";
 import { bool, fn, i32, kernel, read, real, record, u32, write } from "feynkac/kernel";
 import * as linalg from "feynkac/linalg";
+import * as montecarlo from "feynkac/montecarlo";
 import * as quantization from "feynkac/quantization";
 import * as random from "feynkac/random";
 
@@ -17,6 +18,7 @@ export async function cover(backend = "cpu") {
     ...algebra(),
     ...numbers(),
     ...trees(),
+    ...paths(),
   }))
     for (const [name, run] of Object.entries(parts))
       results[`${group}: ${name}`] = await Promise.resolve(run(device)).catch((error) => `failed: ${error.message}`);
@@ -502,6 +504,77 @@ function trees() {
         const swing = await quantization.swingOption(tree, { payoff: ([x]) => x, global: [1, 1.5] });
         tree[Symbol.dispose]();
         return [value, swing.value];
+      },
+    },
+  };
+}
+
+// Monte Carlo
+
+function paths() {
+  const { asian, basket, blackScholes, european, geometricBrownian, heston, hullWhite, localVolatility } = montecarlo;
+  const { gaussianFactors, longstaffSchwartz, lookback, monteCarlo, pathProduct, productParams, withBarriers } =
+    montecarlo;
+  const spot = blackScholes({ spot: [90, 110], rate: 0.05, volatility: 0.2 });
+  const call = european({ payoff: "call", strike: 100 });
+  const price = (settings) => async (device) => {
+    const { value, standardError, greeks } = await monteCarlo(device, { dates: [0.5, 1], paths: 64, ...settings });
+    return [...value, ...standardError, ...Object.values(greeks).flatMap((greek) => [...greek.value])];
+  };
+  const variance = { v0: 0.04, kappa: 1, theta: 0.05, sigma: 0.4, rho: -0.5 };
+  const two = geometricBrownian({
+    spots: [100, 90],
+    volatilities: [0.2, 0.3],
+    correlation: [
+      [1, 0.5],
+      [0.5, 1],
+    ],
+  });
+  const largest = pathProduct({
+    name: "largest",
+    running: 1,
+    parameters: {},
+    update: fn({
+      params: productParams.update,
+      body({ running, spots }) {
+        running[0] = Math.max(running[0], spots[0]);
+      },
+    }),
+    payoff: fn({ params: productParams.payoff, body: ({ running }) => running[0] }),
+  });
+  return {
+    montecarlo: {
+      exports: () => Object.keys(montecarlo).length,
+      asian: price({ model: spot, product: asian({ payoff: "put", strike: 100 }), greeks: ["delta", "gamma"] }),
+      sobol: price({
+        model: spot,
+        product: lookback({ payoff: "call", strike: 100 }),
+        sampling: "sobol",
+        scramblings: 8,
+      }),
+      scores: price({
+        model: spot,
+        product: call,
+        greekMethod: "likelihood-ratio",
+        greeks: ["vega"],
+        antithetic: true,
+      }),
+      basket: price({ model: two, product: basket({ payoff: "put", kind: "worst-of", strike: 90, weights: [1, 1] }) }),
+      barrier: price({
+        model: heston({ spot: 100, ...variance }),
+        product: withBarriers({ product: call, barriers: [{ type: "up-and-out", level: 130 }], rebate: 1 }),
+      }),
+      local: price({ model: localVolatility({ spot: 100, volatility: ({ S }) => 0.1 + 10 / S }), product: call }),
+      factors: price({
+        model: gaussianFactors({ spot: 100, alpha: [0, 2], sigma: [0.2, 0.3], rho: 0.1 }),
+        product: largest,
+      }),
+      rate: price({ model: hullWhite({ forward: 0.03, meanReversion: 0.1, volatility: 0.01 }), product: largest }),
+      stopping: async (device) => {
+        const product = european({ payoff: "put", strike: 100 });
+        const settings = { model: spot, product, dates: [0.5, 1], paths: 64, regressionPaths: 64 };
+        const { value, upper } = await longstaffSchwartz(device, { ...settings, upper: { outer: 4, inner: 4 } });
+        return [...value, ...upper.value];
       },
     },
   };

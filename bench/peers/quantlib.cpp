@@ -7,9 +7,13 @@
 //   engine=heston-fd v0=0.04 kappa=1.5 theta=0.04 sigma=0.3 rho=-0.9 tgrid=100 xgrid=100 vgrid=50 scheme=douglas
 //   engine=heston-analytic          the same model by its characteristic function
 //
+//   engine=mc-american paths=100000 steps=50 calibration=2048 seed=42     MCAmericanEngine, pseudo-random
+//   engine=mc-asian paths=8191 fixings=0.25,0.5,1      MCDiscreteArithmeticAPEngine, Sobol' points, control variate
+//
 //   engine=qdfp iteration=fast      or accurate, high (precision; the default), finer, or orders l,m,n,p
 //
 //   → price seconds years          median seconds of one pricing (0 for repetitions=0); the maturity in whole days that QuantLib used
+//                                  and the standard error, of mc-american
 //   → error message                for a job it cannot price
 //
 // engine: fd (FdBlackScholesVanillaEngine), analytic (AnalyticEuropeanEngine), qdfp (QdFpAmericanEngine; in its
@@ -26,6 +30,7 @@
 #include <ql/exercise.hpp>
 #include <ql/experimental/barrieroption/analyticdoublebarrierengine.hpp>
 #include <ql/experimental/barrieroption/doublebarrieroption.hpp>
+#include <ql/instruments/asianoption.hpp>
 #include <ql/instruments/dividendvanillaoption.hpp>
 #include <ql/instruments/vanillaoption.hpp>
 #include <ql/models/equity/hestonmodel.hpp>
@@ -35,10 +40,12 @@
 #include <ql/methods/finitedifferences/stepconditions/fdmstepconditioncomposite.hpp>
 #include <ql/methods/finitedifferences/utilities/fdmdirichletboundary.hpp>
 #include <ql/methods/finitedifferences/utilities/fdminnervaluecalculator.hpp>
+#include <ql/pricingengines/asian/mc_discr_arith_av_price.hpp>
 #include <ql/pricingengines/vanilla/analyticeuropeanengine.hpp>
 #include <ql/pricingengines/vanilla/analytichestonengine.hpp>
 #include <ql/pricingengines/vanilla/fdblackscholesvanillaengine.hpp>
 #include <ql/pricingengines/vanilla/fdhestonvanillaengine.hpp>
+#include <ql/pricingengines/vanilla/mcamericanengine.hpp>
 #include <ql/pricingengines/vanilla/qdfpamericanengine.hpp>
 #include <ql/processes/blackscholesprocess.hpp>
 #include <ql/processes/hestonprocess.hpp>
@@ -224,6 +231,12 @@ ext::shared_ptr<PricingEngine> engineOf(const Job& job, const Date& today) {
   if (name == "analytic" && barriers) return ext::make_shared<AnalyticDoubleBarrierEngine>(process, 20);
   if (name == "analytic") return ext::make_shared<AnalyticEuropeanEngine>(process);
   if (name == "qdfp") return ext::make_shared<QdFpAmericanEngine>(process, iterationOf(job));
+  if (name == "mc-american")
+    return MakeMCAmericanEngine<PseudoRandom>(process)
+        .withSteps(static_cast<Size>(number(job, "steps", 50)))
+        .withSamples(static_cast<Size>(number(job, "paths", 100000)))
+        .withCalibrationSamples(static_cast<Size>(number(job, "calibration", 2048)))
+        .withSeed(static_cast<BigNatural>(number(job, "seed", 42)));
   if (name != "fd") throw std::invalid_argument("unknown engine " + name);
   if (barriers)
     return ext::make_shared<FdDoubleKnockOutEngine>(
@@ -263,6 +276,19 @@ ext::shared_ptr<OneAssetOption> optionOf(const Job& job, const Date& today, cons
   return ext::make_shared<DividendVanillaOption>(payoff, exercise, dates, amounts);
 }
 
+ext::shared_ptr<DiscreteAveragingAsianOption> asianOf(const Job& job, const Date& today, const Date& maturity) {
+  const auto type = text(job, "type", "put") == "call" ? Option::Call : Option::Put;
+  std::vector<Date> fixings;
+  for (const double time : listOf(job, "fixings")) fixings.push_back(after(today, time));
+  const auto option = ext::make_shared<DiscreteAveragingAsianOption>(
+      Average::Arithmetic, 0.0, 0, fixings, ext::make_shared<PlainVanillaPayoff>(type, number(job, "strike", 100)),
+      ext::make_shared<EuropeanExercise>(maturity));
+  option->setPricingEngine(MakeMCDiscreteArithmeticAPEngine<LowDiscrepancy>(processOf(job, today))
+                               .withSamples(static_cast<Size>(number(job, "paths", 8191)))
+                               .withControlVariate());
+  return option;
+}
+
 double medianSeconds(OneAssetOption& option, int repetitions) {
   if (repetitions < 1) return 0.0;
   std::vector<double> seconds;
@@ -279,12 +305,20 @@ void answer(const Job& job) {
   const Date today(20, November, 2026);
   Settings::instance().evaluationDate() = today;
   const Date maturity = after(today, number(job, "maturity", 1));
-  const auto option = optionOf(job, today, maturity);
-  option->setPricingEngine(engineOf(job, today));
+  const std::string engine = text(job, "engine", "fd");
+  ext::shared_ptr<OneAssetOption> option;
+  if (engine == "mc-asian")
+    option = asianOf(job, today, maturity);
+  else {
+    option = optionOf(job, today, maturity);
+    option->setPricingEngine(engineOf(job, today));
+  }
   const double price = option->NPV(); // warms up, too
   const double seconds = medianSeconds(*option, static_cast<int>(number(job, "repetitions", 1)));
   std::cout << std::setprecision(17) << price << ' ' << std::setprecision(6) << seconds << ' '
-            << std::setprecision(17) << (maturity - today) / 365.0 << '\n';
+            << std::setprecision(17) << (maturity - today) / 365.0;
+  if (engine == "mc-american") std::cout << ' ' << option->errorEstimate();
+  std::cout << '\n';
 }
 
 } // namespace

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 
 /** One pricing by QuantLib. The finite-difference engine takes `tgrid` time steps and `xgrid` nodes. */
 export interface Job {
-  readonly engine: "fd" | "analytic" | "qdfp" | "heston-fd" | "heston-analytic";
+  readonly engine: "fd" | "analytic" | "qdfp" | "heston-fd" | "heston-analytic" | "mc-american" | "mc-asian";
   readonly type: "call" | "put";
   readonly exercise: "american" | "european" | "bermudan";
   readonly spot: number;
@@ -46,6 +46,12 @@ export interface Job {
   readonly repetitions?: number;
   /** Of a Bermudan, before its maturity; years, rounded to whole days. */
   readonly dates?: readonly number[];
+  /** Of Monte Carlo: paths, those of the regression, steps to maturity, and fixings of an average. */
+  readonly paths?: number;
+  readonly calibration?: number;
+  readonly steps?: number;
+  readonly seed?: number;
+  readonly fixings?: readonly number[];
   /** Of a double knock-out. */
   readonly lower?: number;
   readonly upper?: number;
@@ -55,6 +61,8 @@ export interface Answer {
   readonly price: number;
   /** Median seconds of one pricing. */
   readonly seconds: number;
+  /** Of mc-american. */
+  readonly standardError?: number;
 }
 
 const cache = join(import.meta.dirname, "../../.cache/peers");
@@ -133,6 +141,6 @@ export function lineOf(job: Job): string {
 
 function answerOf(line: string, job: Job): Answer {
   if (line.startsWith("error")) throw new Error(`QuantLib: ${line.slice(6)} (${lineOf(job)})`);
-  const [price, seconds] = line.split(" ").map(Number);
-  return { price, seconds };
+  const [price, seconds, , standardError] = line.split(" ").map(Number);
+  return standardError === undefined ? { price, seconds } : { price, seconds, standardError };
 }

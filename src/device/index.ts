@@ -11,6 +11,8 @@ export type * from "./device.ts";
 export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
 /** @internal */
+export { compileExact, uploaded } from "./exact.ts";
+/** @internal */
 export { type CacheFolder, cacheFolder } from "./cache-folder.ts";
 export type {
   CudaDevice,

@@ -6,3 +6,5 @@ export * from "./tridiagonal/index.ts";
 export * from "./dense/index.ts";
 export * from "./sparse/index.ts";
 export * from "./krylov/index.ts";
+/** @internal */
+export { checkedSymmetric, choleskyOf } from "./dense/small.ts";

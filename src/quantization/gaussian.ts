@@ -1,49 +1,7 @@
 /** Small matrices on the host, and quantizers of any Gaussian. */
 import { NotPositiveDefiniteError, ShapeError, SpecError } from "../errors.ts";
-import { symmetricEigen } from "../linalg/index.ts";
+import { checkedSymmetric, choleskyOf, type Matrix, symmetricEigen } from "../linalg/index.ts";
 import type { Quantizer } from "./quantizer.ts";
-
-/** A square matrix, row by row. */
-export type Matrix = readonly (readonly number[])[];
-
-/**
- * A symmetric matrix as [d·d] numbers.
- * @throws ShapeError | SpecError if it is not square, symmetric or finite
- */
-export function checkedSymmetric(place: string, matrix: Matrix): Float64Array {
-  const d = matrix.length;
-  if (d === 0) throw new ShapeError(`${place}: got no rows, expected at least one`);
-  matrix.forEach((row, i) => {
-    if (row.length !== d)
-      throw new ShapeError(`${place}[${i}]: got ${row.length} numbers, expected ${d} as there are rows`);
-    row.forEach((x, j) => {
-      if (!Number.isFinite(x)) throw new SpecError(`${place}[${i}][${j}]: got ${x}, expected a finite number`);
-      if (x !== matrix[j][i])
-        throw new SpecError(
-          `${place}[${i}][${j}]: got ${x}, expected ${matrix[j][i]} as in [${j}][${i}]: the matrix is symmetric`,
-        );
-    });
-  });
-  return Float64Array.from(matrix.flat());
-}
-
-/**
- * L with L·Lᵀ = A, lower triangular, zeros above.
- * @throws NotPositiveDefiniteError
- */
-export function choleskyOf(a: Float64Array, d: number): Float64Array {
-  const l = new Float64Array(d * d);
-  for (let i = 0; i < d; i++) {
-    for (let j = 0; j <= i; j++) {
-      let sum = a[i * d + j];
-      for (let k = 0; k < j; k++) sum -= l[i * d + k] * l[j * d + k];
-      if (i > j) l[i * d + j] = sum / l[j * d + j];
-      else if (sum > 0) l[i * d + i] = Math.sqrt(sum);
-      else throw new NotPositiveDefiniteError(0, i + 1);
-    }
-  }
-  return l;
-}
 
 /** L⁻¹·B for a lower triangular L, [d, d]. */
 export function solveLower(l: Float64Array, b: Float64Array, d: number): Float64Array {

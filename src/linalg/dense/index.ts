@@ -11,3 +11,4 @@ export { symmetricEigen, type Eigen } from "./eigen.ts";
 export { Matmul, matmul, type MatmulArguments, type MatmulOptions } from "./matmul.ts";
 export { type Implementation, matmulSpec, type MatmulSettings, type MatmulSpec, type Order } from "./matmul-spec.ts";
 export type { Tile } from "./tile.ts";
+export type { Matrix } from "./small.ts";

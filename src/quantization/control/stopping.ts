@@ -1,8 +1,7 @@
 /** Optimal stopping on a quantization tree. */
-import type { DeviceBuffer } from "../../device/index.ts";
+import { compileExact, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { bool, hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { compileExact, uploaded } from "../device.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
 

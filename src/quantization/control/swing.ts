@@ -1,8 +1,7 @@
 /** Swing options: volumes bought at some dates, with bounds on each and on their sum, on a quantization tree. */
-import { type DeviceBuffer, isGpu } from "../../device/index.ts";
+import { compileExact, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { compileExact, uploaded } from "../device.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
 

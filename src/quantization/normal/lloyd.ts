@@ -3,9 +3,8 @@
  * either assigns samples to their nearest points, and adds them up by cell, in integers of 64 bits, so that the sums do
  * not depend on the order of samples.
  */
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { bool, fn, hostReal, i32, kernel, type Precision, read, real, u32, write } from "../../kernel/index.ts";
-import { compileExact, uploaded } from "../device.ts";
 import { nearestByBruteForce } from "../search/brute-force.ts";
 import { normalBlock } from "../tree/walk.ts";
 

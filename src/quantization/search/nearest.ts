@@ -1,8 +1,7 @@
 /** Nearest neighbours in bulk, on any device, by one of three methods. */
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
-import { compileExact, uploaded } from "../device.ts";
 import { checkPoints, checkWhole } from "../quantizer.ts";
 import { binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
 import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";

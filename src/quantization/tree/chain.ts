@@ -1,7 +1,8 @@
 /** Markov chains that a quantization tree may stand on: autoregressive Gaussian ones, and those of a step function. */
 import { ShapeError, SpecError } from "../../errors.ts";
 import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { checkedSymmetric, choleskyOf, type Matrix, product, solveLower, transposed } from "../gaussian.ts";
+import { checkedSymmetric, choleskyOf, type Matrix } from "../../linalg/index.ts";
+import { product, solveLower, transposed } from "../gaussian.ts";
 import { checkWhole } from "../quantizer.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 

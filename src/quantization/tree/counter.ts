@@ -1,7 +1,6 @@
 /** Counts of transitions on a device: Algorithms I, II and III. */
-import { type Device, type DeviceBuffer, isGpu } from "../../device/index.ts";
+import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
 import { hostReal, i32, kernel, u32, write } from "../../kernel/index.ts";
-import { compileExact, uploaded } from "../device.ts";
 import { LAYER_GROUP, layersKernel } from "./by-layers.ts";
 import { type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
 import { walkKernel } from "./walk.ts";

@@ -1,8 +1,7 @@
 /** Grids of a stepped chain: at each time a quantizer of the states of some paths. */
-import type { Device } from "../../device/index.ts";
+import { compileExact, type Device, uploaded } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
-import { compileExact, uploaded } from "../device.ts";
 import { sampleQuantizer } from "../normal/samples.ts";
 import type { SteppedChain } from "./chain.ts";
 import { advanceKernel } from "./walk.ts";

@@ -1,7 +1,6 @@
 /** Quantization trees: grids of a Markov chain's layers, and the probabilities of going from point to point. */
-import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
-import { compileExact, uploaded } from "../device.ts";
 import { checkWhole } from "../quantizer.ts";
 import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, RULE_NUMBERS } from "./exact.ts";

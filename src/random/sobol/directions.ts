@@ -5,6 +5,16 @@ export const SOBOL_BITS = 32;
 /** Dimensions that have direction numbers. */
 export const MAX_DIMENSIONS = 21_201;
 
+/** The package's bytes, once they are decoded. */
+let unpacked: Uint8Array | undefined;
+
+function bytesOf(base64: string): Uint8Array {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
 /**
  * Direction numbers V[0 … 31] of the first `dimensions` dimensions, one dimension after another: with the polynomial
  * xˢ + a₁·xˢ⁻¹ + … + 1 and the initial numbers m₁ … m_s of a dimension,
@@ -15,7 +25,7 @@ export const MAX_DIMENSIONS = 21_201;
  */
 export async function directions(dimensions: number): Promise<Uint32Array> {
   const { DIMENSIONS, PACKED } = await import("./joe-kuo.ts");
-  const packed = Uint8Array.from(atob(PACKED), (character) => character.charCodeAt(0));
+  const packed = (unpacked ??= bytesOf(PACKED));
   const rows = new Uint32Array(dimensions * SOBOL_BITS);
   for (let k = 0; k < SOBOL_BITS; k++) rows[k] = 2 ** (31 - k);
   let [polynomial, bit] = [1, 8 * (DIMENSIONS - 1)];

@@ -7,6 +7,7 @@ import { conversionCases } from "./conversions.ts";
 import { functionCases } from "./functions.ts";
 import { integerCases } from "./integers.ts";
 import { libraryCases } from "./library.ts";
+import { montecarloCases } from "./montecarlo.ts";
 import { quantizationCases } from "./quantization.ts";
 import { randomCases } from "./random.ts";
 import { realCases } from "./reals.ts";
@@ -27,5 +28,6 @@ export const cases: readonly ConformanceCase[] = [
   ...recordCases,
   ...libraryCases,
   ...randomCases,
+  ...montecarloCases,
   ...quantizationCases,
 ];

@@ -1,16 +1,8 @@
-/**
- * What the kernels of this folder have in common: buffers filled from the host, and compilation without contraction.
- */
-import {
-  type BufferElement,
-  type CompiledKernel,
-  type Device,
-  type DeviceBuffer,
-  type HostArray,
-  offeredPrecision,
-} from "../device/index.ts";
+/** What simulations have in common: buffers filled from the host, and compilation without contraction. */
 import { PrecisionError } from "../errors.ts";
 import type { Kernel, Precision } from "../kernel/index.ts";
+import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } from "./device.ts";
+import { offeredPrecision } from "./precision.ts";
 
 /** A buffer with `values`. */
 export function uploaded<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
@@ -20,8 +12,8 @@ export function uploaded<E extends BufferElement>(device: Device, element: E, va
 }
 
 /**
- * Compiles so that points on the border of two cells go to the same one everywhere: no products are contracted, where
- * the device lets one choose.
+ * Compiles so that paths are the same bits everywhere, and go to the same cells: no products are contracted, where the
+ * device lets one choose.
  * @throws PrecisionError if the device does not offer the precision itself
  */
 export async function compileExact<K extends Kernel>(

@@ -1,0 +1,119 @@
+/** Sensitivities: which parameters are shifted, by how much, and how values of shifted copies combine. */
+import { SpecError } from "../errors.ts";
+import type { PathModel } from "./model.ts";
+import { type Column, columnAt, isByStep, mapColumns, type Parameter, type Parameters } from "./parameters.ts";
+import type { PathProduct } from "./product.ts";
+
+/**
+ * How sensitivities are found: "bump", central differences of copies with the same random numbers; "pathwise", the
+ * derivative along each path; "likelihood-ratio", payoffs times scores of the model.
+ */
+export type GreekMethod = "bump" | "pathwise" | "likelihood-ratio";
+
+/** A parameter that is shifted, and how often one differentiates by it. */
+export interface Bump {
+  readonly name: string;
+  readonly parameter: string;
+  readonly order: 1 | 2;
+}
+
+/** Relative shifts of parameters, or absolute ones where the parameter may be 0 or negative. */
+const WIDTHS = { spot: 0.01, volatility: 0.01, other: 1e-4 } as const;
+/** Of pathwise derivatives: what rounding leaves of a difference is below 1e-10 of the value. */
+const PATHWISE = 1e-5;
+
+/**
+ * The Greeks by name, as shifts of parameters: those that the model knows, or any parameter of model or product.
+ * @throws SpecError
+ */
+export function bumpsOf(model: PathModel, product: PathProduct, names: readonly string[], method: GreekMethod): Bump[] {
+  const known = model.greeks ?? {};
+  const parameters = [...Object.keys(model.parameters), ...Object.keys(product.parameters)];
+  return names.flatMap((name) => {
+    // "delta" of several assets is that of each.
+    const chosen = Object.keys(known).filter((one) => one === name || one.replace(/\d+$/, "") === name);
+    const order = name.startsWith("gamma") ? 2 : 1;
+    if (order === 2 && method === "pathwise")
+      throw new SpecError(
+        `greeks: "${name}" pathwise: the payoff has no second derivative along a path; use "bump" or "likelihood-ratio"`,
+      );
+    if (chosen.length > 0)
+      return chosen.flatMap((one) => known[one].map((parameter) => ({ name: one, parameter, order }) as const));
+    if (parameters.includes(name)) return [{ name, parameter: name, order: 1 } as const];
+    throw new SpecError(
+      `greeks: got "${name}", expected one of ${[...new Set([...Object.keys(known), ...parameters])].join(", ")}`,
+    );
+  });
+}
+
+/** Copies of the parameters, and of each measure the weight of every copy: the first measure is the value. */
+export interface Variants {
+  readonly model: readonly Parameters[];
+  readonly product: readonly Parameters[];
+  /** [measures][variants]. */
+  readonly weights: readonly (readonly Column[])[];
+}
+
+/**
+ * Central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one parameter are
+ * shared by its derivatives.
+ */
+export function variantsOf(
+  model: PathModel,
+  product: PathProduct,
+  bumps: readonly Bump[],
+  method: GreekMethod,
+): Variants {
+  const models: Parameters[] = [model.parameters];
+  const products: Parameters[] = [product.parameters];
+  const shifted = new Map<string, { readonly at: number; readonly h: Column }>();
+  for (const { parameter } of bumps) {
+    if (shifted.has(parameter)) continue;
+    const ofModel = parameter in model.parameters;
+    const owner = ofModel ? model.parameters : product.parameters;
+    const h = widthOf(parameter, owner[parameter], method);
+    shifted.set(parameter, { at: models.length, h });
+    for (const sign of [1, -1]) {
+      const moved = { ...owner, [parameter]: plus(owner[parameter], h, sign) };
+      models.push(ofModel ? moved : model.parameters);
+      products.push(ofModel ? product.parameters : moved);
+    }
+  }
+  const row = (entries: Readonly<Record<number, Column>>): Column[] => models.map((_, v) => entries[v] ?? 0);
+  const weights = bumps.map(({ parameter, order }) => {
+    const { at, h } = shifted.get(parameter)!;
+    const outer = (sign: number): Column => mapColumns([h], (x) => (order === 1 ? sign / (2 * x) : 1 / (x * x)));
+    const middle = order === 1 ? {} : { 0: mapColumns([h], (x) => -2 / (x * x)) };
+    return row({ ...middle, [at]: outer(1), [at + 1]: outer(-1) });
+  });
+  return { model: models, product: products, weights: [row({ 0: 1 }), ...weights] };
+}
+
+/** The shift of a parameter. A volatility is shifted by less than itself, so that it stays positive. */
+function widthOf(name: string, parameter: Parameter, method: GreekMethod): Column {
+  const kind = name.startsWith("spot") ? "spot" : name.startsWith("volatility") ? "volatility" : "other";
+  const width = method === "pathwise" ? PATHWISE : WIDTHS[kind];
+  const first = isByStep(parameter) ? parameter.byStep : [parameter];
+  return mapColumns(first, (...numbers) => {
+    const least = Math.min(...numbers.map(Math.abs));
+    return width * (kind === "other" ? Math.max(least, 1) : least > 0 ? least : 1);
+  });
+}
+
+const plus = (parameter: Parameter, h: Column, sign: number): Parameter =>
+  isByStep(parameter)
+    ? { byStep: parameter.byStep.map((column) => mapColumns([column, h], (x, by) => x + sign * by)) }
+    : mapColumns([parameter, h], (x, by) => x + sign * by);
+
+/** Weights of instances `from` to `to`: [measures, variants, instances]. */
+export function weightTable({ weights }: Variants, from: number, to: number): Float64Array {
+  const instances = to - from;
+  const variants = weights[0].length;
+  const table = new Float64Array(weights.length * variants * instances);
+  weights.forEach((row, m) =>
+    row.forEach((column, v) => {
+      for (let i = 0; i < instances; i++) table[(m * variants + v) * instances + i] = columnAt(column, from + i);
+    }),
+  );
+  return table;
+}

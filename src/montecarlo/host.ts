@@ -1,0 +1,9 @@
+/** Functions of the kernel language, on the host in f64. */
+import { fn, real } from "../kernel/index.ts";
+
+/** The distribution function of N(0, 1). */
+export const hostNormalCdf: (x: number) => number = fn({
+  name: "hostNormalCdf",
+  params: [real],
+  body: ([x], gpu) => gpu.normalCdf(x),
+});

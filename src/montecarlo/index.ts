@@ -1,0 +1,45 @@
+/**
+ * Monte Carlo: paths of a model, payoffs of a product, estimates with standard errors and Greeks, early exercise by
+ * regression. docs/montecarlo.md is the guide.
+ */
+export type { Column, Parameter, Parameters } from "./parameters.ts";
+export { modelParams, type PathModel } from "./model.ts";
+export { type PathProduct, type PayoffFunction, productParams } from "./product.ts";
+export {
+  blackScholes,
+  type BlackScholesSettings,
+  type BrownianSettings,
+  geometricBrownian,
+  type SpotSettings,
+} from "./models/gbm.ts";
+export { localVolatility, type LocalVolatilitySettings } from "./models/local-volatility.ts";
+export { heston, type HestonSettings } from "./models/heston.ts";
+export { gaussianFactors, type GaussianFactorSettings } from "./models/gaussian-factors.ts";
+export { hullWhite, hullWhiteBond, type HullWhiteSettings } from "./models/hull-white.ts";
+export { pathModel } from "./models/custom.ts";
+export type { OptionType } from "./products/formulas.ts";
+export { asian, type AsianSettings } from "./products/asian.ts";
+export { european, pathProduct } from "./products/custom.ts";
+export { lookback, type LookbackSettings } from "./products/lookback.ts";
+export {
+  basket,
+  type BasketKind,
+  type BasketSettings,
+  terminalPayoff,
+  type TerminalSettings,
+} from "./products/basket.ts";
+export { type BarrierSettings, type PathBarrier, withBarriers } from "./products/barrier.ts";
+export { type Control, europeanControl } from "./controls.ts";
+export type { GreekMethod } from "./greeks.ts";
+export type { Sampling } from "./paths/shape.ts";
+export {
+  type Estimates,
+  type GreekEstimates,
+  monteCarlo,
+  type MonteCarloResult,
+  type MonteCarloSettings,
+  type Status,
+} from "./estimate.ts";
+export { type Basis, basisFunctionParams } from "./stopping/basis.ts";
+export { longstaffSchwartz, type StoppingEstimates, type StoppingSettings } from "./stopping/longstaff-schwartz.ts";
+export type { UpperBound, UpperSettings } from "./stopping/upper.ts";

@@ -1,0 +1,99 @@
+/** What a model is to the path engine: a state, how it starts, and a step of it, as kernel functions. */
+import { bool, type KernelFunction, read, real, write } from "../kernel/index.ts";
+import type { Parameters } from "./parameters.ts";
+
+const coefficientParams = { p: read(real), t: real, dt: real, c: write(real) } as const;
+const startParams = { p: read(real), state: write(real) } as const;
+const stepParams = {
+  state: write(real),
+  normals: read(real),
+  uniforms: read(real),
+  c: read(real),
+  t: real,
+  dt: real,
+} as const;
+const observeParams = { state: read(real), spots: write(real) } as const;
+const discountParams = { state: read(real) } as const;
+const varianceParams = { state: read(real), c: read(real), dt: real, variances: write(real) } as const;
+const scoreParams = {
+  scores: write(real),
+  normals: read(real),
+  c: read(real),
+  dt: real,
+  isFirst: bool,
+  initial: read(real),
+} as const;
+
+/**
+ * The parameters of the kernel functions of a model, for `fn`.
+ *
+ * @example
+ * import { modelParams } from "feynkac/montecarlo";
+ *
+ * console.log(Object.keys(modelParams.step).join(" ")); // state normals uniforms c t dt
+ */
+export const modelParams: {
+  readonly coefficients: typeof coefficientParams;
+  readonly start: typeof startParams;
+  readonly step: typeof stepParams;
+  readonly observe: typeof observeParams;
+  readonly discount: typeof discountParams;
+  readonly variances: typeof varianceParams;
+  readonly score: typeof scoreParams;
+} = {
+  coefficients: coefficientParams,
+  start: startParams,
+  step: stepParams,
+  observe: observeParams,
+  discount: discountParams,
+  variances: varianceParams,
+  score: scoreParams,
+};
+
+/**
+ * A model of the path engine: plain data and kernel functions. `t` is the time at which a step begins and `dt` its
+ * length, in years.
+ */
+export interface PathModel {
+  readonly name: string;
+  /** Spots that a product sees. */
+  readonly assets: number;
+  /** Numbers of the state. */
+  readonly state: number;
+  /** Independent standard normal numbers of a step. */
+  readonly normals: number;
+  /** Independent uniform numbers of a step, in (0, 1). */
+  readonly uniforms: number;
+  /**
+   * Read by `start` and `coefficients` as `p`. One that is named "rate" discounts: exp(−∫ rate dt), and 1 if there is
+   * none.
+   */
+  readonly parameters: Parameters;
+  /** Numbers of a step that do not depend on the path, worked out once for all paths; p itself by default. */
+  readonly coefficients?: {
+    readonly count: number;
+    readonly function: KernelFunction<typeof coefficientParams, void>;
+  };
+  /** The state at time 0. */
+  readonly start: KernelFunction<typeof startParams, void>;
+  /** Replaces the state by the one after a step. */
+  readonly step: KernelFunction<typeof stepParams, void>;
+  /** The spots of a state. */
+  readonly observe: KernelFunction<typeof observeParams, void>;
+  /** A discount factor of the path, beside that of "rate". */
+  readonly discount?: KernelFunction<typeof discountParams, number>;
+  /** Of each asset the variance of ln S over a step, given the state before it; for Brownian bridges of products. */
+  readonly variances?: KernelFunction<typeof varianceParams, void>;
+  /** Whether ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
+  readonly exactBridge?: boolean;
+  /**
+   * Scores ∂ ln(density)/∂θ for Greeks by likelihood ratio; of second order for gamma. Each step adds its part; the
+   * first one also has those of the spot at time 0.
+   */
+  readonly score?: {
+    readonly names: readonly string[];
+    readonly function: KernelFunction<typeof scoreParams, void>;
+  };
+  /** Parameters by Greek: delta and gamma of spots, vega of volatilities, rho of the rate. */
+  readonly greeks?: Readonly<Record<string, readonly string[]>>;
+}

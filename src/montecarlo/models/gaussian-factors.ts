@@ -1,0 +1,124 @@
+/** Forwards of a commodity in two Gaussian factors. */
+import { fn, real } from "../../kernel/index.ts";
+import { modelParams, type PathModel } from "../model.ts";
+import { checkParameter, type Parameter } from "../parameters.ts";
+import { checkSpot, checkVolatility, type SpotSettings } from "./gbm.ts";
+
+/** What `gaussianFactors` takes. */
+export interface GaussianFactorSettings extends SpotSettings {
+  /** αᵢ, per year, from 0 on: of one factor or two. */
+  readonly alpha: readonly [Parameter, Parameter];
+  /** σᵢ, per √year. */
+  readonly sigma: readonly [Parameter, Parameter];
+  /** Of the Brownian motions. */
+  readonly rho: Parameter;
+}
+
+/**
+ * A spot in two factors that revert to zero, exact at all dates:
+ *
+ *   S(t) = F(t)·exp(X₁ + X₂ − ½·Var(X₁ + X₂)),   dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ,   d⟨W₁, W₂⟩ = ρ dt,   F(t) = S₀·e^((r−q)t)
+ *
+ * With α₁ = 0 this is the model of E. Schwartz and J. E. Smith (2000); the forward curve is flat where the yield equals
+ * the rate. Source: G. Pagès and B. Wilbertz (2012), section 3. Verified: test/montecarlo/models.test.ts, against
+ * Black's formula with the variance of X₁ + X₂.
+ *
+ * @param settings the spot, rates, mean reversions, volatilities and the correlation.
+ * @throws SpecError
+ * @example
+ * import { gaussianFactors } from "feynkac/montecarlo";
+ *
+ * console.log(gaussianFactors({ spot: 20, alpha: [0.21, 5.4], sigma: [0.36, 1.11], rho: -0.11 }).normals); // 2
+ */
+export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
+  const { spot, rate = 0, yield: carry = 0, alpha, sigma, rho } = settings;
+  checkSpot("gaussianFactors: spot", spot);
+  alpha.forEach((one, i) =>
+    checkParameter(`gaussianFactors: alpha[${i}]`, one, "a number from 0 on, per year", (x) => x >= 0),
+  );
+  sigma.forEach((one, i) => checkVolatility(`gaussianFactors: sigma[${i}]`, one));
+  checkParameter("gaussianFactors: rho", rho, "a number from -1 to 1", (x) => Math.abs(x) <= 1);
+  return {
+    name: "two Gaussian factors",
+    assets: 1,
+    state: 3,
+    normals: 2,
+    uniforms: 0,
+    parameters: {
+      spot,
+      yield: carry,
+      rate,
+      alpha1: alpha[0],
+      alpha2: alpha[1],
+      sigma1: sigma[0],
+      sigma2: sigma[1],
+      rho,
+    },
+    ...FUNCTIONS,
+    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+  };
+}
+
+/** ∫₀ˢ e^(−a·u) du. */
+export const integratedDecay = fn({
+  name: "integratedDecay",
+  params: { a: real, span: real },
+  body({ a, span }) {
+    const x = a * span;
+    // Where a·span is small expm1 still keeps its digits; a = 0 is Brownian motion.
+    return x === 0 ? span : -Math.expm1(-x) / a;
+  },
+});
+
+const FUNCTIONS = {
+  coefficients: {
+    count: 6,
+    function: fn({
+      name: "factorCoefficients",
+      params: modelParams.coefficients,
+      env: { integratedDecay },
+      body({ p, t, dt, c }, _gpu, { integratedDecay }) {
+        const a1 = p[3];
+        const a2 = p[4];
+        const s1 = p[5];
+        const s2 = p[6];
+        const v11 = s1 * s1 * integratedDecay({ a: 2 * a1, span: dt });
+        const v12 = p[7] * s1 * s2 * integratedDecay({ a: a1 + a2, span: dt });
+        const v22 = s2 * s2 * integratedDecay({ a: 2 * a2, span: dt });
+        c[0] = Math.exp(-a1 * dt);
+        c[1] = Math.exp(-a2 * dt);
+        c[2] = Math.sqrt(v11);
+        c[3] = v11 > 0 ? v12 / c[2] : 0;
+        c[4] = Math.sqrt(Math.max(v22 - c[3] * c[3], 0));
+        // Var(X₁ + X₂) grows from t to t + dt by e^(−2α₁t)·v₁₁ + 2·e^(−(α₁+α₂)t)·v₁₂ + e^(−2α₂t)·v₂₂.
+        const early = Math.exp(-2 * a1 * t) * v11 + Math.exp(-2 * a2 * t) * v22;
+        c[5] = (p[2] - p[1]) * dt - 0.5 * (early + 2 * Math.exp(-(a1 + a2) * t) * v12);
+      },
+    }),
+  },
+  start: fn({
+    name: "factorStart",
+    params: modelParams.start,
+    body({ p, state }) {
+      state[0] = Math.log(p[0]);
+      state[1] = 0;
+      state[2] = 0;
+    },
+  }),
+  step: fn({
+    name: "factorStep",
+    params: modelParams.step,
+    body({ state, normals, c }) {
+      state[0] = state[0] + c[5];
+      state[1] = c[0] * state[1] + c[2] * normals[0];
+      state[2] = c[1] * state[2] + c[3] * normals[0] + c[4] * normals[1];
+    },
+  }),
+  observe: fn({
+    name: "factorObserve",
+    params: modelParams.observe,
+    body({ state, spots }) {
+      spots[0] = Math.exp(state[0] + state[1] + state[2]);
+    },
+  }),
+} as const;

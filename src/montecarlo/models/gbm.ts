@@ -1,0 +1,272 @@
+/** Geometric Brownian motions, correlated by the Cholesky factor of their correlations. */
+import { ShapeError, SpecError } from "../../errors.ts";
+import { fn } from "../../kernel/index.ts";
+import { choleskyOf } from "../../linalg/index.ts";
+import { modelParams, type PathModel } from "../model.ts";
+import { checkParameter, type Column, columnAt, isByStep, type Parameter, type Parameters } from "../parameters.ts";
+import { remembered } from "../remembered.ts";
+
+/** What all models of spots take. */
+export interface SpotSettings {
+  readonly spot: Column;
+  /** Per year, continuously compounded; 0 by default. */
+  readonly rate?: Parameter;
+  /** Dividend yield, per year; 0 by default. */
+  readonly yield?: Parameter;
+}
+
+/** What `geometricBrownian` takes: numbers, or columns with one for each instance of a batch. */
+export interface BrownianSettings {
+  /** Of each asset. */
+  readonly spots: readonly Column[];
+  /** Per year, continuously compounded; 0 by default. */
+  readonly rate?: Parameter;
+  /** Dividend yield of each asset; 0 by default. */
+  readonly yields?: readonly Parameter[];
+  /** Of each asset, per √year. */
+  readonly volatilities: readonly Parameter[];
+  /** [assets][assets]; the identity by default. */
+  readonly correlation?: readonly (readonly Column[])[];
+}
+
+const isPositive = (x: number): boolean => x > 0 && x < Infinity;
+const isNotNegative = (x: number): boolean => x >= 0 && x < Infinity;
+
+/** @throws SpecError */
+export function checkSpot(place: string, spot: Column): void {
+  checkParameter(place, spot, "a positive number", isPositive);
+}
+
+/** @throws SpecError */
+export function checkVolatility(place: string, volatility: Parameter): void {
+  checkParameter(place, volatility, "a number from 0 on, per √year", isNotNegative);
+}
+
+/**
+ * Correlated geometric Brownian motions, exact at all dates:
+ *
+ *   dSᵢ = (r − qᵢ)·Sᵢ dt + σᵢ·Sᵢ dWᵢ,   d⟨Wᵢ, Wⱼ⟩ = ρᵢⱼ dt,   W = L·B by Cholesky
+ *
+ * Its spots are those of the assets. Rate, yields and volatilities may be piecewise constant, `{ byStep: […] }`.
+ * Accuracy: exact at all dates, whatever their distance. Source: P. Glasserman, Monte Carlo Methods in Financial
+ * Engineering (2004), section 3.2.3. Verified: test/montecarlo/reference.test.ts, against closed forms.
+ *
+ * @param settings spots, rates, volatilities and correlations.
+ * @throws SpecError | ShapeError | NotPositiveDefiniteError (correlations)
+ * @example
+ * import { geometricBrownian } from "feynkac/montecarlo";
+ *
+ * const correlation = [[1, 0.5], [0.5, 1]];
+ * const model = geometricBrownian({ spots: [100, 90], rate: 0.05, volatilities: [0.2, 0.3], correlation });
+ * console.log(model.assets, model.normals); // 2 2
+ */
+export function geometricBrownian(settings: BrownianSettings): PathModel {
+  const { spots, rate = 0, volatilities } = settings;
+  const d = spots.length;
+  if (d === 0) throw new ShapeError("geometricBrownian: spots: got none, expected at least one");
+  const yields = settings.yields ?? spots.map(() => 0);
+  for (const [name, given] of Object.entries({ yields, volatilities }))
+    if (given.length !== d)
+      throw new ShapeError(`geometricBrownian: ${name}: got ${given.length}, expected ${d}, one for each spot`);
+  spots.forEach((spot, i) => checkSpot(`geometricBrownian: spots[${i}]`, spot));
+  volatilities.forEach((one, i) => checkVolatility(`geometricBrownian: volatilities[${i}]`, one));
+  const suffix = (i: number): string => (d === 1 ? "" : String(i + 1));
+  const named = (name: string, all: readonly Parameter[]): Parameters =>
+    Object.fromEntries(all.map((one, i) => [`${name}${suffix(i)}`, one]));
+  const factor = d === 1 ? {} : choleskyColumns(settings.correlation, d);
+  const greekNames = (greek: string, parameter: string): Record<string, readonly string[]> =>
+    Object.fromEntries(spots.map((_, i) => [`${greek}${suffix(i)}`, [`${parameter}${suffix(i)}`]]));
+  const triangle = (d * (d + 1)) / 2;
+  return {
+    name: d === 1 ? "geometric Brownian motion" : `${d} geometric Brownian motions`,
+    assets: d,
+    state: d,
+    normals: d,
+    uniforms: 0,
+    parameters: {
+      ...named("spot", spots),
+      ...named("yield", yields),
+      ...named("volatility", volatilities),
+      rate,
+      ...factor,
+    },
+    coefficients: { count: d + triangle, function: coefficientFunction(d) },
+    start: logStart(d),
+    step: stepFunction(d),
+    observe: logObserve(d),
+    variances: varianceFunction(d),
+    exactBridge: true,
+    ...(d === 1 ? { score: SCORE } : {}),
+    greeks: {
+      ...greekNames("delta", "spot"),
+      ...greekNames("gamma", "spot"),
+      ...greekNames("vega", "volatility"),
+      rho: ["rate"],
+    },
+  };
+}
+
+/** Logarithms of the first parameters, which are spots. */
+export const logStart = remembered((d: number) =>
+  fn({
+    name: "brownianStart",
+    params: modelParams.start,
+    env: { D: d },
+    body({ p, state }, _gpu, { D }) {
+      for (let i = 0; i < D; i++) state[i] = Math.log(p[i]);
+    },
+  }),
+);
+
+const varianceFunction = remembered((d: number) =>
+  fn({
+    name: "brownianVariances",
+    params: modelParams.variances,
+    env: { D: d },
+    body({ c, variances }, gpu, { D }) {
+      let at = D;
+      for (let i = 0; i < D; i++) {
+        let sum = gpu.real(0);
+        for (let j = 0; j <= i; j++) {
+          sum += c[at] * c[at];
+          at += 1;
+        }
+        variances[i] = sum;
+      }
+    },
+  }),
+);
+
+/** c: drifts of ln S over the step; then σᵢ·√dt·Lᵢⱼ, j ≤ i. */
+const coefficientFunction = remembered((d: number) =>
+  fn({
+    name: "brownianCoefficients",
+    params: modelParams.coefficients,
+    env: { D: d },
+    body({ p, dt, c }, _gpu, { D }) {
+      const root = Math.sqrt(dt);
+      const rate = p[3 * D];
+      let at = D;
+      for (let i = 0; i < D; i++) {
+        const sigma = p[2 * D + i];
+        c[i] = (rate - p[D + i] - 0.5 * sigma * sigma) * dt;
+        for (let j = 0; j <= i; j++) {
+          c[at] = D === 1 ? sigma * root : sigma * root * p[2 * D + 1 + at];
+          at += 1;
+        }
+      }
+    },
+  }),
+);
+
+const stepFunction = remembered((d: number) =>
+  fn({
+    name: "brownianStep",
+    params: modelParams.step,
+    env: { D: d },
+    body({ state, normals, c }, _gpu, { D }) {
+      let at = D;
+      for (let i = 0; i < D; i++) {
+        let sum = c[i];
+        for (let j = 0; j <= i; j++) {
+          sum += c[at] * normals[j];
+          at += 1;
+        }
+        state[i] = state[i] + sum;
+      }
+    },
+  }),
+);
+
+/** Spots of a state that begins with their logarithms. */
+export const logObserve = remembered((d: number) =>
+  fn({
+    name: "logObserve",
+    params: modelParams.observe,
+    env: { D: d },
+    body({ state, spots }, _gpu, { D }) {
+      for (let i = 0; i < D; i++) spots[i] = Math.exp(state[i]);
+    },
+  }),
+);
+
+/**
+ * With σ√dt = c₁ and z the normal number of a step: delta z/(S₀·c₁), gamma ((z² − 1)/c₁ − z)/(S₀²·c₁), both of the
+ * first step; vega the sum of (z² − 1)/σ − z·√dt. Source: Glasserman (2004), section 7.3.
+ */
+const SCORE: NonNullable<PathModel["score"]> = {
+  names: ["delta", "gamma", "vega"],
+  function: fn({
+    name: "brownianScore",
+    params: modelParams.score,
+    body({ scores, normals, c, dt, isFirst, initial }) {
+      const z = normals[0];
+      const width = c[1];
+      const root = Math.sqrt(dt);
+      if (isFirst) {
+        scores[0] = z / (initial[0] * width);
+        scores[1] = ((z * z - 1) / width - z) / (initial[0] * initial[0] * width);
+      }
+      scores[2] = scores[2] + ((z * z - 1) * root) / width - z * root;
+    },
+  }),
+};
+
+/** The Cholesky factor of the correlations, row by row, as columns: L₁₁, L₂₁, L₂₂, … */
+function choleskyColumns(correlation: BrownianSettings["correlation"], d: number): Parameters {
+  const rows =
+    correlation ?? Array.from({ length: d }, (_, i) => Array.from({ length: d }, (_one, j) => (i === j ? 1 : 0)));
+  if (rows.length !== d || rows.some((row) => row.length !== d))
+    throw new ShapeError(`geometricBrownian: correlation: expected ${d} rows of ${d}, as there are spots`);
+  const flat = rows.flat();
+  const width = Math.max(...flat.map((column) => (typeof column === "number" ? 1 : column.length)));
+  const factors = Array.from({ length: d * d }, () => new Float64Array(width));
+  for (let k = 0; k < width; k++) {
+    const matrix = Float64Array.from(flat, (column) => columnAt(column, k));
+    checkCorrelation(matrix, d, width === 1 ? "" : ` of instance ${k}`);
+    choleskyOf(matrix, d).forEach((x, at) => (factors[at][k] = x));
+  }
+  const names: [string, Column][] = [];
+  for (let i = 0; i < d; i++)
+    for (let j = 0; j <= i; j++)
+      names.push([`factor${i + 1}_${j + 1}`, width === 1 ? factors[i * d + j][0] : factors[i * d + j]]);
+  return Object.fromEntries(names);
+}
+
+function checkCorrelation(matrix: Float64Array, d: number, where: string): void {
+  for (let i = 0; i < d; i++)
+    for (let j = 0; j <= i; j++) {
+      const [x, other, expected] = [matrix[i * d + j], matrix[j * d + i], i === j ? "1" : "a number between -1 and 1"];
+      if (!(i === j ? x === 1 : Math.abs(x) <= 1) || x !== other)
+        throw new SpecError(
+          `geometricBrownian: correlation[${i}][${j}]${where}: got ${x} and ${other} in [${j}][${i}], ` +
+            `expected ${expected}, the same in both`,
+        );
+    }
+}
+
+/** What `blackScholes` takes. */
+export interface BlackScholesSettings extends SpotSettings {
+  /** Per √year. */
+  readonly volatility: Parameter;
+}
+
+/**
+ * One asset of Black and Scholes: `geometricBrownian` with one spot.
+ *
+ * @param settings the spot, rates and the volatility; numbers, or columns with one for each instance of a batch.
+ * @throws SpecError
+ * @example
+ * import { blackScholes } from "feynkac/montecarlo";
+ *
+ * const { parameters } = blackScholes({ spot: 100, volatility: 0.2 });
+ * console.log(Object.keys(parameters).join(" ")); // spot yield volatility rate
+ */
+export function blackScholes(settings: BlackScholesSettings): PathModel {
+  const { spot, rate = 0, yield: carry = 0, volatility } = settings;
+  return geometricBrownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] });
+}
+
+/** Whether a model is one of Black and Scholes with constant parameters, whose closed forms are known. */
+export const isBlackScholes = ({ score, parameters }: PathModel): boolean =>
+  score === SCORE && !Object.values(parameters).some(isByStep);

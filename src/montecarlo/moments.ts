@@ -1,0 +1,100 @@
+/** Means and centred sums of squares on the host: merged in a fixed order, and what estimates follow from them. */
+
+/** Of each measure and series: count, mean and centred sum of squares; with a control its own, and the products. */
+export class Moments {
+  readonly measures: number;
+  readonly series: number;
+  /** 2, or 5 with a control. */
+  readonly each: number;
+  /** Samples of each series. */
+  readonly counts: Float64Array;
+  /** [measures, each, series]. */
+  readonly values: Float64Array;
+
+  constructor(measures: number, series: number, each: number) {
+    this.measures = measures;
+    this.series = series;
+    this.each = each;
+    this.counts = new Float64Array(series);
+    this.values = new Float64Array(measures * each * series);
+  }
+
+  /** Moments of `count` samples of each series: [measures · each, stride], this group's from `at` on. */
+  merge(from: ArrayLike<number>, at: number, stride: number, count: number): void {
+    const { measures, series, each, counts, values } = this;
+    for (let s = 0; s < series; s++) {
+      const before = counts[s];
+      const all = before + count;
+      const share = count / all;
+      const weight = before * share;
+      for (let m = 0; m < measures; m++) {
+        const mine = m * each * series + s;
+        const theirs = m * each * stride + at + s;
+        const dy = from[theirs] - values[mine];
+        values[mine] += dy * share;
+        values[mine + series] += from[theirs + stride] + dy * dy * weight;
+        if (each === 2) continue;
+        const dx = from[theirs + 2 * stride] - values[mine + 2 * series];
+        values[mine + 2 * series] += dx * share;
+        values[mine + 3 * series] += from[theirs + 3 * stride] + dx * dx * weight;
+        values[mine + 4 * series] += from[theirs + 4 * stride] + dx * dy * weight;
+      }
+      counts[s] = all;
+    }
+  }
+
+  /**
+   * The estimate of a measure of an instance, whose series are its randomisations.
+   *
+   *   value = mean Y − β·(mean X − E X),   β = Σ(X − mean X)(Y − mean Y)/Σ(X − mean X)²
+   *
+   * With one series the standard error is √(residual sum of squares/(n·(n − 1))), n − 2 with a control; with more it is
+   * the scatter of their values. β from the same samples has a bias of order 1/n, below all standard errors.
+   *
+   * @param controlMean E X, of the control.
+   */
+  estimate(measure: number, instance: number, randomisations: number, controlMean: number): Estimate {
+    const { series, each, counts, values } = this;
+    const first = measure * each * series + instance * randomisations;
+    let beta = 0;
+    if (each === 5) {
+      let [xx, xy] = [0, 0];
+      for (let r = 0; r < randomisations; r++) {
+        xx += values[first + 3 * series + r];
+        xy += values[first + 4 * series + r];
+      }
+      if (xx > 0) beta = xy / xx;
+    }
+    const meanOf = (r: number): number =>
+      each === 2 ? values[first + r] : values[first + r] - beta * (values[first + 2 * series + r] - controlMean);
+    const n = counts[instance * randomisations];
+    if (randomisations === 1) {
+      const residual = values[first + series] - (each === 2 ? 0 : beta * values[first + 4 * series]);
+      const freedom = n - (each === 2 ? 1 : 2);
+      return { value: meanOf(0), standardError: Math.sqrt(Math.max(residual, 0) / (n * freedom)), beta };
+    }
+    let [mean, squares] = [0, 0];
+    for (let r = 0; r < randomisations; r++) {
+      const difference = meanOf(r) - mean;
+      mean += difference / (r + 1);
+      squares += difference * (meanOf(r) - mean);
+    }
+    return { value: mean, standardError: Math.sqrt(squares / (randomisations * (randomisations - 1))), beta };
+  }
+}
+
+/** A mean, how far it may be off, and the coefficient of its control. */
+export interface Estimate {
+  readonly value: number;
+  readonly standardError: number;
+  readonly beta: number;
+}
+
+/** Half the width of a 95 % interval in standard errors: Student's t with that many degrees of freedom. */
+export function intervalWidth(freedom: number): number {
+  // Cornish and Fisher's expansion about the normal quantile; good to 1e-3 from 7 degrees on.
+  const z = 1.959963984540054;
+  const [z3, z5, z7] = [z ** 3, z ** 5, z ** 7];
+  const terms = [(z3 + z) / 4, (5 * z5 + 16 * z3 + 3 * z) / 96, (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384];
+  return terms.reduce((sum, term, k) => sum + term / freedom ** (k + 1), z);
+}

@@ -1,0 +1,133 @@
+/** Numbers of a batch: one for all instances, one for each, and for each date; as the table that kernels read. */
+import { ShapeError, SpecError } from "../errors.ts";
+
+/** One number for all instances, or one for each. */
+export type Column = number | ArrayLike<number>;
+
+/** A column, or one for each step of the time grid: piecewise constant in time. */
+export type Parameter = Column | { readonly byStep: readonly Column[] };
+
+/** Parameters by name; kernel functions read them as `p[0]`, `p[1]`, … in this order. */
+export interface Parameters {
+  readonly [name: string]: Parameter;
+}
+
+export const isByStep = (parameter: Parameter): parameter is { readonly byStep: readonly Column[] } =>
+  typeof parameter === "object" && "byStep" in parameter;
+
+const lengthOf = (column: Column): number => (typeof column === "number" ? 1 : column.length);
+
+/** Where `values` has parameter j of instance i at step k: offset + k·stepStride + i·instanceStride. */
+export const LAYOUT_NUMBERS = 3;
+
+/** Parameters as kernels read them. */
+export interface ParameterTable {
+  readonly values: Float64Array;
+  /** [parameters, 3]: offset, step stride, instance stride. */
+  readonly layout: Int32Array;
+}
+
+/** The columns of a parameter: itself, or one for each step. */
+const columnsOf = (parameter: Parameter): readonly Column[] => (isByStep(parameter) ? parameter.byStep : [parameter]);
+
+/**
+ * How many instances there are: the length of the arrays among all parameters, 1 if there are only numbers.
+ * @throws ShapeError | SpecError
+ */
+export function instancesOf(groups: Readonly<Record<string, Parameters>>): number {
+  let instances = 1;
+  let owner = "";
+  for (const [group, parameters] of Object.entries(groups))
+    for (const [name, parameter] of Object.entries(parameters))
+      for (const column of columnsOf(parameter)) {
+        const length = lengthOf(column);
+        if (typeof column !== "number" && length === 0)
+          throw new ShapeError(`${group}.${name}: got an empty array, expected a number, or one for each instance`);
+        if (length === 1) continue;
+        if (instances > 1 && length !== instances)
+          throw new ShapeError(
+            `${group}.${name}: got ${length} numbers, expected ${instances} as ${owner} has, one for each instance`,
+          );
+        [instances, owner] = [length, `${group}.${name}`];
+      }
+  return instances;
+}
+
+/**
+ * Instances `from` to `to` of parameters, packed: all instances of the first variant, then those of the next. Variants
+ * are the same parameters with some of them shifted.
+ * @throws SpecError (a number that is not finite) | ShapeError (not as many steps as the time grid has)
+ */
+export function tableOf(
+  group: string,
+  variants: readonly Parameters[],
+  steps: number,
+  from: number,
+  to: number,
+): ParameterTable {
+  const names = Object.keys(variants[0]);
+  const layout = new Int32Array(Math.max(1, names.length) * LAYOUT_NUMBERS);
+  const parts: Float64Array[] = [];
+  let offset = 0;
+  names.forEach((name, j) => {
+    const place = `${group}.${name}`;
+    const columns = variants.map((parameters) => columnsOf(parameters[name]));
+    const byStep = variants.some((parameters) => isByStep(parameters[name]));
+    if (byStep && columns[0].length !== steps)
+      throw new ShapeError(`${place}: byStep: got ${columns[0].length} columns, expected ${steps}, one per step`);
+    const first = columns[0][0];
+    const wide =
+      columns.some((some) => some.some((column) => lengthOf(column) > 1)) ||
+      columns.some(([column]) => columnAt(column, 0) !== columnAt(first, 0));
+    const width = wide ? (to - from) * variants.length : 1;
+    layout.set([offset, byStep ? width : 0, wide ? 1 : 0], j * LAYOUT_NUMBERS);
+    columns[0].forEach((_, k) => {
+      const part = new Float64Array(width);
+      const each = wide ? to - from : 1;
+      for (let w = 0; w < width; w++)
+        part[w] = columnAt(columns[Math.floor(w / each)][k], wide ? from + (w % each) : 0);
+      checkFinite(place, part, from, each);
+      parts.push(part);
+    });
+    offset += columns[0].length * width;
+  });
+  const values = new Float64Array(Math.max(1, offset));
+  let at = 0;
+  for (const part of parts) {
+    values.set(part, at);
+    at += part.length;
+  }
+  return { values, layout };
+}
+
+function checkFinite(place: string, part: Float64Array, from: number, each: number): void {
+  const wrong = part.findIndex((x) => !Number.isFinite(x));
+  if (wrong >= 0)
+    throw new SpecError(`${place}[${from + (wrong % each)}]: got ${part[wrong]}, expected a finite number`);
+}
+
+/** The number of an instance. */
+export const columnAt = (column: Column, i: number): number =>
+  typeof column === "number" ? column : column[column.length === 1 ? 0 : i];
+
+/** A new column from others, number by number. */
+export function mapColumns(columns: readonly Column[], f: (...numbers: number[]) => number): Column {
+  const width = Math.max(...columns.map(lengthOf));
+  if (width === 1) return f(...columns.map((column) => columnAt(column, 0)));
+  return Float64Array.from({ length: width }, (_, i) => f(...columns.map((column) => columnAt(column, i))));
+}
+
+/** @throws SpecError unless every number of a parameter satisfies `is` */
+export function checkParameter(
+  place: string,
+  parameter: Parameter,
+  expected: string,
+  is: (x: number) => boolean,
+): void {
+  for (const column of columnsOf(parameter))
+    for (let i = 0; i < lengthOf(column); i++) {
+      const x = columnAt(column, i);
+      if (!is(x))
+        throw new SpecError(`${place}${typeof column === "number" ? "" : `[${i}]`}: got ${x}, expected ${expected}`);
+    }
+}

@@ -1,0 +1,122 @@
+/** What a kernel of paths is compiled for: constants of the kernel, apart from all numbers of trades. */
+import type { PathModel } from "../model.ts";
+import type { PathProduct } from "../product.ts";
+import { rememberedBy } from "../remembered.ts";
+
+/** Where random numbers come from. */
+export type Sampling = "philox" | "sobol";
+
+/** Constants of a kernel of paths. */
+export interface PathShape {
+  readonly model: PathModel;
+  readonly product: PathProduct;
+  /** A second product on the same paths, whose mean is known. */
+  readonly control: PathProduct | undefined;
+  /** Model steps from date to date. */
+  readonly substeps: number;
+  readonly sampling: Sampling;
+}
+
+/** Samples that a work item takes one after the other, and that are summed up before anything else. */
+export const BLOCK = 64;
+
+/** Numbers at the head of a step's rows: when it begins, its length, and the discount factor to its end. */
+const STEP_HEAD = 3;
+
+/** Rows of the table of a shape, each with a number for all columns (instances of all variants). */
+export interface Rows {
+  readonly state: number;
+  readonly product: number;
+  readonly control: number;
+  /** Of all that comes before the steps. */
+  readonly head: number;
+  /** Of a step. */
+  readonly step: number;
+  readonly coefficients: number;
+  readonly modelParameters: number;
+}
+
+const count = (record: object): number => Object.keys(record).length;
+
+export function rowsOf({ model, product, control }: PathShape): Rows {
+  const modelParameters = count(model.parameters);
+  const coefficients = model.coefficients?.count ?? modelParameters;
+  const rows = {
+    state: model.state,
+    product: count(product.parameters),
+    control: control === undefined ? 0 : count(control.parameters),
+  };
+  return {
+    ...rows,
+    head: rows.state + rows.product + rows.control,
+    step: STEP_HEAD + coefficients,
+    coefficients,
+    modelParameters,
+  };
+}
+
+/** Random numbers of a step, and how Philox's blocks of four words serve them. */
+export interface DrawShape {
+  readonly normals: number;
+  readonly modelUniforms: number;
+  readonly productUniforms: number;
+  /** Of all kinds. */
+  readonly numbers: number;
+  /** Blocks of Philox per group of steps, and steps per group. */
+  readonly blocks: number;
+  readonly group: number;
+}
+
+export function drawsOf({ model, product }: PathShape): DrawShape {
+  const productUniforms = product.uniforms ?? 0;
+  const numbers = model.normals + model.uniforms + productUniforms;
+  const shared = 4 % numbers === 0;
+  return {
+    normals: model.normals,
+    modelUniforms: model.uniforms,
+    productUniforms,
+    numbers,
+    blocks: shared ? 1 : Math.ceil(numbers / 4),
+    group: shared ? 4 / numbers : 1,
+  };
+}
+
+/** Length of a private array: at least one element. */
+export const room = (length: number): number => Math.max(1, length);
+
+/** What a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
+export const partsOf = ({ model, product, control, substeps, sampling }: PathShape): readonly unknown[] => [
+  ...modelParts(model),
+  ...productParts(product),
+  ...(control === undefined ? [] : productParts(control)),
+  substeps,
+  sampling,
+];
+
+const modelParts = (m: PathModel): readonly unknown[] => [
+  [m.assets, m.state, m.normals, m.uniforms, Object.keys(m.parameters).join(" ")].join(";"),
+  m.coefficients?.count,
+  m.coefficients?.function,
+  m.start,
+  m.step,
+  m.observe,
+  m.discount,
+  m.variances,
+  m.score?.function,
+];
+
+const productParts = (p: PathProduct): readonly unknown[] => [
+  [p.running, p.uniforms, p.monitoring, Object.keys(p.parameters).join(" ")].join(";"),
+  p.start,
+  p.update,
+  p.payoff,
+];
+
+/** A kernel of a shape and further parts, made once. */
+export function kernelOf<S extends PathShape, K>(
+  make: (shape: S) => K,
+  further: (shape: S) => readonly unknown[] = () => [],
+): (shape: S) => K {
+  const made = rememberedBy((shape: S) => make(shape));
+  return (shape) => made([...partsOf(shape), ...further(shape)], shape);
+}

@@ -1,0 +1,330 @@
+/** A batch of instances of one shape on a device: launches of blocks of paths, and their moments on the host. */
+import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
+import { bridgePlan, sobolTable } from "../../random/index.ts";
+import { type Variants, weightTable } from "../greeks.ts";
+import type { Moments } from "../moments.ts";
+import { type Column, columnAt, type Parameters, tableOf } from "../parameters.ts";
+import { prepareKernel } from "./prepare.ts";
+import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";
+import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
+import { measuresOf, mergeKernel, MERGED, momentsOf, walkKernel, type WalkShape } from "./walk.ts";
+
+/** What does not change from round to round. */
+export interface Batch {
+  readonly shape: WalkShape;
+  readonly precision: Precision;
+  readonly seed: bigint;
+  /** When each date is, for all instances or each. */
+  readonly dates: readonly Column[];
+  readonly variants: Variants;
+  readonly control: readonly Parameters[];
+  /** Of each instance: its random numbers. */
+  readonly streams: Uint32Array;
+}
+
+/** Bytes of tables and of random numbers in buffers, at most. */
+const TABLE_BYTES = 2 ** 27;
+/** Steps of paths in a launch, about: short enough to be ended, long enough to be worth one. */
+export const stepsPerLaunch = ({ parallelism }: Device): number =>
+  Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
+
+/** The end of each step, as columns: dates divided into equal steps. */
+export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
+  return dates.flatMap((date, k) =>
+    Array.from({ length: substeps }, (_, s): Column => {
+      if (s === substeps - 1) return date;
+      const before = k === 0 ? 0 : dates[k - 1];
+      const share = (s + 1) / substeps;
+      if (typeof date === "number" && typeof before === "number") return before + share * (date - before);
+      const length = Math.max(...[date, before].map((column) => (typeof column === "number" ? 1 : column.length)));
+      return Float64Array.from({ length }, (_one, i) => {
+        const start = columnAt(before, i);
+        return start + share * (columnAt(date, i) - start);
+      });
+    }),
+  );
+}
+
+/** Steps that a block of an instance takes. */
+const stepsPerBlock = ({ shape, dates }: Batch): number =>
+  BLOCK * dates.length * shape.substeps * shape.variants * shape.scramblings * (shape.antithetic ? 2 : 1);
+
+/**
+ * Instances of a launch: their tables fit into the memory set aside, and the blocks that are merged into one take a
+ * bearable time.
+ */
+export function instancesPerPart(device: Device, batch: Batch, blocks: number): number {
+  const { shape, dates } = batch;
+  const rows = rowsOf(shape);
+  const bytes = 8 * shape.variants * (rows.head + rows.step * dates.length * shape.substeps);
+  const steps = Math.min(blocks, MERGED) * stepsPerBlock(batch);
+  return Math.max(1, Math.floor(Math.min(TABLE_BYTES / bytes, stepsPerLaunch(device) / steps)));
+}
+
+type Compiled<K extends (...args: never) => Kernel> = CompiledKernel<ReturnType<K>["params"]>;
+
+/** Instances `from` to `to` of a batch, with their table on the device. Dispose it. */
+export class Simulation implements Disposable {
+  readonly #device: Device;
+  readonly #batch: Batch;
+  readonly #instances: number;
+  readonly #walk: Compiled<typeof walkKernel>;
+  readonly #merge: Compiled<typeof mergeKernel>;
+  readonly #sobol: SobolPoints | undefined;
+  readonly #table: DeviceBuffer;
+  readonly #streams: DeviceBuffer;
+  readonly #weights: DeviceBuffer;
+  readonly #none: DeviceBuffer;
+
+  private constructor(device: Device, batch: Batch, instances: number, made: Made) {
+    this.#device = device;
+    this.#batch = batch;
+    this.#instances = instances;
+    ({
+      walk: this.#walk,
+      merge: this.#merge,
+      sobol: this.#sobol,
+      table: this.#table,
+      streams: this.#streams,
+      weights: this.#weights,
+      none: this.#none,
+    } = made);
+  }
+
+  /** @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError */
+  static async create(device: Device, batch: Batch, from: number, to: number): Promise<Simulation> {
+    const { shape, precision, variants } = batch;
+    const element = hostReal(precision);
+    const table = await preparedTable(device, batch, from, to);
+    return new Simulation(device, batch, to - from, {
+      walk: await compileExact(device, walkKernel(shape), precision),
+      merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape)), precision),
+      sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch) : undefined,
+      table,
+      streams: uploaded(device, "u32", batch.streams.subarray(from, to)),
+      weights: uploaded(device, element, weightTable(variants, from, to)),
+      none: device.createBuffer(element, 1),
+    });
+  }
+
+  /** Blocks of a launch: a multiple of `MERGED`, so that no number depends on how launches are cut. */
+  get #blocksPerLaunch(): number {
+    const steps = this.#instances * stepsPerBlock(this.#batch);
+    const blocks = Math.min(stepsPerLaunch(this.#device) / steps, this.#sobol?.mostBlocks ?? Infinity);
+    return MERGED * Math.max(1, Math.floor(blocks / MERGED));
+  }
+
+  /**
+   * Adds samples of blocks `first` to `first + count` to moments of these instances.
+   * @param told after each launch, with the number of its blocks.
+   */
+  async run(moments: Moments, first: number, count: number, told: (blocks: number) => void): Promise<void> {
+    const { shape, precision, dates, seed } = this.#batch;
+    const series = this.#instances * shape.scramblings;
+    const width = measuresOf(shape) * momentsOf(shape);
+    const element = hostReal(precision);
+    const perLaunch = Math.min(this.#blocksPerLaunch, count);
+    using buffer = this.#device.createBuffer(element, width * perLaunch * series);
+    using merged = this.#device.createBuffer(element, width * Math.ceil(perLaunch / MERGED) * series);
+    for (let done = 0; done < count; done += perLaunch) {
+      const blocks = Math.min(perLaunch, count - done);
+      const items = blocks * series;
+      const firstBlock = first + done;
+      const points = this.#sobol?.fill(firstBlock, blocks);
+      this.#device.launch(
+        this.#walk,
+        {
+          ...seedWords(seed),
+          firstBlock,
+          firstPoint: firstBlock * BLOCK,
+          dates: dates.length,
+          instances: this.#instances,
+          table: this.#table,
+          streams: this.#streams,
+          weights: this.#weights,
+          points: points ?? this.#none,
+          pointStride: blocks * BLOCK * shape.scramblings,
+          moments: buffer,
+          itemCount: items,
+        },
+        { items },
+      );
+      const groups = Math.ceil(blocks / MERGED);
+      const mergedCount = groups * series;
+      const sizes = { series, blocks, itemCount: items, mergedCount };
+      this.#device.launch(this.#merge, { ...sizes, from: buffer, merged }, { items: mergedCount });
+      const values = await this.#device.read(merged, 0, width * mergedCount);
+      for (let g = 0; g < groups; g++)
+        moments.merge(values, g * series, mergedCount, BLOCK * Math.min(MERGED, blocks - g * MERGED));
+      told(blocks);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const resource of [this.#table, this.#streams, this.#weights, this.#none, this.#sobol])
+      resource?.[Symbol.dispose]();
+  }
+}
+
+interface Made {
+  readonly walk: Compiled<typeof walkKernel>;
+  readonly merge: Compiled<typeof mergeKernel>;
+  readonly sobol: SobolPoints | undefined;
+  readonly table: DeviceBuffer;
+  readonly streams: DeviceBuffer;
+  readonly weights: DeviceBuffer;
+  readonly none: DeviceBuffer;
+}
+
+/** The two words of a seed. */
+export const seedWords = (seed: bigint) => ({
+  seedLow: Number(seed & 0xffffffffn),
+  seedHigh: Number((seed >> 32n) & 0xffffffffn),
+});
+
+/** The table of instances `from` to `to`, made on the device. The caller disposes it. */
+export async function preparedTable(
+  device: Device,
+  batch: Pick<Batch, "precision" | "dates" | "variants" | "control"> & { readonly shape: PathShape },
+  from: number,
+  to: number,
+): Promise<DeviceBuffer> {
+  const { shape, precision, dates, variants, control } = batch;
+  const rows = rowsOf(shape);
+  const steps = dates.length * shape.substeps;
+  const columns = (to - from) * variants.model.length;
+  const element = hostReal(precision);
+  const ends = { byStep: stepEnds(dates, shape.substeps) };
+  const timed = variants.model.map((parameters) => ({ ...parameters, " end of step": ends }));
+  const groups = [
+    tableOf("model", timed, steps, from, to),
+    tableOf("product", variants.product, steps, from, to),
+    tableOf("control", control, steps, from, to),
+  ];
+  const buffers = groups.map(({ values, layout }) => ({
+    values: uploaded(device, element, values),
+    layout: uploaded(device, "i32", layout),
+  }));
+  const prepare = await compileExact(device, prepareKernel(shape), precision);
+  const table = device.createBuffer(element, columns * (rows.head + rows.step * steps));
+  const [model, product, other] = buffers;
+  device.launch(
+    prepare,
+    {
+      steps,
+      columns,
+      modelValues: model.values,
+      modelLayout: model.layout,
+      productValues: product.values,
+      productLayout: product.layout,
+      controlValues: other.values,
+      controlLayout: other.layout,
+      table,
+    },
+    { items: columns },
+  );
+  await device.finish();
+  for (const { values, layout } of buffers) {
+    values[Symbol.dispose]();
+    layout[Symbol.dispose]();
+  }
+  return table;
+}
+
+/** Sobol' points of all steps in a buffer, [steps · numbers, points · scramblings], bridged. */
+class SobolPoints implements Disposable {
+  readonly mostBlocks: number;
+  readonly #device: Device;
+  readonly #batch: Batch;
+  readonly #normals: Compiled<typeof sobolKernel>;
+  readonly #uniforms: Compiled<typeof sobolKernel> | undefined;
+  readonly #bridge: Compiled<typeof bridgeKernel>;
+  readonly #tableValues: Uint32Array;
+  readonly #table: DeviceBuffer;
+  readonly #places: DeviceBuffer;
+  readonly #weights: DeviceBuffer;
+  readonly #roots: DeviceBuffer;
+  #buffers: readonly DeviceBuffer[] = [];
+
+  private constructor(device: Device, batch: Batch, kernels: SobolKernels, table: Uint32Array) {
+    const { shape, precision, dates } = batch;
+    const element = hostReal(precision);
+    this.#device = device;
+    this.#batch = batch;
+    [this.#normals, this.#uniforms, this.#bridge] = kernels;
+    this.#tableValues = table;
+    this.#table = device.createBuffer("u32", table.length);
+    // Increments of a bridge over any times are independent; those of the first instance serve all.
+    const ends = stepEnds(dates, shape.substeps).map((column) => columnAt(column, 0));
+    const { places, weights } = bridgePlan(ends);
+    const roots = Float64Array.from(ends, (t, n) => 1 / Math.sqrt(t - (n === 0 ? 0 : ends[n - 1])));
+    this.#places = uploaded(device, "i32", places);
+    this.#weights = uploaded(device, element, weights);
+    this.#roots = uploaded(device, element, roots);
+    const { numbers, normals } = drawsOf(shape);
+    const perBlock = 8 * BLOCK * shape.scramblings * ends.length * (numbers + normals);
+    this.mostBlocks = Math.max(1, Math.floor(TABLE_BYTES / perBlock));
+  }
+
+  /** @throws SpecError for more dimensions than there are direction numbers */
+  static async create(device: Device, batch: Batch): Promise<SobolPoints> {
+    const { shape, precision, dates } = batch;
+    const draws = drawsOf(shape);
+    const dimensions = dates.length * shape.substeps * draws.numbers;
+    const table = await sobolTable({ dimensions, partLength: POINTS });
+    const kernels: SobolKernels = [
+      await compileExact(device, sobolKernel(draws.normals, draws.numbers, shape.scramblings, true), precision),
+      draws.numbers > draws.normals
+        ? await compileExact(device, sobolKernel(draws.normals, draws.numbers, shape.scramblings, false), precision)
+        : undefined,
+      await compileExact(device, bridgeKernel(draws.normals, draws.numbers), precision),
+    ];
+    return new SobolPoints(device, batch, kernels, table);
+  }
+
+  /** Records the points of some blocks, and returns their buffer. */
+  fill(firstBlock: number, blocks: number): DeviceBuffer {
+    const { shape, seed, dates, precision } = this.#batch;
+    const { normals: factors, numbers } = drawsOf(shape);
+    const steps = dates.length * shape.substeps;
+    const points = blocks * BLOCK;
+    const stride = points * shape.scramblings;
+    const element = hostReal(precision);
+    if (this.#buffers.length === 0 || this.#buffers[0].length < steps * numbers * stride) {
+      this.#free();
+      this.#buffers = [numbers, factors].map((each) => this.#device.createBuffer(element, each * steps * stride));
+    }
+    const [out, raw] = this.#buffers;
+    this.#tableValues[0] = firstBlock * BLOCK;
+    this.#device.write(this.#table, this.#tableValues);
+    const parts = points / POINTS;
+    const common = { ...seedWords(seed), parts, points, table: this.#table };
+    const items = (each: number): { readonly items: number } => ({ items: each * steps * parts * shape.scramblings });
+    this.#device.launch(this.#normals, { ...common, firstDimension: 0, out: raw }, items(factors));
+    if (this.#uniforms !== undefined)
+      this.#device.launch(
+        this.#uniforms,
+        { ...common, firstDimension: steps * factors, out },
+        items(numbers - factors),
+      );
+    const bridge = { places: this.#places, weights: this.#weights, roots: this.#roots };
+    this.#device.launch(this.#bridge, { ...bridge, steps, stride, normals: raw, out }, { items: factors * stride });
+    return out;
+  }
+
+  #free(): void {
+    for (const buffer of this.#buffers) buffer[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    this.#free();
+    for (const buffer of [this.#table, this.#places, this.#weights, this.#roots]) buffer[Symbol.dispose]();
+  }
+}
+
+type SobolKernels = readonly [
+  Compiled<typeof sobolKernel>,
+  Compiled<typeof sobolKernel> | undefined,
+  Compiled<typeof bridgeKernel>,
+];

@@ -1,0 +1,110 @@
+/** Sobol' points in Owen's scramblings, and Brownian bridges over them: random numbers of all steps, in a buffer. */
+import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { normal32, owenScramble, philox4x32, sobolNext, sobolStart, uniform24, uniform32 } from "../../random/index.ts";
+import { remembered } from "../remembered.ts";
+
+/** Points of a work item, one after the other in the order of the Gray code. */
+export const POINTS = 64;
+
+const normalOrUniform = fn({
+  name: "normalOrUniform",
+  params: { word: u32, isNormal: i32 },
+  env: { normal32, uniform24, uniform32 },
+  body({ word, isNormal }, gpu, { normal32, uniform24, uniform32 }) {
+    const u = gpu.precision === "f32" ? uniform24(word) : uniform32(word);
+    return isNormal === 1 ? normal32(word) : u;
+  },
+});
+
+/**
+ * An item per (dimension, run of points, scrambling), scramblings fastest. Dimensions are first the normal numbers in
+ * the order of the bridge, all factors of its first step before those of the next; then the uniform ones. Normals go to
+ * `normals`, [steps · factors, points · scramblings], for the bridge; uniforms to where steps read them.
+ *
+ * Bytes: each number written once.
+ */
+export const sobolKernel = remembered((factors: number, numbers: number, scramblings: number, isNormal: boolean) =>
+  kernel({
+    name: isNormal ? "sobolNormals" : "sobolUniforms",
+    params: {
+      seedLow: u32,
+      seedHigh: u32,
+      firstDimension: i32,
+      parts: i32,
+      points: i32,
+      table: read(u32),
+      out: write(real),
+    },
+    env: {
+      philox4x32,
+      sobolStart,
+      sobolNext,
+      owenScramble,
+      normalOrUniform,
+      POINTS,
+      R: scramblings,
+      F: factors,
+      D: numbers,
+      NORMAL: isNormal ? 1 : 0,
+    },
+    body(
+      { seedLow, seedHigh, firstDimension, parts, points, table, out },
+      gpu,
+      { philox4x32, sobolStart, sobolNext, owenScramble, normalOrUniform, POINTS, R, F, D, NORMAL },
+    ): undefined {
+      const item = gpu.globalId();
+      const scrambling = item % R;
+      const rest = (item / R) | 0;
+      const part = rest % parts;
+      const one = (rest / parts) | 0;
+      const dimension = gpu.u32(firstDimension + one);
+      const counter = { x: dimension, y: gpu.u32(scrambling), z: gpu.u32(0), w: gpu.u32(1) };
+      const seed = philox4x32({ counter, key: { x: seedLow, y: seedHigh } }).x;
+      const row = NORMAL === 1 ? one : ((one / (D - F)) | 0) * D + F + (one % (D - F));
+      const at = (row * points + part * POINTS) * R + scrambling;
+      let state = sobolStart({ table, stream: dimension, part: gpu.u32(part) });
+      for (let k = 0; k < POINTS; k++) {
+        out[at + k * R] = normalOrUniform({ word: owenScramble(state.word, seed), isNormal: NORMAL });
+        if (k < POINTS - 1) state = sobolNext({ state, table });
+      }
+    },
+  }),
+);
+
+/**
+ * An item per (factor, point and scrambling): Brownian motion through the normal numbers by the bridge, then its
+ * increments, divided by the root of their time, to where steps read them.
+ *
+ * Bytes: each number read and written twice.
+ */
+export const bridgeKernel = remembered((factors: number, numbers: number) =>
+  kernel({
+    name: "bridgedNormals",
+    params: {
+      steps: i32,
+      stride: i32,
+      places: read(i32),
+      weights: read(real),
+      roots: read(real),
+      normals: read(real),
+      out: write(real),
+    },
+    env: { F: factors, D: numbers },
+    body({ steps, stride, places, weights, roots, normals, out }, gpu, { F, D }): undefined {
+      const id = gpu.globalId();
+      const factor = F === 1 ? 0 : (id / stride) | 0;
+      const one = F === 1 ? id : id % stride;
+      const from = factor * stride + one;
+      // As `bridgePath` of feynkac/random, but that normals and path have their own strides.
+      out[from + places[0] * D * stride] = weights[2] * normals[from];
+      for (let i = 1; i < steps; i++) {
+        const left = weights[3 * i] * out[from + places[3 * i + 1] * D * stride];
+        const right = weights[3 * i + 1] * out[from + places[3 * i + 2] * D * stride];
+        out[from + places[3 * i] * D * stride] = left + right + weights[3 * i + 2] * normals[from + i * F * stride];
+      }
+      for (let n = steps - 1; n > 0; n--)
+        out[from + n * D * stride] = (out[from + n * D * stride] - out[from + (n - 1) * D * stride]) * roots[n];
+      out[from] = out[from] * roots[0];
+    },
+  }),
+);

@@ -1,0 +1,279 @@
+/** Paths and the moments of what they pay: the kernel that all estimates come from, and the one that sums it up. */
+import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { remembered } from "../remembered.ts";
+import { advanceFunction, beginFunction } from "./advance.ts";
+import { BLOCK, drawsOf, kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
+
+/** What is measured on each path, and how many paths are side by side. */
+export interface WalkShape extends PathShape {
+  readonly antithetic: boolean;
+  /** Shifted copies of the instances that take the same random numbers; 1 without bumps. */
+  readonly variants: number;
+  /** Combinations of the variants' payoffs; the first is the value. */
+  readonly measures: number;
+  /** Scores of the model that payoffs are multiplied by, each a measure after the others. */
+  readonly scores: number;
+  /** Independent randomisations of Sobol' points; 1 with Philox. */
+  readonly scramblings: number;
+  /** Whether all work items have the same instance, whose numbers they then read together. */
+  readonly single: boolean;
+}
+
+/** Moments of a measure: its mean and centred sum of squares; with a control its own and their centred products. */
+export const momentsOf = ({ control }: Pick<PathShape, "control">): number => (control === undefined ? 2 : 5);
+export const measuresOf = ({ measures, scores }: WalkShape): number => measures + scores;
+
+/**
+ * An item takes `BLOCK` samples of an instance, and writes their moments: `moments[q · items + item]`, the item being
+ * (block · instances + instance) · scramblings + scrambling. A sample is the mean of a path and its reflection where
+ * those are asked for.
+ *
+ * Bytes: the table of a column per path, from the cache; moments once per block.
+ */
+export const walkKernel = kernelOf(makeWalk, (s) => [
+  [s.antithetic, s.variants, s.measures, s.scores, s.scramblings, s.single].join(" "),
+]);
+
+function makeWalk(shape: WalkShape) {
+  const { model, product, control } = shape;
+  const rows = rowsOf(shape);
+  const draw = drawsOf(shape);
+  const measures = measuresOf(shape);
+  return kernel({
+    name: "walkPaths",
+    params: {
+      seedLow: u32,
+      seedHigh: u32,
+      firstBlock: i32,
+      firstPoint: i32,
+      dates: i32,
+      instances: i32,
+      table: read(real),
+      streams: read(u32),
+      weights: read(real),
+      points: read(real),
+      pointStride: i32,
+      moments: write(real),
+      itemCount: i32,
+    },
+    env: {
+      begin: beginFunction(shape),
+      advance: advanceFunction(shape, shape.scores > 0),
+      payoff: product.payoff,
+      controlPayoff: control?.payoff,
+      BLOCK,
+      R: shape.scramblings,
+      V: shape.variants,
+      M: shape.measures,
+      SCORES: shape.scores,
+      ALL: measures,
+      SIDES: shape.antithetic ? 2 : 1,
+      SINGLE: shape.single,
+      CONTROL: control !== undefined,
+      Q: momentsOf(shape),
+      A: model.assets,
+      STATE_ROOM: room(rows.state),
+      P_ROOM: room(rows.product),
+      CONTROL_P_ROOM: room(rows.control),
+      RUNNING_ROOM: room(product.running),
+      CONTROL_ROOM: room(control?.running ?? 0),
+      SCORE_ROOM: room(shape.scores),
+      WORDS: shape.sampling === "philox" ? 4 * draw.blocks : 1,
+    },
+    body(
+      {
+        seedLow,
+        seedHigh,
+        firstBlock,
+        firstPoint,
+        dates,
+        instances,
+        table,
+        streams,
+        weights,
+        points,
+        pointStride,
+        moments,
+        itemCount,
+      },
+      gpu,
+      {
+        begin,
+        advance,
+        payoff,
+        controlPayoff,
+        BLOCK,
+        R,
+        V,
+        M,
+        SCORES,
+        ALL,
+        SIDES,
+        SINGLE,
+        CONTROL,
+        Q,
+        A,
+        STATE_ROOM,
+        P_ROOM,
+        CONTROL_P_ROOM,
+        RUNNING_ROOM,
+        CONTROL_ROOM,
+        SCORE_ROOM,
+        WORDS,
+      },
+    ): undefined {
+      const item = gpu.globalId();
+      const scrambling = item % R;
+      const rest = (item / R) | 0;
+      const instance = SINGLE ? 0 : rest % instances;
+      const block = firstBlock + (SINGLE ? rest : (rest / instances) | 0);
+      const stream = streams[instance];
+
+      const path = {
+        state: gpu.privateReal(STATE_ROOM),
+        running: gpu.privateReal(RUNNING_ROOM),
+        controlRunning: gpu.privateReal(CONTROL_ROOM),
+        spots: gpu.privateReal(A),
+        p: gpu.privateReal(P_ROOM),
+        controlP: gpu.privateReal(CONTROL_P_ROOM),
+        words: gpu.privateU32(WORDS),
+      };
+      const scores = gpu.privateReal(SCORE_ROOM);
+      const initial = gpu.privateReal(A);
+      const y = gpu.privateReal(ALL);
+      const x = gpu.privateReal(ALL);
+      // Sums of differences from the first sample, so that squares do not cancel.
+      const y0 = gpu.privateReal(ALL);
+      const x0 = gpu.privateReal(ALL);
+      const sums = gpu.privateReal(Q * ALL);
+      for (let q = 0; q < Q * ALL; q++) sums[q] = 0;
+
+      for (let sample = 0; sample < BLOCK; sample++) {
+        const number = block * BLOCK + sample;
+        for (let m = 0; m < ALL; m++) {
+          y[m] = 0;
+          x[m] = 0;
+        }
+        for (let side = 0; side < SIDES; side++)
+          for (let v = 0; v < V; v++) {
+            const column = SINGLE && V === 1 ? 0 : v * instances + instance;
+            const batch = { table, columns: V * instances, column };
+            const pointAt = (number - firstPoint) * R + scrambling;
+            const draws = {
+              seedLow,
+              seedHigh,
+              stream,
+              purpose: gpu.u32(0),
+              path: gpu.u32(number),
+              isReflected: side === 1,
+              points,
+              pointAt,
+              pointStride,
+            };
+            begin({ batch, path });
+            if (SCORES > 0) {
+              for (let s = 0; s < SCORES; s++) scores[s] = 0;
+              for (let a = 0; a < A; a++) initial[a] = path.spots[a];
+            }
+            let t = gpu.real(0);
+            let discount = gpu.real(1);
+            for (let date = 0; date < dates; date++) {
+              const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
+              t = end.time;
+              discount = end.discount;
+            }
+            const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
+            const other =
+              controlPayoff === undefined
+                ? 0
+                : discount *
+                  controlPayoff({ running: path.controlRunning, spots: path.spots, p: path.controlP, t, discount });
+            if (V === 1 && SCORES === 0) {
+              y[0] += paid / SIDES;
+              x[0] += other / SIDES;
+            } else {
+              for (let m = 0; m < M; m++) {
+                const weight = weights[(m * V + v) * instances + instance] / SIDES;
+                y[m] += weight * paid;
+                x[m] += weight * other;
+              }
+              for (let s = 0; s < SCORES; s++) {
+                y[M + s] += (scores[s] * paid) / SIDES;
+                x[M + s] += other / SIDES;
+              }
+            }
+          }
+        for (let m = 0; m < ALL; m++) {
+          if (sample === 0) {
+            y0[m] = y[m];
+            x0[m] = x[m];
+          }
+          const dy = y[m] - y0[m];
+          sums[m * Q] += dy;
+          sums[m * Q + 1] += dy * dy;
+          if (CONTROL) {
+            const dx = x[m] - x0[m];
+            sums[m * Q + 2] += dx;
+            sums[m * Q + 3] += dx * dx;
+            sums[m * Q + 4] += dx * dy;
+          }
+        }
+      }
+      for (let m = 0; m < ALL; m++) {
+        const at = m * Q * itemCount + item;
+        const meanY = sums[m * Q] / BLOCK;
+        moments[at] = y0[m] + meanY;
+        moments[at + itemCount] = Math.max(sums[m * Q + 1] - sums[m * Q] * meanY, 0);
+        if (CONTROL) {
+          const meanX = sums[m * Q + 2] / BLOCK;
+          moments[at + 2 * itemCount] = x0[m] + meanX;
+          moments[at + 3 * itemCount] = Math.max(sums[m * Q + 3] - sums[m * Q + 2] * meanX, 0);
+          moments[at + 4 * itemCount] = sums[m * Q + 4] - sums[m * Q] * meanX;
+        }
+      }
+    },
+  });
+}
+
+/** Blocks whose moments a work item merges. */
+export const MERGED = 64;
+
+/**
+ * Merges the moments of up to `MERGED` blocks of equal size, one after the other, by the formulas of T. F. Chan, G. H.
+ * Golub and R. J. LeVeque (1979). An item for each (group of blocks, series, measure), series fastest but for groups;
+ * a series is an instance and a scrambling.
+ */
+export const mergeKernel = remembered((moments: number, measures: number) =>
+  kernel({
+    name: "mergeMoments",
+    params: { series: i32, blocks: i32, itemCount: i32, mergedCount: i32, from: read(real), merged: write(real) },
+    env: { BLOCK, MERGED, Q: moments, ALL: measures },
+    body({ series, blocks, itemCount, mergedCount, from, merged }, gpu, { BLOCK, MERGED, Q, ALL }): undefined {
+      const id = gpu.globalId();
+      const group = (id / series) | 0;
+      const one = id % series;
+      const first = group * MERGED;
+      const count = Math.min(MERGED, blocks - first);
+      const sum = gpu.privateReal(Q);
+      for (let m = 0; m < ALL; m++) {
+        const at = m * Q * itemCount + first * series + one;
+        for (let q = 0; q < Q; q++) sum[q] = from[at + q * itemCount];
+        for (let k = 1; k < count; k++) {
+          const here = at + k * series;
+          const share = 1 / gpu.real(k + 1);
+          const weight = gpu.real(BLOCK * k) * share;
+          const dy = from[here] - sum[0];
+          sum[0] += dy * share;
+          sum[1] += from[here + itemCount] + dy * dy * weight;
+          if (Q === 5) {
+            const dx = from[here + 2 * itemCount] - sum[2];
+            sum[2] += dx * share;
+            sum[3] += from[here + 3 * itemCount] + dx * dx * weight;
+            sum[4] += from[here + 4 * itemCount] + dx * dy * weight;
+          }
+        }
+        for (let q = 0; q < Q; q++) merged[(m * Q + q) * mergedCount + id] = sum[q];
+      }
+    },
+  }),
+);

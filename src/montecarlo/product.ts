@@ -1,0 +1,67 @@
+/** What a product is to the path engine: a running state that each date updates, and a payoff. */
+import { i32, type KernelFunction, read, real, write } from "../kernel/index.ts";
+import type { Parameters } from "./parameters.ts";
+
+const startParams = { running: write(real), spots: read(real), p: read(real) } as const;
+const updateParams = {
+  running: write(real),
+  spots: read(real),
+  before: read(real),
+  variances: read(real),
+  uniforms: read(real),
+  p: read(real),
+  t: real,
+  dt: real,
+  date: i32,
+  discount: real,
+} as const;
+const payoffParams = { running: read(real), spots: read(real), p: read(real), t: real, discount: real } as const;
+
+/**
+ * The parameters of the kernel functions of a product, for `fn`.
+ *
+ * @example
+ * import { productParams } from "feynkac/montecarlo";
+ *
+ * console.log(Object.keys(productParams.payoff).join(" ")); // running spots p t discount
+ */
+export const productParams: {
+  readonly start: typeof startParams;
+  readonly update: typeof updateParams;
+  readonly payoff: typeof payoffParams;
+} = { start: startParams, update: updateParams, payoff: payoffParams };
+
+/** A product's payoff, as a kernel function. */
+export type PayoffFunction = KernelFunction<typeof payoffParams, number>;
+
+/**
+ * A product of the path engine: a payoff that is a function of the path. `running` numbers carry what it needs of the
+ * path from date to date; `p` are its parameters.
+ */
+export interface PathProduct {
+  readonly name: string;
+  /** Numbers of the running state; 0 for a payoff of the last spots alone. */
+  readonly running: number;
+  /** Read as `p` by all functions; not by step. */
+  readonly parameters: Parameters;
+  /** Spots it needs at least; those of the model by default. */
+  readonly assets?: number;
+  /** The running state at time 0; zeros by default. */
+  readonly start?: KernelFunction<typeof startParams, void>;
+  /**
+   * At each date, after the model's step. `t` and `dt` are those of the step's end, `before` the spots at its start,
+   * `discount` the discount factor to its end.
+   */
+  readonly update?: KernelFunction<typeof updateParams, void>;
+  /** At the last date, not discounted. To pay earlier, add cash·discount to `running` and divide by `discount` here. */
+  readonly payoff: PayoffFunction;
+  /**
+   * When it is monitored: at dates by default; "steps": `update` runs after each step of the model; "bridge": and gets
+   * `variances` of ln S over the step, for Brownian bridges between `before` and `spots`.
+   */
+  readonly monitoring?: "steps" | "bridge";
+  /** Independent uniform numbers of each update, in (0, 1). */
+  readonly uniforms?: number;
+  /** Whether the payoff jumps: then pathwise Greeks are wrong, and are refused. */
+  readonly isDiscontinuous?: boolean;
+}

@@ -1,0 +1,126 @@
+/** Payoffs of several spots at the last date. */
+import { ShapeError, SpecError } from "../../errors.ts";
+import {
+  fn,
+  formula,
+  functionFromSource,
+  type RealFunction,
+  type UserFunction,
+  userFunction,
+} from "../../kernel/index.ts";
+import { checkParameter, type Column, type Parameters } from "../parameters.ts";
+import { type PathProduct, type PayoffFunction, productParams } from "../product.ts";
+import { remembered } from "../remembered.ts";
+import { type OptionType, signOf } from "./formulas.ts";
+
+/** How the spots become one number. */
+export type BasketKind = "arithmetic" | "geometric" | "best-of" | "worst-of";
+
+/** What `basket` takes. */
+export interface BasketSettings {
+  readonly payoff: OptionType;
+  readonly strike: Column;
+  /** "arithmetic" Σ wᵢSᵢ, the default; "geometric" Π Sᵢ^wᵢ; "best-of" max wᵢSᵢ; "worst-of" min wᵢSᵢ. */
+  readonly kind?: BasketKind;
+  /** One for each asset; negative ones make a spread. */
+  readonly weights: readonly Column[];
+}
+
+/**
+ * A call or put on a basket of any number of assets at the last date: max(B − K, 0) or max(K − B, 0). A spread is an
+ * arithmetic basket with the weights 1 and −1.
+ *
+ * Verified: test/montecarlo/reference.test.ts.
+ *
+ * @param settings call or put, strike, weights, and how spots combine.
+ * @throws SpecError | ShapeError
+ * @example
+ * import { basket } from "feynkac/montecarlo";
+ *
+ * const product = basket({ payoff: "call", kind: "best-of", strike: 100, weights: [1, 1, 1] });
+ * console.log(product.name, product.assets); // best-of basket call 3
+ */
+export function basket(settings: BasketSettings): PathProduct {
+  const { payoff, strike, kind = "arithmetic", weights } = settings;
+  if (weights.length === 0) throw new ShapeError("basket: weights: got none, expected one for each asset");
+  if (!["arithmetic", "geometric", "best-of", "worst-of"].includes(kind))
+    throw new SpecError(
+      `basket: kind: got ${JSON.stringify(kind)}, expected "arithmetic", "geometric", "best-of" or "worst-of"`,
+    );
+  checkParameter("basket: strike", strike, "a finite number", Number.isFinite);
+  const named: Parameters = Object.fromEntries(weights.map((weight, i) => [`weight${i + 1}`, weight]));
+  return {
+    name: `${kind} basket ${payoff}`,
+    assets: weights.length,
+    running: 0,
+    parameters: { strike, ...named },
+    payoff: basketPayoff(kind, signOf(payoff), weights.length),
+  };
+}
+
+const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number): PayoffFunction =>
+  fn({
+    name: "basketPayoff",
+    params: productParams.payoff,
+    env: { KIND: kind, SIGN: sign, D: assets },
+    body({ spots, p }, gpu, { KIND, SIGN, D }) {
+      let value = KIND === "geometric" ? gpu.real(0) : p[1] * spots[0];
+      if (KIND === "geometric") {
+        for (let i = 0; i < D; i++) value += p[1 + i] * Math.log(spots[i]);
+        value = Math.exp(value);
+      } else
+        for (let i = 1; i < D; i++) {
+          const one = p[1 + i] * spots[i];
+          if (KIND === "arithmetic") value += one;
+          if (KIND === "best-of") value = Math.max(value, one);
+          if (KIND === "worst-of") value = Math.min(value, one);
+        }
+      return Math.max(SIGN * (value - p[0]), 0);
+    },
+  }),
+);
+
+/** What `terminalPayoff` takes. */
+export interface TerminalSettings {
+  /** Of the spots at the last date: a formula in S1, S2, …, or a function of { S1, S2, … }. */
+  readonly payoff: string | UserFunction<string, number>;
+  readonly assets: number;
+  /** Whether it jumps; false by default. */
+  readonly isDiscontinuous?: boolean;
+}
+
+/**
+ * Any payoff of the spots at the last date.
+ *
+ * @param settings a formula or a function, and how many assets it has.
+ * @throws SpecError | KernelError (the formula)
+ * @example
+ * import { terminalPayoff } from "feynkac/montecarlo";
+ *
+ * console.log(terminalPayoff({ payoff: "max(S1 - S2, 0)", assets: 2 }).assets); // 2
+ */
+export function terminalPayoff(settings: TerminalSettings): PathProduct {
+  const { payoff, assets, isDiscontinuous = false } = settings;
+  if (!Number.isInteger(assets) || assets < 1)
+    throw new SpecError(`terminalPayoff: assets: got ${assets}, expected a whole number from 1 on`);
+  return {
+    name: typeof payoff === "string" ? payoff : payoff.name || "payoff",
+    assets,
+    running: 0,
+    parameters: {},
+    payoff: terminalFunction(payoff, assets),
+    isDiscontinuous,
+  };
+}
+
+const terminalFunction = remembered((payoff: TerminalSettings["payoff"], assets: number): PayoffFunction => {
+  const names = Array.from({ length: assets }, (_, i) => `S${i + 1}`);
+  const f: RealFunction =
+    typeof payoff === "string" ? formula(payoff, names, "payoff") : userFunction(names, payoff, "payoff");
+  return functionFromSource<typeof productParams.payoff, number>({
+    name: "terminalPayoff",
+    params: productParams.payoff,
+    env: { f },
+    source: `({ spots }, _gpu, { f }) => f(${names.map((_, i) => `spots[${i}]`).join(", ")})`,
+  });
+});

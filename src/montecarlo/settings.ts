@@ -1,0 +1,88 @@
+/** Checks of what a simulation is asked for. */
+import { ShapeError, SpecError } from "../errors.ts";
+import type { PathModel } from "./model.ts";
+import { checkParameter, type Column, columnAt } from "./parameters.ts";
+import type { PathProduct } from "./product.ts";
+
+/** What all simulations have. */
+export interface SimulationSettings {
+  readonly model: PathModel;
+  readonly product: PathProduct;
+  readonly dates: readonly Column[];
+  readonly substeps?: number;
+  readonly sampling?: string;
+  readonly scramblings?: number;
+  readonly accuracy?: Column;
+  readonly precision?: string;
+  readonly greekMethod?: string;
+  readonly greeks?: readonly string[];
+}
+
+const isWhole = (x: number, min: number, max: number): boolean => Number.isInteger(x) && x >= min && x <= max;
+
+/** @throws SpecError unless it is a whole number of paths */
+export function checkPaths(name: string, paths: number): number {
+  if (!isWhole(paths, 1, 2 ** 31)) throw new SpecError(`${name}: got ${paths}, expected a whole number from 1 to 2³¹`);
+  return paths;
+}
+
+/** @throws SpecError */
+export function seedOf(seed: number | bigint): bigint {
+  const isGood = typeof seed === "bigint" ? seed >= 0n && seed < 1n << 64n : Number.isSafeInteger(seed) && seed >= 0;
+  if (!isGood) throw new SpecError(`seed: got ${seed}, expected a whole number from 0 to 2⁵³, or a bigint below 2⁶⁴`);
+  return BigInt(seed);
+}
+
+/** @throws SpecError | ShapeError */
+export function checkSettings(settings: SimulationSettings): void {
+  const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 32, accuracy } = settings;
+  if (dates.length === 0) throw new ShapeError("dates: got none, expected at least one, in years");
+  checkDates(dates);
+  if (!isWhole(substeps, 1, 2 ** 20))
+    throw new SpecError(`substeps: got ${substeps}, expected a whole number from 1 on`);
+  if (sampling !== "philox" && sampling !== "sobol")
+    throw new SpecError(`sampling: got ${JSON.stringify(sampling)}, expected "philox" or "sobol"`);
+  if (sampling === "sobol" && !isWhole(scramblings, 8, 1024))
+    throw new SpecError(
+      `scramblings: got ${scramblings}, expected a whole number from 8 to 1024: the standard error is their scatter`,
+    );
+  if (accuracy !== undefined) checkParameter("accuracy", accuracy, "a positive number, a standard error", (x) => x > 0);
+  if ((product.assets ?? 0) > model.assets)
+    throw new ShapeError(
+      `product "${product.name}": needs ${product.assets} assets, the model "${model.name}" has ${model.assets}`,
+    );
+  if (product.monitoring === "bridge" && model.variances === undefined)
+    throw new SpecError(
+      `product "${product.name}": monitored continuously by Brownian bridges, for which the model "${model.name}" has no ` +
+        `variances; monitor it on dates`,
+    );
+  checkGreeks(settings);
+}
+
+function checkGreeks({ product, greeks = [], greekMethod = "bump", precision = "f64" }: SimulationSettings): void {
+  if (!["bump", "pathwise", "likelihood-ratio"].includes(greekMethod))
+    throw new SpecError(
+      `greekMethod: got ${JSON.stringify(greekMethod)}, expected "bump", "pathwise" or "likelihood-ratio"`,
+    );
+  if (greekMethod !== "pathwise" || greeks.length === 0) return;
+  if (product.isDiscontinuous === true)
+    throw new SpecError(
+      `greekMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves out the jumps; ` +
+        `use "bump" or "likelihood-ratio"`,
+    );
+  if (precision === "f32")
+    throw new SpecError(`greekMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`);
+}
+
+/** @throws SpecError | ShapeError unless dates increase from above 0, of every instance */
+export function checkDates(dates: readonly Column[]): void {
+  const width = Math.max(...dates.map((date) => (typeof date === "number" ? 1 : date.length)));
+  for (let i = 0; i < width; i++)
+    dates.forEach((date, k) => {
+      const [t, before] = [columnAt(date, i), k === 0 ? 0 : columnAt(dates[k - 1], i)];
+      if (!(t > before && t < Infinity))
+        throw new SpecError(
+          `dates[${k}]${width > 1 ? ` of instance ${i}` : ""}: got ${t}, expected more than ${before}, in years`,
+        );
+    });
+}

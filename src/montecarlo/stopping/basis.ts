@@ -1,0 +1,140 @@
+/** Functions of a state that continuation values are regressed on. */
+import { SpecError } from "../../errors.ts";
+import { fn, functionFromSource, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import { remembered } from "../remembered.ts";
+
+const basisParams = { x: read(real), payoff: real, basis: write(real) } as const;
+const variableParams = { spots: read(real), running: read(real), x: write(real) } as const;
+
+/**
+ * The parameters of a basis of your own, for `fn`: it writes its values at the scaled variables `x`, and may use the
+ * payoff of exercise, discounted to time 0.
+ *
+ * @example
+ * import { basisFunctionParams } from "feynkac/montecarlo";
+ *
+ * console.log(Object.keys(basisFunctionParams).join(" ")); // x payoff basis
+ */
+export const basisFunctionParams: typeof basisParams = basisParams;
+
+/** What continuation values are regressed on. */
+export type Basis = {
+  /** "descending": spots are sorted, which suits payoffs of their order; "as-given" by default. */
+  readonly order?: "as-given" | "descending";
+  /** Whether the product's running numbers are variables, too; false by default. */
+  readonly running?: boolean;
+} & (
+  | {
+      /**
+       * "monomials": all products of variables up to `degree`, on variables standardised date by date. "laguerre":
+       * weighted Laguerre polynomials e^(−x/2)·Lₖ(x) of each spot over its first value, and products of pairs.
+       */
+      readonly kind: "monomials" | "laguerre";
+      readonly degree: number;
+      /** Whether the payoff is one of the functions; true by default. */
+      readonly payoff?: boolean;
+    }
+  | {
+      readonly kind: "function";
+      readonly count: number;
+      readonly function: KernelFunction<typeof basisParams, void>;
+    }
+);
+
+/** A basis as kernels have it. */
+export interface BasisShape {
+  readonly variables: number;
+  readonly count: number;
+  /** Whether variables are standardised; else divided by their value at time 0. */
+  readonly standardised: boolean;
+  readonly variablesOf: KernelFunction<typeof variableParams, void>;
+  readonly basis: KernelFunction<typeof basisParams, void>;
+}
+
+/** Most functions of a basis: their normal equations are in a work item's private memory. */
+const MAX_COUNT = 64;
+
+/** @throws SpecError */
+export function basisOf(basis: Basis, assets: number, running: number): BasisShape {
+  const variables = assets + (basis.running === true ? running : 0);
+  const variablesOf = variablesFunction(assets, variables - assets, basis.order === "descending");
+  const made = basis.kind === "function" ? { count: basis.count, basis: basis.function } : written(basis, variables);
+  if (!Number.isInteger(made.count) || made.count < 1 || made.count > MAX_COUNT)
+    throw new SpecError(
+      `basis: got ${made.count} functions, expected 1 to ${MAX_COUNT}: lower the degree (${variables} variables)`,
+    );
+  return { variables, variablesOf, standardised: basis.kind !== "laguerre", ...made };
+}
+
+function written(basis: Exclude<Basis, { kind: "function" }>, variables: number) {
+  const { kind, degree, payoff = true } = basis;
+  if (!Number.isInteger(degree) || degree < 0 || degree > 10)
+    throw new SpecError(`basis.degree: got ${degree}, expected a whole number from 0 to 10`);
+  if (kind !== "monomials" && kind !== "laguerre")
+    throw new SpecError(`basis.kind: got ${JSON.stringify(kind)}, expected "monomials", "laguerre" or "function"`);
+  return writtenBasis(kind, degree, payoff, variables);
+}
+
+const writtenBasis = remembered(
+  (kind: "monomials" | "laguerre", degree: number, payoff: boolean, variables: number) => {
+    const lines = kind === "monomials" ? monomials(degree, variables) : laguerre(degree, variables);
+    const all = payoff ? [...lines, "payoff"] : lines;
+    const source = `({ x, payoff, basis }) => {\n${all.map((line, j) => `  basis[${j}] = ${line};`).join("\n")}\n}`;
+    return {
+      count: all.length,
+      basis: functionFromSource<typeof basisParams, void>({ name: kind, params: basisParams, source }),
+    };
+  },
+);
+
+/** Each monomial is a variable times one of the degree below, whose variables do not come after it. */
+function monomials(degree: number, variables: number): string[] {
+  const lines = ["1"];
+  let below = [{ at: 0, last: 0 }];
+  for (let n = 1; n <= degree; n++) {
+    const next: typeof below = [];
+    for (const { at, last } of below)
+      for (let v = last; v < variables; v++) {
+        next.push({ at: lines.length, last: v });
+        lines.push(n === 1 ? `x[${v}]` : `basis[${at}] * x[${v}]`);
+      }
+    below = next;
+  }
+  return lines;
+}
+
+/** Lₖ by its recurrence (k + 1)·Lₖ₊₁ = (2k + 1 − x)·Lₖ − k·Lₖ₋₁, begun with the weight e^(−x/2). */
+function laguerre(degree: number, variables: number): string[] {
+  const lines = ["1"];
+  const first: number[] = [];
+  for (let v = 0; v < variables; v++) {
+    for (let k = 0; k <= degree; k++) {
+      const at = lines.length;
+      if (k === 0) lines.push(`Math.exp(-0.5 * x[${v}])`);
+      else if (k === 1) lines.push(`(1 - x[${v}]) * basis[${at - 1}]`);
+      else lines.push(`((${2 * k - 1} - x[${v}]) * basis[${at - 1}] - ${k - 1} * basis[${at - 2}]) / ${k}`);
+      if (k === 1) first.push(at);
+    }
+  }
+  first.forEach((a, i) => first.slice(i + 1).forEach((b) => lines.push(`basis[${a}] * basis[${b}]`)));
+  return lines;
+}
+
+const variablesFunction = remembered((assets: number, running: number, sorted: boolean) =>
+  fn({
+    name: "regressionVariables",
+    params: variableParams,
+    env: { A: assets, R: running, SORTED: sorted },
+    body({ spots, running, x }, _gpu, { A, R, SORTED }) {
+      for (let i = 0; i < A; i++) x[i] = spots[i];
+      if (SORTED)
+        for (let round = 1; round < A; round++)
+          for (let i = 0; i < A - round; i++) {
+            const high = Math.max(x[i], x[i + 1]);
+            x[i + 1] = Math.min(x[i], x[i + 1]);
+            x[i] = high;
+          }
+      for (let i = 0; i < R; i++) x[A + i] = running[i];
+    },
+  }),
+);

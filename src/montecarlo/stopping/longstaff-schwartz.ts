@@ -1,0 +1,262 @@
+/** Bermudan and American options by regression: the public call. */
+import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import { ShapeError } from "../../errors.ts";
+import { hostReal, type Precision } from "../../kernel/index.ts";
+import type { Estimates } from "../estimate.ts";
+import { variantsOf } from "../greeks.ts";
+import type { PathModel } from "../model.ts";
+import { Moments } from "../moments.ts";
+import { type Column, instancesOf } from "../parameters.ts";
+import { BLOCK } from "../paths/shape.ts";
+import { preparedTable, seedWords, stepsPerLaunch } from "../paths/simulation.ts";
+import { MERGED, mergeKernel } from "../paths/walk.ts";
+import type { PathProduct } from "../product.ts";
+import { checkPaths, checkSettings, seedOf } from "../settings.ts";
+import { type Basis, basisOf } from "./basis.ts";
+import { policyKernel } from "./policy.ts";
+import {
+  ADDED,
+  addKernel,
+  cashKernel,
+  recordKernel,
+  scaleKernel,
+  solveKernel,
+  sumsOf,
+  sweepKernel,
+} from "./regression.ts";
+import type { StoppingShape } from "./rule.ts";
+import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } from "./upper.ts";
+
+/** What `longstaffSchwartz` takes. */
+export interface StoppingSettings {
+  readonly model: PathModel;
+  /** Its payoff is what exercise pays, at each date. */
+  readonly product: PathProduct;
+  /** Years, increasing, without time 0: when exercise is allowed. */
+  readonly dates: readonly Column[];
+  /** Steps of the model from date to date, 1 by default. */
+  readonly substeps?: number;
+  /** Monomials of degree 3 and the payoff by default. */
+  readonly basis?: Basis;
+  /** Paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64. */
+  readonly regressionPaths?: number;
+  /** Paths of the price, 2¹⁶ by default, independent of those of the regression; 0 takes these alone. */
+  readonly paths?: number;
+  /** Whether each path of the price has a reflection; false by default. */
+  readonly antithetic?: boolean;
+  /** Asks for an upper bound, by Andersen and Broadie. */
+  readonly upper?: UpperSettings | boolean;
+  /** As in `monteCarlo`. */
+  readonly seed?: number | bigint;
+  readonly streams?: ArrayLike<number>;
+  readonly precision?: Precision;
+  readonly signal?: AbortSignal;
+}
+
+/** What `longstaffSchwartz` returns. */
+export interface StoppingEstimates extends Estimates {
+  /** Whether `value` is of independent paths, so that it lies below the price but for its standard error. */
+  readonly isLowerBound: boolean;
+  /** On the paths of the regression: biased upwards by foresight, and downwards by the rule. */
+  readonly regression: Estimates;
+  /** Of the price, reflections among them. */
+  readonly paths: number;
+  readonly regressionPaths: number;
+  /**
+   * [instances]: over all dates the largest bound found of the condition number of the scaled normal equations; that of
+   * the regression itself is its root.
+   */
+  readonly condition: Float64Array;
+  readonly upper: UpperBound | undefined;
+  readonly seed: bigint;
+}
+
+/** Bytes of stored paths, at most. */
+const RECORD_BYTES = 2 ** 28;
+
+/**
+ * Bermudan options on any model and number of assets, by the regression of Longstaff and Schwartz: at each date,
+ * backwards, continuation values are least squares of later cash flows on functions of the state, over paths in the
+ * money; exercise where the payoff is not below them.
+ *
+ *   β = argmin Σ (cash − Σ βⱼ·φⱼ(x))²,   by normal equations in variables standardised date by date
+ *
+ * The value follows the rule on independent paths, and so is a lower bound in the mean: its bias is below zero, and
+ * vanishes with the basis and the paths of the regression. `upper` brackets the price. American options are the limit
+ * of many dates. Exercise at time 0 is not considered: compare with the payoff.
+ *
+ * Shapes: parameters are numbers or columns [instances]; so are the results.
+ * Cost: of one asset, paths·dates·30 ns on a core. Source: F. A. Longstaff and E. S. Schwartz, Review of Financial
+ * Studies 14 (2001); L. Andersen and M. Broadie, Management Science 50 (2004). Verified:
+ * test/montecarlo/stopping.test.ts.
+ *
+ * @param device any; borrowed.
+ * @param settings model, product, dates, basis, and how many paths.
+ * @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError; the signal's reason
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { blackScholes, european, longstaffSchwartz } from "feynkac/montecarlo";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const model = blackScholes({ spot: 36, rate: 0.06, volatility: 0.2 });
+ * const product = european({ payoff: "put", strike: 40 });
+ * const dates = Array.from({ length: 50 }, (_, k) => (k + 1) / 50);
+ * const { value } = await longstaffSchwartz(device, { model, product, dates });
+ * console.log(value[0]!.toFixed(1)); // 4.5
+ */
+export async function longstaffSchwartz(device: Device, settings: StoppingSettings): Promise<StoppingEstimates> {
+  const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, signal } = settings;
+  checkSettings(settings);
+  if (dates.length < 2)
+    throw new ShapeError(`dates: got ${dates.length}, expected at least two: one date is a European option`);
+  const basis = basisOf(settings.basis ?? { kind: "monomials", degree: 3 }, model.assets, product.running);
+  const groups = { model: model.parameters, product: product.parameters, dates: Object.fromEntries(dates.entries()) };
+  const instances = Math.max(instancesOf(groups), settings.streams?.length ?? 1);
+  const regressionPaths = BLOCK * Math.ceil(checkPaths("regressionPaths", settings.regressionPaths ?? 2 ** 14) / BLOCK);
+  if (wanted !== 0) checkPaths("paths", wanted);
+  const perBlock = BLOCK * (antithetic ? 2 : 1);
+  const blocks = Math.ceil(wanted / perBlock);
+  const precision = settings.precision ?? "f64";
+  const seed = seedOf(settings.seed ?? 1);
+  const substeps = settings.substeps ?? 1;
+  const shape: StoppingShape = {
+    model,
+    product,
+    control: undefined,
+    substeps,
+    sampling: "philox",
+    basis,
+    single: instances === 1,
+    antithetic,
+  };
+  const column = (): Float64Array => new Float64Array(instances);
+  const estimates = () => ({ value: column(), standardError: column() });
+  const [price, regression, upper, condition] = [estimates(), estimates(), estimates(), column()];
+  const variants = variantsOf(model, product, [], "bump");
+  const perInstance = 8 * regressionPaths * dates.length * (basis.variables + 1);
+  const size = Math.max(1, Math.floor(RECORD_BYTES / perInstance));
+  const streams = Uint32Array.from({ length: instances }, (_, i) => settings.streams?.[i] ?? i);
+  for (let from = 0; from < instances; from += size) {
+    const to = Math.min(from + size, instances);
+    const count = to - from;
+    const element = hostReal(precision);
+    using table = await preparedTable(device, { shape, precision, dates, variants, control: [{}] }, from, to);
+    using own = uploaded(device, "u32", streams.subarray(from, to));
+    using betas = device.createBuffer(element, dates.length * basis.count * count);
+    using scales = device.createBuffer(element, 2 * dates.length * basis.variables * count);
+    using none = device.createBuffer(element, 1);
+    const common = { device, shape, precision, seed, dates: dates.length, instances: count, table, streams: own };
+    const calculation: RuleOnDevice = { ...common, betas, scales, none, signal };
+    const fitted = await regress(calculation, regressionPaths);
+    condition.set(fitted.condition, from);
+    store(regression, fitted.moments, from, count);
+    const moments = blocks === 0 ? fitted.moments : await follow(calculation, blocks);
+    store(price, moments, from, count);
+    if (settings.upper !== undefined && settings.upper !== false) {
+      const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, price, from);
+      upper.value.set(bound.value, from);
+      upper.standardError.set(bound.standardError, from);
+    }
+  }
+  return {
+    ...price,
+    isLowerBound: blocks > 0,
+    regression,
+    paths: blocks * perBlock,
+    regressionPaths,
+    condition,
+    upper: settings.upper === undefined || settings.upper === false ? undefined : upper,
+    seed,
+  };
+}
+
+function store(to: Estimates, moments: Moments, from: number, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const { value, standardError } = moments.estimate(0, i, 1, 0);
+    to.value[from + i] = value;
+    to.standardError[from + i] = standardError;
+  }
+}
+
+/** Stores paths, and goes back through the dates: coefficients and scales are left on the device. */
+async function regress(calculation: RuleOnDevice, paths: number) {
+  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, signal } = calculation;
+  const { basis } = shape;
+  const element = hostReal(precision);
+  const blocks = paths / BLOCK;
+  const groups = Math.ceil(blocks / ADDED);
+  const sumCount = sumsOf(basis.count);
+  const [record, scale, sweep, add, solve] = [
+    await compileExact(device, recordKernel(shape), precision),
+    await compileExact(device, scaleKernel(basis.variables, basis.standardised), precision),
+    await compileExact(device, sweepKernel(shape), precision),
+    await compileExact(device, addKernel, precision),
+    await compileExact(device, solveKernel(basis.count), precision),
+  ];
+  using stored = device.createBuffer(element, dates * (basis.variables + 1) * paths * instances);
+  using cash = device.createBuffer(element, paths * instances);
+  using sums = device.createBuffer(element, sumCount * blocks * instances);
+  using added = device.createBuffer(element, sumCount * groups * instances);
+  using conditions = device.createBuffer(element, dates * instances);
+  const words = { ...seedWords(seed), purpose: 1 };
+  const sizes = { dates, paths, instances };
+  device.launch(record, { ...words, ...sizes, table, streams, none, record: stored }, { items: paths * instances });
+  device.launch(scale, { paths, instances, record: stored, scales }, { items: dates * instances });
+  const tiny = precision === "f32" ? 1e-5 : 1e-11;
+  for (let date = dates - 1; date >= 0; date--) {
+    signal?.throwIfAborted();
+    const place = { date, isLast: date === dates - 1, isFirst: date === 0, blocks, instances };
+    device.launch(sweep, { ...place, record: stored, betas, scales, cash, sums }, { items: blocks * instances });
+    if (date === 0) break;
+    device.launch(add, { blocks, groups, instances, sums, added }, { items: sumCount * groups * instances });
+    device.launch(solve, { date: date - 1, groups, instances, tiny, added, betas, conditions }, { items: instances });
+  }
+  const moments = new Moments(1, instances, 2);
+  const cashMoments = await compileExact(device, cashKernel, precision);
+  using each = device.createBuffer(element, 2 * blocks * instances);
+  const itemCount = blocks * instances;
+  device.launch(cashMoments, { cash, itemCount, moments: each }, { items: itemCount });
+  await mergeInto(calculation, moments, each, blocks);
+  const all = await device.read(conditions);
+  const condition = new Float64Array(instances);
+  all.forEach((x, at) => (condition[at % instances] = Math.max(condition[at % instances], x)));
+  return { moments, condition };
+}
+
+/** Merges moments of blocks on the device, reads them, and merges the rest. */
+async function mergeInto(
+  { device, precision, instances }: RuleOnDevice,
+  moments: Moments,
+  from: DeviceBuffer,
+  blocks: number,
+): Promise<void> {
+  const merge = await compileExact(device, mergeKernel(2, 1), precision);
+  const groups = Math.ceil(blocks / MERGED);
+  const mergedCount = groups * instances;
+  using merged = device.createBuffer(hostReal(precision), 2 * mergedCount);
+  const sizes = { series: instances, blocks, itemCount: blocks * instances, mergedCount };
+  device.launch(merge, { ...sizes, from, merged }, { items: mergedCount });
+  const values = await device.read(merged);
+  for (let g = 0; g < groups; g++)
+    moments.merge(values, g * instances, mergedCount, BLOCK * Math.min(MERGED, blocks - g * MERGED));
+}
+
+/** What the rule earns on paths of its own. */
+async function follow(calculation: RuleOnDevice, blocks: number): Promise<Moments> {
+  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, signal } = calculation;
+  const policy = await compileExact(device, policyKernel(shape), precision);
+  const steps = instances * BLOCK * dates * shape.substeps * (shape.antithetic ? 2 : 1);
+  const perLaunch = MERGED * Math.max(1, Math.floor(stepsPerLaunch(device) / steps / MERGED));
+  const moments = new Moments(1, instances, 2);
+  using each = device.createBuffer(hostReal(precision), 2 * Math.min(perLaunch, blocks) * instances);
+  for (let first = 0; first < blocks; first += perLaunch) {
+    signal?.throwIfAborted();
+    const count = Math.min(perLaunch, blocks - first);
+    const itemCount = count * instances;
+    const rule = { table, streams, betas, scales, none, moments: each, itemCount };
+    const words = { ...seedWords(seed), firstBlock: first, dates, instances };
+    device.launch(policy, { ...words, ...rule }, { items: itemCount });
+    await mergeInto(calculation, moments, each, count);
+  }
+  return moments;
+}

@@ -1,0 +1,276 @@
+/** Paths that follow an exercise rule: what it earns on paths of its own, and the martingale that bounds all rules. */
+import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { advanceFunction, beginFunction } from "../paths/advance.ts";
+import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
+import { continuationFunction, type StoppingShape, stoppingKernel } from "./rule.ts";
+
+/** What all kernels of this file are compiled with. */
+function environment(shape: StoppingShape) {
+  const { model, product } = shape;
+  const rows = rowsOf(shape);
+  return {
+    begin: beginFunction(shape),
+    advance: advanceFunction(shape),
+    continuation: continuationFunction(shape),
+    payoff: product.payoff,
+    SINGLE: shape.single,
+    A: model.assets,
+    S: rows.state,
+    R: product.running,
+    STATE_ROOM: room(rows.state),
+    P_ROOM: room(rows.product),
+    RUNNING_ROOM: room(product.running),
+    WORDS: 4 * drawsOf(shape).blocks,
+  };
+}
+
+/**
+ * An item takes `BLOCK` paths of an instance, exercises each at the first date where the payoff is positive and not
+ * below the continuation value, and writes the moments of what they earn, as `walkKernel` does.
+ */
+export const policyKernel = stoppingKernel((shape: StoppingShape) =>
+  kernel({
+    name: "followRule",
+    params: {
+      seedLow: u32,
+      seedHigh: u32,
+      firstBlock: i32,
+      dates: i32,
+      instances: i32,
+      table: read(real),
+      streams: read(u32),
+      betas: read(real),
+      scales: read(real),
+      none: read(real),
+      moments: write(real),
+      itemCount: i32,
+    },
+    env: { ...environment(shape), BLOCK, SIDES: shape.antithetic ? 2 : 1 },
+    body(
+      { seedLow, seedHigh, firstBlock, dates, instances, table, streams, betas, scales, none, moments, itemCount },
+      gpu,
+      { begin, advance, continuation, payoff, SINGLE, A, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS, BLOCK, SIDES },
+    ): undefined {
+      const item = gpu.globalId();
+      const instance = SINGLE ? 0 : item % instances;
+      const block = firstBlock + (SINGLE ? item : (item / instances) | 0);
+      const path = {
+        state: gpu.privateReal(STATE_ROOM),
+        running: gpu.privateReal(RUNNING_ROOM),
+        controlRunning: gpu.privateReal(1),
+        spots: gpu.privateReal(A),
+        p: gpu.privateReal(P_ROOM),
+        controlP: gpu.privateReal(1),
+        words: gpu.privateU32(WORDS),
+      };
+      const scores = gpu.privateReal(1);
+      const batch = { table, columns: instances, column: instance };
+      let first = gpu.real(0);
+      let sum = gpu.real(0);
+      let squares = gpu.real(0);
+      for (let sample = 0; sample < BLOCK; sample++) {
+        let earned = gpu.real(0);
+        for (let side = 0; side < SIDES; side++) {
+          const draws = {
+            seedLow,
+            seedHigh,
+            stream: streams[instance],
+            purpose: gpu.u32(0),
+            path: gpu.u32(block * BLOCK + sample),
+            isReflected: side === 1,
+            points: none,
+            pointAt: 0,
+            pointStride: 1,
+          };
+          begin({ batch, path });
+          let isAlive = true;
+          for (let date = 0; date < dates; date++) {
+            const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
+            const { time: t, discount } = end;
+            const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
+            const rule = { betas, scales, instances, instance, date };
+            const isDue = isAlive && (date === dates - 1 || paid > 0);
+            if (isDue) {
+              const continued = continuation({ rule, spots: path.spots, running: path.running, payoff: paid });
+              if (date === dates - 1 || paid >= continued) {
+                earned += paid / SIDES;
+                isAlive = false;
+              }
+            }
+          }
+        }
+        if (sample === 0) first = earned;
+        sum += earned - first;
+        squares += (earned - first) * (earned - first);
+      }
+      moments[item] = first + sum / BLOCK;
+      moments[itemCount + item] = Math.max(squares - (sum * sum) / BLOCK, 0);
+    },
+  }),
+);
+
+/** Numbers of an outer path at a date after its states: the payoff, and whether the rule exercises. */
+export const OUTER_NUMBERS = 2;
+
+/**
+ * An item per outer path and instance: state, running state, discounted payoff and decision of the rule at each date,
+ * [dates, numbers, paths, instances].
+ */
+export const outerKernel = stoppingKernel((shape: StoppingShape) =>
+  kernel({
+    name: "outerPaths",
+    params: {
+      seedLow: u32,
+      seedHigh: u32,
+      dates: i32,
+      paths: i32,
+      instances: i32,
+      table: read(real),
+      streams: read(u32),
+      betas: read(real),
+      scales: read(real),
+      none: read(real),
+      outer: write(real),
+    },
+    env: environment(shape),
+    body(
+      { seedLow, seedHigh, dates, paths, instances, table, streams, betas, scales, none, outer },
+      gpu,
+      { begin, advance, continuation, payoff, A, S, R, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS },
+    ): undefined {
+      const item = gpu.globalId();
+      const instance = item % instances;
+      const row = paths * instances;
+      const path = {
+        state: gpu.privateReal(STATE_ROOM),
+        running: gpu.privateReal(RUNNING_ROOM),
+        controlRunning: gpu.privateReal(1),
+        spots: gpu.privateReal(A),
+        p: gpu.privateReal(P_ROOM),
+        controlP: gpu.privateReal(1),
+        words: gpu.privateU32(WORDS),
+      };
+      const scores = gpu.privateReal(1);
+      const batch = { table, columns: instances, column: instance };
+      const draws = {
+        seedLow,
+        seedHigh,
+        stream: streams[instance],
+        purpose: gpu.u32(2),
+        path: gpu.u32((item / instances) | 0),
+        isReflected: false,
+        points: none,
+        pointAt: 0,
+        pointStride: 1,
+      };
+      begin({ batch, path });
+      for (let date = 0; date < dates; date++) {
+        const { time: t, discount } = advance({
+          batch,
+          draws,
+          path,
+          date,
+          isFirst: date === 0,
+          scores,
+          initial: none,
+        });
+        const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
+        const rule = { betas, scales, instances, instance, date };
+        const continued = continuation({ rule, spots: path.spots, running: path.running, payoff: paid });
+        const at = date * (S + R + 2) * row + item;
+        for (let j = 0; j < S; j++) outer[at + j * row] = path.state[j];
+        for (let j = 0; j < R; j++) outer[at + (S + j) * row] = path.running[j];
+        outer[at + (S + R) * row] = paid;
+        outer[at + (S + R + 1) * row] = date === dates - 1 || (paid > 0 && paid >= continued) ? 1 : 0;
+      }
+    },
+  }),
+);
+
+/**
+ * An item per date but the last, outer path and instance: the mean of what the rule earns after that date, over
+ * `inner` paths that begin there. [dates − 1, paths, instances].
+ */
+export const innerKernel = stoppingKernel((shape: StoppingShape) =>
+  kernel({
+    name: "innerPaths",
+    params: {
+      seedLow: u32,
+      seedHigh: u32,
+      dates: i32,
+      firstItem: i32,
+      paths: i32,
+      inner: i32,
+      instances: i32,
+      table: read(real),
+      streams: read(u32),
+      betas: read(real),
+      scales: read(real),
+      outer: read(real),
+      continued: write(real),
+    },
+    env: { ...environment(shape), observe: shape.model.observe },
+    body(
+      { seedLow, seedHigh, dates, firstItem, paths, inner, instances, table, streams, betas, scales, outer, continued },
+      gpu,
+      { begin, advance, continuation, payoff, observe, A, S, R, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS },
+    ): undefined {
+      const item = firstItem + gpu.globalId();
+      const instance = item % instances;
+      const row = paths * instances;
+      const start = (item / row) | 0;
+      const own = item % row;
+      const path = {
+        state: gpu.privateReal(STATE_ROOM),
+        running: gpu.privateReal(RUNNING_ROOM),
+        controlRunning: gpu.privateReal(1),
+        spots: gpu.privateReal(A),
+        p: gpu.privateReal(P_ROOM),
+        controlP: gpu.privateReal(1),
+        words: gpu.privateU32(WORDS),
+      };
+      const scores = gpu.privateReal(1);
+      const batch = { table, columns: instances, column: instance };
+      begin({ batch, path });
+      let mean = gpu.real(0);
+      for (let k = 0; k < inner; k++) {
+        const at = start * (S + R + 2) * row + own;
+        for (let j = 0; j < S; j++) path.state[j] = outer[at + j * row];
+        for (let j = 0; j < R; j++) path.running[j] = outer[at + (S + j) * row];
+        observe({ state: path.state, spots: path.spots });
+        const draws = {
+          seedLow,
+          seedHigh,
+          stream: streams[instance],
+          // A purpose of its own for each date and outer path.
+          purpose: gpu.u32(3 + ((item / instances) | 0)),
+          path: gpu.u32(k),
+          isReflected: false,
+          points: outer,
+          pointAt: 0,
+          pointStride: 1,
+        };
+        let earned = gpu.real(0);
+        let isAlive = true;
+        // All dates, so that work items keep step; those before the start do nothing.
+        for (let date = 1; date < dates; date++)
+          if (isAlive && date > start) {
+            const isFirst = date === start + 1;
+            const end = advance({ batch, draws, path, date, isFirst, scores, initial: outer });
+            const { time: t, discount } = end;
+            const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
+            const rule = { betas, scales, instances, instance, date };
+            if (date === dates - 1 || paid > 0) {
+              const value = continuation({ rule, spots: path.spots, running: path.running, payoff: paid });
+              if (date === dates - 1 || paid >= value) {
+                earned = paid;
+                isAlive = false;
+              }
+            }
+          }
+        mean += (earned - mean) / gpu.real(k + 1);
+      }
+      continued[item] = mean;
+    },
+  }),
+);

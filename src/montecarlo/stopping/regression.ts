@@ -1,0 +1,332 @@
+/** Least squares, date by date backwards, on paths that are stored. */
+import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { advanceFunction, beginFunction } from "../paths/advance.ts";
+import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
+import { remembered } from "../remembered.ts";
+import { type StoppingShape, stoppingKernel } from "./rule.ts";
+
+/** Sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of paths. */
+export const sumsOf = (functions: number): number => (functions * (functions + 1)) / 2 + functions + 1;
+
+/**
+ * An item per path and instance: variables and the discounted payoff at each date, [dates, variables + 1, paths,
+ * instances].
+ *
+ * Bytes: each number written once.
+ */
+export const recordKernel = stoppingKernel((shape: StoppingShape) => {
+  const { model, product, basis } = shape;
+  const rows = rowsOf(shape);
+  return kernel({
+    name: "recordPaths",
+    params: {
+      seedLow: u32,
+      seedHigh: u32,
+      purpose: u32,
+      dates: i32,
+      paths: i32,
+      instances: i32,
+      table: read(real),
+      streams: read(u32),
+      none: read(real),
+      record: write(real),
+    },
+    env: {
+      begin: beginFunction(shape),
+      advance: advanceFunction(shape),
+      payoff: product.payoff,
+      variablesOf: basis.variablesOf,
+      F: basis.variables,
+      SINGLE: shape.single,
+      A: model.assets,
+      STATE_ROOM: room(rows.state),
+      P_ROOM: room(rows.product),
+      RUNNING_ROOM: room(product.running),
+      WORDS: 4 * drawsOf(shape).blocks,
+      X_ROOM: room(basis.variables),
+    },
+    body(
+      { seedLow, seedHigh, purpose, dates, paths, instances, table, streams, none, record },
+      gpu,
+      { begin, advance, payoff, variablesOf, F, SINGLE, A, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS, X_ROOM },
+    ): undefined {
+      const item = gpu.globalId();
+      const instance = SINGLE ? 0 : item % instances;
+      const number = SINGLE ? item : (item / instances) | 0;
+      const path = {
+        state: gpu.privateReal(STATE_ROOM),
+        running: gpu.privateReal(RUNNING_ROOM),
+        controlRunning: gpu.privateReal(1),
+        spots: gpu.privateReal(A),
+        p: gpu.privateReal(P_ROOM),
+        controlP: gpu.privateReal(1),
+        words: gpu.privateU32(WORDS),
+      };
+      const scores = gpu.privateReal(1);
+      const x = gpu.privateReal(X_ROOM);
+      const batch = { table, columns: instances, column: instance };
+      const draws = {
+        seedLow,
+        seedHigh,
+        stream: streams[instance],
+        purpose,
+        path: gpu.u32(number),
+        isReflected: false,
+        points: none,
+        pointAt: 0,
+        pointStride: 1,
+      };
+      begin({ batch, path });
+      for (let date = 0; date < dates; date++) {
+        const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
+        const { time: t, discount } = end;
+        variablesOf({ spots: path.spots, running: path.running, x });
+        const at = date * (F + 1) * paths * instances + item;
+        for (let f = 0; f < F; f++) record[at + f * paths * instances] = x[f];
+        const paid = payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
+        record[at + F * paths * instances] = discount * paid;
+      }
+    },
+  });
+});
+
+/** Paths that the scales of variables are taken from. */
+const SCALED_PATHS = 1024;
+
+/**
+ * An item per date and instance: of each variable the mean over paths in the money, and one over the standard
+ * deviation; or 0, and one over the first path's value at the first date.
+ */
+export const scaleKernel = remembered((variables: number, standardised: boolean) =>
+  kernel({
+    name: "scaleVariables",
+    params: { paths: i32, instances: i32, record: read(real), scales: write(real) },
+    env: { F: variables, STANDARDISED: standardised, SCALED_PATHS },
+    body({ paths, instances, record, scales }, gpu, { F, STANDARDISED, SCALED_PATHS }): undefined {
+      const item = gpu.globalId();
+      const instance = item % instances;
+      const date = (item / instances) | 0;
+      const count = Math.min(paths, SCALED_PATHS);
+      const row = paths * instances;
+      const first = date * (F + 1) * row + instance;
+      for (let f = 0; f < F; f++) {
+        let mean = gpu.real(0);
+        let squares = gpu.real(0);
+        let used = gpu.real(0);
+        if (STANDARDISED)
+          for (let k = 0; k < count; k++) {
+            const at = first + k * instances;
+            if (record[at + F * row] > 0) {
+              used += 1;
+              const difference = record[at + f * row] - mean;
+              mean += difference / used;
+              squares += difference * (record[at + f * row] - mean);
+            }
+          }
+        const deviation = used > 1 ? Math.sqrt(squares / used) : 0;
+        const start = Math.abs(record[f * row + instance]);
+        const unit = STANDARDISED ? deviation : start;
+        const to = 2 * (date * F + f) * instances + instance;
+        scales[to] = mean;
+        scales[to + instances] = unit > 0 ? 1 / unit : 1;
+      }
+    },
+  }),
+);
+
+/**
+ * An item per block and instance, whose paths are as many as there are blocks apart: exercises at `date` where the
+ * payoff exceeds the continuation value, then adds up the normal equations of the date before. All values are
+ * discounted to time 0.
+ *
+ * Bytes per path: 2·(variables + 1) + 2 words.
+ */
+export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
+  kernel({
+    name: "sweepPaths",
+    params: {
+      date: i32,
+      isLast: bool,
+      isFirst: bool,
+      blocks: i32,
+      instances: i32,
+      record: read(real),
+      betas: read(real),
+      scales: read(real),
+      cash: write(real),
+      sums: write(real),
+    },
+    env: {
+      basis: basis.basis,
+      F: basis.variables,
+      B: basis.count,
+      SUMS: sumsOf(basis.count),
+      X_ROOM: room(basis.variables),
+      BLOCK,
+    },
+    body(
+      { date, isLast, isFirst, blocks, instances, record, betas, scales, cash, sums },
+      gpu,
+      { basis, F, B, SUMS, X_ROOM, BLOCK },
+    ): undefined {
+      const item = gpu.globalId();
+      const instance = item % instances;
+      const items = blocks * instances;
+      const row = BLOCK * items;
+      const x = gpu.privateReal(X_ROOM);
+      const values = gpu.privateReal(B);
+      const sum = gpu.privateReal(SUMS);
+      for (let q = 0; q < SUMS; q++) sum[q] = 0;
+      for (let s = 0; s < BLOCK; s++) {
+        const path = s * items + item;
+        const here = date * (F + 1) * row + path;
+        const paid = record[here + F * row];
+        let value = paid;
+        if (!isLast) {
+          value = cash[path];
+          for (let f = 0; f < F; f++) {
+            const at = 2 * (date * F + f) * instances + instance;
+            x[f] = (record[here + f * row] - scales[at]) * scales[at + instances];
+          }
+          basis({ x, payoff: paid, basis: values });
+          let continued = gpu.real(0);
+          for (let j = 0; j < B; j++) continued += betas[(date * B + j) * instances + instance] * values[j];
+          if (paid > 0 && paid >= continued) value = paid;
+        }
+        cash[path] = value;
+        if (!isFirst) {
+          const before = here - (F + 1) * row;
+          const due = record[before + F * row];
+          for (let f = 0; f < F; f++) {
+            const at = 2 * ((date - 1) * F + f) * instances + instance;
+            x[f] = (record[before + f * row] - scales[at]) * scales[at + instances];
+          }
+          basis({ x, payoff: due, basis: values });
+          const weight = due > 0 ? gpu.real(1) : gpu.real(0);
+          let q = 0;
+          for (let j = 0; j < B; j++) {
+            const weighted = weight * values[j];
+            for (let l = 0; l <= j; l++) {
+              sum[q] = sum[q] + weighted * values[l];
+              q += 1;
+            }
+            sum[(B * (B + 1)) / 2 + j] = sum[(B * (B + 1)) / 2 + j] + weighted * value;
+          }
+          sum[SUMS - 1] = sum[SUMS - 1] + weight;
+        }
+      }
+      for (let q = 0; q < SUMS; q++) sums[q * items + item] = sum[q];
+    },
+  }),
+);
+
+/** Blocks whose sums a work item adds. */
+export const ADDED = 32;
+
+/** An item per (sum, group of blocks, instance), instances fastest: [sums, groups, instances]. */
+export const addKernel = kernel({
+  name: "addSums",
+  params: { blocks: i32, groups: i32, instances: i32, sums: read(real), added: write(real) },
+  env: { ADDED },
+  body({ blocks, groups, instances, sums, added }, gpu, { ADDED }): undefined {
+    const item = gpu.globalId();
+    const instance = item % instances;
+    const rest = (item / instances) | 0;
+    const group = rest % groups;
+    const q = (rest / groups) | 0;
+    const first = group * ADDED;
+    const count = Math.min(ADDED, blocks - first);
+    let sum = gpu.real(0);
+    for (let k = 0; k < count; k++) sum += sums[(q * blocks + first + k) * instances + instance];
+    added[item] = sum;
+  },
+});
+
+/**
+ * An item per instance: coefficients of a date from its normal equations, by Cholesky's factorisation of D·ΦᵀΦ·D with
+ * D = diag(ΦᵀΦ)^(−½). A function whose pivot is below `TINY` depends on those before it and gets 0.
+ *
+ * `conditions[date, instance]`: the largest pivot over the smallest one in use, a lower bound of the condition number
+ * of D·ΦᵀΦ·D, and of the square of that of Φ·D.
+ */
+export const solveKernel = remembered((functions: number) =>
+  kernel({
+    name: "solveNormalEquations",
+    params: {
+      date: i32,
+      groups: i32,
+      instances: i32,
+      tiny: real,
+      added: read(real),
+      betas: write(real),
+      conditions: write(real),
+    },
+    env: { B: functions, T: (functions * (functions + 1)) / 2, SUMS: sumsOf(functions) },
+    body({ date, groups, instances, tiny, added, betas, conditions }, gpu, { B, T, SUMS }): undefined {
+      const instance = gpu.globalId();
+      const a = gpu.privateReal(SUMS);
+      const scale = gpu.privateReal(B);
+      for (let q = 0; q < SUMS; q++) {
+        let sum = gpu.real(0);
+        for (let g = 0; g < groups; g++) sum += added[(q * groups + g) * instances + instance];
+        a[q] = sum;
+      }
+      for (let j = 0; j < B; j++) {
+        const square = a[(((j + 1) * (j + 2)) / 2 - 1) | 0];
+        scale[j] = square > 0 ? 1 / Math.sqrt(square) : 0;
+      }
+      let largest = gpu.real(0);
+      let smallest = gpu.real(1);
+      for (let i = 0; i < B; i++) {
+        const row = ((i * (i + 1)) / 2) | 0;
+        for (let j = 0; j <= i; j++) {
+          const other = ((j * (j + 1)) / 2) | 0;
+          let sum = a[row + j] * scale[i] * scale[j];
+          for (let k = 0; k < j; k++) sum -= a[row + k] * a[other + k];
+          if (j < i) a[row + j] = a[other + j] > 0 ? sum / a[other + j] : 0;
+          else {
+            const isUsed = sum > tiny;
+            a[row + j] = isUsed ? Math.sqrt(sum) : 0;
+            if (isUsed) {
+              largest = Math.max(largest, sum);
+              smallest = Math.min(smallest, sum);
+            }
+          }
+        }
+        let right = a[T + i] * scale[i];
+        for (let k = 0; k < i; k++) right -= a[row + k] * a[T + k];
+        a[T + i] = a[row + i] > 0 ? right / a[row + i] : 0;
+      }
+      for (let back = 0; back < B; back++) {
+        const i = B - 1 - back;
+        let sum = a[T + i];
+        for (let k = i + 1; k < B; k++) sum -= a[(((k * (k + 1)) / 2) | 0) + i] * a[T + k];
+        const pivot = a[(((i * (i + 1)) / 2) | 0) + i];
+        const solved = pivot > 0 ? sum / pivot : 0;
+        a[T + i] = solved;
+        betas[(date * B + i) * instances + instance] = solved * scale[i];
+      }
+      conditions[date * instances + instance] = largest > 0 ? largest / smallest : 1;
+    },
+  }),
+);
+
+/** An item per block and instance: the moments of the cash of its paths. */
+export const cashKernel = kernel({
+  name: "cashMoments",
+  params: { cash: read(real), itemCount: i32, moments: write(real) },
+  env: { BLOCK },
+  body({ cash, itemCount, moments }, gpu, { BLOCK }): undefined {
+    const item = gpu.globalId();
+    const first = cash[item];
+    let sum = gpu.real(0);
+    let squares = gpu.real(0);
+    for (let s = 1; s < BLOCK; s++) {
+      const difference = cash[s * itemCount + item] - first;
+      sum += difference;
+      squares += difference * difference;
+    }
+    moments[item] = first + sum / BLOCK;
+    moments[itemCount + item] = Math.max(squares - (sum * sum) / BLOCK, 0);
+  },
+});

@@ -1,0 +1,74 @@
+/** The exercise rule of a regression: its continuation value at a state, for all kernels that follow it. */
+import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
+import type { PathShape } from "../paths/shape.ts";
+import { kernelOf, room } from "../paths/shape.ts";
+import type { BasisShape } from "./basis.ts";
+
+/** A shape of paths with the basis of its exercise rule. */
+export interface StoppingShape extends PathShape {
+  readonly basis: BasisShape;
+  readonly single: boolean;
+  readonly antithetic: boolean;
+}
+
+/** What kernels of a shape depend on beside its paths. */
+export const stoppingParts = ({ basis, single, antithetic }: StoppingShape): readonly unknown[] => [
+  [basis.variables, basis.count, basis.standardised, single, antithetic].join(" "),
+  basis.variablesOf,
+  basis.basis,
+];
+
+/** A kernel of a stopping shape, made once. */
+export const stoppingKernel = <K>(make: (shape: StoppingShape) => K) => kernelOf(make, stoppingParts);
+
+/**
+ * Coefficients, [dates, functions, instances], and scales of variables, [dates, variables, 2, instances]: what is
+ * subtracted, and the factor after that.
+ */
+export const Rule = record({ betas: read(real), scales: read(real), instances: i32, instance: i32, date: i32 });
+
+/** The values of the basis at a state: variables, scaled; then its functions. */
+export function basisFunction({ basis }: StoppingShape) {
+  return fn({
+    name: "basisAt",
+    params: {
+      rule: Rule,
+      spots: read(real),
+      running: read(real),
+      payoff: real,
+      x: write(real),
+      values: write(real),
+    },
+    env: { variablesOf: basis.variablesOf, basis: basis.basis, F: basis.variables },
+    body({ rule, spots, running, payoff, x, values }, _gpu, { variablesOf, basis, F }) {
+      variablesOf({ spots, running, x });
+      for (let f = 0; f < F; f++) {
+        const at = 2 * (rule.date * F + f) * rule.instances + rule.instance;
+        x[f] = (x[f] - rule.scales[at]) * rule.scales[at + rule.instances];
+      }
+      basis({ x, payoff, basis: values });
+    },
+  });
+}
+
+/** The continuation value at a state, discounted to time 0. */
+export function continuationFunction(shape: StoppingShape) {
+  const { basis } = shape;
+  return fn({
+    name: "continuation",
+    params: { rule: Rule, spots: read(real), running: read(real), payoff: real },
+    env: {
+      basisAt: basisFunction(shape),
+      B: basis.count,
+      X_ROOM: room(basis.variables),
+    },
+    body({ rule, spots, running, payoff }, gpu, { basisAt, B, X_ROOM }) {
+      const x = gpu.privateReal(X_ROOM);
+      const values = gpu.privateReal(B);
+      basisAt({ rule, spots, running, payoff, x, values });
+      let sum = gpu.real(0);
+      for (let j = 0; j < B; j++) sum += rule.betas[(rule.date * B + j) * rule.instances + rule.instance] * values[j];
+      return sum;
+    },
+  });
+}

@@ -1,0 +1,101 @@
+/** Upper bounds of Bermudan options: the dual problem with the martingale of an exercise rule. */
+import { compileExact, type Device, type DeviceBuffer } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import { hostReal, type Precision } from "../../kernel/index.ts";
+import type { Estimates } from "../estimate.ts";
+import { rowsOf } from "../paths/shape.ts";
+import { seedWords, stepsPerLaunch } from "../paths/simulation.ts";
+import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
+import type { StoppingShape } from "./rule.ts";
+
+/** Paths of the upper bound. */
+export interface UpperSettings {
+  /** Outer paths, 256 by default. */
+  readonly outer?: number;
+  /** Inner paths of each outer one at each date, 128 by default; few of them raise the bound. */
+  readonly inner?: number;
+}
+
+/** An estimate that lies above the price but for its standard error. */
+export type UpperBound = Estimates;
+
+/** What an upper bound needs of a calculation that has its rule. */
+export interface RuleOnDevice {
+  readonly device: Device;
+  readonly shape: StoppingShape;
+  readonly precision: Precision;
+  readonly seed: bigint;
+  readonly dates: number;
+  readonly instances: number;
+  readonly table: DeviceBuffer;
+  readonly streams: DeviceBuffer;
+  readonly betas: DeviceBuffer;
+  readonly scales: DeviceBuffer;
+  readonly none: DeviceBuffer;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * E maxₖ (hₖ − Mₖ) over outer paths, with the martingale of the rule, all discounted to time 0:
+ *
+ *   Mₖ = Σ_{j ≤ k} (Lⱼ − Cⱼ₋₁),   Lⱼ = hⱼ where the rule exercises, else Cⱼ,   Cⱼ = E[earned after j | state at j]
+ *
+ * Cⱼ are means over inner paths, whose noise raises the bound; C₀ is the value of the rule. Source: L. Andersen and M.
+ * Broadie, A primal-dual simulation algorithm for pricing multidimensional American options, Management Science 50
+ * (2004).
+ *
+ * @param price value of the rule, [all instances], whose own error is in that of the bound; those of this calculation
+ *   begin at `from`.
+ * @throws SpecError
+ */
+export async function upperBound(
+  calculation: RuleOnDevice,
+  { outer: paths = 256, inner = 128 }: UpperSettings,
+  price: Estimates,
+  from: number,
+): Promise<UpperBound> {
+  for (const [name, value] of Object.entries({ outer: paths, inner }))
+    if (!Number.isInteger(value) || value < 2 || value > 2 ** 20)
+      throw new SpecError(`upper.${name}: got ${value}, expected a whole number from 2 to 2²⁰`);
+  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, signal } = calculation;
+  const { state } = rowsOf(shape);
+  const numbers = state + shape.product.running + OUTER_NUMBERS;
+  const element = hostReal(precision);
+  const row = paths * instances;
+  const outerPaths = await compileExact(device, outerKernel(shape), precision);
+  const innerPaths = await compileExact(device, innerKernel(shape), precision);
+  using outer = device.createBuffer(element, dates * numbers * row);
+  using continued = device.createBuffer(element, (dates - 1) * row);
+  const rule = { ...seedWords(seed), dates, paths, instances, table, streams, betas, scales };
+  device.launch(outerPaths, { ...rule, none, outer }, { items: row });
+  const perLaunch = Math.max(256, Math.floor(stepsPerLaunch(device) / (inner * dates * shape.substeps)));
+  for (let firstItem = 0; firstItem < (dates - 1) * row; firstItem += perLaunch) {
+    signal?.throwIfAborted();
+    const items = Math.min(perLaunch, (dates - 1) * row - firstItem);
+    device.launch(innerPaths, { ...rule, firstItem, inner, outer, continued }, { items });
+    await device.finish();
+  }
+  const [all, after] = [await device.read(outer), await device.read(continued)];
+  const bound = { value: new Float64Array(instances), standardError: new Float64Array(instances) };
+  for (let i = 0; i < instances; i++) {
+    let [mean, squares] = [0, 0];
+    for (let path = 0; path < paths; path++) {
+      const at = path * instances + i;
+      let [martingale, best, before] = [0, -Infinity, price.value[from + i]];
+      for (let k = 0; k < dates; k++) {
+        const paid = all[(k * numbers + numbers - OUTER_NUMBERS) * row + at];
+        const isExercised = all[(k * numbers + numbers - 1) * row + at] > 0;
+        const next = k < dates - 1 ? after[k * row + at] : 0;
+        martingale += (isExercised ? paid : next) - before;
+        best = Math.max(best, paid - martingale);
+        before = next;
+      }
+      const difference = best - mean;
+      mean += difference / (path + 1);
+      squares += difference * (best - mean);
+    }
+    bound.value[i] = mean;
+    bound.standardError[i] = Math.hypot(Math.sqrt(squares / (paths * (paths - 1))), price.standardError[from + i]);
+  }
+  return bound;
+}

@@ -1,0 +1,203 @@
+/** Tables, paths and their moments, Sobol' points through bridges, and the kernels of early exercise. */
+import { asian, blackScholes, european, geometricBrownian, heston, lookback } from "../../../src/montecarlo/index.ts";
+import { prepareKernel } from "../../../src/montecarlo/paths/prepare.ts";
+import type { PathShape } from "../../../src/montecarlo/paths/shape.ts";
+import { rowsOf } from "../../../src/montecarlo/paths/shape.ts";
+import { bridgeKernel } from "../../../src/montecarlo/paths/sobol.ts";
+import { mergeKernel, momentsOf, walkKernel, type WalkShape } from "../../../src/montecarlo/paths/walk.ts";
+import { basisOf } from "../../../src/montecarlo/stopping/basis.ts";
+import { solveKernel, sumsOf, sweepKernel } from "../../../src/montecarlo/stopping/regression.ts";
+import type { StoppingShape } from "../../../src/montecarlo/stopping/rule.ts";
+import type { Precision } from "../../../src/kernel/index.ts";
+import { type ConformanceCase, range, uniforms } from "../case.ts";
+
+/** Where normal numbers are the same bits: not in WGSL. */
+const EXACT: readonly Precision[] = ["f64"];
+const COLUMNS = 3;
+const STEPS = 4;
+
+const spot = blackScholes({ spot: 100, volatility: 0.2 });
+const average = asian({ payoff: "call", strike: 100 });
+const shapes: Readonly<Record<string, PathShape>> = {
+  "average with control": {
+    model: spot,
+    product: average,
+    control: asian({ payoff: "call", strike: 100, average: "geometric" }),
+    substeps: 2,
+    sampling: "philox",
+  },
+  "Heston, lookback": {
+    model: heston({ spot: 100, v0: 0.04, kappa: 1, theta: 0.04, sigma: 0.5, rho: -0.5 }),
+    product: lookback({ payoff: "put", strike: "floating" }),
+    control: undefined,
+    substeps: 2,
+    sampling: "philox",
+  },
+  "two assets": {
+    model: geometricBrownian({
+      spots: [100, 90],
+      volatilities: [0.2, 0.3],
+      correlation: [
+        [1, 0.3],
+        [0.3, 1],
+      ],
+    }),
+    product: european({ payoff: "put", strike: 95 }),
+    control: undefined,
+    substeps: 2,
+    sampling: "philox",
+  },
+};
+
+/** All parameters as scalars, in one buffer each. */
+function valuesOf(parameters: object): { readonly values: number[]; readonly layout: Int32Array } {
+  const values = Object.values(parameters) as number[];
+  return { values: values.length === 0 ? [0] : values, layout: Int32Array.from(values.flatMap((_, j) => [j, 0, 0])) };
+}
+
+const tables = Object.entries(shapes).map(([name, shape]): ConformanceCase => {
+  const rows = rowsOf(shape);
+  const model = valuesOf(shape.model.parameters);
+  const ends = range(STEPS).map((n) => 0.25 * (n + 1));
+  const layout = Int32Array.from([...model.layout, model.values.length, 1, 0]);
+  const [product, control] = [valuesOf(shape.product.parameters), valuesOf(shape.control?.parameters ?? {})];
+  return {
+    name: `table of paths: ${name}`,
+    kernel: prepareKernel(shape),
+    size: { items: COLUMNS },
+    args: ({ real, zeros }) => ({
+      steps: STEPS,
+      columns: COLUMNS,
+      modelValues: real([...model.values, ...ends]),
+      modelLayout: layout,
+      productValues: real(product.values),
+      productLayout: product.layout,
+      controlValues: real(control.values),
+      controlLayout: control.layout.length === 0 ? new Int32Array(3) : control.layout,
+      table: zeros(COLUMNS * (rows.head + rows.step * STEPS)),
+    }),
+    precisions: EXACT,
+  };
+});
+
+const walks = Object.entries(shapes).map(([name, base]): ConformanceCase => {
+  const shape: WalkShape = {
+    ...base,
+    antithetic: true,
+    variants: 1,
+    measures: 1,
+    scores: 0,
+    scramblings: 1,
+    single: false,
+  };
+  const rows = rowsOf(shape);
+  const items = 2 * COLUMNS;
+  return {
+    name: `paths: ${name}`,
+    kernel: walkKernel(shape),
+    size: { items },
+    args: ({ real, zeros }) => ({
+      seedLow: 7,
+      seedHigh: 0,
+      firstBlock: 1,
+      firstPoint: 0,
+      dates: 2,
+      instances: COLUMNS,
+      table: real(uniforms(COLUMNS * (rows.head + rows.step * STEPS), 0.1, 0.4)),
+      streams: Uint32Array.from(range(COLUMNS)),
+      weights: real([1]),
+      points: real([0]),
+      pointStride: 1,
+      moments: zeros(momentsOf(shape) * items),
+      itemCount: items,
+    }),
+    precisions: EXACT,
+    javaScript: { relative: 1e-9, absolute: 1e-9, because: "64 paths of JavaScript's own exponentials and logarithms" },
+  };
+});
+
+const merged: ConformanceCase = {
+  name: "merged moments",
+  kernel: mergeKernel(5, 2),
+  size: { items: 2 * 3 },
+  args: ({ real, zeros }) => ({
+    series: 3,
+    blocks: 70,
+    itemCount: 210,
+    mergedCount: 6,
+    from: real(uniforms(5 * 2 * 210)),
+    merged: zeros(5 * 2 * 6),
+  }),
+  precisions: EXACT,
+};
+
+const bridged: ConformanceCase = {
+  name: "bridged increments",
+  kernel: bridgeKernel(2, 3),
+  size: { items: 2 * 5 },
+  args: ({ real, zeros }) => ({
+    steps: 3,
+    stride: 5,
+    places: Int32Array.of(2, 2, 2, 1, 2, 2, 0, 1, 1),
+    weights: real([0, 0, 1, 0, 0.5, 0.5, 0, 0.25, 0.75]),
+    roots: real([1, 2, 0.5]),
+    normals: real(uniforms(2 * 3 * 5, -1, 1)),
+    out: zeros(3 * 3 * 5),
+  }),
+  precisions: EXACT,
+};
+
+const stopping: StoppingShape = {
+  ...shapes["two assets"],
+  basis: basisOf({ kind: "monomials", degree: 2 }, 2, 0),
+  single: false,
+  antithetic: false,
+};
+const FUNCTIONS = stopping.basis.count;
+
+const sweep: ConformanceCase = {
+  name: "exercise and normal equations",
+  kernel: sweepKernel(stopping),
+  size: { items: 2 * 2 },
+  args: ({ real, zeros }) => ({
+    date: 1,
+    isLast: false,
+    isFirst: false,
+    blocks: 2,
+    instances: 2,
+    record: real(uniforms(2 * 3 * 64 * 4, -0.5, 1)),
+    betas: real(uniforms(2 * FUNCTIONS * 2, -0.2, 0.3)),
+    scales: real(uniforms(2 * 2 * 2 * 2, 0.5, 1)),
+    cash: real(uniforms(64 * 4)),
+    sums: zeros(sumsOf(FUNCTIONS) * 4),
+  }),
+  precisions: EXACT,
+  notJavaScript: "the basis is made from text",
+};
+
+/** Of each instance the normal equations of 1, x, x² at four points. */
+const equations = [0, 1, 2, 3]
+  .map((x) => [1, x, x * x])
+  .reduce<number[]>(
+    (sums, [a, b, c]) =>
+      [a * a, b * a, b * b, c * a, c * b, c * c, a, b * b, c, 1].map((one, q) => one + (sums[q] ?? 0)),
+    [],
+  );
+
+const solved: ConformanceCase = {
+  name: "coefficients of a regression",
+  kernel: solveKernel(3),
+  size: { items: 2 },
+  args: ({ real, zeros }) => ({
+    date: 0,
+    groups: 1,
+    instances: 2,
+    tiny: 1e-11,
+    added: real(equations.flatMap((one) => [one, one])),
+    betas: zeros(3 * 2),
+    conditions: zeros(2),
+  }),
+  precisions: EXACT,
+};
+
+export const montecarloCases: readonly ConformanceCase[] = [...tables, ...walks, merged, bridged, sweep, solved];
