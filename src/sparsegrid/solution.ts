@@ -21,8 +21,8 @@ export interface SparseContents {
   readonly error: SpecError | undefined;
   readonly endValue: EndValue;
   readonly fine: readonly CombinedGrid[];
-  /** The combination with one refinement less. */
-  readonly coarser: readonly CombinedGrid[] | undefined;
+  /** The combinations with one refinement less and with two. */
+  readonly coarser: readonly (readonly CombinedGrid[])[];
   /** A small combination with all time steps and with half of them, and what their difference is divided by. */
   readonly time: { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number } | undefined;
   /** What an adaptive choice of grids has estimated. */
@@ -100,7 +100,12 @@ export class SparseEntrySolution<A extends string = string> {
       });
     });
     let errorEstimate = estimate;
-    if (coarser !== undefined && estimate === undefined) errorEstimate = Math.abs(value - read(coarser, none));
+    // The last difference alone may be small by chance: a change of sign on the way.
+    coarser.reduce((finer, combination, k) => {
+      const now = read(combination, none);
+      errorEstimate = Math.max(errorEstimate ?? 0, Math.abs(finer - now) / 4 ** k);
+      return now;
+    }, value);
     if (time !== undefined && errorEstimate !== undefined)
       errorEstimate += Math.abs(read(time.all, none) - read(time.half, none)) / time.by;
     return {

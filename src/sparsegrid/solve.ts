@@ -15,7 +15,7 @@ import {
 } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { adaptiveGrids } from "./adaptive.ts";
-import { combinationGrids } from "./combination.ts";
+import { combinationGrids, type CombinationGrid } from "./combination.ts";
 import { GridSolver } from "./grids.ts";
 import { type SparseModel, sparseModelOf } from "./problem/model.ts";
 import type { AnySparseProblem, SparseGridProblem } from "./problem/problem.ts";
@@ -121,9 +121,11 @@ async function solveOn(
     const runs = new Runs(solver, model, members, pace, called);
     const fine = combinationGrids(combination);
     const { level } = combination;
-    const coarser = model.errorEstimate && level > 0 ? combinationGrids({ ...combination, level: level - 1 }) : undefined;
-    const small = coarser === undefined ? undefined : combinationGrids({ ...combination, level: Math.max(level - 2, 0) });
-    await runs.solve([...fine, ...(coarser ?? []), ...(small ?? [])], "all");
+    const below = (levels: number): readonly CombinationGrid[] =>
+      combinationGrids({ ...combination, level: Math.max(level - levels, 0) });
+    const coarser = model.errorEstimate ? [1, 2].filter((k) => k <= level).map(below) : [];
+    const small = model.errorEstimate ? below(2) : undefined;
+    await runs.solve([...fine, ...coarser.flat(), ...(small ?? [])], "all");
     if (small !== undefined) await runs.solve(small, "half");
     members.forEach(({ index }, m) => {
       const by = 2 ** model.order - 1;
@@ -131,7 +133,7 @@ async function solveOn(
         ...contents[index],
         ...runs.outcome(m),
         fine: runs.combined(fine, m, "all"),
-        coarser: coarser && runs.combined(coarser, m, "all"),
+        coarser: coarser.map((grids) => runs.combined(grids, m, "all")),
         time: small && { all: runs.combined(small, m, "all"), half: runs.combined(small, m, "half"), by },
       };
     });
@@ -152,7 +154,7 @@ function emptyContents(model: SparseModel, index: number, error: SpecError | und
       return number === undefined ? 0 : number.at(0, ...x, ...entry);
     },
     fine: [],
-    coarser: undefined,
+    coarser: [],
     time: undefined,
     estimate: undefined,
   };
