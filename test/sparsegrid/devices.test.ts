@@ -40,14 +40,18 @@ const problem = (method: "bicgstab" | "cgs") =>
     },
   );
 
+/** One asset: a software adapter takes minutes to compile a kernel with mixed derivatives. */
+const small = (method: "bicgstab" | "cgs") => problemOf(bestOf(1), { level: 2, steps: 4, solver: { method } });
+
 describe.each(["bicgstab", "cgs"] as const)("%s", (method) => {
   test.each(devices)("$label: the numbers of one thread", async ({ device, label, missing }) => {
     if (device === undefined) return expect(missing).not.toBe("");
     const precision = label === "webgpu" ? "f32" : "f64";
     const [here, there] = await Promise.all(
       [device, devices[0].device!].map(async (one) => {
-        const { entries } = await solveOnSparseGrid({ ...problem(method), precision } as never, one);
-        return entries[0].at({ A: 100, B: 100 } as never);
+        const given = label === "webgpu" ? small(method) : problem(method);
+        const { entries } = await solveOnSparseGrid({ ...given, precision } as never, one);
+        return entries[0].at((label === "webgpu" ? { A: 100 } : { A: 100, B: 100 }) as never);
       }),
     );
     // GPUs have larger workgroups, whose sums have another order.

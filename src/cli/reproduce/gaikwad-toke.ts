@@ -15,7 +15,7 @@ const TABLE_3: Readonly<Record<number, Readonly<Record<number, number>>>> = {
  * The options' exact values: independent assets, so that they are integrals of products of one-dimensional killed
  * distributions (30 digits).
  */
-const EXACT: Readonly<Record<number, number>> = {
+export const EXACT: Readonly<Record<number, number>> = {
   2: 15.968701691,
   3: 20.84996803,
   4: 24.593101253,
@@ -84,7 +84,12 @@ export async function upAndOut(
 }
 
 /** The same option with means over cells, logarithmic meshes around the spot, and no condition at low prices. */
-async function improved(device: Device, axes: number, level: number, signal: AbortSignal): Promise<SparseEntrySolution> {
+export async function improved(
+  device: Device,
+  axes: number,
+  level: number,
+  signal: AbortSignal,
+): Promise<SparseEntrySolution> {
   const all = names(axes);
   const { entries } = await solveOnSparseGrid<string>(
     {
@@ -106,7 +111,8 @@ async function improved(device: Device, axes: number, level: number, signal: Abo
   return entries[0];
 }
 
-const spot = (axes: number): Record<string, number> => Object.fromEntries(names(axes).map((name) => [name, 100]));
+/** All prices 100. */
+export const spot = (axes: number): Record<string, number> => Object.fromEntries(names(axes).map((name) => [name, 100]));
 
 /** Entries of a row's matrix: the diagonal and two neighbours along each axis, those of the faces left out. */
 export const nonZeros = (levels: readonly number[]): number => {
