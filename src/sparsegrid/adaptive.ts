@@ -40,7 +40,10 @@ export async function adaptiveGrids(
   const small = start.combination();
   let time: SparseContents["time"];
   for (;;) {
-    await runs.solve(start.members.map((levels) => ({ levels })), "all");
+    await runs.solve(
+      start.members.map((levels) => ({ levels })),
+      "all",
+    );
     await runs.solve(small, "half");
     const failed = runs.outcome(0);
     if (failed.error !== undefined) return { ...failed, fine: [], time: undefined, estimate: undefined };
@@ -87,7 +90,10 @@ export async function adaptiveGrids(
         time: undefined,
         estimate: undefined,
       };
-    await runs.solve([...added.values()].map((levels) => ({ levels })), "all");
+    await runs.solve(
+      [...added.values()].map((levels) => ({ levels })),
+      "all",
+    );
     const failed = runs.outcome(0);
     if (failed.error !== undefined) return { ...failed, fine: [], time: undefined, estimate: undefined };
     for (const levels of added.values()) set.add(levels);

@@ -73,7 +73,8 @@ export function perAxis(name: string, value: number | readonly number[], axes: n
   if (axes !== undefined && list.length !== axes)
     throw new SpecError(`${name}: ${list.length} levels, expected ${axes}, one for each axis`);
   const bad = list.findIndex((one) => !Number.isInteger(one) || one < 0 || one > MAX_LEVEL);
-  if (bad >= 0) throw new SpecError(`${name}[${bad}]: got ${list[bad]}, expected a whole number from 0 to ${MAX_LEVEL}`);
+  if (bad >= 0)
+    throw new SpecError(`${name}[${bad}]: got ${list[bad]}, expected a whole number from 0 to ${MAX_LEVEL}`);
   return list;
 }
 

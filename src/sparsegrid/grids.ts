@@ -1,7 +1,14 @@
 /** Many grids of one problem, solved together: their layout in memory, and the launches. */
 import { type CompiledKernel, type Device, type DeviceBuffer, isGpu } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { type Pace, type ParameterValues, PROGRAM_BITS, ROW_REALS, type TimeProgram, type Timeline } from "../fdm/index.ts";
+import {
+  type Pace,
+  type ParameterValues,
+  PROGRAM_BITS,
+  ROW_REALS,
+  type TimeProgram,
+  type Timeline,
+} from "../fdm/index.ts";
 import { hostReal, type Kernel, type Precision } from "../kernel/index.ts";
 import { gridKernel } from "./kernel/time-loop.ts";
 import { type GridVariant, neighboursOf, REPORT, REPORT_WORDS, ROW, slot, slotsOf } from "./kernel/variant.ts";
@@ -142,8 +149,7 @@ export class GridSolver {
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
     const unknowns = counts.reduce((product, count) => product * count, 1);
     const offsets = strides.flatMap((stride) => [-stride, stride]);
-    for (const [j, k] of pairsOf)
-      for (const [byJ, byK] of CORNERS) offsets.push(byJ * strides[j] + byK * strides[k]);
+    for (const [j, k] of pairsOf) for (const [byJ, byK] of CORNERS) offsets.push(byJ * strides[j] + byK * strides[k]);
     const guard = Math.max(...offsets);
     const rounds = Math.ceil(unknowns / groupSize);
     const pitch = rounds * groupSize + guard;
@@ -184,7 +190,13 @@ export class GridSolver {
     let total = 0;
     grids.forEach(({ job, counts, strides, unknowns, offsets, guard, rounds, pitch, words, first }, g) => {
       bases.push(total + guard);
-      table.push(total + guard, unknowns, pitch, entries.findIndex(({ entry }) => entry === job.entry), rounds);
+      table.push(
+        total + guard,
+        unknowns,
+        pitch,
+        entries.findIndex(({ entry }) => entry === job.entry),
+        rounds,
+      );
       allMeshes[g].forEach((mesh, k) => {
         let place = places.get(mesh);
         if (place === undefined) {

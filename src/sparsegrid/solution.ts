@@ -24,7 +24,9 @@ export interface SparseContents {
   /** The combinations with one refinement less and with two. */
   readonly coarser: readonly (readonly CombinedGrid[])[];
   /** A small combination with all time steps and with half of them, and what their difference is divided by. */
-  readonly time: { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number } | undefined;
+  readonly time:
+    | { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number }
+    | undefined;
   /** What an adaptive choice of grids has estimated. */
   readonly estimate: number | undefined;
 }

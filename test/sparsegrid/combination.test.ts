@@ -55,7 +55,13 @@ describe("combinationGrids", () => {
 
   test("any set that is closed downwards", () => {
     const set = new IndexSet();
-    for (const levels of [[0, 0], [1, 0], [2, 0], [0, 1]]) set.add(levels);
+    for (const levels of [
+      [0, 0],
+      [1, 0],
+      [2, 0],
+      [0, 1],
+    ])
+      set.add(levels);
     expect(set.combination().map(({ levels, coefficient }) => [...levels, coefficient])).toEqual([
       [0, 0, -1],
       [0, 1, 1],

@@ -9,10 +9,7 @@ import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { bestOf, problemOf } from "./support.ts";
 
-const devices = [
-  ...(await openTestDevices()),
-  { label: "interpreter", device: new InterpreterDevice(), missing: "" },
-];
+const devices = [...(await openTestDevices()), { label: "interpreter", device: new InterpreterDevice(), missing: "" }];
 afterAll(() => {
   for (const { device } of devices) expect(device?.liveBuffers ?? 0).toBe(0);
   disposeAll(devices);

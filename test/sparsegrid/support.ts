@@ -48,9 +48,7 @@ export function problemOf(assets: Assets, { axis = {}, ...settings }: Settings =
   const mixed = names.flatMap((a, j) =>
     names.slice(j + 1).flatMap((b, k) => {
       const rho = correlations?.[j][j + 1 + k] ?? 0;
-      return rho === 0
-        ? []
-        : [[a + b, `${rho * volatilities[j] * volatilities[j + 1 + k]}*${a}*${b}`] as const];
+      return rho === 0 ? [] : [[a + b, `${rho * volatilities[j] * volatilities[j + 1 + k]}*${a}*${b}`] as const];
     }),
   );
   return {
@@ -69,7 +67,9 @@ export function problemOf(assets: Assets, { axis = {}, ...settings }: Settings =
     },
     terminal,
     expiry: maturity,
-    ...(assets.knockedOut ? { boundaries: each(names, () => ({ high: { kind: "dirichlet" as const, value: 0 } })) } : {}),
+    ...(assets.knockedOut
+      ? { boundaries: each(names, () => ({ high: { kind: "dirichlet" as const, value: 0 } })) }
+      : {}),
     ...settings,
   };
 }

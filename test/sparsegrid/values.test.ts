@@ -100,7 +100,10 @@ describe("options on several assets", () => {
     const { params, expected } = casesOf("bestof-barrier").find(({ id }) => id === "BOB-O-09")!;
     const n: number = params["n_monitoring"];
     const dates = Array.from({ length: n }, (_, k) => (k + 1) / n);
-    const conditions = [{ kind: "knock-out", above: 200, at: dates, axis: "A" } as const, { kind: "knock-out", above: 200, at: dates, axis: "B" } as const];
+    const conditions = [
+      { kind: "knock-out", above: 200, at: dates, axis: "A" } as const,
+      { kind: "knock-out", above: 200, at: dates, axis: "B" } as const,
+    ];
     const assets = { ...bestOf(2), knockedOut: false, ends: axesNamed(2).map(() => [45, 260] as const) };
     const { point } = await priced(assets, { level: 7, conditions, steps: 250 }, device);
     // The barrier lies between nodes, so that its place is off by a part of a cell.
@@ -206,7 +209,8 @@ describe("against solve", () => {
     ["a Neumann end", "x^2+3*x+y^2", undefined, "exp(-t)*5", 4],
   ] as const)("%s, in time, are exact for quadratics", async (_, at, high, slope, sum) => {
     // V = e^(−t)·q(x, y) solves V_t + V_xx + V_yy + V_xy + source = 0; q_xx + q_yy + q_xy = 4.
-    const q = (x: string | number, y: string | number): string => at.replaceAll("x", `(${x})`).replaceAll("y", `(${y})`);
+    const q = (x: string | number, y: string | number): string =>
+      at.replaceAll("x", `(${x})`).replaceAll("y", `(${y})`);
     const exact = (x: number, y: number): number =>
       slope === undefined ? x * x + 2 * x * y + y : x * x + 3 * x + y * y;
     const dirichlet = (value: string) => ({ kind: "dirichlet", value }) as const;

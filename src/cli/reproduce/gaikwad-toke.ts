@@ -112,7 +112,8 @@ export async function improved(
 }
 
 /** All prices 100. */
-export const spot = (axes: number): Record<string, number> => Object.fromEntries(names(axes).map((name) => [name, 100]));
+export const spot = (axes: number): Record<string, number> =>
+  Object.fromEntries(names(axes).map((name) => [name, 100]));
 
 /** Entries of a row's matrix: the diagonal and two neighbours along each axis, those of the faces left out. */
 export const nonZeros = (levels: readonly number[]): number => {
@@ -135,7 +136,11 @@ async function timed<T>(run: () => Promise<T>): Promise<readonly [result: T, sec
 
 async function table3(device: Device, signal: AbortSignal, say: (line: string) => void): Promise<void> {
   say("Table 3: up-and-out calls on the best of d assets; level by level, computed beside printed");
-  say(["d", "level", "computed", "printed", "exact", "grids", "unknowns", "seconds"].map((one) => one.padStart(10)).join(""));
+  say(
+    ["d", "level", "computed", "printed", "exact", "grids", "unknowns", "seconds"]
+      .map((one) => one.padStart(10))
+      .join(""),
+  );
   for (const axes of [2, 3, 4, 5, 6])
     for (let level = 6; level <= LAST_LEVEL[axes]; level++) {
       const [entry, seconds] = await timed(async () => upAndOut(device, { axes, level }, signal));
@@ -144,7 +149,9 @@ async function table3(device: Device, signal: AbortSignal, say: (line: string) =
       const [d, n] = [axes, level].map((one) => String(one).padStart(10));
       const sizes = [entry.grids.length, entry.unknowns].map((one) => String(one).padStart(10)).join("");
       const values = [cell(value, 4), cell(printed, 2), cell(EXACT[axes], 4)].join("");
-      say(`${d}${n}${values}${sizes}${cell(seconds, 2)}${printed !== undefined && axes > 3 ? "  not reproducible" : ""}`);
+      say(
+        `${d}${n}${values}${sizes}${cell(seconds, 2)}${printed !== undefined && axes > 3 ? "  not reproducible" : ""}`,
+      );
     }
   say("");
   say("The cells printed for four and five assets do not follow from the technique as it is described.");
@@ -177,7 +184,14 @@ async function run({ options, signal, say }: Surroundings): Promise<void> {
     const grid = [a, b, c];
     const [entry, seconds] = await timed(async () => upAndOut(device, { axes: 3, level: 10, grid }, signal));
     const [{ unknowns, iterations, systems }] = entry.grids;
-    const cells = [grid.join(","), unknowns, nonZeros(grid), printed, (iterations / systems).toFixed(2), seconds.toFixed(2)];
+    const cells = [
+      grid.join(","),
+      unknowns,
+      nonZeros(grid),
+      printed,
+      (iterations / systems).toFixed(2),
+      seconds.toFixed(2),
+    ];
     say(cells.map((one) => String(one).padStart(12)).join(""));
   }
   say("Levels 5,3,2: a digit of 3,895 is missing in print. Here a matrix is stored by its diagonals; docs/sparse.md");
@@ -197,6 +211,7 @@ async function run({ options, signal, say }: Surroundings): Promise<void> {
 export const gaikwadToke: Reproduction & { run: typeof run } = {
   name: "gaikwad-toke",
   title: "barrier options on two to six assets by the combination technique, beside the printed tables",
-  source: "A. Gaikwad, I. M. Toke, GPU based sparse grid technique for solving multidimensional options pricing PDEs (2009)",
+  source:
+    "A. Gaikwad, I. M. Toke, GPU based sparse grid technique for solving multidimensional options pricing PDEs (2009)",
   run,
 };

@@ -34,11 +34,7 @@ const MAX_AXES = 3;
 const COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** The names of the axes of a problem whose own names are known. @throws SpecError */
-export function axesOf(
-  problem: AnyProblem,
-  keys: readonly string[] = PROBLEM_KEYS,
-  max = MAX_AXES,
-): readonly string[] {
+export function axesOf(problem: AnyProblem, keys: readonly string[] = PROBLEM_KEYS, max = MAX_AXES): readonly string[] {
   isObject("problem", problem, "an object with axes, equation, terminal and expiry");
   knownKeys("", problem, keys);
   if (problem.conditions !== undefined) isList("conditions", problem.conditions, "conditions");

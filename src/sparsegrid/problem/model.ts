@@ -207,7 +207,8 @@ function axisOf(name: string, axis: SparseAxis, parameters: readonly string[]): 
         "so that other kinks need no node",
     );
   const point = points.at(0);
-  const isDense = density === "sinh" && point !== undefined && (typeof point !== "object" || point.concentrate !== false);
+  const isDense =
+    density === "sinh" && point !== undefined && (typeof point !== "object" || point.concentrate !== false);
   const at = typeof point === "object" ? point.at : point;
   const from = quantityOf(`${path}.from`, axis.from, parameters);
   const to = quantityOf(`${path}.to`, axis.to, parameters);
