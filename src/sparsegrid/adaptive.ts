@@ -68,7 +68,7 @@ export async function adaptiveGrids(
     );
     const fine = runs.combined(set.combination(), 0, "all");
     const open = active.filter((levels) => nextOf(levels, set, initial, max).length > 0);
-    // With errors of order h² what is left out along an axis is a third of the last surplus, with logarithms half of it.
+    // With errors of order h² what is left out along an axis is a third of the last surplus; half, for logarithms.
     const estimate = open.reduce((sum, levels) => sum + 0.5 * Math.abs(surplusOf(levels)), 0);
     const value = read(fine);
     if (estimate <= 0.6 * allowed(value) || open.length === 0) return { ...runs.outcome(0), fine, time, estimate };

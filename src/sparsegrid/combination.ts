@@ -41,8 +41,9 @@ export interface CombinationSettings {
  * @example
  * import { combinationGrids } from "feynkac/sparsegrid";
  *
- * for (const { levels, coefficient } of combinationGrids({ axes: 2, initial: 1, level: 1 }))
- *   console.log(levels.join(" × "), coefficient); // 1 × 1 -1, then 1 × 2 1, then 2 × 1 1
+ * const grids = combinationGrids({ axes: 2, initial: 1, level: 1 });
+ * console.log(grids.map(({ levels, coefficient }) => `${levels.join(" × ")}: ${coefficient}`).join(", "));
+ * // 1 × 1: -1, 1 × 2: 1, 2 × 1: 1
  */
 export function combinationGrids(settings: CombinationSettings): readonly CombinationGrid[] {
   const { level, initial, axes, extrapolate = false } = settings;
@@ -55,7 +56,7 @@ export function combinationGrids(settings: CombinationSettings): readonly Combin
   });
   const set = new IndexSet();
   const visit = (levels: readonly number[], k: number, left: number): void => {
-    if (k === lows.length) return void set.add(levels);
+    if (k === lows.length) return set.add(levels);
     for (let more = 0; more <= left && lows[k] + more <= highs[k]; more++)
       visit([...levels, lows[k] + more], k + 1, left - more);
   };

@@ -44,6 +44,20 @@ export interface SolvedGrid {
 /**
  * The combined solution of one entry of a batch. If the entry failed it has an `error`, and reading its values throws
  * it.
+ *
+ * @example
+ * import { solveOnSparseGrid } from "feynkac/sparsegrid";
+ *
+ * // The expectation of X·Y of independent Brownian motions is X·Y.
+ * const { entries } = await solveOnSparseGrid({
+ *   axes: { X: { from: -2, to: 2 }, Y: { from: -2, to: 2 } },
+ *   equation: { XX: 0.5, YY: 0.5 },
+ *   terminal: "X*Y",
+ *   expiry: 1,
+ * });
+ * const [entry] = entries;
+ * const line = entry!.on({ X: [-1, 0, 1], Y: 1 });
+ * console.log(entry!.grids.length, Array.from(line, (value) => Math.round(value)).join(" ")); // 7 -1 0 1
  */
 export class SparseEntrySolution<A extends string = string> {
   /** The parameters of this entry. */

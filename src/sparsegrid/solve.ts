@@ -72,9 +72,9 @@ export async function solveOnSparseGrid<
     // What is wrong with a problem is said before a device is opened.
     const model = sparseModelOf(given);
     const wanted = given.precision ?? "f64";
-    if (options.device !== undefined) return (await solveOn(options.device, model, wanted, options, called)) as never;
+    if (options.device !== undefined) return await solveOn(options.device, model, wanted, options, called);
     using opened = await openDevice(given.precision === undefined ? {} : { precision: wanted });
-    return (await solveOn(opened, model, wanted, options, called)) as never;
+    return await solveOn(opened, model, wanted, options, called);
   } catch (error) {
     throw placed(error, called);
   }

@@ -1,6 +1,6 @@
 /** Problems that several tests solve. */
 import type { Device } from "../../src/device/index.ts";
-import { type SparseEntrySolution, solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
+import { solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
 import { readFixture } from "../support/fixtures.ts";
 
 export interface Case {
@@ -14,7 +14,7 @@ export interface Case {
 export const casesOf = (family: string): readonly Case[] =>
   (readFixture(`reference/${family}.json`) as { readonly cases: readonly Case[] }).cases;
 
-export const axesNamed = (count: number): readonly string[] => [..."ABCDEFGHIJ"].slice(0, count);
+export const axesNamed = (count: number): readonly string[] => "ABCDEFGHIJ".slice(0, count).split("");
 
 /** "max(A,max(B,C))" or the like. */
 export const nested = (of: "max" | "min", names: readonly string[]): string =>
@@ -77,7 +77,7 @@ export function problemOf(assets: Assets, { axis = {}, ...settings }: Settings =
 /** The solution, at the spots. */
 export async function priced(assets: Assets, settings: Settings, device: Device) {
   const { entries } = await solveOnSparseGrid(problemOf(assets, settings) as never, device);
-  const entry = entries[0] as SparseEntrySolution;
+  const entry = entries[0];
   const names = axesNamed(assets.spots.length);
   return { entry, point: entry.at(each(names, (_, k) => assets.spots[k])) };
 }

@@ -51,7 +51,7 @@ describe("options on several assets", () => {
     expect(error / expected["price"]).toBeLessThan(1e-3);
     if (d < 5) expect(error).toBeLessThan(point.errorEstimate!);
     // All assets are alike.
-    const deltas = Object.values(point.first) as number[];
+    const deltas = Object.values(point.first);
     for (const delta of deltas) expect(Math.abs(delta - deltas[0])).toBeLessThan(2e-4);
   });
 

@@ -37,7 +37,7 @@ const TABLE_5 = [
   [4, 3, 3, 4627],
 ] as const;
 
-const names = (axes: number): readonly string[] => [..."ABCDEF"].slice(0, axes);
+const names = (axes: number): readonly string[] => "ABCDEF".slice(0, axes).split("");
 const best = (of: readonly string[]): string => (of.length === 1 ? of[0] : `max(${of[0]}, ${best(of.slice(1))})`);
 
 interface Given {

@@ -131,7 +131,7 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     names,
     batch,
     literals: state.literals,
-    equation: equation as unknown as AxesEquation,
+    equation: equation,
     terminal,
     ends,
     conditions,
