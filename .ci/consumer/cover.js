@@ -6,6 +6,7 @@ import * as linalg from "feynkac/linalg";
 import * as montecarlo from "feynkac/montecarlo";
 import * as quantization from "feynkac/quantization";
 import * as random from "feynkac/random";
+import * as sparsegrid from "feynkac/sparsegrid";
 
 /** @returns what each part gave, by name: a part that fails is its error's message */
 export async function cover(backend = "cpu") {
@@ -19,6 +20,7 @@ export async function cover(backend = "cpu") {
     ...numbers(),
     ...trees(),
     ...paths(),
+    ...grids(),
   }))
     for (const [name, run] of Object.entries(parts))
       results[`${group}: ${name}`] = await Promise.resolve(run(device)).catch((error) => `failed: ${error.message}`);
@@ -583,6 +585,32 @@ function paths() {
 // Linear algebra
 
 const ALGORITHMS = ["thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"];
+
+function grids() {
+  const asset = { from: 45, to: 200, coordinate: "log", points: [100] };
+  const problem = {
+    axes: { A: asset, B: asset },
+    equation: ({ A, B }) => ({ AA: 0.02 * A ** 2, AB: 0.01 * A * B, BB: 0.02 * B ** 2, V: -0.03 }),
+    terminal: ({ A, B }) => Math.max(Math.max(A, B) - 100, 0),
+    expiry: 1,
+    boundaries: { A: { high: { kind: "dirichlet", value: 0 } } },
+  };
+  const point = { A: 100, B: 100 };
+  const solved = (settings) => async (device) => {
+    const { entries } = await sparsegrid.solveOnSparseGrid({ ...problem, ...settings }, device);
+    return entries[0].at(point);
+  };
+  return {
+    "sparse grids": {
+      exports: () => Object.keys(sparsegrid).length,
+      combination: () => sparsegrid.combinationGrids({ axes: 3, initial: 1, level: 2 }),
+      level: solved({ level: 2, errorEstimate: true }),
+      cgs: solved({ level: 1, solver: { method: "cgs" }, scheme: { kind: "tr-bdf2" } }),
+      accuracy: solved({ accuracy: { at: point, relative: 1e-2 } }),
+      exercise: solved({ level: 1, conditions: [{ kind: "exercise", payoff: ({ A }) => A - 100, at: [0.5] }] }),
+    },
+  };
+}
 
 function algebra() {
   const {

@@ -101,3 +101,60 @@ export { solverKernel } from "./execute/item/kernel.ts";
 export { stepsOfRun } from "./time/flags.ts";
 /** @internal */
 export { fornbergWeights } from "./read/fornberg.ts";
+
+// What follows serves sparsegrid/, which solves the same problems on many grids.
+/** @internal */
+export { Pace, type PaceOptions } from "./execute/pace.ts";
+/** @internal */
+export { endlessLoops } from "./adaptive/levels.ts";
+/** @internal */
+export { Column, valueAt } from "./operator/column.ts";
+/** @internal */
+export { FAULT } from "./operator/status.ts";
+/** @internal */
+export { axesPointwise, axesRegion, type AxesEquation } from "./problem/axes-functions.ts";
+/** @internal */
+export { boundariesOf, type GivenEnds } from "./problem/boundaries.ts";
+/** @internal */
+export { isObject, knownKeys, oneOf, shownType } from "./problem/checks.ts";
+/** @internal */
+export { type GivenCondition, givenConditions } from "./problem/conditions.ts";
+/** @internal */
+export type { AnyProblem, KernelCode } from "./problem/equation.ts";
+/** @internal */
+export { COORDINATES, type Given, givenEquation, givenNumber, type State } from "./problem/functions.ts";
+/** @internal */
+export { adapterOf, LOOP_BUDGET } from "./problem/lowered.ts";
+/** @internal */
+export { placed } from "./problem/place.ts";
+/** @internal */
+export {
+  type Batch,
+  batchOf,
+  checkParameters,
+  entryError,
+  type ParameterValues,
+  parametersOf,
+  quantityOf,
+  shown,
+} from "./problem/quantity.ts";
+/** @internal */
+export { axesOf, checkNames } from "./problem/settings.ts";
+/** @internal */
+export { axesReportOf } from "./read/axes-report.ts";
+/** @internal */
+export { stencilOf } from "./read/fornberg.ts";
+/** @internal */
+export { chosenScheme } from "./time/schemes/choose-scheme.ts";
+/** @internal */
+export {
+  CONDITION_SHIFT,
+  MASK_SHIFT,
+  PROGRAM_BITS,
+  type ProgramSpec,
+  ROW_REALS,
+  type TimeProgram,
+  timeProgram,
+  type Timeline,
+  timelineOf,
+} from "./time/timeline.ts";

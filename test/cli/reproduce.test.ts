@@ -28,12 +28,12 @@ describe("feynkac reproduce", () => {
   test("--list names what there is, with its source", async () => {
     const { status, stdout } = await feynkac(["reproduce", "--list"]);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^giles +\S.*\n +M\. B\. Giles, .*\(2008\)\n$/);
+    expect(stdout).toMatch(/^giles +\S.*\n +M\. B\. Giles, .*\(2008\)\ngaikwad-toke +\S.*\n +A\. Gaikwad, .*\n$/);
   });
 
   test.each([
-    [["gilse"], 'got gilse (did you mean "giles"?); known are giles; feynkac reproduce --list'],
-    [["heston"], "got heston; known are giles"],
+    [["gilse"], 'got gilse (did you mean "giles"?); known are giles, gaikwad-toke; feynkac reproduce --list'],
+    [["heston"], "got heston; known are giles, gaikwad-toke"],
     [[], "expected a name; known are giles"],
     [["giles", "--nodes", "0"], "expected a whole number from 1 on"],
     [["giles", "--nodes", "3", "--backend", "cpu"], "axes.X.nodes: got 3"],

@@ -1,7 +1,8 @@
+import { gaikwadToke } from "./gaikwad-toke.ts";
 import { giles } from "./giles.ts";
 import type { Reproduction } from "./reproduction.ts";
 
 export type { ReproduceOptions, Reproduction } from "./reproduction.ts";
 
 /** All there are, in the order of `feynkac reproduce --list`. */
-export const REPRODUCTIONS: readonly Reproduction[] = [giles];
+export const REPRODUCTIONS: readonly Reproduction[] = [giles, gaikwadToke];

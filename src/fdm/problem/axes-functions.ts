@@ -56,12 +56,26 @@ const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
 /** Of a state, in the words of `COORDINATES`. */
 const ARGUMENT = "state";
 
+/** How states are handed to functions of conditions: as fields (`AxesState`), or otherwise. */
+export interface StateForm {
+  readonly number: (given: Given) => FunctionSpec;
+  /** What makes the coordinates of a `state` variables. */
+  readonly take: string;
+  readonly masked: FunctionParams;
+  readonly dated: FunctionParams;
+}
+
 /** Text that is true inside a knock-out's region. */
-function insideText(condition: GivenCondition & { kind: "knock-out" }, k: number, env: Environment): string {
+function insideText(
+  condition: GivenCondition & { kind: "knock-out" },
+  k: number,
+  env: Environment,
+  form: StateForm,
+): string {
   const { axis, below, above, where } = condition;
   const x = COORDINATES[axis];
   const level = (name: string, given: Given): string => {
-    env[`${name}${k}`] = axesNumber(given);
+    env[`${name}${k}`] = form.number(given);
     return `env.${name}${k}(${ARGUMENT})`;
   };
   return [
@@ -71,33 +85,38 @@ function insideText(condition: GivenCondition & { kind: "knock-out" }, k: number
   ].join(" || ");
 }
 
-const TAKE = `const { ${COORDINATES.join(", ")} } = state;`;
+const AXES_FORM: StateForm = {
+  number: axesNumber,
+  take: "const { x0, x1, x2 } = state;",
+  masked: MaskedState.fields,
+  dated: DatedState.fields,
+};
 
 /** The knock-outs at all times. Undefined where there are none. */
-export function axesRegion(conditions: readonly GivenCondition[]): AxesVariant["region"] {
+export function axesRegion(conditions: readonly GivenCondition[], form = AXES_FORM): AxesVariant["region"] {
   const regions = conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined ? [condition] : [],
   );
   if (regions.length === 0) return undefined;
   const env: Environment = {};
-  const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${insideText(region, k, env)})`);
+  const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${insideText(region, k, env, form)})`);
   const values: Environment = { ...env };
   const cases = regions.map((region, k) => {
-    values[`value${k}`] = axesNumber(region.value);
+    values[`value${k}`] = form.number(region.value);
     return `if (${inside[k]}) value = env.value${k}(${ARGUMENT});`;
   });
   return {
-    inside: made("knocked out", MaskedState.fields, env, [
+    inside: made("knocked out", form.masked, env, [
       "({ state, mask }, gpu, env) => {",
-      TAKE,
+      form.take,
       SLACK,
       "let inside = false;",
       ...inside.map((text) => `if (${text}) inside = true;`),
       "return inside; }",
     ]),
-    value: made("value of a knock-out", MaskedState.fields, values, [
+    value: made("value of a knock-out", form.masked, values, [
       "({ state, mask }, gpu, env) => {",
-      TAKE,
+      form.take,
       SLACK,
       "let value = 0.0;",
       ...cases,
@@ -107,24 +126,24 @@ export function axesRegion(conditions: readonly GivenCondition[]): AxesVariant["
 }
 
 /** Exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
-export function axesPointwise(conditions: readonly GivenCondition[]): AxesVariant["pointwise"] {
+export function axesPointwise(conditions: readonly GivenCondition[], form = AXES_FORM): AxesVariant["pointwise"] {
   const env: Environment = {};
   const cases = conditions.flatMap((condition, k) => {
     if (condition.kind === "jump" || condition.dates === undefined) return [];
     if (condition.kind === "exercise") {
-      env[`payoff${k}`] = axesNumber(condition.payoff);
+      env[`payoff${k}`] = form.number(condition.payoff);
       return [
         `if (k === ${k}) { const payoff = env.payoff${k}(${ARGUMENT}); ok = Number.isFinite(payoff); value = Math.max(u, payoff); }`,
       ];
     }
-    env[`value${k}`] = axesNumber(condition.value);
+    env[`value${k}`] = form.number(condition.value);
     const paid = `value = env.value${k}(${ARGUMENT}); ok = Number.isFinite(value);`;
-    return [`if (k === ${k}) { if (${insideText(condition, k, env)}) { ${paid} } }`];
+    return [`if (k === ${k}) { if (${insideText(condition, k, env, form)}) { ${paid} } }`];
   });
   if (cases.length === 0) return undefined;
-  return made("conditions on dates", DatedState.fields, env, [
+  return made("conditions on dates", form.dated, env, [
     "({ state, k, u }, gpu, env) => {",
-    TAKE,
+    form.take,
     SLACK,
     "let value = u;",
     "let ok = true;",

@@ -51,7 +51,7 @@ export interface Given<T = number> {
 export const stateParams = [real, real, read(real), i32, i32] as const;
 
 /** The coordinates of a state on several axes: what adapters call them. */
-export const COORDINATES = ["x0", "x1", "x2"] as const;
+export const COORDINATES = ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9"] as const;
 
 /**
  * "t, S, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
@@ -347,5 +347,5 @@ function onHost<T>(
   };
 }
 
-/** Coefficients of an equation on three axes. */
-const MAX_RESULTS = 11;
+/** Coefficients of an equation on ten axes. */
+const MAX_RESULTS = 67;

@@ -31,18 +31,19 @@ const PROBLEM_KEYS = [
 ] as const;
 
 const MAX_AXES = 3;
+const COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** The names of the axes of a problem whose own names are known. @throws SpecError */
-export function axesOf(problem: AnyProblem): readonly string[] {
+export function axesOf(problem: AnyProblem, keys: readonly string[] = PROBLEM_KEYS, max = MAX_AXES): readonly string[] {
   isObject("problem", problem, "an object with axes, equation, terminal and expiry");
-  knownKeys("", problem, PROBLEM_KEYS);
+  knownKeys("", problem, keys);
   if (problem.conditions !== undefined) isList("conditions", problem.conditions, "conditions");
   const { axes } = problem;
   if (axes !== undefined) isObject("axes", axes, "an axis by name: { S: { from: 0, to: 200 } }");
   const names = Object.keys(axes ?? {});
-  if (names.length < 1 || names.length > MAX_AXES)
+  if (names.length < 1 || names.length > max)
     throw new SpecError(
-      `axes: ${names.length} axes${names.length > 0 ? ` (${names.join(", ")})` : ""}, expected one to ${MAX_AXES}`,
+      `axes: ${names.length} axes${names.length > 0 ? ` (${names.join(", ")})` : ""}, expected one to ${COUNTS[max]}`,
     );
   if (problem.parameters !== undefined) isObject("parameters", problem.parameters, "numbers by name");
   return names;

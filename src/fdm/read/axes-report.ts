@@ -7,11 +7,15 @@ import { type ParameterValues, shown } from "../problem/quantity.ts";
 import { CONDITION_SHIFT } from "../time/timeline.ts";
 import { functionsOf, type Report, rounded, timeOfRow } from "./report.ts";
 
+/** What was asked for, as far as messages name it; and what came of it. */
+export type Asked = Pick<AxesModel, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
+export type Came = Pick<AxesSolved, "meshes" | "status" | "program" | "timeline">;
+
 /** What the status of an instance on several axes says, in words; see `reportOf`. */
 export function axesReportOf(
-  model: AxesModel,
+  model: Asked,
   entry: ParameterValues,
-  solved: AxesSolved,
+  solved: Came,
   endless: ReadonlyMap<number, SpecError>,
 ): Report {
   const { status } = solved;
@@ -22,7 +26,7 @@ export function axesReportOf(
   return { warnings: status.growth ? [growth] : [], error: undefined };
 }
 
-function faultOf(model: AxesModel, entry: ParameterValues, solved: AxesSolved): SpecError {
+function faultOf(model: Asked, entry: ParameterValues, solved: Came): SpecError {
   const { fault, row } = solved.status;
   const x = pointOf(solved);
   const t = timeOfRow(solved, fault, row);
@@ -53,7 +57,7 @@ function faultOf(model: AxesModel, entry: ParameterValues, solved: AxesSolved): 
 }
 
 /** The values of the axes at the node of a fault. */
-function pointOf({ meshes, status: { node } }: AxesSolved): readonly number[] {
+function pointOf({ meshes, status: { node } }: Came): readonly number[] {
   let rest = node;
   return meshes.map(({ values }) => {
     const value = values[rest % values.length];
@@ -64,8 +68,8 @@ function pointOf({ meshes, status: { node } }: AxesSolved): readonly number[] {
 
 /** Which function it was; of several that it may have been, the first that is not finite on the host. */
 function blamed(
-  { equation, terminal, ends, conditions, exercise }: AxesModel,
-  { status: { fault, row }, program }: AxesSolved,
+  { equation, terminal, ends, conditions, exercise }: Asked,
+  { status: { fault, row }, program }: Came,
   at: <T>(given: Given<T>) => T,
 ): { readonly path: string; readonly got: number } {
   if ((fault & (FAULT.a | FAULT.b | FAULT.c | FAULT.d)) !== 0) {

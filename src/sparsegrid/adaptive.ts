@@ -1,0 +1,148 @@
+/** Grids chosen one after another where they change the value most: Gerstner & Griebel (2003). */
+import { SpecError } from "../errors.ts";
+import { isObject, knownKeys } from "../fdm/index.ts";
+import { IndexSet } from "./combination.ts";
+import type { SparseModel } from "./problem/model.ts";
+import type { SparseAccuracy } from "./problem/problem.ts";
+import { combined, type CombinedGrid, type SparseContents } from "./solution.ts";
+import type { Runs } from "./runs.ts";
+
+/** Grids are refined together whose surplus is at least this part of the largest. */
+const SHARE = 0.3;
+const MAX_STEPS = 5000;
+const DEFAULT_UNKNOWNS = 20e6;
+
+/**
+ * The combination that reaches an accuracy at a point. The surplus of a grid,
+ *
+ *   Δ(l) = Σ_{z ∈ {0, 1}^d} (−1)^|z|·V_(l − z)(point),
+ *
+ * is what it adds to the value. Grids whose neighbours above are not yet solved are active; those with the largest
+ * surplus are refined along every axis, as long as the sum of the active ones' surpluses is too large. The number of
+ * time steps is doubled before, until halving it changes the value on a small combination by a third of what is
+ * allowed at most.
+ * @throws SpecError where `maxUnknowns` do not suffice, with the accuracy that was reached
+ */
+export async function adaptiveGrids(
+  runs: Runs,
+  model: SparseModel,
+  accuracy: SparseAccuracy<string>,
+): Promise<Pick<SparseContents, "error" | "warnings" | "fine" | "time" | "estimate">> {
+  const { initial, max } = model.combination;
+  const point = pointOf(model, accuracy);
+  const { relative = 0, absolute = 0, maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
+  const allowed = (value: number): number => Math.max(absolute, relative * Math.abs(value));
+  const read = (of: readonly CombinedGrid[]): number => combined(of, point, ZEROS(point), 4, endValueOf(runs, model));
+  const by = 2 ** model.order - 1;
+  const start = new IndexSet();
+  start.add(initial);
+  initial.forEach((level, k) => level < max[k] && start.add(initial.with(k, level + 1)));
+  const small = start.combination();
+  let time: SparseContents["time"];
+  for (;;) {
+    await runs.solve(
+      start.members.map((levels) => ({ levels })),
+      "all",
+    );
+    await runs.solve(small, "half");
+    const failed = runs.outcome(0);
+    if (failed.error !== undefined) return { ...failed, fine: [], time: undefined, estimate: undefined };
+    time = { all: runs.combined(small, 0, "all"), half: runs.combined(small, 0, "half"), by };
+    const change = Math.abs(read(time.all) - read(time.half)) / by;
+    if (3 * change <= allowed(read(time.all)) || 2 * runs.steps > MAX_STEPS) break;
+    runs.steps *= 2;
+  }
+  const set = start;
+  const valueOf = (levels: readonly number[]): number => read(runs.combined([{ levels, coefficient: 1 }], 0, "all"));
+  const surpluses = new Map<string, number>();
+  const surplusOf = (levels: readonly number[]): number => {
+    const key = levels.join();
+    const known = surpluses.get(key) ?? surplus(levels, initial, valueOf);
+    surpluses.set(key, known);
+    return known;
+  };
+  let unknowns = set.members.reduce((sum, levels) => sum + runs.solver.unknownsOf(levels), 0);
+  for (;;) {
+    const active = set.members.filter((levels) =>
+      levels.some((level, k) => level < max[k] && !set.has(levels.with(k, level + 1))),
+    );
+    const fine = runs.combined(set.combination(), 0, "all");
+    const open = active.filter((levels) => nextOf(levels, set, initial, max).length > 0);
+    // With errors of order h² what is left out along an axis is a third of the last surplus; half, for logarithms.
+    const estimate = open.reduce((sum, levels) => sum + 0.5 * Math.abs(surplusOf(levels)), 0);
+    const value = read(fine);
+    if (estimate <= 0.6 * allowed(value) || open.length === 0) return { ...runs.outcome(0), fine, time, estimate };
+    const largest = Math.max(...open.map((levels) => Math.abs(surplusOf(levels))));
+    const added = new Map<string, readonly number[]>();
+    for (const levels of open)
+      if (Math.abs(surplusOf(levels)) >= SHARE * largest)
+        for (const next of nextOf(levels, set, initial, max)) added.set(next.join(), next);
+    for (const levels of added.values()) unknowns += runs.solver.unknownsOf(levels);
+    if (unknowns > maxUnknowns)
+      return {
+        error: new SpecError(
+          `accuracy: ${allowed(value).toPrecision(2)} takes more than ${maxUnknowns.toLocaleString("en")} unknowns; ` +
+            `${estimate.toPrecision(2)} was reached with a value of ${value}. Ask for less, raise maxUnknowns, or give the ` +
+            "axes points and narrower ends",
+        ),
+        warnings: [],
+        fine: [],
+        time: undefined,
+        estimate: undefined,
+      };
+    await runs.solve(
+      [...added.values()].map((levels) => ({ levels })),
+      "all",
+    );
+    const failed = runs.outcome(0);
+    if (failed.error !== undefined) return { ...failed, fine: [], time: undefined, estimate: undefined };
+    for (const levels of added.values()) set.add(levels);
+  }
+}
+
+const ZEROS = (point: readonly number[]): readonly number[] => point.map(() => 0);
+
+/** The refinements of a grid along each axis whose coarser neighbours are all in the set. */
+function nextOf(
+  levels: readonly number[],
+  set: IndexSet,
+  initial: readonly number[],
+  max: readonly number[],
+): readonly (readonly number[])[] {
+  return levels.flatMap((level, k) => {
+    const next = levels.with(k, level + 1);
+    const isOpen = level < max[k] && !set.has(next);
+    const hasAll = next.every((one, axis) => one === initial[axis] || set.has(next.with(axis, one - 1)));
+    return isOpen && hasAll ? [next] : [];
+  });
+}
+
+function surplus(
+  levels: readonly number[],
+  initial: readonly number[],
+  valueOf: (levels: readonly number[]) => number,
+  axis = 0,
+): number {
+  if (axis === levels.length) return valueOf(levels);
+  const here = surplus(levels, initial, valueOf, axis + 1);
+  if (levels[axis] === initial[axis]) return here;
+  return here - surplus(levels.with(axis, levels[axis] - 1), initial, valueOf, axis + 1);
+}
+
+/** @throws SpecError */
+function pointOf({ names }: SparseModel, { at }: SparseAccuracy<string>): readonly number[] {
+  isObject("accuracy.at", at, `the values of ${names.join(", ")}`);
+  knownKeys("accuracy.at", at, names);
+  return names.map((name) => {
+    const value: unknown = at[name];
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    throw new SpecError(`accuracy.at.${name}: got ${String(value)}, expected a number`);
+  });
+}
+
+const endValueOf =
+  (runs: Runs, { ends }: SparseModel) =>
+  (axis: number, high: boolean, x: readonly number[]): number => {
+    const { number } = high ? ends[axis].high : ends[axis].low;
+    return number === undefined ? 0 : number.at(0, ...x, ...runs.entry);
+  };

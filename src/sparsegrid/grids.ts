@@ -1,0 +1,312 @@
+/** Many grids of one problem, solved together: their layout in memory, and the launches. */
+import { type CompiledKernel, type Device, type DeviceBuffer, isGpu } from "../device/index.ts";
+import { SpecError } from "../errors.ts";
+import {
+  type Pace,
+  type ParameterValues,
+  PROGRAM_BITS,
+  ROW_REALS,
+  type TimeProgram,
+  type Timeline,
+} from "../fdm/index.ts";
+import { hostReal, type Kernel, type Precision } from "../kernel/index.ts";
+import { gridKernel } from "./kernel/time-loop.ts";
+import { type GridVariant, neighboursOf, REPORT, REPORT_WORDS, ROW, slot, slotsOf } from "./kernel/variant.ts";
+import { type GradedMesh, gradedMesh } from "./mesh.ts";
+import type { SparseModel } from "./problem/model.ts";
+
+/** A grid of one entry of the batch. */
+export interface GridJob {
+  readonly entry: ParameterValues;
+  readonly timeline: Timeline;
+  readonly levels: readonly number[];
+}
+
+/** A grid's solution: V at its unknowns, the first axis fastest. */
+export interface GridValues {
+  readonly levels: readonly number[];
+  readonly meshes: readonly GradedMesh[];
+  /** The first unknown of each axis, and how many it has: nodes of Dirichlet ends are none. */
+  readonly first: readonly number[];
+  readonly counts: readonly number[];
+  readonly values: Float64Array;
+  readonly report: GridReport;
+}
+
+/** What a grid's items found, in one. */
+export interface GridReport {
+  readonly fault: number;
+  readonly node: number;
+  readonly row: number;
+  readonly endless: number;
+  readonly growth: false;
+  /** Systems that the iteration did not solve, and the row of the time program of the first. */
+  readonly unsolved: number;
+  readonly unsolvedRow: number;
+  readonly iterations: number;
+  readonly systems: number;
+}
+
+/** Where a grid's arrays are. */
+interface Layout {
+  readonly job: GridJob;
+  readonly counts: readonly number[];
+  readonly strides: readonly number[];
+  readonly unknowns: number;
+  /** How far a row's neighbours are. */
+  readonly offsets: readonly number[];
+  /** Zeros behind every array. */
+  readonly guard: number;
+  readonly rounds: number;
+  readonly pitch: number;
+  readonly words: number;
+  readonly first: readonly number[];
+  /** Relative duration. */
+  readonly cost: number;
+}
+
+/** Work items of a grid: on a CPU the lanes of its vectors. */
+const CPU_GROUP = 8;
+const GPU_GROUP = 256;
+/** Bytes of one launch's grids. */
+const LAUNCH_BYTES = 2 ** 28;
+/** Rows of the time program that a launch has at least. */
+const MIN_ROWS = 2;
+
+/** Solves grids of one model on one device. */
+export class GridSolver {
+  readonly kernel: CompiledKernel<ReturnType<typeof gridKernel>["params"]>;
+  /** What is compiled, for messages about loops in the user's functions. */
+  readonly source: Kernel;
+  readonly #device: Device;
+  readonly #model: SparseModel;
+  readonly #variant: GridVariant;
+  readonly #pace: Pace;
+  readonly #meshes = new Map<string, GradedMesh>();
+
+  private constructor(
+    device: Device,
+    model: SparseModel,
+    variant: GridVariant,
+    pace: Pace,
+    kernel: GridSolver["kernel"],
+    source: Kernel,
+  ) {
+    this.#device = device;
+    this.#model = model;
+    this.#variant = variant;
+    this.#pace = pace;
+    this.kernel = kernel;
+    this.source = source;
+  }
+
+  /** @throws KernelError | PrecisionError */
+  static async create(device: Device, model: SparseModel, precision: Precision, pace: Pace): Promise<GridSolver> {
+    const groupSize = isGpu(device) ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : CPU_GROUP;
+    const variant = { ...model.variant, groupSize };
+    const source = gridKernel(variant);
+    const kernel = await device.compile(source, { precision, vectors: precision === "f32" ? 2 : 4 });
+    return new GridSolver(device, model, variant, pace, kernel, source);
+  }
+
+  /** Unknowns of a grid. */
+  unknownsOf(levels: readonly number[]): number {
+    return levels.reduce((product, level, k) => product * this.#countOf(level, k), 1);
+  }
+
+  /**
+   * Solves grids that share a time program, in the order given. Those that take longest start first, so that cores
+   * finish together; each is solved by one workgroup, so that the numbers do not depend on how many there are.
+   * @throws SpecError a grid that the device has no memory for | the signal's reason
+   */
+  async solve(jobs: readonly GridJob[], program: TimeProgram): Promise<GridValues[]> {
+    const results = new Array<GridValues>(jobs.length);
+    const sorted = jobs.map((job, at) => ({ ...this.#layoutOf(job), at })).sort((a, b) => b.cost - a.cost);
+    const room = Math.min(LAUNCH_BYTES, this.#device.limits.maxBufferBytes) / this.#bytes;
+    for (let first = 0, end = 0; first < sorted.length; first = end) {
+      let words = 0;
+      for (end = first; end < sorted.length && (end === first || words + sorted[end].words <= room); end++)
+        words += sorted[end].words;
+      const part = sorted.slice(first, end);
+      (await this.#launch(part, program)).forEach((result, i) => (results[part[i].at] = result));
+    }
+    return results;
+  }
+
+  get #bytes(): number {
+    return this.kernel.precision === "f32" ? 4 : 8;
+  }
+
+  #countOf(level: number, axis: number): number {
+    const [low, high] = this.#variant.kinds[axis];
+    return 2 ** level + 1 - (low === "dirichlet" ? 1 : 0) - (high === "dirichlet" ? 1 : 0);
+  }
+
+  /** @throws SpecError */
+  #layoutOf(job: GridJob): Layout {
+    const { kinds, pairsOf, groupSize } = this.#variant;
+    const counts = job.levels.map((level, k) => this.#countOf(level, k));
+    const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
+    const unknowns = counts.reduce((product, count) => product * count, 1);
+    const offsets = strides.flatMap((stride) => [-stride, stride]);
+    for (const [j, k] of pairsOf) for (const [byJ, byK] of CORNERS) offsets.push(byJ * strides[j] + byK * strides[k]);
+    const guard = Math.max(...offsets);
+    const rounds = Math.ceil(unknowns / groupSize);
+    const pitch = rounds * groupSize + guard;
+    const words = guard + slotsOf(this.#variant) * pitch;
+    const { maxBufferBytes } = this.#device.limits;
+    if (words * this.#bytes > maxBufferBytes || !Number.isSafeInteger(words) || words >= 2 ** 31)
+      throw new SpecError(
+        `level: a grid of levels ${job.levels.join(", ")} has ${unknowns.toLocaleString("en")} unknowns and takes ` +
+          `${Math.ceil((words * this.#bytes) / 2 ** 20)} MiB on ${this.#device.name}, which has buffers of at most ` +
+          `${Math.floor(Math.min(maxBufferBytes / 2 ** 20, 2 ** 11 * this.#bytes))} MiB; take a smaller level or lower initial levels`,
+      );
+    const first = kinds.map(([low]) => (low === "dirichlet" ? 1 : 0));
+    // Finer meshes take more iterations.
+    const cost = unknowns * (4 + Math.max(...job.levels));
+    return { job, counts, strides, unknowns, offsets, guard, rounds, pitch, words, first, cost };
+  }
+
+  #meshesOf({ entry, levels }: GridJob): readonly GradedMesh[] {
+    return this.#model.axesOf(entry).map((axis, k) => {
+      const key = `${k} ${levels[k]} ${axis.from} ${axis.to} ${axis.centre} ${axis.width}`;
+      const mesh = this.#meshes.get(key) ?? gradedMesh(axis, levels[k]);
+      this.#meshes.set(key, mesh);
+      return mesh;
+    });
+  }
+
+  async #launch(grids: readonly Layout[], program: TimeProgram): Promise<GridValues[]> {
+    const device = this.#device;
+    const element = hostReal(this.kernel.precision);
+    const { groupSize, pairsOf } = this.#variant;
+    const { relative = 1e-9, maxIterations = 1000 } = this.#model.solver;
+    const entries = [...new Map(grids.map(({ job }) => [job.entry, job])).values()];
+    const table: number[] = [];
+    const reals: number[] = [];
+    const places = new Map<GradedMesh, number>();
+    const bases: number[] = [];
+    const allMeshes = grids.map(({ job }) => this.#meshesOf(job));
+    let total = 0;
+    grids.forEach(({ job, counts, strides, unknowns, offsets, guard, rounds, pitch, words, first }, g) => {
+      bases.push(total + guard);
+      table.push(
+        total + guard,
+        unknowns,
+        pitch,
+        entries.findIndex(({ entry }) => entry === job.entry),
+        rounds,
+      );
+      allMeshes[g].forEach((mesh, k) => {
+        let place = places.get(mesh);
+        if (place === undefined) {
+          places.set(mesh, (place = reals.length));
+          for (const x of mesh.values) reals.push(x);
+          for (const x of mesh.coordinates) reals.push(x);
+        }
+        table.push(mesh.values.length, first[k], counts[k], strides[k], place);
+      });
+      table.push(...offsets, ...pairsOf.flat());
+      total += words;
+    });
+    const buffers: DeviceBuffer[] = [];
+    const made = (of: "f64" | "f32" | "i32", values: Int32Array | Float64Array | number): DeviceBuffer => {
+      const buffer = device.createBuffer(of, typeof values === "number" ? values : values.length);
+      buffers.push(buffer);
+      if (typeof values !== "number") device.write(buffer, values);
+      return buffer;
+    };
+    try {
+      const work = made(element, total);
+      const report = made("i32", grids.length * groupSize * REPORT_WORDS);
+      const args = {
+        instances: entries.length,
+        dates: entries[0].timeline.dates.length,
+        maxIterations,
+        relative,
+        table: made("i32", Int32Array.from(table)),
+        meshes: made(element, Float64Array.from(reals)),
+        parameters: made(element, packedParameters(entries, this.#model.literals)),
+        words: made("i32", program.words),
+        reals: made(element, rowsOf(program)),
+        work,
+        report,
+      };
+      const rows = program.words.length / 2;
+      const effort = grids.reduce((sum, { unknowns }) => sum + unknowns, 0) * neighboursOf(this.#variant);
+      for (let from = 0, end = 0; from < rows; from = end) {
+        const part = Math.max(MIN_ROWS, Math.floor(this.#pace.share / effort));
+        end = rows - from - part < MIN_ROWS ? rows : from + part;
+        const start = performance.now();
+        device.launch(this.kernel, { ...args, first: from, end }, { groups: grids.length });
+        const returned = performance.now() - start;
+        await device.finish();
+        this.#pace.measured(effort * (end - from), returned, performance.now() - start);
+        await this.#pace.done(grids.length * (end - from));
+      }
+      const found = (await device.read(report)) as Int32Array;
+      const values = await Promise.all(
+        grids.map(({ unknowns, pitch }, g) => device.read(work, bases[g] + slot.U * pitch, unknowns)),
+      );
+      const size = groupSize * REPORT_WORDS;
+      return grids.map(({ job, counts, first }, g) => ({
+        levels: job.levels,
+        meshes: allMeshes[g],
+        first,
+        counts,
+        values: Float64Array.from(values[g]),
+        report: reportOf(found.subarray(g * size, (g + 1) * size)),
+      }));
+    } finally {
+      for (const buffer of buffers) buffer[Symbol.dispose]();
+    }
+  }
+}
+
+/** Corners of a pair of axes, in the order of `addPair`. */
+const CORNERS = [
+  [-1, -1],
+  [1, -1],
+  [-1, 1],
+  [1, 1],
+] as const;
+
+/** Rows of the time program with the time from where u is to t, as parts of their segments. */
+function rowsOf({ words, reals }: TimeProgram): Float64Array {
+  const rows = words.length / 2;
+  const out = new Float64Array(ROW.WORDS * rows);
+  for (let run = 0; run < rows; run++) {
+    const own = reals.subarray(ROW_REALS * run, ROW_REALS * (run + 1));
+    out.set(own, ROW.WORDS * run);
+    const goesOn =
+      run > 0 && (words[2 * run - 2] & PROGRAM_BITS.EVENT) === 0 && words[2 * run - 1] === words[2 * run + 1];
+    const here = goesOn ? reals[ROW_REALS * (run - 1) + ROW.END] : 1;
+    out[ROW.WORDS * run + ROW.ADVANCE] = here - own[ROW.AT];
+  }
+  return out;
+}
+
+function packedParameters(entries: readonly GridJob[], literals: readonly number[]): Float64Array {
+  const columns = entries.map(({ entry, timeline }) => [...entry, ...literals, ...timeline.dates]);
+  return Float64Array.from(columns[0].flatMap((_, row) => columns.map((column) => column[row])));
+}
+
+function reportOf(words: Int32Array): GridReport {
+  let first = { fault: 0, node: 0, row: 0 };
+  let endless = 0;
+  for (let at = 0; at < words.length; at += REPORT_WORDS) {
+    const [fault, node, row] = words.subarray(at + REPORT.fault, at + REPORT.row + 1);
+    const isBefore = first.fault === 0 || row < first.row || (row === first.row && node < first.node);
+    if (fault !== 0 && isBefore) first = { fault, node, row };
+    endless ||= words[at + REPORT.endless];
+  }
+  return {
+    ...first,
+    endless,
+    growth: false,
+    unsolved: words[REPORT.unsolved],
+    unsolvedRow: words[REPORT.unsolvedRow],
+    iterations: words[REPORT.iterations],
+    systems: words[REPORT.systems],
+  };
+}

@@ -1,0 +1,103 @@
+/** Where the nodes of a grid are, and what the differences at them weigh. */
+import { bool, fn, i32, read, real, record, write } from "../../kernel/index.ts";
+import { axisWords, Grid, type GridVariant, header, Launch, neighboursOf } from "./variant.ts";
+
+const KINDS = { linear: 0, "zero-curvature": 1, dirichlet: 2, neumann: 3 } as const;
+
+/** Kinds of the ends and logarithmic axes in words of bits, two and one an axis, for the environment of a kernel. */
+export const axisBits = ({ kinds, logs }: GridVariant) => ({
+  LOW_KINDS: kinds.reduce((bits, [low], k) => bits | (KINDS[low] << (2 * k)), 0),
+  HIGH_KINDS: kinds.reduce((bits, [, high], k) => bits | (KINDS[high] << (2 * k)), 0),
+  LOGS: logs.reduce((bits, log, k) => bits | ((log ? 1 : 0) << k), 0),
+  DIRICHLET: KINDS.dirichlet,
+  NEUMANN: KINDS.neumann,
+  ZERO_CURVATURE: KINDS["zero-curvature"],
+});
+
+/** A node: its place on each axis, and the values of the axes. */
+export const Node = record({ index: write(i32), x: write(real) });
+
+/** The node of unknown i; what is beyond the last unknown is the last. */
+export const nodeOf = ({ axes }: GridVariant) =>
+  fn({
+    name: "nodeOf",
+    params: { launch: Launch, grid: Grid, i: i32, node: Node },
+    env: { axes, ...header, ...axisWords },
+    body({ launch: { table, meshes }, grid: { words, unknowns }, i, node: { index, x } }, _gpu, env) {
+      let rest = Math.min(i, unknowns - 1);
+      for (let k = 0; k < env.axes; k++) {
+        const at = words + env.AXES + env.WORDS * k;
+        const count = table[at + env.COUNT];
+        const left = (rest / count) | 0;
+        const place = table[at + env.FIRST] + rest - left * count;
+        index[k] = place;
+        x[k] = meshes[table[at + env.VALUES] + place];
+        rest = left;
+      }
+    },
+  });
+
+/** The number of a node among all nodes, those of Dirichlet ends included. */
+export const numberOf = ({ axes }: GridVariant) =>
+  fn({
+    name: "numberOf",
+    params: { launch: Launch, grid: Grid, index: read(i32) },
+    env: { axes, ...header, ...axisWords },
+    body({ launch: { table }, grid: { words }, index }, _gpu, env) {
+      let number = 0;
+      for (let k = env.axes - 1; k >= 0; k--)
+        number = number * table[words + env.AXES + env.WORDS * k + env.NODES] + index[k];
+      return number;
+    },
+  });
+
+/**
+ * The weights of ∂/∂x (`f`) and ∂²/∂x² (`s`) on the node before, the node and the one after, x the coordinate: central
+ * between the ends, and at them as their kind says. `inner`: between the ends. `ghost` is 2/dx at a Neumann end.
+ */
+export const weightsAt = fn({
+  name: "weightsAt",
+  params: { launch: Launch, values: i32, nodes: i32, place: i32, log: bool, low: i32, high: i32 },
+  env: { NEUMANN: KINDS.neumann, ZERO_CURVATURE: KINDS["zero-curvature"] },
+  body({ launch: { meshes }, values, nodes, place, log, low, high }, _gpu, { NEUMANN, ZERO_CURVATURE }) {
+    const isFirst = place === 0;
+    const isLast = place === nodes - 1;
+    const before = Math.max(place - 1, 0);
+    const after = Math.min(place + 1, nodes - 1);
+    const x = values + nodes;
+    const down = meshes[x + place] - meshes[x + before];
+    const up = meshes[x + after] - meshes[x + place];
+    let f0 = 0.0;
+    let f2 = 0.0;
+    let s0 = 0.0;
+    let s2 = 0.0;
+    let ghost = 0.0;
+    if (isFirst || isLast) {
+      const dx = isFirst ? up : down;
+      const kind = isFirst ? low : high;
+      if (kind === NEUMANN) {
+        ghost = 2 / dx;
+        if (isFirst) s2 = ghost / dx;
+        else s0 = ghost / dx;
+      } else {
+        // Linear in the axis itself: ∂/∂x = S·∂/∂S where x = ln S.
+        let slope = 1 / dx;
+        if (log && kind !== ZERO_CURVATURE)
+          slope = meshes[values + place] / (meshes[values + after] - meshes[values + before]);
+        if (isFirst) f2 = slope;
+        else f0 = -slope;
+      }
+    } else {
+      const both = down + up;
+      f0 = -up / (down * both);
+      f2 = down / (up * both);
+      s0 = 2 / (down * both);
+      s2 = 2 / (up * both);
+    }
+    return { f0, f1: -f0 - f2, f2, s0, s1: -s0 - s2, s2, down, up, ghost, inner: !(isFirst || isLast) };
+  },
+});
+
+/** Where the offsets of a row's neighbours are in a grid's words, and behind them the pairs of axes. */
+export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + axisWords.WORDS * axes;
+export const pairsAt = (variant: GridVariant): number => offsetsAt(variant) + neighboursOf(variant);

@@ -1,0 +1,121 @@
+import { i32, read, real, record, write } from "../../kernel/index.ts";
+import type { GridCoefficients, GridEnds, gridConditions, GridNumber } from "../problem/functions.ts";
+
+type EndKind = "linear" | "zero-curvature" | "dirichlet" | "neumann";
+
+/** Everything that the kernel of a sparse grid is compiled for. */
+export interface GridVariant extends Readonly<ReturnType<typeof gridConditions>> {
+  readonly axes: number;
+  /** Pairs of axes with a mixed derivative. */
+  readonly pairs: number;
+  readonly pairsOf: readonly (readonly [number, number])[];
+  /** Rows of parameters before the dates. */
+  readonly parameters: number;
+  readonly coefficients: GridCoefficients;
+  readonly logs: readonly boolean[];
+  readonly kinds: readonly (readonly [EndKind, EndKind])[];
+  readonly ends: GridEnds;
+  readonly fitted: boolean;
+  readonly terminal: GridNumber;
+  readonly averaging: boolean;
+  /** What exercise at all times pays. */
+  readonly obstacle: GridNumber | undefined;
+  readonly method: "bicgstab" | "cgs";
+  /** Work items a grid. */
+  readonly groupSize: number;
+}
+
+/** Neighbours in a row: two along each axis, four for each pair of axes. */
+export const neighboursOf = ({ axes, pairs }: Pick<GridVariant, "axes" | "pairs">): number => 2 * axes + 4 * pairs;
+
+/** Arrays of an unknown's size that a grid has. */
+export const slot = {
+  /** The solution. */
+  U: 0,
+  /** The solution before a step's first stage. */
+  V: 1,
+  /** The system's unknowns. */
+  Y: 2,
+  R: 3,
+  SHADOW: 4,
+  P: 5,
+  Q: 6,
+  T: 7,
+  /** How fast the solution has changed in the last stage, for the next first guess. */
+  RATE: 8,
+  /** 1/(1 − h·diagonal). */
+  INVERSE: 9,
+  /** h·source/(1 − h·diagonal), or the value of a pinned node. */
+  SOURCE: 10,
+  /** A further vector of cgs. */
+  EXTRA: 11,
+  /** −h·(entry of L)/(1 − h·diagonal) for each neighbour. */
+  MATRIX: 12,
+} as const;
+export const slotsOf = (variant: Pick<GridVariant, "axes" | "pairs">): number => slot.MATRIX + neighboursOf(variant);
+
+/** Words of a grid in the table. */
+export const header = {
+  /** Where node 0 of its array 0 is in `work`. */
+  BASE: 0,
+  UNKNOWNS: 1,
+  /** From one array to the next. */
+  PITCH: 2,
+  INSTANCE: 3,
+  ROUNDS: 4,
+  AXES: 5,
+} as const;
+/** Words of an axis: nodes, the first unknown, unknowns, their stride, where its values are (then coordinates). */
+export const axisWords = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
+export const tableWords = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
+  header.AXES + axisWords.WORDS * variant.axes + neighboursOf(variant) + 2 * variant.pairs;
+
+/** Reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, from u's time to t. */
+export const ROW = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
+
+/** What an item reports, a word each. */
+export const REPORT = {
+  fault: 0,
+  node: 1,
+  row: 2,
+  endless: 3,
+  /** Systems that were not solved, and the row of the first. */
+  unsolved: 4,
+  unsolvedRow: 5,
+  iterations: 6,
+  systems: 7,
+} as const;
+export const REPORT_WORDS = 8;
+
+/** A launch: rows `first` … `end` − 1 of the time program for all its grids. */
+export const launchParams = {
+  instances: i32,
+  dates: i32,
+  first: i32,
+  end: i32,
+  maxIterations: i32,
+  relative: real,
+  table: read(i32),
+  meshes: read(real),
+  parameters: read(real),
+  words: read(i32),
+  reals: read(real),
+  work: write(real),
+  report: write(i32),
+} as const;
+export const Launch = record(launchParams);
+
+/** A grid and the item that works on it: array s has node i at base + s·pitch + i. */
+export const Grid = record({
+  base: i32,
+  unknowns: i32,
+  pitch: i32,
+  rounds: i32,
+  instance: i32,
+  /** The grid's words in the table. */
+  words: i32,
+  item: i32,
+});
+
+/** The first fault, its node and its row. */
+export const Fault = record({ fault: i32, node: i32, row: i32 });

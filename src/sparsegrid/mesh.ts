@@ -1,0 +1,47 @@
+/** The nodes of an axis on its levels, each of which has every second node of the next one. */
+
+/** An axis with all its quantities evaluated. */
+export interface GradedAxis {
+  readonly coordinate: "linear" | "log";
+  readonly from: number;
+  readonly to: number;
+  /** On a node in the middle of every level from 1 on; the middle of the coordinate by default. */
+  readonly centre: number | undefined;
+  /** Of the dense part around the centre, in units of the coordinate; undefined: nodes are not concentrated. */
+  readonly width: number | undefined;
+}
+
+/** Values of the axis and of its coordinate. */
+export interface GradedMesh {
+  readonly values: Float64Array;
+  readonly coordinates: Float64Array;
+}
+
+/**
+ * Node i of 2^level + 1, ξ = i/2^(level−1) − 1:
+ *
+ *   x = centre + width·sinh(z(ξ)),   z(ξ) = a·ξ/(1 + b·ξ),
+ *
+ * with a and b such that the ends are met. z is monotone wherever the centre is. Without a width, x = centre + z(ξ).
+ */
+export function gradedMesh({ coordinate, from, to, centre, width }: GradedAxis, level: number): GradedMesh {
+  const isLog = coordinate === "log";
+  const [low, high] = isLog ? [Math.log(from), Math.log(to)] : [from, to];
+  const middle = centre === undefined ? 0.5 * (low + high) : isLog ? Math.log(centre) : centre;
+  const stretched = (x: number): number => (width === undefined ? x - middle : Math.asinh((x - middle) / width));
+  const [down, up] = [-stretched(low), stretched(high)];
+  const b = (down - up) / (down + up);
+  const a = up * (1 + b);
+  const last = 2 ** level;
+  const coordinates = Float64Array.from({ length: last + 1 }, (_, i) => {
+    if (i === 0) return low;
+    if (i === last) return high;
+    const xi = (2 * i) / last - 1;
+    const z = (a * xi) / (1 + b * xi);
+    return middle + (width === undefined ? z : width * Math.sinh(z));
+  });
+  const values = isLog ? coordinates.map((x) => Math.exp(x)) : coordinates.slice();
+  [values[0], values[last]] = [from, to];
+  if (centre !== undefined && level > 0) values[last / 2] = centre;
+  return { values, coordinates };
+}

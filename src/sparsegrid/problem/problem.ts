@@ -1,0 +1,70 @@
+import type { Axis, AxisPoint, CoefficientName, EquationProblem, OneAxisScheme, Quantity } from "../../fdm/index.ts";
+
+/** An axis of a sparse grid: that of `solve`, with levels in place of a number of nodes. */
+export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
+  /**
+   * At most one: a node of every level, and where nodes are dense; the spot or the strike. Without one the nodes are
+   * equidistant in the coordinate, and so they are with `density: "uniform"`.
+   */
+  readonly points?: readonly [Quantity | AxisPoint];
+  readonly density?: "uniform" | "sinh";
+  /**
+   * The width of the dense part, in units of the coordinate; by default a fifth of the axis, wider than on full grids,
+   * since few nodes have to cover the axis on coarse levels.
+   */
+  readonly width?: Quantity;
+  /** The coarsest level: grids have at least 2^level intervals. 2 by default. */
+  readonly initialLevel?: number;
+  /** The finest level; no limit by default. */
+  readonly maxLevel?: number;
+}
+
+/** How each grid's systems are solved; see `krylovSpec`. */
+export interface GridSolver {
+  /** "bicgstab" by default. */
+  readonly method?: "bicgstab" | "cgs";
+  /**
+   * A system is solved where ‖M⁻¹(b − A·x)‖₂ ≤ relative·‖M⁻¹b‖₂, M the diagonal of A. 1e-9 by default, 1e-5 in f32.
+   */
+  readonly relative?: number;
+  /** 1,000 by default. */
+  readonly maxIterations?: number;
+}
+
+/** The accuracy that is wanted at a point. */
+export interface SparseAccuracy<A extends string> {
+  readonly at: Readonly<Record<A, number>>;
+  /** Of the value's size. At least one of `relative` and `absolute`; the larger error of both is allowed. */
+  readonly relative?: number;
+  readonly absolute?: number;
+  /** Unknowns of all grids at most; 20 million by default. */
+  readonly maxUnknowns?: number;
+}
+
+/**
+ * A problem for a parabolic equation on one to ten axes, as `solve` takes it (`EquationProblem`), solved on a
+ * combination of grids.
+ */
+export interface SparseGridProblem<
+  A extends string,
+  P extends string = never,
+  C extends string = CoefficientName<A>,
+> extends Omit<EquationProblem<A, P, C>, "axes" | "scheme" | "extrapolate"> {
+  /** One to ten axes, by name. */
+  readonly axes: Readonly<Record<A, SparseAxis>>;
+  /** Refinements above the initial levels, summed over the axes; 3 by default. */
+  readonly level?: number;
+  /** Richardson extrapolation in space: along every axis, from one level more. */
+  readonly extrapolate?: "space";
+  /** Crank–Nicolson with two Rannacher steps by default. */
+  readonly scheme?: OneAxisScheme;
+  /** Whether terminal values are means over the nodes' cells, which kinks need; true by default. */
+  readonly averaging?: boolean;
+  /** How each grid's systems are solved. */
+  readonly solver?: GridSolver;
+  /** In place of `level`: grids are added where they matter most, until the estimated error is as small. */
+  readonly accuracy?: SparseAccuracy<NoInfer<A>>;
+}
+
+/** A problem of any names, as the solver handles it inside. */
+export type AnySparseProblem = SparseGridProblem<string, string>;

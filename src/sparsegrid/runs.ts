@@ -1,0 +1,128 @@
+/** Grids of one time program, each solved once. */
+import { SpecError } from "../errors.ts";
+import {
+  axesReportOf,
+  endlessLoops,
+  type Pace,
+  type ParameterValues,
+  shown,
+  type TimeProgram,
+  timeProgram,
+  type Timeline,
+} from "../fdm/index.ts";
+import type { CombinationGrid } from "./combination.ts";
+import type { GridJob, GridSolver, GridValues } from "./grids.ts";
+import type { SparseModel } from "./problem/model.ts";
+import type { CombinedGrid, SparseContents } from "./solution.ts";
+
+/** All time steps, or half of them. */
+export type Steps = "all" | "half";
+
+/** The grids that have been solved for some entries of a batch with the same time program. */
+export class Runs {
+  readonly solver: GridSolver;
+  readonly #model: SparseModel;
+  readonly #members: readonly { readonly index: number; readonly timeline: Timeline }[];
+  readonly #pace: Pace;
+  readonly #called: Error;
+  readonly #solved = new Map<string, readonly GridValues[]>();
+  /** The number of steps; the adaptive choice changes it. */
+  steps: number;
+
+  constructor(
+    solver: GridSolver,
+    model: SparseModel,
+    members: readonly { readonly index: number; readonly timeline: Timeline }[],
+    pace: Pace,
+    called: Error,
+  ) {
+    this.solver = solver;
+    this.#model = model;
+    this.#members = members;
+    this.#pace = pace;
+    this.#called = called;
+    this.steps = model.steps;
+  }
+
+  /** The parameters of the first entry. */
+  get entry(): ParameterValues {
+    return this.#model.batch.entries[this.#members[0].index];
+  }
+
+  /** Solves those grids that have not been solved yet, each once. */
+  async solve(grids: readonly Pick<CombinationGrid, "levels">[], steps: Steps): Promise<void> {
+    const missing = new Map<string, readonly number[]>();
+    for (const { levels } of grids)
+      if (!this.#solved.has(this.#key(levels, steps))) missing.set(this.#key(levels, steps), levels);
+    if (missing.size === 0) return;
+    const members = this.#members.map(({ index, timeline }) => ({ entry: this.#model.batch.entries[index], timeline }));
+    const jobs: GridJob[] = [...missing.values()].flatMap((levels) => members.map((member) => ({ ...member, levels })));
+    const program = this.#programOf(steps);
+    this.#pace.expect((jobs.length * program.words.length) / 2);
+    const values = await this.solver.solve(jobs, program);
+    [...missing.keys()].forEach((key, i) =>
+      this.#solved.set(key, values.slice(i * members.length, (i + 1) * members.length)),
+    );
+  }
+
+  combined(grids: readonly CombinationGrid[], member: number, steps: Steps): readonly CombinedGrid[] {
+    return grids.map(({ levels, coefficient }) => ({
+      grid: this.#solved.get(this.#key(levels, steps))![member],
+      coefficient,
+    }));
+  }
+
+  /** What went wrong in an entry's grids, the first in the order in which they were solved. */
+  outcome(member: number): Pick<SparseContents, "error" | "warnings"> {
+    const model = this.#model;
+    const { index, timeline } = this.#members[member];
+    const entry = model.batch.entries[index];
+    for (const [key, values] of this.#solved) {
+      const { report, meshes, levels } = values[member];
+      const program = this.#programOf(key.endsWith("half") ? "half" : "all");
+      const endless = endlessLoops(this.solver, [report.endless], this.#called);
+      const { error } = axesReportOf(model, entry, { meshes, status: report, program, timeline }, endless);
+      if (error !== undefined) return { error, warnings: [] };
+      if (report.unsolved > 0) return { error: unsolved(model, levels, report.unsolved, entry), warnings: [] };
+      if (values[member].values.some((value) => !Number.isFinite(value)))
+        return {
+          error: new SpecError(
+            `solution: not a finite number on the grid of levels ${levels.join(", ")}, ${shown(model.batch.names, entry)}: ` +
+              "it grows without bound; take more steps, or move the ends of the axes",
+          ),
+          warnings: [],
+        };
+    }
+    return { error: undefined, warnings: [] };
+  }
+
+  #programOf(steps: Steps): TimeProgram {
+    // Nested, so that every step of the coarse grid is two of the fine one.
+    const hasHalf = this.#model.errorEstimate || this.#model.accuracy !== undefined;
+    return timeProgram(
+      {
+        ...this.#model.program,
+        steps: hasHalf ? this.steps / 2 : this.steps,
+        refinement: hasHalf && steps === "all" ? 2 : 1,
+      },
+      this.#members[0].timeline,
+    );
+  }
+
+  #key(levels: readonly number[], steps: Steps): string {
+    return `${this.steps} ${levels.join()} ${steps}`;
+  }
+}
+
+function unsolved(
+  { solver, batch }: SparseModel,
+  levels: readonly number[],
+  count: number,
+  entry: readonly number[],
+): SpecError {
+  return new SpecError(
+    `solver: ${solver.method} did not reach ${solver.relative} in ${solver.maxIterations} iterations, ${count} times on ` +
+      `the grid of levels ${levels.join(", ")}, ${shown(batch.names, entry)}; take more steps, a larger relative, or ` +
+      `another method`,
+  );
+}

@@ -1,0 +1,161 @@
+import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
+import type { SpecError } from "../errors.ts";
+import {
+  checkParameters,
+  type CoefficientName,
+  entryError,
+  isObject,
+  knownKeys,
+  Pace,
+  parametersOf,
+  placed,
+  type SolveOptions,
+  timeProgram,
+  type Timeline,
+} from "../fdm/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import { adaptiveGrids } from "./adaptive.ts";
+import { combinationGrids, type CombinationGrid } from "./combination.ts";
+import { GridSolver } from "./grids.ts";
+import { type SparseModel, sparseModelOf } from "./problem/model.ts";
+import type { AnySparseProblem, SparseGridProblem } from "./problem/problem.ts";
+import { Runs } from "./runs.ts";
+import { type SparseContents, SparseEntrySolution, type SparseSolution } from "./solution.ts";
+
+/**
+ * Solves a parabolic equation on one to ten axes on a combination of grids, backward from its terminal condition to
+ * today. The equation, its parameters, boundaries and conditions are those of `solve`:
+ *
+ *   ∂V/∂t + Σ aᵢⱼ ∂²V/∂xᵢ∂xⱼ + Σ bᵢ ∂V/∂xᵢ + c·V + d = 0,   V(expiry, x) = terminal(x).
+ *
+ * Every grid is solved by implicit Euler, Crank–Nicolson or TR-BDF2 with BiCGStab or CGS, the whole time loop by one
+ * workgroup; grids are shared out over cores or multiprocessors, longest first. The numbers do not depend on how many
+ * there are. docs/sparsegrid.md shows how to choose levels and meshes.
+ *
+ * Accuracy: with means over cells at expiry, of order h² up to powers of its logarithm; see `errorEstimate` and
+ * `accuracy`. Verified: test/sparsegrid, against closed forms of best-of barrier options and baskets, published tables
+ * of the technique, and `solve`.
+ * Source: Griebel, Schneider & Zenger (1992); Reisinger & Wittum (2007) for options; Gerstner & Griebel (2003) for the
+ * adaptive choice of grids.
+ *
+ * @param problem the axes, the equation, the terminal condition, and whatever else it has. Times are in years.
+ * @param on a device, or `{ device, signal, onProgress }`. Without a device, the best one of the machine is opened for
+ *   the solution and disposed afterwards.
+ * @returns one solution per entry of the parameters, in order.
+ * @throws SpecError or KernelError with the place in the problem and in your code, and the remedy (that of an entry if
+ *   all entries fail); PrecisionError; the signal's reason; whatever the device throws.
+ * @example
+ * import { solveOnSparseGrid } from "feynkac/sparsegrid";
+ *
+ * // X and Y are independent Brownian motions: the expectation of X·Y² in one year is X·(Y² + 1).
+ * const { entries } = await solveOnSparseGrid({
+ *   axes: { X: { from: -6, to: 6 }, Y: { from: -6, to: 6 } },
+ *   equation: { XX: 0.5, YY: 0.5 },
+ *   terminal: "X*Y^2",
+ *   expiry: 1,
+ *   level: 6,
+ * });
+ * const { value, first } = entries[0]!.at({ X: 1, Y: 0.5 });
+ * console.log(value.toFixed(2), first.X.toFixed(2)); // 1.25 1.25
+ */
+export async function solveOnSparseGrid<
+  const A extends string,
+  const P extends string = never,
+  C extends string = CoefficientName<A>,
+>(problem: SparseGridProblem<A, P, C>, on: Device | SolveOptions = {}): Promise<SparseSolution<A>> {
+  const called = new Error("solve");
+  try {
+    isObject("solveOnSparseGrid's second argument", on, "a device, or an object with device, signal, onProgress");
+    const options: SolveOptions = "launch" in on ? { device: on } : on;
+    knownKeys("", options, ["device", "signal", "onProgress"]);
+    const given = problem as unknown as AnySparseProblem;
+    // What is wrong with a problem is said before a device is opened.
+    const model = sparseModelOf(given);
+    const wanted = given.precision ?? "f64";
+    if (options.device !== undefined) return await solveOn(options.device, model, wanted, options, called);
+    using opened = await openDevice(given.precision === undefined ? {} : { precision: wanted });
+    return await solveOn(opened, model, wanted, options, called);
+  } catch (error) {
+    throw placed(error, called);
+  }
+}
+
+async function solveOn(
+  device: Device,
+  model: SparseModel,
+  wanted: Precision,
+  options: SolveOptions,
+  called: Error,
+): Promise<SparseSolution> {
+  const precision = await offeredPrecision(device, wanted);
+  const pace = new Pace(device, options);
+  const solver = await GridSolver.create(device, model, precision, pace);
+  const { entries } = model.batch;
+  const contents = new Array<SparseContents>(entries.length);
+  const groups = new Map<string, { readonly index: number; readonly timeline: Timeline }[]>();
+  entries.forEach((entry, index) => {
+    let timeline: Timeline | undefined;
+    const error = entryError(() => {
+      checkParameters(model.batch, index);
+      timeline = model.timelineOf(entry);
+      model.axesOf(entry);
+    });
+    contents[index] = emptyContents(model, index, error);
+    if (timeline === undefined || error !== undefined) return;
+    const { key } = timeProgram({ ...model.program, steps: model.steps, refinement: 1 }, timeline);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [{ index, timeline }]);
+    else group.push({ index, timeline });
+  });
+  const { combination, accuracy } = model;
+  const failed = contents.find(({ error }) => error !== undefined);
+  if (groups.size === 0 && failed?.error !== undefined) throw failed.error;
+  for (const members of groups.values()) {
+    if (accuracy !== undefined) {
+      for (const { index, timeline } of members) {
+        const runs = new Runs(solver, model, [{ index, timeline }], pace, called);
+        contents[index] = { ...contents[index], ...(await adaptiveGrids(runs, model, accuracy)) };
+      }
+      continue;
+    }
+    const runs = new Runs(solver, model, members, pace, called);
+    const fine = combinationGrids(combination);
+    const { level } = combination;
+    const below = (levels: number): readonly CombinationGrid[] =>
+      combinationGrids({ ...combination, level: Math.max(level - levels, 0) });
+    const coarser = model.errorEstimate ? [1, 2].filter((k) => k <= level).map(below) : [];
+    const small = model.errorEstimate ? below(2) : undefined;
+    await runs.solve([...fine, ...coarser.flat(), ...(small ?? [])], "all");
+    if (small !== undefined) await runs.solve(small, "half");
+    members.forEach(({ index }, m) => {
+      const by = 2 ** model.order - 1;
+      contents[index] = {
+        ...contents[index],
+        ...runs.outcome(m),
+        fine: runs.combined(fine, m, "all"),
+        coarser: coarser.map((grids) => runs.combined(grids, m, "all")),
+        time: small && { all: runs.combined(small, m, "all"), half: runs.combined(small, m, "half"), by },
+      };
+    });
+  }
+  return { entries: contents.map((one) => new SparseEntrySolution(one)), backend: device.backend, precision };
+}
+
+function emptyContents(model: SparseModel, index: number, error: SpecError | undefined): SparseContents {
+  const { names, batch, ends } = model;
+  const entry = batch.entries[index];
+  return {
+    axes: names,
+    parameters: parametersOf(batch, index),
+    warnings: [],
+    error,
+    endValue: (axis, high, x) => {
+      const { number } = high ? ends[axis].high : ends[axis].low;
+      return number === undefined ? 0 : number.at(0, ...x, ...entry);
+    },
+    fine: [],
+    coarser: [],
+    time: undefined,
+    estimate: undefined,
+  };
+}
