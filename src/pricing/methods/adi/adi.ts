@@ -11,7 +11,7 @@ import { problemOf } from "./check-correlations.ts";
 import { finenessOf, isFinest, refined } from "./fineness.ts";
 import { type Built, build, isKnockedOut, type Known, knownAt, type Part, partsOf, payoffAt } from "./problem.ts";
 import { bumpsOf, knownSensitivities, sensitivitiesOf } from "./sensitivities.ts";
-import { assetsOf, type Bump, bumped, factorsOf, type Terms, termsOf } from "./terms.ts";
+import { assetsOf, type Bump, bumped, factorsOf, type Terms, termsOf } from "../../terms.ts";
 
 /** Microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
@@ -40,6 +40,8 @@ export const adi = {
 } as const satisfies PricingMethod & { open(device: Device): MethodSession };
 
 function accepts({ columns }: Batch, trade: number): Acceptance {
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
   const terms = columns.tradeOf(trade);
   const { underlying, exercise, barriers } = terms;
   const assets = assetsOf(terms);

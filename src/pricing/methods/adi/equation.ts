@@ -3,7 +3,7 @@ import { SpecError } from "../../../errors.ts";
 import type { Axis } from "../../../fdm/index.ts";
 import { alphaOf, varianceOf, type Volatility } from "../../../market/index.ts";
 import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./domain.ts";
-import type { Asset, Terms } from "./terms.ts";
+import type { Asset, Terms } from "../../terms.ts";
 import { type Parameters, renamed } from "./text.ts";
 
 /** An axis with the diffusion of its coordinate. */
@@ -173,6 +173,8 @@ function diffusionOf(
     }
     case "surface":
       throw new SpecError("a volatility surface on several axes");
+    case "gaussianFactors":
+      throw new SpecError("mean-reverting factors on several axes");
     default:
       return volatility satisfies never;
   }

@@ -11,7 +11,7 @@ import {
 } from "../../../fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import { assetName, axisOf, factorEquation, type FactorEquation } from "./equation.ts";
-import type { Terms } from "./terms.ts";
+import type { Terms } from "../../terms.ts";
 import { Parameters, renamed } from "./text.ts";
 
 /** A barrier of one of the assets. */
