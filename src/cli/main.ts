@@ -149,6 +149,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   fdm: true,
   adi: true,
   montecarlo: true,
+  quantization: true,
 };
 
 const withMethod = (command: Command): Command =>

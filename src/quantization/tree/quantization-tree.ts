@@ -107,6 +107,26 @@ export class QuantizationTree implements Disposable {
     return dense;
   }
 
+  /**
+   * The probabilities of all points on the tree, layer by layer: [rows], which add up to 1 in each layer unless paths
+   * left a cell that no path met on. Means of a layer with them are those that dynamic programming has.
+   * Cost: the transitions are read to the host, and passed over once.
+   */
+  async weights(): Promise<Float64Array> {
+    const { sizes, offsets, device } = this;
+    const { rows, slots, columns, probabilities } = this.rows;
+    const weights = new Float64Array(offsets[sizes.length]);
+    weights[0] = 1;
+    weights.set(this.root, offsets[1]);
+    if (rows === 0) return weights;
+    const [to, p] = [await device.read(columns), await device.read(probabilities)];
+    for (let k = 1; k + 1 < sizes.length; k++)
+      for (let s = 0; s < slots; s++)
+        for (let row = offsets[k] - 1; row < offsets[k + 1] - 1; row++)
+          weights[offsets[k + 1] + to[s * rows + row]] += weights[row + 1] * p[s * rows + row];
+    return weights;
+  }
+
   [Symbol.dispose](): void {
     this.rows.columns[Symbol.dispose]();
     this.rows.probabilities[Symbol.dispose]();
