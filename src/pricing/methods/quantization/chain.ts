@@ -44,4 +44,3 @@ export function chainOf(volatility: Volatility, times: readonly number[]): Facto
     chain: () => meanRevertingFactors({ times, meanReversion: alpha, correlation }),
   };
 }
-

@@ -65,7 +65,11 @@ export function varianceAt(volatility: Volatility, t: number): number {
 const decay = (a: number, t: number): number => (a === 0 ? t : -Math.expm1(-a * t) / a);
 
 /** Without factors that do not move, and with those of one mean reversion as one. */
-export function reduced(model: GaussianFactors): { readonly alpha: number[]; readonly sigma: number[]; readonly rho: number } {
+export function reduced(model: GaussianFactors): {
+  readonly alpha: number[];
+  readonly sigma: number[];
+  readonly rho: number;
+} {
   const sigma = sigmasOf(model);
   const alpha = model.alpha.filter((_, i) => sigma[i] > 0);
   const moving = sigma.filter((one) => one > 0);
