@@ -62,6 +62,7 @@ export class QuantizationTree implements Disposable {
   readonly root: Float64Array;
   /** @internal */
   readonly rows: SparseRows;
+  #weights: Float64Array | undefined;
 
   private constructor(device: Device, settings: TreeSettings, plan: TreePlan, { root, rows }: Probabilities) {
     this.device = device;
@@ -108,11 +109,30 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * The probabilities of all points on the tree, layer by layer: [rows], which add up to 1 in each layer unless paths
-   * left a cell that no path met on. Means of a layer with them are those that dynamic programming has.
-   * Cost: the transitions are read to the host, and passed over once.
+   * E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its mean, times
+   * the mean that is known, has the right forwards.
+   * Cost: the first call reads the transitions to the host and passes over them once.
+   *
+   * @param f a function of a state, [dimension].
    */
-  async weights(): Promise<Float64Array> {
+  async means(f: (state: Float64Array) => number): Promise<Float64Array> {
+    this.#weights ??= await this.#readWeights();
+    const { sizes, offsets, dimension: d, points } = this;
+    const weights = this.#weights;
+    return Float64Array.from(sizes, (size, k) => {
+      let sum = 0;
+      // Less than 1 where paths left a cell that no path met on.
+      let total = 0;
+      for (let row = offsets[k]; row < offsets[k] + size; row++) {
+        sum += weights[row] * f(points.subarray(row * d, (row + 1) * d));
+        total += weights[row];
+      }
+      return sum / total;
+    });
+  }
+
+  /** The probabilities of all points, layer by layer: [rows]. */
+  async #readWeights(): Promise<Float64Array> {
     const { sizes, offsets, device } = this;
     const { rows, slots, columns, probabilities } = this.rows;
     const weights = new Float64Array(offsets[sizes.length]);

@@ -172,10 +172,9 @@ async function solveGroup(device: Device, group: readonly Task[], { precision, s
   const { factors, size, paths, seed } = spec;
   try {
     using tree = await QuantizationTree.create(device, { chain: factors.chain(), size, paths, seed, precision });
-    const weights = await tree.weights();
     for (const task of group) {
       signal?.throwIfAborted();
-      task.value = await valueOf(tree, weights, task);
+      task.value = await valueOf(tree, task);
     }
   } catch (error) {
     if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
@@ -183,14 +182,14 @@ async function solveGroup(device: Device, group: readonly Task[], { precision, s
   }
 }
 
-async function valueOf(tree: QuantizationTree, weights: Float64Array, task: Task): Promise<number> {
+async function valueOf(tree: QuantizationTree, task: Task): Promise<number> {
   const { instance, times, tree: spec } = task;
   const { terms, spot } = instance;
   const { rates, assets } = terms;
   const { sigma } = spec.factors;
   const { yield: carry } = assets[0].underlying.dividends;
   const growth = (x: Float64Array): number => Math.exp(sigma.reduce((sum, one, i) => sum + one * x[i], 0));
-  const means = meansOf(tree, weights, growth);
+  const means = await tree.means(growth);
   const forwards = times.map((t) => spot * Math.exp(integrate(rates, t) - carry * t));
   // The tree's own mean of the spot is the forward, so that a strip of forwards has no error.
   const payoff: NodePayoff = (x, _t, k) => payoffOf(terms, (forwards[k] * growth(x)) / means[k]);
@@ -203,18 +202,4 @@ async function valueOf(tree: QuantizationTree, weights: Float64Array, task: Task
   const isFirstADate = terms.payoff.times[0] === 0;
   const dates = (_t: number, layer: number): boolean => layer > 0 || isFirstADate;
   return (await swingOption(tree, { payoff, discountFactors, dates, global: [min, max] })).value;
-}
-
-/** E f(X) on the tree, layer by layer. */
-function meansOf(tree: QuantizationTree, weights: Float64Array, f: (x: Float64Array) => number): Float64Array {
-  const { sizes, offsets, dimension: d, points } = tree;
-  return Float64Array.from(sizes, (size, k) => {
-    let sum = 0;
-    let total = 0;
-    for (let row = offsets[k]; row < offsets[k] + size; row++) {
-      sum += weights[row] * f(points.subarray(row * d, (row + 1) * d));
-      total += weights[row];
-    }
-    return sum / total;
-  });
 }
