@@ -119,7 +119,7 @@ const right = { dates: months, max: 1 };
 function expectClose(found: PricedTrade, exact: PricedTrade): void {
   expect(Math.abs(found.value - exact.value)).toBeLessThan(found.errorEstimate + exact.errorEstimate);
   for (const name of ["delta", "gamma", "theta", "vega", "rho"] as const)
-    expect(Math.abs(found[name]! - exact[name]!), name).toBeLessThan(0.025 * Math.abs(exact[name]!) + 1e-3);
+    expect(Math.abs(found[name]! - exact[name]!)).toBeLessThan(0.025 * Math.abs(exact[name]!) + 1e-3);
 }
 
 describe("beside finite differences", () => {

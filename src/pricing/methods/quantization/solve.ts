@@ -39,7 +39,7 @@ interface Common {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Of two trees the finer has twice the points; each level has twice those of the one before, and four times the paths. */
+/** Points of the finer of two trees on the first level; each level has twice the points and four times the paths. */
 const FIRST_SIZE = 100;
 const FIRST_PATHS = 100_000;
 /** Paths × dates of one tree at most, beyond the paths of the first level. */
