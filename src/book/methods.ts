@@ -1,4 +1,12 @@
 /** The numerical methods that a book may ask for; `auto` takes for each trade the cheapest method that prices it. */
-export const METHOD_NAMES = ["auto", "closed-form", "deterministic", "fdm", "adi", "montecarlo"] as const;
+export const METHOD_NAMES = [
+  "auto",
+  "closed-form",
+  "deterministic",
+  "fdm",
+  "adi",
+  "montecarlo",
+  "quantization",
+] as const;
 
 export type MethodName = (typeof METHOD_NAMES)[number];

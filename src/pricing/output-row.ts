@@ -133,6 +133,7 @@ function warningsOf(bits: number, accuracy: number | undefined): string[] {
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
+    [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];
   return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);

@@ -11,6 +11,7 @@ export const RESULT_METHODS = [
   "heston",
   "adi",
   "montecarlo",
+  "quantization",
 ] as const;
 
 /** What only trades of several factors have. */
@@ -29,7 +30,13 @@ export type ResultMethod = (typeof RESULT_METHODS)[number];
 const ON_THE_HOST: readonly ResultMethod[] = ["deterministic", "payoff", "knocked-out"];
 
 /** What a method says of a result, a bit each. */
-export const WARNING = { driftDominates: 1, roughVolatility: 2, beyondF32: 4, pathsLimited: 8 } as const;
+export const WARNING = {
+  driftDominates: 1,
+  roughVolatility: 2,
+  beyondF32: 4,
+  pathsLimited: 8,
+  treeLimited: 16,
+} as const;
 
 /** No result yet, one, or an error. */
 export const STATUS = { none: 0, priced: 1, failed: 2 } as const;
