@@ -65,13 +65,13 @@ describe("averages", () => {
     const { average: kind, sampling, fixing_times: times } = one.params;
     const average = { kind, dates: sampling === "continuous" ? "continuous" : times };
     const book = bookOf(one, { average }, { strike: one.params.strike });
-    const [{ value, errorEstimate, method }] = await priced(book, { accuracy: 1e-4, greeks: "none" });
+    const [{ value, errorEstimate, method }] = await priced(book, { accuracy: 3e-4, greeks: "none" });
     const error = Math.abs(value - one.expected.price);
     if (kind === "geometric") expect([error < 1e-9, method]).toEqual([true, "black-scholes"]);
     else {
       // Beside the noise an average over time has the bias of its steps, 1e-5 of the value.
       expect(error).toBeLessThan(THREE_ERRORS * errorEstimate + 1e-5 * value);
-      expect(errorEstimate).toBeLessThan(1.1e-4 * one.params.spot);
+      expect(errorEstimate).toBeLessThan(3.1e-4 * one.params.spot);
       expect(method).toBe("montecarlo");
     }
   });
