@@ -1,5 +1,5 @@
 /** How many nodes and steps a problem of several factors takes. */
-import { factorsOf, type Terms } from "./terms.ts";
+import { factorsOf, type Terms } from "../../terms.ts";
 import type { Fineness } from "./problem.ts";
 
 /** Intervals of an axis and time steps at level 0, on two axes and on three. */

@@ -4,8 +4,8 @@ import type { AxesPoint } from "../../../fdm/index.ts";
 import { alphaOf, varianceOf } from "../../../market/index.ts";
 import type { Several } from "../../columns/result-columns.ts";
 import { assetName, factorEquation } from "./equation.ts";
-import { payoffAt } from "./problem.ts";
-import type { Bump, Terms } from "./terms.ts";
+import { payoffAt } from "./payoff.ts";
+import type { Bump, Terms } from "../../terms.ts";
 import { Parameters } from "./text.ts";
 
 /** Moves of volatilities, rates and correlations: errors of the difference are of second order in them. */

@@ -10,7 +10,7 @@ import {
   varianceOf,
   type Volatility,
 } from "../../../market/index.ts";
-import type { Asset, Terms } from "./terms.ts";
+import type { Asset, Terms } from "../../terms.ts";
 
 /** An axis in numbers. */
 export interface Range {

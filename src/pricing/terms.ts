@@ -1,6 +1,6 @@
 /** A trade's terms as one case of the scenarios, and one bump, has them. */
-import type { Barrier, Exercise, Payoff, Trade } from "../../../book/index.ts";
-import type { Shift } from "../../../fdm/index.ts";
+import type { Barrier, Exercise, Payoff, Trade } from "../book/index.ts";
+import type { Shift } from "../fdm/index.ts";
 import {
   type HullWhite,
   isStochastic,
@@ -9,8 +9,8 @@ import {
   shiftedVolatility,
   type Underlying,
   type Volatility,
-} from "../../../market/index.ts";
-import { laterTrade } from "../../later-trade.ts";
+} from "../market/index.ts";
+import { laterTrade } from "./later-trade.ts";
 
 /** An underlying as an axis sees it. */
 export interface Asset {

@@ -3,7 +3,7 @@ import { SpecError } from "../../../errors.ts";
 import type { Axis } from "../../../fdm/index.ts";
 import { alphaOf, varianceOf, type Volatility } from "../../../market/index.ts";
 import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./domain.ts";
-import type { Asset, Terms } from "./terms.ts";
+import type { Asset, Terms } from "../../terms.ts";
 import { type Parameters, renamed } from "./text.ts";
 
 /** An axis with the diffusion of its coordinate. */
