@@ -4,6 +4,7 @@ import { closedForm } from "./closed-form/closed-form.ts";
 import { deterministic } from "./deterministic/deterministic.ts";
 import { adi } from "./adi/adi.ts";
 import { fdm } from "./fdm/fdm.ts";
+import { sparseGrid } from "./sparse-grid/sparse-grid.ts";
 import type { Acceptance, Batch, PricingMethod } from "./method.ts";
 
 /** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
@@ -12,6 +13,7 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
   deterministic,
   fdm,
   adi,
+  "sparse-grid": sparseGrid,
 };
 
 export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);

@@ -52,7 +52,7 @@ export const isKnockedOut = ({ knockOuts }: Part, spots: readonly number[], expi
 const isHit = (level: Level, spots: readonly number[], expiry: number): boolean =>
   isPast(level, spots[level.asset]) && isMonitored(level, 0, expiry);
 
-const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in"): readonly Level[] =>
+export const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""): readonly Level[] =>
   barriers.filter(({ type }) => type.endsWith(kind)).map(levelOf);
 
 /**
