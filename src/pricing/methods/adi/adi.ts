@@ -39,6 +39,7 @@ const engine: Engine = {
   },
   isFinest,
   refined,
+  usesGamma: false,
   maxBumpLevel: 3,
 };
 

@@ -12,7 +12,15 @@ import { readEach } from "../read-each.ts";
 import { problemOf } from "./check-correlations.ts";
 import { isKnockedOut, type Known, knownAt, type Part, partsOf } from "./parts.ts";
 import { payoffAt } from "./payoff.ts";
-import { bumpsOf, knownSensitivities, sensitivitiesOf } from "./sensitivities.ts";
+import {
+  bumpsOf,
+  followFromGamma,
+  knownSensitivities,
+  sensitivitiesOf,
+  type Slope,
+  slopesFromGamma,
+  slopesOf,
+} from "./sensitivities.ts";
 import type { Parameters } from "./text.ts";
 
 /** A problem whose numbers stand beside it. */
@@ -44,6 +52,8 @@ export interface Engine {
   isFinest(terms: Terms, level: number): boolean;
   /** The level at which an error that is `ratio` times too large is expected to be small enough. */
   refined(terms: Terms, level: number, ratio: number): number;
+  /** Whether sensitivities that delta and gamma imply are taken from those. */
+  readonly usesGamma: boolean;
   /** Errors of a difference of two values on one mesh cancel, so that a sensitivity needs none finer than this. */
   readonly maxBumpLevel: number;
 }
@@ -186,7 +196,7 @@ export class SeveralPlan implements Plan {
 
   #bumpsOf({ rows: [base], bumps }: Job): readonly Row[] {
     if (base === undefined || base.failure !== undefined || base.known[0] !== undefined) return [];
-    if (this.#batch.settings.greeks !== "all") return [];
+    if (this.#batch.settings.greeks !== "all" || this.#fromGamma(base.terms)) return [];
     const level = Math.min(base.level, this.#engine.maxBumpLevel);
     return bumpsOf(base.terms).map((bump) => {
       const row = {
@@ -199,6 +209,10 @@ export class SeveralPlan implements Plan {
       bumps.push({ bump, row });
       return row;
     });
+  }
+
+  #fromGamma(terms: Terms): boolean {
+    return this.#engine.usesGamma && followFromGamma(terms);
   }
 
   /** Solves rows once, problems of one shape together. @throws the signal's reason; what the device throws */
@@ -283,9 +297,11 @@ export class SeveralPlan implements Plan {
       bump,
       value: row.failure === undefined ? row.points[0].value : Number.NaN,
     }));
+    const slopes = (): readonly Slope[] =>
+      this.#fromGamma(terms) ? slopesFromGamma(terms, points[0], spots[0]) : slopesOf(values);
     const found =
       known[0] === undefined
-        ? sensitivitiesOf(terms, names, points[0], spots[0], isExercisable(terms), values)
+        ? sensitivitiesOf(terms, names, points[0], spots[0], isExercisable(terms), slopes())
         : knownSensitivities(terms, names, spots[0], known[0]);
     results.value[trade] = found.value;
     results.delta[trade] = found.delta;

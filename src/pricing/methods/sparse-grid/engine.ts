@@ -26,5 +26,6 @@ export const engine: Omit<Engine, "name" | "accuracy"> = {
     return nodesOf(finenessOf(initial, level + 1)) > MAX_NODES;
   },
   refined: (_, level, ratio) => level + (ratio > GAIN ? 2 : 1),
-  maxBumpLevel: -1,
+  usesGamma: true,
+  maxBumpLevel: 0,
 };

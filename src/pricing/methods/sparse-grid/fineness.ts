@@ -34,7 +34,7 @@ export function levelsOfComponents(deviations: readonly number[]): readonly numb
 /** Coarsest levels of spots: with barriers they are alike. Of seven and more, grids would be too large otherwise. */
 export const levelsOfSpots = (axes: number): readonly number[] => new Array<number>(axes).fill(axes > 6 ? 1 : 2);
 
-/** `level`: that of the method; sensitivities by differences have −1. */
+/** `level`: that of the method. */
 export function finenessOf(initial: readonly number[], level: number): Fineness {
   const refinements = Math.max((FIRST[initial.length] ?? FIRST_OF_MANY) + level, 1);
   return {

@@ -1,9 +1,10 @@
 /** Trades without barriers: on the principal components of the logarithms of their spots. */
 import type { AxesPoint } from "../../../fdm/index.ts";
 import { symmetricEigen } from "../../../linalg/index.ts";
-import { integrate, type PiecewiseConstant, valueAt } from "../../../market/index.ts";
+import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import { assetName } from "../several/equation.ts";
+import { combined, sigmaOf } from "../several/in-time.ts";
 import { exerciseOf, lessText, type Part } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/plan.ts";
@@ -176,22 +177,17 @@ function diffusions(
 
 /** ρᵢₗ·σᵢ(t)·σₗ(t). */
 function covarianceRate({ assets, correlations }: Terms, i: number, l: number): PiecewiseConstant {
-  return combined([sigmaOf(assets[i]), sigmaOf(assets[l])], ([a, b]) => correlations[i][l] * a * b);
+  return combined(
+    [sigmaOf(assets[i].volatility), sigmaOf(assets[l].volatility)],
+    ([a, b]) => correlations[i][l] * a * b,
+  );
 }
 
 /** r − q − ½σ². */
 function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant {
   const { underlying } = assets[i];
-  return combined([rates, sigmaOf(assets[i])], ([r, sigma]) => r - underlying.dividends.yield - 0.5 * sigma * sigma);
-}
-
-/** Volatilities of accepted trades are functions of time. */
-const sigmaOf = ({ volatility }: Terms["assets"][number]): PiecewiseConstant =>
-  volatility.kind === "deterministic" ? volatility.sigma : { times: [], values: [Number.NaN] };
-
-/** A function of several functions of time. */
-function combined(all: readonly PiecewiseConstant[], of: (values: readonly number[]) => number): PiecewiseConstant {
-  const times = [...new Set(all.flatMap((one) => one.times))].sort((a, b) => a - b);
-  const values = [...times, Number.POSITIVE_INFINITY].map((t) => of(all.map((one) => valueAt(one, t))));
-  return { times, values };
+  return combined(
+    [rates, sigmaOf(assets[i].volatility)],
+    ([r, sigma]) => r - underlying.dividends.yield - 0.5 * sigma * sigma,
+  );
 }

@@ -62,6 +62,7 @@ function costOf(terms: Trade, { settings }: Batch): number {
   const d = assetsOf(terms).length;
   const digits = Math.max(-3 - Math.log10(settings.accuracy ?? ACCURACY), 0);
   const nodes = (NODES[d] ?? NODES[6] * 6 ** (d - 6)) * NODES_PER_DIGIT ** digits;
-  const bumps = settings.greeks === "all" ? 2 * d + 2 + d * (d - 1) : 0;
+  const fromGamma = terms.exercise.kind === "european" && terms.barriers.length === 0;
+  const bumps = settings.greeks === "all" && !fromGamma ? 2 * d + 2 + d * (d - 1) : 0;
   return COST * nodes * (1 + BUMP * bumps);
 }
