@@ -27,5 +27,5 @@ export const engine: Omit<Engine, "name" | "accuracy"> = {
   },
   refined: (_, level, ratio) => level + (ratio > GAIN ? 2 : 1),
   usesGamma: true,
-  maxBumpLevel: 0,
+  maxBumpLevel: 1,
 };
