@@ -274,9 +274,9 @@ async function onGpu(device: Device, precision: Precision, context: Context): Pr
   }
   const nodes = context.quick ? 33 : 256;
   for (const kind of ["douglas", "hundsdorfer-verwer"] as const) {
-    const [few, many] = [4, 36];
+    const [few, many] = context.quick ? [4, 8] : [10, 110];
     const loop = async (steps: number): Promise<number> =>
-      seconds(1, () => cube(device, nodes, steps, { kind, rannacherSteps: 0 }, precision));
+      seconds(3, () => cube(device, nodes, steps, { kind, rannacherSteps: 0 }, precision));
     const step = (1e6 * ((await loop(many)) - (await loop(few)))) / (many - few);
     // Words that four passes (Douglas), or nine, read and write once each, at the speed of a copy on an H200.
     const floor = ((kind === "douglas" ? 4 : 9) * nodes ** 3 * (precision === "f32" ? 4 : 8)) / 4.28e6;

@@ -24,12 +24,12 @@ export interface BookHeader extends BookContext {
 }
 
 /**
- * Reads a book's `asOf`, `market`, `scenarios` and `method`, and leaves its trades unread.
+ * Reads a book's `asOf`, `market`, `scenarios`, `method` and `seed`, and leaves its trades unread.
  *
  * @param value the book as plain data; its `trades` may be missing.
  * @returns the header, to be given to `readTrades` and `priceTrades`.
- * @throws BookError if the value is not an object, has unknown fields, or has no usable `asOf`, `market` `scenarios` or
- *   `method`.
+ * @throws BookError if the value is not an object, has unknown fields, or has no usable `asOf`, `market`, `scenarios`,
+ *   `method` or `seed`.
  * @example
  * import { readHeader } from "feynkac";
  *
@@ -57,11 +57,13 @@ export function readHeader(value: unknown): BookHeader {
       ? undefined
       : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf, market);
   const method = accept(bookSchema.shape.method, value.method, inBook("method"));
+  const seed = accept(bookSchema.shape.seed, value.seed, inBook("seed"));
   return {
     asOf: isoInstant(asOf),
     market,
     scenarios,
     ...(method === undefined ? {} : { method }),
+    ...(seed === undefined ? {} : { seed }),
     trades: readList(value.trades),
     ...readers(asOf, market),
   };
@@ -115,8 +117,20 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
 }
 
 /** What all trades of a header share. */
-export function contextOf({ asOf, market, scenarios, method }: BookHeader): BookContext & { readonly market: Market } {
-  return { asOf, market, scenarios, ...(method === undefined ? {} : { method }) };
+export function contextOf({
+  asOf,
+  market,
+  scenarios,
+  method,
+  seed,
+}: BookHeader): BookContext & { readonly market: Market } {
+  return {
+    asOf,
+    market,
+    scenarios,
+    ...(method === undefined ? {} : { method }),
+    ...(seed === undefined ? {} : { seed }),
+  };
 }
 
 /** The trades of a header in the market beside it, where there is one; each of the two may be missing, not both. */

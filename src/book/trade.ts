@@ -1,5 +1,6 @@
 /** From a trade as written to a trade that can be priced, or to the error that says why it cannot. */
 import { BookError } from "../errors.ts";
+import { resolvePathPayoff } from "./path-payoff.ts";
 import { checkFormula } from "./formulas.ts";
 import type { Volatility } from "../market/index.ts";
 import { resolveBarriers } from "./barriers.ts";
@@ -44,7 +45,7 @@ function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeRead
   const { underlying: name, underlyings } = spec;
   const names = underlyings ?? [name as string];
   const expiry = resolveExpiry(spec.expiry, asOf, place);
-  const payoff = resolvePayoff(spec, names.length, place);
+  const payoff = resolvePathPayoff(spec, expiry, asOf, place) ?? resolvePayoff(spec, names.length, place);
   const exercise = resolveExercise(spec, expiry, asOf, place);
   const barriers = resolveBarriers(spec.barriers ?? [], names, expiry, asOf, inside(place, "barriers"));
   const quantity = spec.quantity ?? 1;

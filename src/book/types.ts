@@ -31,6 +31,47 @@ export type Payoff =
       readonly strike: number;
       readonly of: BasketIndex;
       readonly weights: readonly number[];
+    }
+  | PathPayoff;
+
+/** What depends on the path of one spot, not on its last value alone. */
+export type PathPayoff =
+  /** max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
+  | {
+      readonly kind: "average";
+      readonly right: "call" | "put";
+      readonly strike: number;
+      readonly mean: "arithmetic" | "geometric";
+      /** Years, increasing, ≥ 0, the last one at or before expiry; or the whole time from today to expiry. */
+      readonly times: readonly number[] | "continuous";
+      /** Fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
+      readonly past: { readonly count: number; readonly mean: number };
+    }
+  /**
+   * Of the largest spot M or the smallest m: fixed strike max(M − strike, 0) or max(strike − m, 0), floating S − m or
+   * M − S (call, put).
+   */
+  | {
+      readonly kind: "lookback";
+      readonly right: "call" | "put";
+      /** 0 where it floats. */
+      readonly strike: number;
+      readonly isFloating: boolean;
+      /** Years from which on spots count. */
+      readonly from: number;
+      /** The extreme spot before today. */
+      readonly extremum: number | undefined;
+      readonly times: readonly number[] | "continuous";
+    }
+  /** On each date the right to take one unit: φ·(S − strike), at least `min` and at most `max` times in all. */
+  | {
+      readonly kind: "swing";
+      readonly right: "call" | "put";
+      readonly strike: number;
+      /** Years, increasing, ≥ 0. */
+      readonly times: readonly number[];
+      readonly min: number;
+      readonly max: number;
     };
 
 /**
@@ -137,6 +178,8 @@ export interface BookContext {
   readonly scenarios: Scenarios | undefined;
   /** The method that prices its trades, unless options say otherwise; "auto" by default. */
   readonly method?: MethodName | undefined;
+  /** Of random numbers; a whole number from 0. */
+  readonly seed?: number | undefined;
 }
 
 /** A parsed book. Trades that cannot be used are in the list with their error. */
@@ -184,10 +227,12 @@ export interface PricedTrade {
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
   /**
-   * How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "deterministic",
-   * "payoff" (at expiry) or "knocked-out".
+   * How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "montecarlo",
+   * "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
    */
   readonly method: string;
+  /** Of a price by random numbers: their seed. */
+  readonly seed?: number;
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];

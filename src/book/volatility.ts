@@ -1,6 +1,13 @@
 /** From a volatility as written to one that can be priced with. */
 import { BookError } from "../errors.ts";
-import { decreasingAt, flatVolatility, localSurface, termStructure, type Volatility } from "../market/index.ts";
+import {
+  decreasingAt,
+  flatVolatility,
+  type GaussianFactors,
+  localSurface,
+  termStructure,
+  type Volatility,
+} from "../market/index.ts";
 import { checkFormula } from "./formulas.ts";
 import { inside, type Place } from "./place.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
@@ -26,6 +33,9 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place
     case "heston":
     case "sabr":
       return spec;
+    case "gaussianFactors":
+      checkFactors(spec, inside(place, "gaussianFactors"));
+      return spec;
     case "surface":
       return resolveSurface(spec.surface, asOf, inside(place, "surface"));
     case "local":
@@ -37,6 +47,12 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place
     default:
       return spec satisfies never;
   }
+}
+
+function checkFactors({ alpha, sigma }: GaussianFactors, place: Place): void {
+  if (alpha.length > 2) throw new BookError(place("alpha"), `expected one factor or two, got ${alpha.length}`);
+  if (sigma.length !== alpha.length)
+    throw new BookError(place("sigma"), `expected ${alpha.length}, as many as in alpha, got ${sigma.length}`);
 }
 
 function resolveTermStructure(

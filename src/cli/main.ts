@@ -149,6 +149,8 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   fdm: true,
   adi: true,
   "sparse-grid": true,
+  montecarlo: true,
+  quantization: true,
 };
 
 const withMethod = (command: Command): Command =>
@@ -238,11 +240,17 @@ function describeReproduce(program: Command, { terminal, signal, done }: Context
     .argument("[name]", "which one")
     .option("--list", "say which there are")
     .option("--nodes <n>", "nodes of each axis", wholeNumber, 256)
-    .option("--steps <n>", "time steps; more are taken where they are too short to measure", wholeNumber, 20);
+    .option("--steps <n>", "time steps; more are taken where they are too short to measure", wholeNumber, 20)
+    .option("--points <n>", "points of an estimate of π", wholeNumber, 10_000_000)
+    .option("--repeats <n>", "estimates of π, two at least", atLeastTwo, 20)
+    .option("--paths <n>", "paths of a quantization tree", wholeNumber, 100_000);
   type Given = Pick<Flags, "backend" | "device" | "precision" | "threads"> & {
     readonly list?: true;
     readonly nodes: number;
     readonly steps: number;
+    readonly points: number;
+    readonly repeats: number;
+    readonly paths: number;
   };
   withDevice(command, "f32 by default").action(async (name: string | undefined, flags: Given) => {
     const { listReproductions, reproduce } = await import("./commands/reproduce.ts");
@@ -277,5 +285,11 @@ function accuracyGoal(text: string): number {
 function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a whole number from 1 on.");
+  return value;
+}
+
+function atLeastTwo(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 2) throw new InvalidArgumentError("expected a whole number from 2 on.");
   return value;
 }

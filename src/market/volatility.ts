@@ -15,6 +15,8 @@ import { laterSurface, type LocalSurface } from "./surface.ts";
  * * `sabr`: dS = (r − q)·S dt + α·S^β dW, dα = ν·α dZ, dW dZ = ρ dt, 0 ≤ β ≤ 1, absorbed at zero (Hagan et al. 2002,
  *   written for the spot).
  *
+ * * `gaussianFactors`: a spot in one or two factors that revert to 0 (`GaussianFactors`).
+ *
  * `added` is added to σ, which is nowhere below 0; of Heston's model to √v0, of SABR to α·S₀^(β−1), today's volatility
  * at today's spot S₀. `start` is added to the formula's `t`.
  */
@@ -25,7 +27,32 @@ export type Volatility =
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly added?: number }
   | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number }
   | Heston
-  | Sabr;
+  | Sabr
+  | GaussianFactors;
+
+/**
+ * S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one factor or two, dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the forward
+ * curve F. With α₁ = 0 it is Schwartz and Smith's (2000); with both 0 Black and Scholes'.
+ */
+export interface GaussianFactors {
+  readonly kind: "gaussianFactors";
+  /** ≥ 0, per year, of each factor. */
+  readonly alpha: readonly number[];
+  /** ≥ 0, per √year, of each factor. */
+  readonly sigma: readonly number[];
+  /** −1 … 1, of two factors. */
+  readonly rho: number;
+  /** To the instantaneous volatility √(Σᵢⱼ ρᵢⱼσᵢσⱼ). */
+  readonly added?: number;
+}
+
+/** Volatilities of the factors, by which `added` scales them. */
+export function sigmasOf({ sigma, rho, added = 0 }: GaussianFactors): readonly number[] {
+  const [first, second = 0] = sigma;
+  const total = Math.sqrt(first * first + 2 * rho * first * second + second * second);
+  if (total > 0) return sigma.map((one) => one * Math.max(1 + added / total, 0));
+  return sigma.map((_, i) => (i === 0 ? Math.max(added, 0) : 0));
+}
 
 /** Heston's model: variance v0 today, θ in the long run, mean reversion κ, volatility of variance σ, correlation ρ. */
 export interface Heston {
@@ -132,6 +159,7 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
     case "displaced":
     case "heston":
     case "sabr":
+    case "gaussianFactors":
       return volatility;
     case "surface":
       return { ...volatility, surface: laterSurface(volatility.surface, t) };
@@ -159,6 +187,7 @@ export function shiftedVolatility(volatility: Volatility, shift: number): Volati
     case "local":
     case "heston":
     case "sabr":
+    case "gaussianFactors":
       return { ...volatility, added: (volatility.added ?? 0) + shift };
     default:
       return volatility satisfies never;

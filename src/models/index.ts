@@ -1,3 +1,4 @@
 /** Models: coefficients and closed forms. */
 export { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from "./black-scholes.ts";
 export { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "./heston.ts";
+export { hostNormalCdf } from "./normal.ts";

@@ -1,4 +1,4 @@
-import type { Barrier, Exercise, Trade } from "../book/index.ts";
+import type { Barrier, Exercise, Payoff, Trade } from "../book/index.ts";
 import { INSTANT, later, laterDividends, laterVolatility, type Underlying } from "../market/index.ts";
 
 /**
@@ -15,6 +15,7 @@ export function laterTrade(trade: Trade, years: number): Trade | undefined {
   return {
     ...trade,
     expiry,
+    payoff: laterPayoff(trade.payoff, underlying.spot, years),
     exercise: laterExercise(exercise, years),
     barriers: laterBarriers(barriers, years),
     volatility: laterVolatility(volatility, years),
@@ -37,6 +38,38 @@ function laterUnderlying(underlying: Underlying, years: number): Underlying {
     dividends: laterDividends(underlying.dividends, years),
     volatility: underlying.volatility && laterVolatility(underlying.volatility, years),
   };
+}
+
+/** Fixings up to that day, the day's own excluded, are those of the spot as it is. */
+function laterPayoff(payoff: Payoff, spot: number, years: number): Payoff {
+  switch (payoff.kind) {
+    case "average": {
+      const { times, past, mean } = payoff;
+      const left = times === "continuous" ? times : laterTimes(times, years);
+      const passed = left === "continuous" ? years : times.length - left.length;
+      const count = past.count + passed;
+      if (passed === 0) return { ...payoff, times: left };
+      const [a, b] = [past.count / count, passed / count];
+      const both = mean === "arithmetic" ? a * past.mean + b * spot : past.mean ** a * spot ** b;
+      return { ...payoff, times: left, past: { count, mean: both } };
+    }
+    case "lookback": {
+      const { times, from, extremum, right, isFloating } = payoff;
+      const isMaximum = (right === "call") !== isFloating;
+      const begun = from < years && (times === "continuous" || times.some((time) => time < years && time >= from));
+      const both = extremum === undefined ? spot : isMaximum ? Math.max(extremum, spot) : Math.min(extremum, spot);
+      return {
+        ...payoff,
+        from: Math.max(from - years, 0),
+        extremum: begun ? both : extremum,
+        times: times === "continuous" ? times : laterTimes(times, years),
+      };
+    }
+    case "swing":
+      return { ...payoff, times: laterTimes(payoff.times, years) };
+    default:
+      return payoff;
+  }
 }
 
 /** What is left of a life, 0 on the day of expiry; undefined after it. */

@@ -66,6 +66,8 @@ export interface Settings {
   readonly method: Method;
   /** Undefined where nothing was asked for: each method then has a default of its own. */
   readonly accuracy: number | undefined;
+  /** Of random numbers. */
+  readonly seed: number;
 }
 
 const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {

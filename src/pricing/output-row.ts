@@ -70,6 +70,7 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
     rho: shown(results.rho[i], all),
     errorEstimate: results.errorEstimate[i],
     method,
+    ...seedOf(results.seeds.get(i)),
     precision: results.isOnHost(i) ? "f64" : precision,
     backend: device.backend,
     warnings: [...warningsOf(results.warnings[i], accuracy), ...assumptions(several), ...engine.warnings],
@@ -77,6 +78,8 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
     ...laddersOf(results, cases, i),
   };
 }
+
+const seedOf = (seed: number | undefined): Pick<PricedTrade, "seed"> => (seed === undefined ? {} : { seed });
 
 /** Correlations that the book does not say. */
 function assumptions(several: Several | undefined): string[] {
@@ -129,6 +132,8 @@ function warningsOf(bits: number, accuracy: number | undefined): string[] {
       "volatility is 0, or jumps, where the spot may come: the scheme is of first order, see errorEstimate",
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
+    [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
+    [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];
   return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);

@@ -168,6 +168,9 @@ function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined
   });
 }
 
+/** Of books that name none; results say it. */
+const DEFAULT_SEED = 1;
+
 function settingsOf(
   { greeks = "all", method, accuracy, batchSize = 1 }: PricingOptions,
   context: BookContext,
@@ -176,7 +179,7 @@ function settingsOf(
     throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to spot, got ${accuracy}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
-  return { greeks, method: method ?? context.method ?? "auto", accuracy };
+  return { greeks, method: method ?? context.method ?? "auto", accuracy, seed: context.seed ?? DEFAULT_SEED };
 }
 
 function precisionOf({ device, precision }: PricingOptions): Promise<Precision> {

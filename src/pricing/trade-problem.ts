@@ -232,6 +232,7 @@ function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diff
       return localDiffusion(volatility, spot, expiry);
     case "heston":
     case "sabr":
+    case "gaussianFactors":
       throw new SpecError(`volatility.${volatility.kind}: a factor of its own, which no equation of one factor has`);
     default:
       return volatility satisfies never;

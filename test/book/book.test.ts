@@ -84,7 +84,7 @@ describe("text that is not JSON is refused with line and column", () => {
     ],
     [
       '{"a": {"b": 1}, "c": [{"b": 1}, {"b": ": \\" \\\\"}]}',
-      "a: unknown field; known are $schema, asOf, market, trades, scenarios, method",
+      "a: unknown field; known are $schema, asOf, market, trades, scenarios, method, seed",
     ],
     ["[1 2]", "not JSON: line 1, column 4: expected ',' or ']', got \"2\""],
     ["[1,", "not JSON: line 1, column 4: expected a value, got the end of the text"],

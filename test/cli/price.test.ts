@@ -350,7 +350,9 @@ describe("options", () => {
     expect(second.engine.asked).toMatchObject([{ method: "fdm" }]);
     const third = await feynkac(["price", input, "--method", "pde"]);
     expect(third.status).toBe(2);
-    expect(third.stderr).toMatch("Allowed choices are auto, closed-form, deterministic, fdm, adi.");
+    expect(third.stderr).toMatch(
+      "Allowed choices are auto, closed-form, deterministic, fdm, adi, montecarlo, quantization.",
+    );
   });
 
   test("f64 on WebGPU is emulated, and the summary says so", async () => {

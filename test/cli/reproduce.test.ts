@@ -28,11 +28,16 @@ describe("feynkac reproduce", () => {
   test("--list names what there is, with its source", async () => {
     const { status, stdout } = await feynkac(["reproduce", "--list"]);
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^giles +\S.*\n +M\. B\. Giles, .*\(2008\)\ngaikwad-toke +\S.*\n +A\. Gaikwad, .*\n$/);
+    expect(stdout).toMatch(
+      /^giles +\S.*\n +M\. B\. Giles, .*\(2008\)\ngaikwad-toke +\S.*\n +A\. Gaikwad, .*\npages-wilbertz +\S.*\n +G\. Pagès, .*\n$/,
+    );
   });
 
   test.each([
-    [["gilse"], 'got gilse (did you mean "giles"?); known are giles, gaikwad-toke; feynkac reproduce --list'],
+    [
+      ["gilse"],
+      'got gilse (did you mean "giles"?); known are giles, gaikwad-toke, pages-wilbertz; feynkac reproduce --list',
+    ],
     [["heston"], "got heston; known are giles, gaikwad-toke"],
     [[], "expected a name; known are giles"],
     [["giles", "--nodes", "0"], "expected a whole number from 1 on"],
@@ -62,8 +67,37 @@ describe("feynkac reproduce", () => {
   });
 });
 
+test("pages-wilbertz estimates π, and has a row for each printed figure", async () => {
+  const small = ["--points", "20000", "--repeats", "30", "--paths", "64", "--threads", "1"];
+  const { status, stdout, stderr } = await feynkac(["reproduce", "pages-wilbertz", "--backend", "cpu", ...small]);
+  expect([status, stderr]).toEqual([0, ""]);
+  for (const name of ["drand48", "MRG32k3a", "CURAND"]) {
+    const [, mean, , deviation, theory] = stdout
+      .split("\n")
+      .find((line) => line.trim().startsWith(name))!
+      .trim()
+      .split(/ +/);
+    // 4·√(p·(1 − p)/n), p = π/4.
+    expect(Number(theory)).toBeCloseTo(4 * Math.sqrt(((Math.PI / 4) * (1 - Math.PI / 4)) / 20_000), 5);
+    expect(Math.abs(Number(mean) - Math.PI)).toBeLessThan((4 * Number(theory)) / Math.sqrt(30));
+    // A standard deviation of 30 values has a relative standard error of 13 %.
+    expect(Math.abs(Number(deviation) / Number(theory) - 1)).toBeLessThan(0.5);
+  }
+  for (const title of ["Table 3: 23,360 nearest", "Tables 5 and 6: the whole tree, 64 paths", "The swing option: 60"])
+    expect(stdout).toContain(title);
+}, 60_000);
+
 describe("giles", () => {
-  const options = { device: undefined, threads: 1, precision: "f32", nodes: 17, steps: 20 } as const;
+  const options = {
+    device: undefined,
+    threads: 1,
+    precision: "f32",
+    nodes: 17,
+    steps: 20,
+    points: 1,
+    repeats: 2,
+    paths: 1,
+  } as const;
   async function told(backend: "auto" | "cuda", open: () => Promise<Device>): Promise<string> {
     const lines: string[] = [];
     await giles.run({ options: { ...options, backend }, signal, say: (line) => lines.push(line) }, open);

@@ -32,6 +32,8 @@ export interface ConformanceCase {
   args(arrays: Arrays): HostArguments;
   /** Precisions it makes sense in; all by default. */
   readonly precisions?: readonly Precision[];
+  /** Its library compiles it without contraction wherever it can. */
+  readonly fma?: "exact";
   /** WebGPU's allowance for reals in f32; none by default. Elsewhere results are compared bit for bit. */
   readonly webgpu?: Tolerance;
   /** Allowance in f32x2, whose interpreter computes in f64; `PAIRS` by default. */

@@ -27,8 +27,9 @@ export async function judgeCase(
   device: Device,
   spec: ConformanceCase,
   precision: Precision,
-  fma = defaultFma(device),
+  wanted = defaultFma(device),
 ): Promise<Judgement> {
+  const fma = spec.fma ?? wanted;
   const args = spec.args(arraysOf(precision));
   const actual = await onDevice(device, spec, precision, args, fma);
   const expected = inInterpreter(spec, precision, args, actual[SUBGROUP_SIZE]?.[0]);

@@ -232,7 +232,7 @@ describe("against alternating directions", () => {
   test.each(trades)("%s", async (_, trade) => {
     const book = { market, trades: [{ id: "1", ...trade } as BookInput["trades"][number]] };
     // Differences on three full axes take long.
-    const greeks = "underlyings" in trade && trade.underlyings!.length === 3 ? "grid" : "all";
+    const greeks = (trade as { underlyings: readonly string[] }).underlyings.length === 3 ? "grid" : "all";
     const [sparse] = await price(book, { greeks });
     const [full] = await price(book, { method: "adi", greeks, accuracy: greeks === "all" ? 1e-4 : 1e-3 });
     expect(full.method).toBe("adi");

@@ -4,7 +4,7 @@ import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
 import { scenariosSchema } from "./scenarios.ts";
 import { anyTradeSchema } from "./trade.ts";
-import { asOf, formsOf, list, object, valuesOf, word } from "./values.ts";
+import { asOf, formsOf, list, object, valuesOf, wholeNumber, word } from "./values.ts";
 
 export const bookSchema = object({
   /** Where an editor finds the format's JSON Schema. */
@@ -14,6 +14,7 @@ export const bookSchema = object({
   trades: list(anyTradeSchema, "a list of trades"),
   scenarios: scenariosSchema.optional(),
   method: word(...METHOD_NAMES).optional(),
+  seed: wholeNumber.optional(),
 });
 
 /** A book as plain data: what `parseBook` accepts, and what its JSON text would say. */

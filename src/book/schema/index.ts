@@ -2,10 +2,13 @@ export { type BookInput, bookJsonSchema, bookSchema } from "./book.ts";
 export { type MarketSpec, marketSchema, type RateSpec, type UnderlyingSpec, type VolatilitySpec } from "./market.ts";
 export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
 export {
+  type AverageSpec,
   type BarrierSpec,
   type ExerciseSpec,
+  type LookbackSpec,
   type PayoffSpec,
   basketTradeSchema,
+  type SwingSpec,
   tradeSchema,
   type TradeSpec,
 } from "./trade.ts";

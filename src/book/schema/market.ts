@@ -1,6 +1,6 @@
 /** The market of a book, as written. */
 import * as z from "zod";
-import type { Heston, Sabr } from "../../market/index.ts";
+import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
 import {
   choose,
@@ -82,6 +82,7 @@ export type VolatilitySpec =
   | { readonly kind: "surface"; readonly surface: SurfaceSpec }
   | Heston
   | Sabr
+  | GaussianFactors
   | { readonly kind: "local"; readonly expression: string }
   | { readonly kind: "quotes"; readonly quotes: QuotesSpec };
 
@@ -120,6 +121,18 @@ const volatilityForms = {
   sabr: object({
     sabr: object({ alpha: positive, beta: fraction, nu: notNegative, rho: correlation }),
   }).transform(({ sabr }): VolatilitySpec => ({ kind: "sabr", ...sabr })),
+  gaussianFactors: object({
+    gaussianFactors: object({
+      alpha: list(notNegative, "a list of mean reversions, one a factor", 1),
+      sigma: list(notNegative, "a list of volatilities, one a factor", 1),
+      rho: correlation.optional(),
+    }),
+  }).transform(({ gaussianFactors: { alpha, sigma, rho = 0 } }): VolatilitySpec => ({
+    kind: "gaussianFactors",
+    alpha,
+    sigma,
+    rho,
+  })),
   local: object({ local: formula }).transform(({ local }): VolatilitySpec => ({ kind: "local", expression: local })),
   quotes: object({
     quotes: object({
@@ -135,7 +148,7 @@ const volatilityForms = {
 
 const VOLATILITY_FORMS =
   'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
-  '{ "sabr" } or { "quotes" }';
+  '{ "sabr" }, { "gaussianFactors" } or { "quotes" }';
 
 export const volatilitySchema = choose(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,

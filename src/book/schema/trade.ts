@@ -2,7 +2,19 @@
 import type { BarrierType, BasketIndex } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
-import { choose, finite, formula, list, name, notNegative, object, positive, time, word } from "./values.ts";
+import {
+  choose,
+  finite,
+  formula,
+  list,
+  name,
+  notNegative,
+  object,
+  positive,
+  time,
+  wholeNumber,
+  word,
+} from "./values.ts";
 
 export type PayoffSpec =
   | { readonly kind: "vanilla"; readonly right: "call" | "put" }
@@ -15,6 +27,26 @@ export type PayoffSpec =
       /** As written; undefined where the form has none. */
       readonly weights: readonly number[] | undefined;
     };
+
+/** What makes a payoff depend on the path; as written, beside "call" or "put". */
+export interface AverageSpec {
+  readonly kind: "arithmetic" | "geometric";
+  readonly dates: "continuous" | readonly TimeSpec[];
+  readonly past?: { readonly count: number; readonly mean: number } | undefined;
+}
+
+export interface LookbackSpec {
+  readonly strike: "fixed" | "floating";
+  readonly from?: TimeSpec | undefined;
+  readonly extremum?: number | undefined;
+  readonly monitoring: "continuous" | readonly TimeSpec[];
+}
+
+export interface SwingSpec {
+  readonly dates: readonly TimeSpec[];
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
 
 const right = word("call", "put");
 const vanilla = right.transform((side): PayoffSpec => ({ kind: "vanilla", right: side }));
@@ -92,6 +124,25 @@ const monitoringSchema = choose('"continuous" or a list of dates', {
   list: list(time, "a list of dates, at least one", 1),
 });
 
+const averageSchema = object({
+  kind: word("arithmetic", "geometric"),
+  dates: monitoringSchema,
+  past: object({ count: wholeNumber, mean: positive }).optional(),
+});
+
+const lookbackSchema = object({
+  strike: word("fixed", "floating"),
+  from: time.optional(),
+  extremum: positive.optional(),
+  monitoring: monitoringSchema,
+});
+
+const swingSchema = object({
+  dates: list(time, "a list of dates, at least one", 1),
+  min: wholeNumber.optional(),
+  max: wholeNumber.optional(),
+});
+
 const barrierSchema = object({
   underlying: name.optional(),
   type: word("up-and-out", "up-and-in", "down-and-out", "down-and-in"),
@@ -114,6 +165,9 @@ export interface TradeSpec {
   readonly quantity?: number | undefined;
   readonly barriers?: readonly BarrierSpec[] | undefined;
   readonly volatility?: VolatilitySpec | undefined;
+  readonly average?: AverageSpec | undefined;
+  readonly lookback?: LookbackSpec | undefined;
+  readonly swing?: SwingSpec | undefined;
 }
 
 const terms = {
@@ -131,6 +185,9 @@ export const tradeSchema = object({
   strike: positive.optional(),
   ...terms,
   volatility: volatilitySchema.optional(),
+  average: averageSchema.optional(),
+  lookback: lookbackSchema.optional(),
+  swing: swingSchema.optional(),
 });
 
 /** A trade on several underlyings. Weights may have both signs, and so may the strike. */

@@ -58,6 +58,12 @@ export const positiveVolatility = numberWhere(`a volatility above 0, up to ${MAX
   exclusiveMinimum: 0,
   maximum: MAX_RATE,
 });
+/** Counts and seeds; larger ones are not exact. */
+export const wholeNumber: Schema<number> = checked(
+  "a whole number from 0",
+  { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+);
 export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximum: 1 });
 export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
 

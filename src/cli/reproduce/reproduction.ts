@@ -5,6 +5,11 @@ export interface ReproduceOptions extends EngineOptions {
   readonly nodes: number;
   /** Time steps, at least. */
   readonly steps: number;
+  /** Points of an estimate of π, and how many estimates. */
+  readonly points: number;
+  readonly repeats: number;
+  /** Of quantization trees. */
+  readonly paths: number;
 }
 
 /** Where a reproduction runs and what it tells. */

@@ -104,8 +104,8 @@ const workgroupsOf = ({ backend, parallelism }: Device, { groupSize }: AxesVaria
 const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;
 
 /**
- * Workgroups that share an instance, one for each `groupSize` of its lines, or `LANES` by runs; 1 where there are instances enough to fill
- * the device, or the grid is small.
+ * Workgroups that share an instance, one for each `groupSize` of its lines, or `LANES` by runs; 1 where there are
+ * instances enough to fill the device, or the grid is small.
  */
 export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
   const { plane, stride, lines, n0, n1, n2 } = shape;

@@ -272,7 +272,7 @@ export const solveKernel = remembered((functions: number) =>
         a[q] = sum;
       }
       for (let j = 0; j < B; j++) {
-        const square = a[(((j + 1) * (j + 2)) / 2 - 1) | 0];
+        const square = a[((((j + 1) * (j + 2)) / 2) | 0) - 1];
         scale[j] = square > 0 ? 1 / Math.sqrt(square) : 0;
       }
       let largest = gpu.real(0);

@@ -11,6 +11,8 @@ export const RESULT_METHODS = [
   "heston",
   "adi",
   "sparse-grid",
+  "montecarlo",
+  "quantization",
 ] as const;
 
 /** What only trades of several factors have. */
@@ -29,7 +31,13 @@ export type ResultMethod = (typeof RESULT_METHODS)[number];
 const ON_THE_HOST: readonly ResultMethod[] = ["deterministic", "payoff", "knocked-out"];
 
 /** What a method says of a result, a bit each. */
-export const WARNING = { driftDominates: 1, roughVolatility: 2, beyondF32: 4 } as const;
+export const WARNING = {
+  driftDominates: 1,
+  roughVolatility: 2,
+  beyondF32: 4,
+  pathsLimited: 8,
+  treeLimited: 16,
+} as const;
 
 /** No result yet, one, or an error. */
 export const STATUS = { none: 0, priced: 1, failed: 2 } as const;
@@ -50,6 +58,8 @@ export class ResultColumns {
   readonly errorEstimate: Float64Array;
   /** Bits of `WARNING`. */
   readonly warnings: Uint8Array;
+  /** Of prices by random numbers, by trade. */
+  readonly seeds = new Map<number, number>();
   readonly scenarioValues: Float64Array;
   readonly scenarioErrors: Float64Array;
   /** Why a trade has no result. */

@@ -15,7 +15,7 @@ import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
 import { DatedTable } from "./dated-table.ts";
 import { moveOf, type ScenarioCases } from "./scenario-cases.ts";
 
-export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3 } as const;
+export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3, average: 4, lookback: 5, swing: 6 } as const;
 export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
 
 /**
@@ -46,6 +46,9 @@ export class TradeColumns {
 
   /** 1 where the trade has several factors: underlyings, a stochastic volatility, a stochastic short rate. */
   readonly severalFactors: Uint8Array;
+
+  /** Why equations of one spot do not price the trade, if so: what it depends on beside, or how it moves. */
+  readonly #beyondEquations = new Map<number, string>();
 
   // One entry a row.
   /**
@@ -115,6 +118,8 @@ export class TradeColumns {
     this.exercise[trade] = EXERCISE[exercise.kind];
     const isSeveral = terms.correlations !== undefined || isStochastic(terms.volatility);
     this.severalFactors[trade] = isSeveral ? 1 : 0;
+    const beyond = beyondEquations(terms);
+    if (beyond !== undefined) this.#beyondEquations.set(trade, beyond);
     if (payoff.kind === "expression") this.expression[trade] = this.#expressions.push(payoff) - 1;
     else {
       this.sign[trade] = payoff.right === "call" ? 1 : -1;
@@ -129,6 +134,11 @@ export class TradeColumns {
     const parsed = this.#batch[trade];
     if (!parsed.ok) throw parsed.error;
     return parsed.trade;
+  }
+
+  /** What finite differences and closed forms do not know about a trade; completes the sentence "it has …". */
+  beyondEquations(trade: number): string | undefined {
+    return this.#beyondEquations.get(trade);
   }
 
   /** The first of a trade's rows. */
@@ -237,6 +247,14 @@ export class TradeColumns {
     this.firstBarrier[to] = this.firstBarrier[from];
     this.barrierCount[to] = this.barrierCount[from];
   }
+}
+
+function beyondEquations({ payoff, volatility, assets }: Trade): string | undefined {
+  if (payoff.kind === "average") return "an average of the spot";
+  if (payoff.kind === "lookback") return "an extreme of the spot";
+  if (payoff.kind === "swing") return "swing rights";
+  const all = [volatility, ...(assets ?? []).map((asset) => asset.volatility)];
+  return all.some(({ kind }) => kind === "gaussianFactors") ? "mean-reverting factors" : undefined;
 }
 
 /** Curves under parallel shifts, each computed once. */

@@ -44,6 +44,12 @@ function pairOf(before: Trade, after: Trade, years: number): Pair {
     throw new SpecError(
       "trades on several underlyings are not explained in this version; price both books and compare them",
     );
+  const { kind } = before.payoff;
+  if (kind === "average" || kind === "lookback" || kind === "swing" || before.volatility.kind === "gaussianFactors")
+    throw new SpecError(
+      "averages, lookbacks, swings and mean-reverting factors are not explained in this version; " +
+        "price both books and compare them",
+    );
   const rolled = laterTrade(before, years) as Trade;
   return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
 }

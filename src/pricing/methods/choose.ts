@@ -5,6 +5,8 @@ import { deterministic } from "./deterministic/deterministic.ts";
 import { adi } from "./adi/adi.ts";
 import { fdm } from "./fdm/fdm.ts";
 import { sparseGrid } from "./sparse-grid/sparse-grid.ts";
+import { montecarlo } from "./montecarlo/montecarlo.ts";
+import { quantization } from "./quantization/quantization.ts";
 import type { Acceptance, Batch, PricingMethod } from "./method.ts";
 
 /** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
@@ -14,6 +16,8 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
   fdm,
   adi,
   "sparse-grid": sparseGrid,
+  montecarlo,
+  quantization,
 };
 
 export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);

@@ -62,6 +62,7 @@ export class QuantizationTree implements Disposable {
   readonly root: Float64Array;
   /** @internal */
   readonly rows: SparseRows;
+  #weights: Float64Array | undefined;
 
   private constructor(device: Device, settings: TreeSettings, plan: TreePlan, { root, rows }: Probabilities) {
     this.device = device;
@@ -105,6 +106,45 @@ export class QuantizationTree implements Disposable {
       for (let i = 0; i < from; i++) dense[i * to + j[i]] += p[i];
     }
     return dense;
+  }
+
+  /**
+   * E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its mean, times
+   * the mean that is known, has the right forwards.
+   * Cost: the first call reads the transitions to the host and passes over them once.
+   *
+   * @param f a function of a state, [dimension].
+   */
+  async means(f: (state: Float64Array) => number): Promise<Float64Array> {
+    this.#weights ??= await this.#readWeights();
+    const { sizes, offsets, dimension: d, points } = this;
+    const weights = this.#weights;
+    return Float64Array.from(sizes, (size, k) => {
+      let sum = 0;
+      // Less than 1 where paths left a cell that no path met on.
+      let total = 0;
+      for (let row = offsets[k]; row < offsets[k] + size; row++) {
+        sum += weights[row] * f(points.subarray(row * d, (row + 1) * d));
+        total += weights[row];
+      }
+      return sum / total;
+    });
+  }
+
+  /** The probabilities of all points, layer by layer: [rows]. */
+  async #readWeights(): Promise<Float64Array> {
+    const { sizes, offsets, device } = this;
+    const { rows, slots, columns, probabilities } = this.rows;
+    const weights = new Float64Array(offsets[sizes.length]);
+    weights[0] = 1;
+    weights.set(this.root, offsets[1]);
+    if (rows === 0) return weights;
+    const [to, p] = [await device.read(columns), await device.read(probabilities)];
+    for (let k = 1; k + 1 < sizes.length; k++)
+      for (let s = 0; s < slots; s++)
+        for (let row = offsets[k] - 1; row < offsets[k + 1] - 1; row++)
+          weights[offsets[k + 1] + to[s * rows + row]] += weights[row + 1] * p[s * rows + row];
+    return weights;
   }
 
   [Symbol.dispose](): void {

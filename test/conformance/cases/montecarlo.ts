@@ -77,6 +77,7 @@ const tables = Object.entries(shapes).map(([name, shape]): ConformanceCase => {
       table: zeros(COLUMNS * (rows.head + rows.step * STEPS)),
     }),
     precisions: EXACT,
+    fma: "exact",
   };
 });
 
@@ -112,6 +113,7 @@ const walks = Object.entries(shapes).map(([name, base]): ConformanceCase => {
       itemCount: items,
     }),
     precisions: EXACT,
+    fma: "exact",
     javaScript: { relative: 1e-9, absolute: 1e-9, because: "64 paths of JavaScript's own exponentials and logarithms" },
   };
 });
@@ -129,6 +131,7 @@ const merged: ConformanceCase = {
     merged: zeros(5 * 2 * 6),
   }),
   precisions: EXACT,
+  fma: "exact",
 };
 
 const bridged: ConformanceCase = {
@@ -145,6 +148,7 @@ const bridged: ConformanceCase = {
     out: zeros(3 * 3 * 5),
   }),
   precisions: EXACT,
+  fma: "exact",
 };
 
 const stopping: StoppingShape = {
@@ -172,6 +176,7 @@ const sweep: ConformanceCase = {
     sums: zeros(sumsOf(FUNCTIONS) * 4),
   }),
   precisions: EXACT,
+  fma: "exact",
   notJavaScript: "the basis is made from text",
 };
 
@@ -198,6 +203,7 @@ const solved: ConformanceCase = {
     conditions: zeros(2),
   }),
   precisions: EXACT,
+  fma: "exact",
 };
 
 export const montecarloCases: readonly ConformanceCase[] = [...tables, ...walks, merged, bridged, sweep, solved];

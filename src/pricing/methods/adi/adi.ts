@@ -44,6 +44,8 @@ const engine: Engine = {
 };
 
 function accepts({ columns }: Batch, trade: number): Acceptance {
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
   const terms = columns.tradeOf(trade);
   const { underlying, exercise, barriers } = terms;
   const assets = assetsOf(terms);

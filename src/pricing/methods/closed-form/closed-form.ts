@@ -28,6 +28,8 @@ export const closedForm = {
 } as const satisfies PricingMethod;
 
 function accepts({ columns, problems }: Batch, trade: number): Acceptance {
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
   const { payoff, exercise, expiry, settled, cases } = columns;
   const first = columns.rowOf(trade);
   const isHeston = columns.unshiftedVolatility(first).kind === "heston";

@@ -21,6 +21,8 @@ export const deterministic = {
 
 function accepts(batch: Batch, trade: number): Acceptance {
   const { columns } = batch;
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
   if (columns.severalFactors[trade] !== 0) return "several factors";
   const first = columns.rowOf(trade);
   for (let row = first; row < first + columns.cases.count; row++)

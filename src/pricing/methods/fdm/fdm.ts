@@ -49,8 +49,10 @@ const COST = 20;
  */
 export const fdm = {
   name: "fdm",
-  accepts: ({ columns: { cases, severalFactors } }, trade): Acceptance =>
-    severalFactors[trade] === 0 ? COST * cases.count : "several factors",
+  accepts: ({ columns }, trade): Acceptance =>
+    columns.severalFactors[trade] !== 0
+      ? "several factors"
+      : (columns.beyondEquations(trade) ?? COST * columns.cases.count),
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;
 

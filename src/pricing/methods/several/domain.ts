@@ -1,4 +1,5 @@
 /** Where the axes of a problem end, and where their nodes are dense. */
+import { SpecError } from "../../../errors.ts";
 import { formula } from "../../../kernel/index.ts";
 import {
   alphaOf,
@@ -124,6 +125,8 @@ function totalVariance(volatility: Volatility, spot: number, expiry: number): nu
       const atSpot = alphaOf(volatility, spot) * spot ** (volatility.beta - 1);
       return atSpot * atSpot * expiry * Math.exp(Math.min(volatility.nu * volatility.nu * expiry, 2));
     }
+    case "gaussianFactors":
+      throw new SpecError("mean-reverting factors on several axes");
     case "cev":
     case "displaced":
     case "local":
@@ -143,7 +146,7 @@ function totalVariance(volatility: Volatility, spot: number, expiry: number): nu
 
 /** σ(S, t) of a local volatility. */
 function sigmaOf(
-  volatility: Exclude<Volatility, { kind: "deterministic" | "heston" | "sabr" }>,
+  volatility: Exclude<Volatility, { kind: "deterministic" | "heston" | "sabr" | "gaussianFactors" }>,
 ): (spot: number, t: number) => number {
   const { added = 0 } = volatility;
   switch (volatility.kind) {

@@ -173,6 +173,8 @@ function diffusionOf(
     }
     case "surface":
       throw new SpecError("a volatility surface on several axes");
+    case "gaussianFactors":
+      throw new SpecError("mean-reverting factors on several axes");
     default:
       return volatility satisfies never;
   }

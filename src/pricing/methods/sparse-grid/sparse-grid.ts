@@ -32,6 +32,8 @@ export const sparseGrid = {
 
 function accepts(batch: Batch, trade: number): Acceptance {
   const { columns } = batch;
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
   const terms = columns.tradeOf(trade);
   const { underlying, exercise, barriers, expiry } = terms;
   const assets = assetsOf(terms);

@@ -1,0 +1,103 @@
+/** Payoffs that depend on the path of a spot: averages, lookbacks, swings. */
+import { BookError } from "../errors.ts";
+import { quote, show } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import type { AverageSpec, LookbackSpec, SwingSpec, TradeSpec } from "./schema/index.ts";
+import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
+import type { PathPayoff } from "./types.ts";
+
+/** What all of them are read against. */
+interface Terms {
+  readonly right: "call" | "put";
+  readonly expiry: number;
+  readonly asOf: AsOf;
+  readonly place: Place;
+}
+
+/** Undefined where the payoff is of the last spot alone. @throws BookError terms that do not go together */
+export function resolvePathPayoff(spec: TradeSpec, expiry: number, asOf: AsOf, place: Place): PathPayoff | undefined {
+  const { average, lookback, swing } = spec;
+  const given = Object.entries({ average, lookback, swing }).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return undefined;
+  const [[name]] = given;
+  if (given.length > 1)
+    throw new BookError(place(given[1][0]), `expected none beside ${quote(name)}: a payoff is of one kind`);
+  if (spec.payoff.kind !== "vanilla")
+    throw new BookError(place("payoff"), `expected "call" or "put" beside ${quote(name)}, got ${spec.payoff.kind}`);
+  if (spec.exercise !== undefined && spec.exercise.kind !== "european")
+    throw new BookError(place("exercise"), `expected "european" beside ${quote(name)}`);
+  const terms = { right: spec.payoff.right, expiry, asOf, place: inside(place, name) };
+  if (average !== undefined) return averageOf(average, strikeOf(spec, place), terms);
+  if (lookback !== undefined) return lookbackOf(lookback, spec, place, terms);
+  if (spec.barriers !== undefined && spec.barriers.length > 0)
+    throw new BookError(place("barriers"), 'expected none beside "swing"');
+  return swingOf(swing!, strikeOf(spec, place), terms);
+}
+
+function strikeOf({ strike }: TradeSpec, place: Place): number {
+  if (strike !== undefined && strike > 0) return strike;
+  throw new BookError(
+    place("strike"),
+    `expected a positive number, got ${strike === undefined ? "nothing" : show(strike)}`,
+  );
+}
+
+function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Terms): PathPayoff {
+  const { right, place } = terms;
+  const times = dates === "continuous" ? dates : timesOf(dates, "from asOf on", terms, inside(place, "dates"));
+  if (times === "continuous" && past !== undefined)
+    throw new BookError(place("past"), "expected none beside continuous averaging; past fixings are counted");
+  const none = { count: 0, mean: 1 };
+  return {
+    kind: "average",
+    right,
+    strike,
+    mean: kind,
+    times,
+    past: past === undefined || past.count === 0 ? none : past,
+  };
+}
+
+function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: Place, terms: Terms): PathPayoff {
+  const { right, expiry, asOf } = terms;
+  const isFloating = spec.strike === "floating";
+  if (isFloating && trade.strike !== undefined)
+    throw new BookError(place("strike"), "expected none: the strike of this lookback floats");
+  const { monitoring, extremum } = spec;
+  const times =
+    monitoring === "continuous"
+      ? monitoring
+      : timesOf(monitoring, "after asOf", terms, inside(terms.place, "monitoring"));
+  const from = spec.from === undefined ? 0 : yearsFrom(asOf, spec.from);
+  if (!(from < expiry)) throw new BookError(terms.place("from"), "expected a date before expiry");
+  if (from > 0 && extremum !== undefined)
+    throw new BookError(terms.place("extremum"), 'expected none: no spot counts before "from"');
+  const strike = isFloating ? 0 : strikeOf(trade, place);
+  return { kind: "lookback", right, strike, isFloating, from: Math.max(from, 0), extremum, times };
+}
+
+function swingOf({ dates, min = 0, max }: SwingSpec, strike: number, terms: Terms): PathPayoff {
+  const { right, place } = terms;
+  const times = timesOf(dates, "from asOf on", terms, inside(place, "dates"));
+  const most = max ?? times.length;
+  if (min > times.length)
+    throw new BookError(place("min"), `expected at most ${times.length}, one unit a date, got ${min}`);
+  if (most < Math.max(min, 1)) throw new BookError(place("max"), `expected at least ${Math.max(min, 1)}, got ${most}`);
+  return { kind: "swing", right, strike, times, min, max: Math.min(most, times.length) };
+}
+
+/** @throws BookError at the first date that is too early, not after the one before it, or after expiry */
+function timesOf(
+  dates: readonly TimeSpec[],
+  since: "after asOf" | "from asOf on",
+  { expiry, asOf }: Terms,
+  place: Place,
+): readonly number[] {
+  const times = dates.map((date) => yearsFrom(asOf, date));
+  times.forEach((time, i) => {
+    if (time < 0 || (since === "after asOf" && time === 0)) throw new BookError(place(i), `expected a date ${since}`);
+    if (time > expiry) throw new BookError(place(i), "expected a date up to expiry");
+    if (i > 0 && !(time > times[i - 1])) throw new BookError(place(i), "expected dates that increase");
+  });
+  return times;
+}

@@ -1,0 +1,125 @@
+/** Which trades can be simulated, and when their payoffs look at the spot. */
+import type { Barrier, Payoff } from "../../../book/index.ts";
+import type { Terms } from "../../terms.ts";
+
+/** One set of parameters with its spots, and the ends of its steps in years. */
+export interface Path {
+  readonly terms: Terms;
+  readonly spots: readonly number[];
+  /** Years, increasing, > 0. */
+  readonly dates: readonly number[];
+}
+
+/** Why paths of these terms cannot be simulated here; completes the sentence "it has …". */
+export function withoutModel({ assets, shortRate, expiry }: Terms): string | undefined {
+  if (shortRate !== undefined) return "a stochastic short rate";
+  for (const { underlying, volatility } of assets) {
+    const { kind } = volatility;
+    if (assets.length > 1 && kind !== "deterministic")
+      return "several underlyings and a volatility that is not of time";
+    if (kind === "cev" || kind === "displaced") return "a volatility that lets the spot reach zero";
+    if (kind === "sabr") return "SABR volatility";
+    if (kind === "surface") return "a volatility surface";
+    if (underlying.dividends.discrete.some(({ time }) => time <= expiry)) return "dividends on dates";
+  }
+  return undefined;
+}
+
+/** Why the payoff cannot be simulated; completes the sentence "it has …". */
+export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
+  if (payoff.kind === "swing") return "swing rights";
+  const isPath = payoff.kind === "average" || payoff.kind === "lookback";
+  if (payoff.kind === "average" && payoff.mean === "geometric" && hasPast(payoff)) {
+    const { kind } = assets[0].volatility;
+    if (kind !== "deterministic" || barriers.length > 0) return "past fixings of a geometric average";
+  }
+  if (payoff.kind === "lookback" && payoff.isFloating && payoff.times !== "continuous") {
+    const { times } = payoff;
+    if (times.length > 0 && Math.abs(times[times.length - 1] - expiry) > SAME)
+      return "a floating strike whose last date is before expiry";
+  }
+  if (barriers.length === 0) return undefined;
+  if (isPath) return "barriers beside an average or an extreme";
+  if (exercise.kind !== "european") return "barriers and early exercise";
+  const [{ type, rebate, rebateAt, monitoring }] = barriers;
+  for (const barrier of barriers) {
+    if (barrier.type.endsWith("-in") !== type.endsWith("-in")) return "knock-ins and knock-outs";
+    if (barrier.rebate !== rebate || barrier.rebateAt !== rebateAt) return "barriers with several rebates";
+    if (barrier.monitoring.kind !== monitoring.kind) return "barriers with several kinds of monitoring";
+    if (barrier.monitoring.kind === "continuous" && (barrier.from > SAME || barrier.to < expiry - SAME))
+      return "a barrier with a window";
+    if (!sameDates(barrier, barriers[0], expiry))
+      return "barriers on dates of which expiry is none, or on several lists of dates";
+  }
+  return undefined;
+}
+
+const SAME = 1e-9;
+
+function sameDates({ monitoring: a }: Barrier, { monitoring: b }: Barrier, expiry: number): boolean {
+  if (a.kind === "continuous" || b.kind === "continuous") return true;
+  const isLast = Math.abs((a.times[a.times.length - 1] ?? -1) - expiry) < SAME;
+  return isLast && a.times.length === b.times.length && a.times.every((t, i) => t === b.times[i]);
+}
+
+const hasPast = ({ past, times }: Extract<Payoff, { kind: "average" }>): boolean =>
+  past.count > 0 || (times !== "continuous" && times[0] <= 0);
+
+/** The dates of a path: those that the payoff looks at. */
+export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly number[] {
+  if (payoff.kind === "average" && payoff.times !== "continuous") return payoff.times.filter((time) => time > 0);
+  if (payoff.kind === "lookback") {
+    if (payoff.times !== "continuous") return payoff.times.filter((time) => time > 0);
+    return payoff.from > 0 ? [payoff.from, expiry] : [expiry];
+  }
+  if (exercise.kind === "american") {
+    const count = Math.min(Math.max(Math.ceil(EXERCISES_PER_YEAR * expiry), MIN_EXERCISES), MAX_EXERCISES);
+    return Array.from({ length: count }, (_, k) => ((k + 1) / count) * expiry);
+  }
+  if (exercise.kind === "bermudan")
+    return [...exercise.times.filter((time) => time > 0 && time < expiry - SAME), expiry];
+  const [barrier] = barriers;
+  if (barrier?.monitoring.kind === "discrete") return barrier.monitoring.times.filter((time) => time > 0);
+  return [expiry];
+}
+
+/** American exercise stands for that on so many dates. */
+const EXERCISES_PER_YEAR = 50;
+const MIN_EXERCISES = 25;
+const MAX_EXERCISES = 200;
+
+/** How much the fixings to come weigh, in the unit of those that are known: a number of them, or years. */
+export function weightToCome({ terms: { payoff, expiry }, dates }: Pick<Path, "terms" | "dates">): number {
+  return payoff.kind === "average" && payoff.times === "continuous" ? expiry : dates.length;
+}
+
+/** Fixings that are known: those of the past, and one of today, which is today's spot. */
+export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" | "spots">): {
+  readonly count: number;
+  readonly mean: number;
+} {
+  if (payoff.kind !== "average") return { count: 0, mean: 1 };
+  const { past, times, mean } = payoff;
+  if (times === "continuous" || !(times[0] <= 0)) return past;
+  const count = past.count + 1;
+  const share = past.count / count;
+  return {
+    count,
+    mean: mean === "arithmetic" ? share * past.mean + (1 - share) * spot : past.mean ** share * spot ** (1 - share),
+  };
+}
+
+/**
+ * The strike on the fixings to come, where some are known: of those that weigh n, of mean A₀, and those to come, which
+ * weigh m and have mean A,
+ *
+ *   (n·A₀ + m·A)/(n + m) − K = m/(n + m)·(A − K′),   K′ = ((n + m)·K − n·A₀)/m.
+ */
+export function strikeOf(path: Path): number {
+  const { payoff } = path.terms;
+  if (payoff.kind === "expression") return Number.NaN;
+  const { count, mean } = pastOf(path);
+  if (count === 0) return payoff.strike;
+  const left = weightToCome(path);
+  return ((count + left) * payoff.strike - count * mean) / left;
+}

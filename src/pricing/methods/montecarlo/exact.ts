@@ -1,0 +1,88 @@
+/** Instances whose value needs no paths. */
+import { integrate } from "../../../market/index.ts";
+import type { ResultMethod } from "../../columns/result-columns.ts";
+import type { Terms } from "../../terms.ts";
+import { knownAt } from "../several/parts.ts";
+import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
+import { averageLogarithm, logNormalOption, weightedLogarithm } from "./average.ts";
+import type { Estimate } from "./simulate.ts";
+
+/** Rounding errors, relative. */
+const ROUNDING = 1e-13;
+
+/**
+ * At expiry the payoff; averages of which every fixing is known; geometric averages under a deterministic volatility,
+ * which are log-normal (Kemna & Vorst 1990). Undefined of all others.
+ */
+export function exactly(terms: Terms, spots: readonly number[]): Estimate | undefined {
+  const { payoff, assets, barriers, expiry, rates } = terms;
+  if (payoff.kind === "lookback") return pastLookback(terms, spots[0]);
+  if (payoff.kind !== "average") {
+    const now = knownAt(terms, spots);
+    return now && known(now.value, now.method);
+  }
+  const { right, strike, mean: kind, times } = payoff;
+  const [spot] = spots;
+  const [{ volatility, underlying }] = assets;
+  const discount = Math.exp(-integrate(rates, expiry));
+  const dates = datesOf(terms);
+  const path = { terms, spots, dates };
+  const { count, mean: past } = pastOf(path);
+  const left = weightToCome(path);
+  if (left === 0) {
+    // A moment does not weigh beside years.
+    const average = count === 0 ? spot : past;
+    return known(discount * Math.max((right === "call" ? 1 : -1) * (average - strike), 0), "payoff");
+  }
+  const share = left / (left + count);
+  if (kind === "arithmetic") {
+    if (count === 0 || strikeOf(path) > 0) return undefined;
+    // Whatever comes, a call pays, and a put does not.
+    if (right === "put") return known(0, "payoff");
+    const { yield: dividendYield } = underlying.dividends;
+    const forward = (t: number): number => spot * Math.exp(integrate(rates, t) - dividendYield * t);
+    const mean =
+      times === "continuous" ? meanOverTime(forward, expiry) : dates.reduce((sum, t) => sum + forward(t), 0) / left;
+    return known(discount * share * (mean - strikeOf(path)), "payoff");
+  }
+  if (volatility.kind !== "deterministic" || barriers.length > 0) return undefined;
+  const market = { spot, rates, dividendYield: underlying.dividends.yield, sigma: volatility.sigma };
+  const { mean, variance } =
+    times === "continuous"
+      ? averageLogarithm(market, expiry)
+      : weightedLogarithm(market, { times: dates, weights: dates.map(() => 1 / left) });
+  const both = share * mean + (count === 0 ? 0 : (1 - share) * Math.log(past));
+  return known(discount * logNormalOption(right, strike, both, share * share * variance), "black-scholes");
+}
+
+/** A lookback whose extreme is known: at expiry, or when all dates have passed. */
+function pastLookback(terms: Terms, spot: number): Estimate | undefined {
+  const { payoff, expiry, rates } = terms;
+  if (payoff.kind !== "lookback" || (expiry > 0 && datesOf(terms).length > 0)) return undefined;
+  const { right, strike, isFloating, extremum, times } = payoff;
+  const counts = times === "continuous" || times.length > 0 || extremum === undefined;
+  const isMaximum = (right === "call") !== isFloating;
+  const both = isMaximum ? Math.max(extremum ?? spot, spot) : Math.min(extremum ?? spot, spot);
+  const extreme = counts ? both : extremum;
+  const sign = right === "call" ? 1 : -1;
+  const paid = isFloating ? sign * (spot - extreme) : Math.max(sign * (extreme - strike), 0);
+  return known(Math.exp(-integrate(rates, expiry)) * paid, "payoff");
+}
+
+/** By Simpson's rule, as the forward curve is smooth but for the dates of its rates. */
+function meanOverTime(f: (t: number) => number, expiry: number): number {
+  const steps = 256;
+  const sum = Array.from({ length: steps }, (_, k) => {
+    const [from, to] = [k / steps, (k + 1) / steps];
+    return f(from * expiry) + 4 * f(0.5 * (from + to) * expiry) + f(to * expiry);
+  }).reduce((total, one) => total + one, 0);
+  return sum / (6 * steps);
+}
+
+const known = (value: number, method: ResultMethod): Estimate => ({
+  value,
+  error: ROUNDING * Math.abs(value),
+  paths: 0,
+  isLimited: false,
+  method,
+});

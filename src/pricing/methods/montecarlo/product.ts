@@ -1,0 +1,191 @@
+/** What an instance pays, as a product of the path engine with a column for each number. */
+import type { Barrier, Payoff } from "../../../book/index.ts";
+import { integrate } from "../../../market/index.ts";
+import { fn } from "../../../kernel/index.ts";
+import {
+  asian,
+  basket,
+  type Control,
+  european,
+  lookback,
+  pathProduct,
+  type PathProduct,
+  productParams,
+  terminalPayoff,
+  withBarriers,
+} from "../../../montecarlo/index.ts";
+import type { Terms } from "../../terms.ts";
+import { pastOf, type Path, strikeOf, weightToCome } from "./acceptance.ts";
+import { logNormalOption, trapezoidal, weightedLogarithm } from "./average.ts";
+import { endsOf } from "./spot-model.ts";
+
+/** A year's steps of an average over time, whose bias is of the order of the square of a step. */
+const AVERAGE_STEPS = 128;
+
+const BASKETS = { sum: "arithmetic", product: "geometric", max: "best-of", min: "worst-of" } as const;
+
+/** Steps from date to date that the payoff needs. */
+export function stepsOf({ payoff, expiry }: Terms): number {
+  if (payoff.kind !== "average" || payoff.times !== "continuous") return 1;
+  return 2 ** Math.ceil(Math.log2(Math.max(32, AVERAGE_STEPS * expiry)));
+}
+
+/** What is the same for all instances that one kernel simulates. */
+export function productKey({ payoff, barriers }: Terms): string {
+  const own = barriers.map(({ type, asset, monitoring, rebateAt }) => [type, asset, monitoring.kind, rebateAt]);
+  const { kind } = payoff;
+  const right = kind === "expression" ? payoff.expression : payoff.right;
+  const rest =
+    kind === "average"
+      ? [payoff.mean, payoff.times === "continuous"]
+      : kind === "lookback"
+        ? [payoff.isFloating, payoff.times === "continuous"]
+        : kind === "basket"
+          ? [payoff.of]
+          : [];
+  return JSON.stringify([kind, right, ...rest, own]);
+}
+
+/** The product of paths of one key; what it pays is worth `scaleOf` of it. */
+export function productOf(paths: readonly Path[]): PathProduct {
+  const [{ terms }] = paths;
+  const product = withoutBarriers(paths);
+  const { barriers } = terms;
+  if (barriers.length === 0) return product;
+  const column = (of: (barrier: Barrier) => number, k: number): Float64Array =>
+    Float64Array.from(paths, (path) => of(path.terms.barriers[k]));
+  const several = terms.assets.length > 1;
+  return withBarriers({
+    product,
+    barriers: barriers.map(({ type, asset }, k) => ({
+      type,
+      level: column(({ level }) => level, k),
+      asset: asset ?? (several ? "each" : 0),
+    })),
+    monitoring: barriers[0].monitoring.kind === "continuous" ? "continuous" : "dates",
+    rebate: column(({ rebate }) => rebate, 0),
+    rebateAt: barriers[0].rebateAt === "hit" && barriers[0].type.endsWith("-out") ? "breach" : "expiry",
+  });
+}
+
+function withoutBarriers(paths: readonly Path[]): PathProduct {
+  const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
+  const [{ terms }] = paths;
+  const { payoff, assets } = terms;
+  const strike = column((path) => strikeOf(path));
+  switch (payoff.kind) {
+    case "vanilla":
+      return european({ payoff: payoff.right, strike });
+    case "digital":
+      return digital(
+        payoff.right === "call" ? 1 : -1,
+        strike,
+        column((path) => cashOf(path.terms.payoff)),
+      );
+    case "expression": {
+      // Of one underlying a formula is in S.
+      const renamed = assets.length === 1 ? payoff.expression.replaceAll(/\bS\b/g, "S1") : payoff.expression;
+      return terminalPayoff({ payoff: renamed, assets: assets.length, isDiscontinuous: true });
+    }
+    case "basket": {
+      const weights = payoff.weights.map((_, i) =>
+        column((path) => (path.terms.payoff.kind === "basket" ? path.terms.payoff.weights[i] : Number.NaN)),
+      );
+      return basket({ payoff: payoff.right, strike, kind: BASKETS[payoff.of], weights });
+    }
+    case "average":
+      return asian({
+        payoff: payoff.right,
+        strike,
+        average: payoff.mean,
+        sampling: payoff.times === "continuous" ? "continuous" : "dates",
+      });
+    case "lookback": {
+      const isMaximum = (payoff.right === "call") !== payoff.isFloating;
+      const extremum = column(({ terms: { payoff: own } }) =>
+        own.kind === "lookback" ? (own.extremum ?? (isMaximum ? NO_MAXIMUM : NO_MINIMUM)) : Number.NaN,
+      );
+      return lookback({
+        payoff: payoff.right,
+        strike: payoff.isFloating ? "floating" : strike,
+        monitoring: payoff.times === "continuous" ? "continuous" : "dates",
+        extremum,
+        // From the first date on: today's spot is none of them.
+        from: column(({ terms: { payoff: own }, dates }) =>
+          own.kind !== "lookback" ? Number.NaN : own.times === "continuous" ? own.from : dates[0],
+        ),
+      });
+    }
+    default:
+      throw new Error(`no paths of a ${payoff.kind}`);
+  }
+}
+
+/** Extremes that every spot is beyond. */
+const NO_MAXIMUM = 1e-30;
+const NO_MINIMUM = 1e30;
+
+const cashOf = (payoff: Payoff): number => (payoff.kind === "digital" ? payoff.cash : Number.NaN);
+
+/** What the product's value is to be multiplied by: past fixings, and the time from the last date to expiry. */
+export function scaleOf(path: Path): number {
+  const { rates, expiry } = path.terms;
+  const { dates } = path;
+  const late = Math.exp(integrate(rates, dates[dates.length - 1]) - integrate(rates, expiry));
+  const { count } = pastOf(path);
+  if (count === 0) return late;
+  const left = weightToCome(path);
+  return (late * left) / (left + count);
+}
+
+/** φ·cash where S is beyond the strike, half of it there. */
+function digital(sign: number, strike: Float64Array, cash: Float64Array): PathProduct {
+  return pathProduct({
+    name: "digital",
+    running: 0,
+    parameters: { strike, cash },
+    payoff: sign > 0 ? digitalPayoffs.call : digitalPayoffs.put,
+    isDiscontinuous: true,
+  });
+}
+
+const digitalPayoff = (sign: number) =>
+  fn({
+    name: "digitalPayoff",
+    params: productParams.payoff,
+    env: { SIGN: sign },
+    body({ spots, p }, _gpu, { SIGN }) {
+      const beyond = SIGN * (spots[0] - p[0]);
+      return beyond > 0 ? p[1] : beyond < 0 ? 0.0 : 0.5 * p[1];
+    },
+  });
+const digitalPayoffs = { call: digitalPayoff(1), put: digitalPayoff(-1) };
+
+/** The geometric average under a deterministic volatility, beside an arithmetic one; see Kemna and Vorst (1990). */
+export function controlOf(paths: readonly Path[], substeps: number): Control | "none" {
+  const [{ terms }] = paths;
+  const { payoff, assets, barriers } = terms;
+  if (payoff.kind !== "average" || assets[0].volatility.kind !== "deterministic" || barriers.length > 0) return "none";
+  const strikes = Float64Array.from(paths, strikeOf);
+  if (strikes.some((strike) => !(strike > 0))) return "none";
+  const sampling = payoff.times === "continuous" ? "continuous" : "dates";
+  return {
+    name: "geometric average",
+    product: asian({ payoff: payoff.right, strike: strikes, average: "geometric", sampling }),
+    mean: Float64Array.from(paths, (path, i) => geometricMean(path, substeps, strikes[i])),
+  };
+}
+
+function geometricMean({ terms, spots, dates }: Path, substeps: number, strike: number): number {
+  const { payoff, rates, assets } = terms;
+  const [{ volatility, underlying }] = assets;
+  if (payoff.kind !== "average" || volatility.kind !== "deterministic") return Number.NaN;
+  const fixings =
+    payoff.times === "continuous"
+      ? trapezoidal(endsOf(dates, substeps))
+      : { times: dates, weights: dates.map(() => 1 / dates.length) };
+  const market = { spot: spots[0], rates, dividendYield: underlying.dividends.yield, sigma: volatility.sigma };
+  const { mean, variance } = weightedLogarithm(market, fixings);
+  const discount = Math.exp(-integrate(rates, dates[dates.length - 1]));
+  return discount * logNormalOption(payoff.right, strike, mean, variance);
+}

@@ -1,0 +1,111 @@
+/** The model of an instance's paths, as columns of a batch. */
+import type { Parameter, PathModel } from "../../../montecarlo/index.ts";
+import {
+  blackScholes,
+  gaussianFactors,
+  geometricBrownian,
+  heston,
+  localVolatility,
+} from "../../../montecarlo/index.ts";
+import { integrate, integratedVariance, sigmasOf, varianceOf, type Volatility } from "../../../market/index.ts";
+import type { Terms } from "../../terms.ts";
+import { renamed } from "../several/text.ts";
+import type { Path } from "./acceptance.ts";
+
+/** Steps a year of models whose scheme is not exact. */
+const STEPS_PER_YEAR = { heston: 24, local: 100 } as const;
+
+/** What is the same for all instances that one kernel simulates. */
+export function modelKey({ assets }: Terms): string {
+  const { volatility } = assets[0];
+  return `${assets.length} ${volatility.kind} ${volatility.kind === "local" ? localText(volatility) : ""}`;
+}
+
+/** σ(S, t) from the date of the case, with what is added to it. */
+function localText({ expression, start = 0, added = 0 }: Extract<Volatility, { kind: "local" }>): string {
+  const then = start === 0 ? expression : renamed(expression, "t", `(t + ${start})`);
+  return added === 0 ? then : `max((${then}) + (${added}), 0)`;
+}
+
+/** Steps of the model from date to date: a power of two, so that few shapes are compiled. */
+export function substepsOf({ assets, expiry }: Terms, dates: number): number {
+  const { kind } = assets[0].volatility;
+  const perYear = kind === "heston" || kind === "local" ? STEPS_PER_YEAR[kind] : 0;
+  return 2 ** Math.ceil(Math.log2(Math.max(1, (perYear * expiry) / dates)));
+}
+
+/** The ends of a path's steps. */
+export function endsOf(dates: readonly number[], substeps: number): readonly number[] {
+  return dates.flatMap((date, k) => {
+    const before = k === 0 ? 0 : dates[k - 1];
+    return Array.from({ length: substeps }, (_, s) =>
+      s === substeps - 1 ? date : before + ((s + 1) / substeps) * (date - before),
+    );
+  });
+}
+
+/** The model of paths of one key, a column for each number. */
+export function modelOf(paths: readonly Path[], substeps: number): PathModel {
+  const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
+  const ends = paths.map(({ dates }) => endsOf(dates, substeps));
+  // The mean of a function of time over each step.
+  const byStep = (integral: (path: Path, t: number) => number, of = (mean: number): number => mean): Parameter => ({
+    byStep: ends[0].map((_, k) =>
+      Float64Array.from(paths, (path, i) => {
+        const [from, to] = [k === 0 ? 0 : ends[i][k - 1], ends[i][k]];
+        return of((integral(path, to) - integral(path, from)) / (to - from));
+      }),
+    ),
+  });
+  const rate = byStep(({ terms }, t) => integrate(terms.rates, t));
+  const yieldOf = (asset: number): Float64Array =>
+    column(({ terms }) => terms.assets[asset].underlying.dividends.yield);
+  const spot = column(({ spots }) => spots[0]);
+  const common = { spot, rate, yield: yieldOf(0) };
+  const { assets } = paths[0].terms;
+  const { volatility } = assets[0];
+  const own = <K extends Volatility["kind"]>(kind: K, of: (model: Extract<Volatility, { kind: K }>) => number) =>
+    column(({ terms }) => {
+      const model = terms.assets[0].volatility;
+      return model.kind === kind ? of(model as Extract<Volatility, { kind: K }>) : Number.NaN;
+    });
+  const sigmaOf = (asset: number): Parameter =>
+    byStep(({ terms }, t) => {
+      const one = terms.assets[asset].volatility;
+      return one.kind === "deterministic" ? integratedVariance(one.sigma, t) : Number.NaN;
+    }, Math.sqrt);
+  switch (volatility.kind) {
+    case "deterministic":
+      if (assets.length === 1) return blackScholes({ ...common, volatility: sigmaOf(0) });
+      return geometricBrownian({
+        spots: assets.map((_, i) => column(({ spots }) => spots[i])),
+        rate,
+        yields: assets.map((_, i) => yieldOf(i)),
+        volatilities: assets.map((_, i) => sigmaOf(i)),
+        correlation: assets.map((_, i) => assets.map((_one, j) => column(({ terms }) => terms.correlations[i][j]))),
+      });
+    case "heston":
+      return heston({
+        ...common,
+        v0: own("heston", varianceOf),
+        kappa: own("heston", ({ kappa }) => kappa),
+        theta: own("heston", ({ theta }) => theta),
+        sigma: own("heston", ({ sigma }) => sigma),
+        rho: own("heston", ({ rho }) => rho),
+      });
+    case "gaussianFactors":
+      return gaussianFactors({
+        ...common,
+        alpha: [own("gaussianFactors", ({ alpha }) => alpha[0]), own("gaussianFactors", ({ alpha }) => alpha[1] ?? 0)],
+        sigma: [
+          own("gaussianFactors", (model) => sigmasOf(model)[0]),
+          own("gaussianFactors", (model) => sigmasOf(model)[1] ?? 0),
+        ],
+        rho: own("gaussianFactors", ({ rho }) => rho),
+      });
+    case "local":
+      return localVolatility({ ...common, volatility: localText(volatility) });
+    default:
+      throw new Error(`no paths of ${volatility.kind}`);
+  }
+}
