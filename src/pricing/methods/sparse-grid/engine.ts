@@ -6,8 +6,8 @@ import { basisOf, onPrincipalComponents } from "./principal.ts";
 
 /** Grids of more nodes take minutes. */
 const MAX_NODES = 1e6;
-/** A level more makes an error about as many times smaller. */
-const GAIN = 5;
+/** A level more makes an error as many times smaller, or more. */
+const GAIN = 8;
 
 /** Sparse grids as a solver of trades in several factors. */
 export const engine: Omit<Engine, "name" | "accuracy"> = {
