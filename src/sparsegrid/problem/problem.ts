@@ -55,8 +55,8 @@ export interface SparseGridProblem<
   /** Refinements above the initial levels, summed over the axes; 3 by default. */
   readonly level?: number;
   /**
-   * Richardson extrapolation in space: along every axis, from one level more ("space"), or from the combination with one
-   * level less ("levels"), at no cost.
+   * Richardson extrapolation in space: along every axis, from one level more ("space"), or from the combination with
+   * one level less ("levels"), at no cost.
    */
   readonly extrapolate?: "space" | "levels";
   /** Crank–Nicolson with two Rannacher steps by default. */

@@ -43,7 +43,7 @@ function accepts({ columns, settings }: Batch, trade: number): Acceptance {
   return cases.count * (1 + cases.spots) * costOf(columns.tradeOf(trade), settings);
 }
 
-/** Of European options on several underlyings, one value: microseconds whatever the accuracy, and an underlying at 1e-3. */
+/** Microseconds of a European option on several underlyings: in any case, and for each value and underlying at 1e-3. */
 const VALUE_COST = 5e4;
 const PATHS_COST = 2e3;
 
@@ -52,7 +52,7 @@ function costOf({ assets = [], exercise }: Trade, { accuracy = ACCURACY, greeks 
   const d = assets.length;
   if (d < 4 || exercise.kind !== "european") return COST;
   const moves = greeks === "all" ? 4 * d + 6 + (d * (d - 1)) / 2 : 0;
-  return (VALUE_COST + PATHS_COST * d * (ACCURACY / accuracy) ** 2) * (1 + moves);
+  return VALUE_COST + PATHS_COST * d * (ACCURACY / accuracy) ** 2 * (1 + moves);
 }
 
 /** What of an instance is moved. */

@@ -40,8 +40,8 @@ export function pairsOf(count: number): readonly (readonly [number, number])[] {
 }
 
 /**
- * Whether all sensitivities follow from delta and gamma: European, no barriers, volatilities of time. ln S is then normal
- * at expiry, and a change of its covariances C moves the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
+ * Whether all sensitivities follow from delta and gamma: European, no barriers, volatilities of time. ln S is then
+ * normal at expiry, and a change of its covariances C moves the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
  *
  *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
  */
@@ -51,7 +51,7 @@ export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms
   shortRate === undefined &&
   assets.every(({ volatility }) => volatility.kind === "deterministic");
 
-/** Differences that `followFromGamma` gives, as if two values had been computed. */
+/** The derivatives that `followFromGamma` speaks of. */
 export function slopesFromGamma(
   { assets, correlations, expiry }: Terms,
   { value, first, second }: AxesPoint,

@@ -17,7 +17,7 @@ export interface Fineness {
 /** Refinements at level 0, by axes; with more axes every refinement costs more. */
 const FIRST = [0, 4, 3, 3, 3, 2, 2] as const;
 const FIRST_OF_MANY = 1;
-/** Time steps of two refinements; the error in time falls as fast as that in space with 1.6 times as many a refinement. */
+/** Time steps of two refinements, and the factor of each more, so that both errors fall as fast. */
 const STEPS = 20;
 const STEPS_PER_REFINEMENT = 1.6;
 

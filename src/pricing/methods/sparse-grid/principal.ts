@@ -13,7 +13,7 @@ import { type Fineness, nodesOf, restarts } from "./fineness.ts";
 
 /** Standard deviations to each side. */
 const DEVIATIONS = 4.5;
-/** The narrowest range, in standard deviations of a logarithm: perfectly correlated spots have components without any. */
+/** The smallest deviation of a logarithm: perfectly correlated spots have components without any. */
 const MIN_DEVIATION = 0.01;
 
 /** Orthonormal directions in the space of logarithms; Q[i][j] is what component j has of asset i. */
