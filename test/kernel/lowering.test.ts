@@ -33,6 +33,17 @@ describe("lowering", () => {
     );
   });
 
+  it("knows a constant by whose name a block calls a variable of its own, as minifiers do", () => {
+    const block = "{ let N = x; for (let k = 0; k < n; k++) N = N * 2; out[0] = N + z[0] }";
+    const source = (name: string): string =>
+      `({ n, x, out }, gpu, { N }) => { const z = gpu.privateReal(N); z[0] = x; ${block.replaceAll("N", name)} }`;
+    expect(bodyOf(source("N"), IO, { N: 3 })).toBe(bodyOf(source("M"), IO, { N: 3 }));
+    // A parameter that is assigned to, beside such a block, is a variable.
+    const assigned = `({ n, x, out }, gpu, { N }) => { N = N + n; ${block} out[1] = gpu.real(N); }`;
+    const apart = `({ n, x, out }, gpu, { N }) => { N = N + n; ${block.replaceAll("N", "M")} out[1] = gpu.real(N); }`;
+    expect(bodyOf(assigned.replace("z[0]", "0"), IO, { N: 3 })).toBe(bodyOf(apart.replace("z[0]", "0"), IO, { N: 3 }));
+  });
+
   it("unrolls short constant loops, so that indexes are constants", () => {
     const text = bodyOf("({ out }, gpu, { N }) => { for (let i = 0; i < N; i++) out[i] = gpu.real(i) * 0.5; }", IO, {
       N: 3,

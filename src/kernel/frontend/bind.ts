@@ -65,7 +65,7 @@ function bindProperty(ctx: Context, property: Node, value: Value, scope: Scope, 
 /** A parameter that the body assigns to becomes a local of its own, and so does what another name may change. */
 function own(ctx: Context, node: Node, name: string, value: Value, out: DraftStatement[]): Value {
   if (value.kind === "record") return declaredRecord(ctx, node, name, value, out, { isFresh: false, constant: false });
-  if (value.kind !== "local" && !ctx.frame.assigned.has(name)) return value;
+  if (value.kind !== "local" && !ctx.frame.assignedParameters.has(name)) return value;
   if (value.kind !== "scalar" && value.kind !== "constant" && value.kind !== "local") return value;
   const draft = scalarOf(ctx, node, value);
   const id = ctx.newLocal(name, draft.type);

@@ -15,7 +15,7 @@ import type {
   LiteralOrigin,
 } from "./draft.ts";
 import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } from "./source.ts";
-import { assignedNames } from "./syntax.ts";
+import { assignedNames, assignedParameters } from "./syntax.ts";
 import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
 
 /** What a name, or an expression, stands for. */
@@ -101,6 +101,8 @@ export interface Frame {
   readonly scope: Scope;
   /** Names assigned anywhere in the function: a `const`-like alias is only made of the others. See `fieldsOf`. */
   readonly assigned: ReadonlySet<string>;
+  /** The same of its parameters, as what blocks declare anew is none of them. */
+  readonly assignedParameters: ReadonlySet<string>;
   readonly caller: Frame | null;
   /** The statement list the function's body begins in, and where. */
   readonly out: DraftStatement[];
@@ -141,6 +143,7 @@ export function newFrame(
     declared,
     scope,
     assigned,
+    assignedParameters: assignedParameters(unit.syntax),
     caller,
     out,
     start,

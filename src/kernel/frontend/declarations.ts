@@ -54,11 +54,13 @@ function declareInitialised(
     scope.declare(name, value.kind === "array" ? named(ctx, name, value) : value);
     return;
   }
-  if (value.kind === "constant" && !ctx.frame.assigned.has(name)) return scope.declare(name, value);
+  // A const is not assigned to, though another variable of its name may be: minifiers have few names.
+  const isAssigned = !constant && ctx.frame.assigned.has(name);
+  if (value.kind === "constant" && !isAssigned) return scope.declare(name, value);
   const draft = scalarOf(ctx, id, value);
-  if (draft.kind === "const" && !ctx.frame.assigned.has(name)) return scope.declare(name, { kind: "scalar", draft });
+  if (draft.kind === "const" && !isAssigned) return scope.declare(name, { kind: "scalar", draft });
   const known = scope.own(name); // a `var` declared twice, or before its value
-  const settled = known?.kind !== "local" && !ctx.frame.assigned.has(name);
+  const settled = known?.kind !== "local" && !isAssigned;
   if (settled && draft.kind === "local" && ctx.settled.has(draft.id))
     return scope.declare(name, { kind: "scalar", draft });
   const local = known?.kind === "local" ? known.id : ctx.newLocal(name, new TypeVariable(NUMERIC | BOOL));

@@ -55,6 +55,48 @@ export function collectAssigned(node: Node, names: Set<string>): void {
   forEachChild(node, (child) => collectAssigned(child, names));
 }
 
+const assignedParametersCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
+
+/**
+ * Those of `assignedNames` that are not assigned in blocks alone which declare the name anew: minifiers give inner
+ * variables the names of parameters that the block does not read.
+ */
+export function assignedParameters(syntax: FunctionSyntax): ReadonlySet<string> {
+  const known = assignedParametersCache.get(syntax);
+  if (known) return known;
+  const names = new Set<string>();
+  const collect = (node: Node, hidden: ReadonlySet<string>): void => {
+    const inner = new Set([...hidden, ...declaredIn(node)]);
+    const own = new Set<string>();
+    if (node.type === "AssignmentExpression") addTarget((node as unknown as { left: Expression }).left, own);
+    if (node.type === "UpdateExpression") addTarget((node as unknown as { argument: Expression }).argument, own);
+    for (const name of own) if (!inner.has(name.replace(/\.$/, ""))) names.add(name);
+    forEachChild(node, (child) => collect(child, inner));
+  };
+  // What the body itself declares cannot have the name of a parameter.
+  collect(syntax.body, new Set());
+  assignedParametersCache.set(syntax, names);
+  return names;
+}
+
+/** Names that a block, or a loop's head, declares by let or const. */
+function declaredIn(node: Node): string[] {
+  const statements =
+    node.type === "BlockStatement"
+      ? (node as unknown as { body: Node[] }).body
+      : node.type === "ForStatement"
+        ? [(node as unknown as { init: Node | null }).init]
+        : [];
+  return statements.flatMap((statement) => {
+    if (statement?.type !== "VariableDeclaration") return [];
+    const { kind, declarations } = statement as unknown as { kind: string; declarations: { id: Node }[] };
+    if (kind === "var") return [];
+    return declarations.flatMap(({ id }) =>
+      id.type === "Identifier" ? [(id as unknown as { name: string }).name] : [],
+    );
+  });
+}
+
 function addTarget(target: Expression, names: Set<string>): void {
   if (target.type === "Identifier") names.add(target.name);
   else if (target.type === "MemberExpression" && !target.computed && target.object.type === "Identifier")

@@ -20,9 +20,9 @@ describe("a problem that cannot be solved is refused with its place", () => {
     [
       "four axes",
       { axes: { ...base.axes, u: { from: 0, to: 1 }, v: { from: 0, to: 1 }, w: { from: 0, to: 1 } } },
-      /^axes: 4 axes \(S, u, v, w\), expected one to 3/,
+      /^axes: 4 axes \(S, u, v, w\), expected one to three/,
     ],
-    ["no axis", { axes: {} }, /^axes: 0 axes, expected one to 3/],
+    ["no axis", { axes: {} }, /^axes: 0 axes, expected one to three/],
     ["from above to", { axes: { S: { from: 4, to: "K/100" } } }, /^axes\.S: from 4 to 1 for K = 100, r = 0\.05/],
     [
       "ln 0",
