@@ -5,6 +5,7 @@ export const METHOD_NAMES = [
   "deterministic",
   "fdm",
   "adi",
+  "sparse-grid",
   "montecarlo",
   "quantization",
 ] as const;

@@ -148,6 +148,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   deterministic: true,
   fdm: true,
   adi: true,
+  "sparse-grid": true,
   montecarlo: true,
   quantization: true,
 };

@@ -36,8 +36,8 @@ export interface PricingOptions {
   readonly method?: Method;
   /**
    * The error of the value to aim at, relative to spot (of several, the largest): from 1e-8 to 1e-3, by default 1e-5,
-   * and 1e-4 of trades in several factors. Meshes and time steps are
-   * chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
+   * and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3). Meshes and time steps are chosen for it,
+   * trade by trade. What was reached is in `errorEstimate`, in the currency.
    */
   readonly accuracy?: number | undefined;
   /**

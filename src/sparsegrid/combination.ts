@@ -19,8 +19,11 @@ export interface CombinationSettings {
   readonly max?: number | readonly number[];
   /** Axes; needed where `initial` is one number. */
   readonly axes?: number;
-  /** Richardson's extrapolation along every axis, (4·V₍ₗ₊₁₎ − Vₗ)/3: up to `axes` refinements more. */
-  readonly extrapolate?: boolean;
+  /**
+   * Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` refinements more; or of
+   * the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, of no refinement more.
+   */
+  readonly extrapolate?: boolean | "levels";
 }
 
 /**
@@ -54,6 +57,14 @@ export function combinationGrids(settings: CombinationSettings): readonly Combin
   lows.forEach((low, k) => {
     if (low > highs[k]) throw new SpecError(`max[${k}]: got ${highs[k]}, expected at least the initial level ${low}`);
   });
+  if (extrapolate === "levels" && level > 0) {
+    const of = (at: number, weight: number): readonly CombinationGrid[] =>
+      combinationGrids({ ...settings, level: at, extrapolate: false }).map((grid) => ({
+        ...grid,
+        coefficient: weight * grid.coefficient,
+      }));
+    return summed([...of(level, 4 / 3), ...of(level - 1, -1 / 3)]);
+  }
   const set = new IndexSet();
   const visit = (levels: readonly number[], k: number, left: number): void => {
     if (k === lows.length) return set.add(levels);
@@ -61,7 +72,7 @@ export function combinationGrids(settings: CombinationSettings): readonly Combin
       visit([...levels, lows[k] + more], k + 1, left - more);
   };
   visit([], 0, level);
-  return extrapolate ? extrapolated(set.combination()) : set.combination();
+  return extrapolate === true ? extrapolated(set.combination()) : set.combination();
 }
 
 /** The finest level of an axis: 2^20 intervals. */
@@ -124,20 +135,25 @@ const compare = (a: readonly number[], b: readonly number[]): number => {
 
 /** (4·V₍ₗ₊₁₎ − Vₗ)/3 along each axis, of every grid. */
 function extrapolated(grids: readonly CombinationGrid[]): readonly CombinationGrid[] {
-  let now = new Map(grids.map((grid) => [grid.levels.join(), grid]));
-  for (const k of grids[0].levels.keys()) {
-    const next = new Map<string, CombinationGrid>();
-    const add = (levels: readonly number[], coefficient: number): void => {
-      const key = levels.join();
-      next.set(key, { levels, coefficient: (next.get(key)?.coefficient ?? 0) + coefficient });
-    };
-    for (const { levels, coefficient } of now.values()) {
-      add(levels, -coefficient / 3);
-      add(levels.with(k, levels[k] + 1), (4 * coefficient) / 3);
-    }
-    now = next;
+  let now = grids;
+  for (const k of grids[0].levels.keys())
+    now = summed(
+      now.flatMap(({ levels, coefficient }) => [
+        { levels, coefficient: -coefficient / 3 },
+        { levels: levels.with(k, levels[k] + 1), coefficient: (4 * coefficient) / 3 },
+      ]),
+    );
+  return now;
+}
+
+/** Each grid once, those that count for nothing left out. */
+function summed(grids: readonly CombinationGrid[]): readonly CombinationGrid[] {
+  const sums = new Map<string, CombinationGrid>();
+  for (const { levels, coefficient } of grids) {
+    const key = levels.join();
+    sums.set(key, { levels, coefficient: (sums.get(key)?.coefficient ?? 0) + coefficient });
   }
-  return [...now.values()]
+  return [...sums.values()]
     .filter(({ coefficient }) => Math.abs(coefficient) > 1e-12)
     .sort((a, b) => compare(a.levels, b.levels));
 }

@@ -23,6 +23,8 @@ export interface SparseContents {
   readonly fine: readonly CombinedGrid[];
   /** The combinations with one refinement less and with two. */
   readonly coarser: readonly (readonly CombinedGrid[])[];
+  /** Of an extrapolation from two levels: the combination as it is without. */
+  readonly plain: readonly CombinedGrid[] | undefined;
   /** A small combination with all time steps and with half of them, and what their difference is divided by. */
   readonly time:
     | { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number }
@@ -30,6 +32,9 @@ export interface SparseContents {
   /** What an adaptive choice of grids has estimated. */
   readonly estimate: number | undefined;
 }
+
+/** The part of an extrapolation's correction that may be wrong: its differences may be small by chance, too. */
+const UNSURE = 0.5;
 
 /** One grid of a combination, as it was solved. */
 export interface SolvedGrid {
@@ -102,7 +107,7 @@ export class SparseEntrySolution<A extends string = string> {
   at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): AxesPoint<A> {
     const contents = this.#solved();
     const x = this.#checked("at", point);
-    const { axes, fine, coarser, time, estimate } = contents;
+    const { axes, fine, coarser, plain, time, estimate } = contents;
     const read = (combination: readonly CombinedGrid[], orders: readonly number[]): number =>
       combined(combination, x, orders, order, contents.endValue);
     const none = axes.map(() => 0);
@@ -122,6 +127,8 @@ export class SparseEntrySolution<A extends string = string> {
       errorEstimate = Math.max(errorEstimate ?? 0, Math.abs(finer - now) / 4 ** k);
       return now;
     }, value);
+    if (plain !== undefined && errorEstimate !== undefined)
+      errorEstimate = Math.max(errorEstimate, UNSURE * Math.abs(value - read(plain, none)));
     if (time !== undefined && errorEstimate !== undefined)
       errorEstimate += Math.abs(read(time.all, none) - read(time.half, none)) / time.by;
     return {

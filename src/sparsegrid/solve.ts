@@ -124,8 +124,10 @@ async function solveOn(
     const below = (levels: number): readonly CombinationGrid[] =>
       combinationGrids({ ...combination, level: Math.max(level - levels, 0) });
     const coarser = model.errorEstimate ? [1, 2].filter((k) => k <= level).map(below) : [];
+    const isOfLevels = model.errorEstimate && combination.extrapolate === "levels";
+    const plain = isOfLevels ? combinationGrids({ ...combination, extrapolate: false }) : undefined;
     const small = model.errorEstimate ? below(2) : undefined;
-    await runs.solve([...fine, ...coarser.flat(), ...(small ?? [])], "all");
+    await runs.solve([...fine, ...coarser.flat(), ...(plain ?? []), ...(small ?? [])], "all");
     if (small !== undefined) await runs.solve(small, "half");
     members.forEach(({ index }, m) => {
       const by = 2 ** model.order - 1;
@@ -134,6 +136,7 @@ async function solveOn(
         ...runs.outcome(m),
         fine: runs.combined(fine, m, "all"),
         coarser: coarser.map((grids) => runs.combined(grids, m, "all")),
+        plain: plain && runs.combined(plain, m, "all"),
         time: small && { all: runs.combined(small, m, "all"), half: runs.combined(small, m, "half"), by },
       };
     });
@@ -155,6 +158,7 @@ function emptyContents(model: SparseModel, index: number, error: SpecError | und
     },
     fine: [],
     coarser: [],
+    plain: undefined,
     time: undefined,
     estimate: undefined,
   };

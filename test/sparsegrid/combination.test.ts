@@ -44,6 +44,19 @@ describe("combinationGrids", () => {
     expect(Math.abs(of({ axes: 3, initial: 1, level: 2 }) - 1)).toBeGreaterThan(1e-3);
   });
 
+  test("extrapolated from two levels, errors of order h² along each axis cancel", () => {
+    const of = (level: number): number =>
+      combinationGrids({ axes: 3, initial: 1, level, extrapolate: "levels" }).reduce(
+        (sum, { levels, coefficient }) => sum + coefficient * levels.reduce((error, one) => error + 4 ** -one, 1),
+        0,
+      );
+    for (const level of [1, 2, 5]) expect(of(level)).toBeCloseTo(1, 13);
+    expect(combinationGrids({ axes: 1, initial: 2, level: 1, extrapolate: "levels" })).toEqual([
+      { levels: [2], coefficient: expect.closeTo(-1 / 3) as number },
+      { levels: [3], coefficient: expect.closeTo(4 / 3) as number },
+    ]);
+  });
+
   test("limits of levels", () => {
     const grids = combinationGrids({ initial: [1, 2], max: [2, 9], level: 3 });
     expect(grids.map(({ levels, coefficient }) => [...levels, coefficient])).toEqual([

@@ -10,6 +10,7 @@ export const RESULT_METHODS = [
   "fdm",
   "heston",
   "adi",
+  "sparse-grid",
   "montecarlo",
   "quantization",
 ] as const;

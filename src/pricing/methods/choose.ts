@@ -4,6 +4,7 @@ import { closedForm } from "./closed-form/closed-form.ts";
 import { deterministic } from "./deterministic/deterministic.ts";
 import { adi } from "./adi/adi.ts";
 import { fdm } from "./fdm/fdm.ts";
+import { sparseGrid } from "./sparse-grid/sparse-grid.ts";
 import { montecarlo } from "./montecarlo/montecarlo.ts";
 import { quantization } from "./quantization/quantization.ts";
 import type { Acceptance, Batch, PricingMethod } from "./method.ts";
@@ -14,6 +15,7 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
   deterministic,
   fdm,
   adi,
+  "sparse-grid": sparseGrid,
   montecarlo,
   quantization,
 };

@@ -75,7 +75,7 @@ export interface SparseModel {
     readonly level: number;
     readonly initial: readonly number[];
     readonly max: readonly number[];
-    readonly extrapolate: boolean;
+    readonly extrapolate: boolean | "levels";
   };
   readonly errorEstimate: boolean;
   readonly accuracy: SparseAccuracy<string> | undefined;
@@ -123,7 +123,7 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const { averaging = true, errorEstimate = false, convection = "central" } = problem;
   oneOf("convection", convection, ["central", "fitted"]);
   oneOf("averaging", averaging, [true, false]);
-  if (problem.extrapolate !== undefined) oneOf("extrapolate", problem.extrapolate, ["space"]);
+  if (problem.extrapolate !== undefined) oneOf("extrapolate", problem.extrapolate, ["space", "levels"]);
   const levels = (field: "initialLevel" | "maxLevel", otherwise: number): readonly number[] =>
     names.map((name) => perAxis(`axes.${name}.${field}`, [problem.axes[name][field] ?? otherwise], 1)[0]);
   const { region, pointwise } = gridConditions(conditions, names.length);
@@ -171,7 +171,7 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
       level: problem.level ?? 3,
       initial: levels("initialLevel", 2),
       max: levels("maxLevel", 20),
-      extrapolate: problem.extrapolate === "space",
+      extrapolate: problem.extrapolate === "levels" ? "levels" : problem.extrapolate === "space",
     },
     errorEstimate,
     accuracy: accuracyOf(problem, names),

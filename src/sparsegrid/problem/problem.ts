@@ -54,8 +54,11 @@ export interface SparseGridProblem<
   readonly axes: Readonly<Record<A, SparseAxis>>;
   /** Refinements above the initial levels, summed over the axes; 3 by default. */
   readonly level?: number;
-  /** Richardson extrapolation in space: along every axis, from one level more. */
-  readonly extrapolate?: "space";
+  /**
+   * Richardson extrapolation in space: along every axis, from one level more ("space"), or from the combination with
+   * one level less ("levels"), at no cost.
+   */
+  readonly extrapolate?: "space" | "levels";
   /** Crank–Nicolson with two Rannacher steps by default. */
   readonly scheme?: OneAxisScheme;
   /** Whether terminal values are means over the nodes' cells, which kinks need; true by default. */

@@ -2,7 +2,7 @@
 import { integrate } from "../../../market/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
-import { knownAt } from "../adi/problem.ts";
+import { knownAt } from "../several/parts.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
 import { averageLogarithm, logNormalOption, weightedLogarithm } from "./average.ts";
 import type { Estimate } from "./simulate.ts";

@@ -1,7 +1,9 @@
+import type { Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { moveOf } from "../../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import { bumped, type Bump, type Terms, termsOf } from "../../terms.ts";
+import type { Settings } from "../../options.ts";
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { datesOf, withoutModel, withoutProduct } from "./acceptance.ts";
@@ -31,14 +33,26 @@ export const montecarlo = {
   }),
 } as const satisfies PricingMethod & { open(device: Device): MethodSession };
 
-function accepts({ columns }: Batch, trade: number): Acceptance {
+function accepts({ columns, settings }: Batch, trade: number): Acceptance {
   const { cases } = columns;
   for (const date of cases.dates) {
     const terms = termsOf(columns.tradeOf(trade), date, { volatility: 0, rate: 0 });
     const reason = terms === undefined ? undefined : (withoutModel(terms) ?? withoutProduct(terms));
     if (reason !== undefined) return reason;
   }
-  return cases.count * (1 + cases.spots) * COST;
+  return cases.count * (1 + cases.spots) * costOf(columns.tradeOf(trade), settings);
+}
+
+/** Microseconds of a European option on several underlyings: in any case, and for each value and underlying at 1e-3. */
+const VALUE_COST = 5e4;
+const PATHS_COST = 2e3;
+
+/** More than three underlyings may have sparse grids instead, which win where much is asked for. */
+function costOf({ assets = [], exercise }: Trade, { accuracy = ACCURACY, greeks }: Settings): number {
+  const d = assets.length;
+  if (d < 4 || exercise.kind !== "european") return COST;
+  const moves = greeks === "all" ? 4 * d + 6 + (d * (d - 1)) / 2 : 0;
+  return VALUE_COST + PATHS_COST * d * (ACCURACY / accuracy) ** 2 * (1 + moves);
 }
 
 /** What of an instance is moved. */

@@ -5,7 +5,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import { longstaffSchwartz, monteCarlo } from "../../../montecarlo/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
-import { payoffAt } from "../adi/problem.ts";
+import { payoffAt } from "../several/payoff.ts";
 import type { Path } from "./acceptance.ts";
 import { controlOf, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { modelKey, modelOf, substepsOf } from "./spot-model.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../montecarlo/index.ts";
 import { integrate, integratedVariance, sigmasOf, varianceOf, type Volatility } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
-import { renamed } from "../adi/text.ts";
+import { renamed } from "../several/text.ts";
 import type { Path } from "./acceptance.ts";
 
 /** Steps a year of models whose scheme is not exact. */

@@ -1,10 +1,11 @@
 /** Sensitivities of a trade in several factors, from the grid where it has them, else by differences. */
 import type { AssetSensitivities, PairSensitivity } from "../../../book/index.ts";
 import type { AxesPoint } from "../../../fdm/index.ts";
-import { alphaOf, varianceOf } from "../../../market/index.ts";
+import { alphaOf, integrate, varianceOf } from "../../../market/index.ts";
 import type { Several } from "../../columns/result-columns.ts";
 import { assetName, factorEquation } from "./equation.ts";
-import { payoffAt } from "./problem.ts";
+import { combined, sigmaOf } from "./in-time.ts";
+import { payoffAt } from "./payoff.ts";
 import type { Bump, Terms } from "../../terms.ts";
 import { Parameters } from "./text.ts";
 
@@ -38,6 +39,61 @@ export function pairsOf(count: number): readonly (readonly [number, number])[] {
   ).flat();
 }
 
+/**
+ * Whether all sensitivities follow from delta and gamma: European, no barriers, volatilities of time. ln S is then
+ * normal at expiry, and a change of its covariances C moves the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
+ *
+ *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
+ */
+export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms): boolean =>
+  exercise.kind === "european" &&
+  barriers.length === 0 &&
+  shortRate === undefined &&
+  assets.every(({ volatility }) => volatility.kind === "deterministic");
+
+/** The derivatives that `followFromGamma` speaks of. */
+export function slopesFromGamma(
+  { assets, correlations, expiry }: Terms,
+  { value, first, second }: AxesPoint,
+  spots: readonly number[],
+): readonly Slope[] {
+  const axes = assets.map((_, i) => assetName(assets.length, i));
+  const gamma = (i: number, l: number): number => spots[i] * spots[l] * second[axes[i] + axes[l]];
+  const sigmas = assets.map(({ volatility }) => sigmaOf(volatility));
+  const volatilities = assets.map((_, asset): Slope => ({
+    bump: { kind: "volatility", asset, by: 0 },
+    slope: sum(assets.map((_one, l) => correlations[asset][l] * integrate(sigmas[l], expiry) * gamma(asset, l))),
+  }));
+  const pairs = pairsOf(assets.length).map((pair): Slope => {
+    const [i, l] = pair;
+    const covariance = integrate(
+      combined([sigmas[i], sigmas[l]], ([a, b]) => a * b),
+      expiry,
+    );
+    return { bump: { kind: "correlation", pair, by: 0 }, slope: covariance * gamma(i, l) };
+  });
+  const rate = expiry * (sum(spots.map((spot, i) => spot * first[axes[i]])) - value);
+  return [...volatilities, ...pairs, { bump: { kind: "rate", by: 0 }, slope: rate }];
+}
+
+/** The derivative by what a bump moves. */
+export interface Slope {
+  readonly bump: Bump;
+  readonly slope: number;
+}
+
+/** Slopes through the values of two bumps of the same thing. */
+export function slopesOf(values: readonly { readonly bump: Bump; readonly value: number }[]): readonly Slope[] {
+  const pairs = new Map<string, { readonly bump: Bump; readonly value: number }>();
+  return values.flatMap((one) => {
+    const key = JSON.stringify({ ...one.bump, by: 0 });
+    const other = pairs.get(key);
+    pairs.set(key, one);
+    if (other === undefined) return [];
+    return [{ bump: one.bump, slope: (one.value - other.value) / (one.bump.by - other.bump.by) }];
+  });
+}
+
 /** What is found of a trade. */
 export interface Found {
   readonly value: number;
@@ -63,7 +119,7 @@ export function sensitivitiesOf(
   point: AxesPoint,
   spots: readonly number[],
   payable: boolean,
-  bumps: readonly { readonly bump: Bump; readonly value: number }[],
+  slopes: readonly Slope[],
 ): Found {
   const { assets } = terms;
   const paid = payable ? payoffAt(terms, spots) : Number.NEGATIVE_INFINITY;
@@ -74,21 +130,21 @@ export function sensitivitiesOf(
   const pairs = pairsOf(assets.length);
   const cross = pairs.map(([i, j]) => second(i, j));
   const gamma = axes.map((_, i) => second(i, i));
-  const vega = assets.map((_, i) => vegaOf(terms, i, point, bumps));
+  const vega = assets.map((_, i) => vegaOf(terms, i, point, slopes));
   return {
     value: point.value,
     delta: sum(delta),
     gamma: sum(gamma) + 2 * sum(cross),
     theta: thetaOf(terms, point, spots),
     vega: sum(vega),
-    rho: slope(bumps, ({ kind }) => kind === "rate"),
+    rho: slope(slopes, ({ kind }) => kind === "rate"),
     several: {
       assets: assets.map((_, i) => ({ delta: delta[i], gamma: gamma[i], vega: vega[i] })),
       crossGamma: pairs.map(([i, j], k) => [names[i], names[j], cross[k]]),
       correlation: pairsOf(terms.correlations.length).map(([i, j]) => [
         names[i],
         names[j],
-        slope(bumps, (bump) => bump.kind === "correlation" && bump.pair[0] === i && bump.pair[1] === j),
+        slope(slopes, (bump) => bump.kind === "correlation" && bump.pair[0] === i && bump.pair[1] === j),
       ]),
     },
   };
@@ -96,12 +152,7 @@ export function sensitivitiesOf(
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-function vegaOf(
-  { assets }: Terms,
-  i: number,
-  { first }: AxesPoint,
-  bumps: readonly { readonly bump: Bump; readonly value: number }[],
-): number {
+function vegaOf({ assets }: Terms, i: number, { first }: AxesPoint, slopes: readonly Slope[]): number {
   const { volatility, underlying } = assets[i];
   const suffix = assets.length === 1 ? "" : String(i + 1);
   if (volatility.kind === "heston") return 2 * Math.sqrt(varianceOf(volatility)) * first[`v${suffix}`];
@@ -109,19 +160,12 @@ function vegaOf(
     return alphaOf(volatility, underlying.spot) > 0
       ? first[`a${suffix}`] * underlying.spot ** (1 - volatility.beta)
       : 0;
-  return slope(bumps, (bump) => bump.kind === "volatility" && bump.asset === i);
+  return slope(slopes, (bump) => bump.kind === "volatility" && bump.asset === i);
 }
 
-/** The slope through the values of two bumps; NaN without them. */
-function slope(
-  bumps: readonly { readonly bump: Bump; readonly value: number }[],
-  matches: (bump: Bump) => boolean,
-): number {
-  const found = bumps.filter((one) => matches(one.bump));
-  if (found.length !== 2) return Number.NaN;
-  const [a, b] = found;
-  return (a.value - b.value) / (a.bump.by - b.bump.by);
-}
+/** NaN where there is none. */
+const slope = (slopes: readonly Slope[], matches: (bump: Bump) => boolean): number =>
+  slopes.find(({ bump }) => matches(bump))?.slope ?? Number.NaN;
 
 /** From the equation at the point itself. */
 function thetaOf(terms: Terms, { value, first, second }: AxesPoint, spots: readonly number[]): number {

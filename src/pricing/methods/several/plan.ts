@@ -1,0 +1,377 @@
+/** Trades in several factors on their way through a method that solves their equation. */
+import type { DriverCorrelations, SpotMove } from "../../../book/index.ts";
+import { type BookError, DeviceLostError } from "../../../errors.ts";
+import type { AxesPoint } from "../../../fdm/index.ts";
+import type { Device } from "../../../device/index.ts";
+import { Turns } from "../../../turns.ts";
+import { moveOf } from "../../columns/scenario-cases.ts";
+import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
+import { type Bump, bumped, type Terms, termsOf } from "../../terms.ts";
+import type { Batch, Plan } from "../method.ts";
+import { readEach } from "../read-each.ts";
+import { problemOf } from "./check-correlations.ts";
+import { isKnockedOut, type Known, knownAt, type Part, partsOf } from "./parts.ts";
+import { payoffAt } from "./payoff.ts";
+import {
+  bumpsOf,
+  followFromGamma,
+  knownSensitivities,
+  sensitivitiesOf,
+  type Slope,
+  slopesFromGamma,
+  slopesOf,
+} from "./sensitivities.ts";
+import type { Parameters } from "./text.ts";
+
+/** A problem whose numbers stand beside it. */
+export interface Built {
+  /** Problems with the same key differ in their parameters alone. */
+  readonly key: string;
+  readonly problem: object;
+  readonly parameters: Parameters;
+  /** About how many there are in memory. */
+  readonly nodes: number;
+  /** Value, derivatives by the factors' names, and error estimate at some spots. */
+  readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
+}
+
+/** A solution as it is read. @throws why there is none */
+export interface EntryReading {
+  at(point: Readonly<Record<string, number>>): AxesPoint;
+}
+
+/** How the equations of several factors are solved. */
+export interface Engine {
+  readonly name: "adi" | "sparse-grid";
+  /** The error of a value to aim at where nothing is said, relative to the largest spot. */
+  readonly accuracy: number;
+  /** The problem of a part of the terms. `mesh`: the terms whose mesh it has; `spots`: by asset, where it is read. */
+  build(terms: Terms, mesh: Terms, spots: readonly (readonly number[])[], part: Part, level: number): Built;
+  /** An entry for each element of the parameters. */
+  solve(problem: object, options: EngineOptions): Promise<readonly EntryReading[]>;
+  isFinest(terms: Terms, level: number): boolean;
+  /** The level at which an error that is `ratio` times too large is expected to be small enough. */
+  refined(terms: Terms, level: number, ratio: number): number;
+  /** Whether sensitivities that delta and gamma imply are taken from those. */
+  readonly usesGamma: boolean;
+  /** Errors of a difference of two values on one mesh cancel, so that a sensitivity needs none finer than this. */
+  readonly maxBumpLevel: number;
+}
+
+export interface EngineOptions {
+  readonly device: Device;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The least error, relative to the largest spot, that f32 can do. */
+const ACCURACY_F32 = 1e-4;
+
+/** A case of a trade, or a bump of it, on its way. */
+interface Row {
+  readonly terms: Terms;
+  /** Whose mesh it has: its own, or those of what it is a bump of. */
+  readonly mesh: Terms;
+  /** What it is read at, spots of all assets each: today's, then those of the scenarios. */
+  readonly spots: readonly (readonly number[])[];
+  /** By spots: what needs no solution. */
+  readonly known: readonly (Known | undefined)[];
+  readonly parts: readonly Part[];
+  level: number;
+  /** By spots: the sum over the parts. */
+  points: AxesPoint[];
+  error: number;
+  failure: unknown;
+}
+
+/** One of the batch's trades. */
+interface Job {
+  readonly trade: number;
+  /** By case; undefined where the trade is settled. */
+  readonly rows: (Row | undefined)[];
+  readonly bumps: { readonly bump: Bump; readonly row: Row }[];
+  failure: unknown;
+}
+
+/** One problem to be solved. */
+interface Task {
+  readonly row: Row;
+  readonly part: Part;
+  readonly built: Built;
+}
+
+/** Entries of one call of `solve` have at most this many nodes together: their results stand in memory at once. */
+const MAX_NODES = 1.6e7;
+/** How often a value is solved again, finer. */
+const MAX_ROUNDS = 6;
+
+export class SeveralPlan implements Plan {
+  readonly #engine: Engine;
+  readonly #batch: Batch;
+  readonly #device: Device;
+  readonly #accuracy: number;
+  readonly #jobs: readonly Job[];
+
+  constructor(engine: Engine, batch: Batch, trades: readonly number[], device: Device) {
+    const { accuracy = engine.accuracy } = batch.settings;
+    this.#engine = engine;
+    this.#batch = batch;
+    this.#device = device;
+    this.#accuracy = batch.precision === "f32" ? Math.max(accuracy, ACCURACY_F32) : accuracy;
+    this.#jobs = trades.map((trade) => ({ trade, rows: [], bumps: [], failure: undefined }));
+  }
+
+  /** Each trade first, until its value is good; then its bumps and scenarios as finely as it took. */
+  async run(signal: AbortSignal | undefined): Promise<void> {
+    const { cases } = this.#batch.columns;
+    await this.#checkCorrelations();
+    const first = this.#jobs.flatMap((job) => this.#collect(job, () => this.#rowsOf(job, 0, 1, 0)));
+    await this.#refine(first, signal);
+    const others = this.#jobs.flatMap((job) =>
+      this.#collect(job, () => [...this.#rowsOf(job, 1, cases.count, job.rows[0]?.level ?? 0), ...this.#bumpsOf(job)]),
+    );
+    await this.#solve(others, signal);
+  }
+
+  /** Trades whose correlations are none fail. */
+  async #checkCorrelations(): Promise<void> {
+    const problems = new Map<DriverCorrelations, BookError | undefined>();
+    for (const job of this.#jobs) {
+      const { correlations } = this.#batch.columns.tradeOf(job.trade);
+      if (correlations === undefined) continue;
+      if (!problems.has(correlations)) problems.set(correlations, await problemOf(correlations));
+      job.failure = problems.get(correlations);
+    }
+  }
+
+  /** Rows of a job; what making them throws is its failure. */
+  #collect(job: Job, make: () => readonly Row[]): readonly Row[] {
+    if (job.failure !== undefined) return [];
+    try {
+      return make();
+    } catch (error) {
+      job.failure = error;
+      return [];
+    }
+  }
+
+  /** Solves rows again and again, until each is as good as was asked for. */
+  async #refine(rows: readonly Row[], signal: AbortSignal | undefined): Promise<void> {
+    let open = rows;
+    for (let round = 0; open.length > 0; round++) {
+      await this.#solve(open, signal);
+      if (round === MAX_ROUNDS) return;
+      open = open.filter((row) => {
+        if (row.failure !== undefined || this.#engine.isFinest(row.mesh, row.level)) return false;
+        const ratio = row.error / this.#targetOf(row);
+        if (ratio > 1) row.level = this.#engine.refined(row.mesh, row.level, ratio);
+        return ratio > 1;
+      });
+    }
+  }
+
+  /** The error that is small enough, in the currency. */
+  #targetOf({ spots: [today] }: Row): number {
+    return this.#accuracy * Math.max(...today);
+  }
+
+  /** Makes some cases of a trade. @throws what is wrong with the trade */
+  #rowsOf(job: Job, from: number, to: number, level: number): readonly Row[] {
+    const { columns } = this.#batch;
+    const { cases, dates, scenarios } = columns.cases;
+    const made: Row[] = [];
+    for (let k = from; k < to; k++) {
+      const { date, shift } = cases[k];
+      const terms = termsOf(columns.tradeOf(job.trade), dates[date], shift);
+      if (terms === undefined) continue;
+      const today = terms.assets.map(({ underlying }) => underlying.spot);
+      const spots = [today, ...(scenarios?.spot ?? []).map((move) => movedSpots(terms, move))];
+      const known = spots.map((one) => knownAt(terms, one));
+      const parts = partsOf(terms, spots, `trades[${columns.place[job.trade]}]`);
+      const row = { terms, mesh: terms, spots, known, parts, level, points: [], error: 0, failure: undefined };
+      job.rows[k] = row;
+      made.push(row);
+    }
+    return made;
+  }
+
+  #bumpsOf({ rows: [base], bumps }: Job): readonly Row[] {
+    if (base === undefined || base.failure !== undefined || base.known[0] !== undefined) return [];
+    if (this.#batch.settings.greeks !== "all" || this.#fromGamma(base.terms)) return [];
+    const level = Math.min(base.level, this.#engine.maxBumpLevel);
+    return bumpsOf(base.terms).map((bump) => {
+      const row = {
+        ...base,
+        terms: bumped(base.terms, bump),
+        spots: base.spots.slice(0, 1),
+        level,
+        failure: undefined,
+      };
+      bumps.push({ bump, row });
+      return row;
+    });
+  }
+
+  #fromGamma(terms: Terms): boolean {
+    return this.#engine.usesGamma && followFromGamma(terms);
+  }
+
+  /** Solves rows once, problems of one shape together. @throws the signal's reason; what the device throws */
+  async #solve(rows: readonly Row[], signal: AbortSignal | undefined): Promise<void> {
+    const turns = new Turns(signal);
+    const groups = new Map<string, Task[]>();
+    for (const row of rows) {
+      if (turns.due) await turns.take();
+      row.error = 0;
+      row.points = [];
+      if (row.known.every((known) => known !== undefined)) continue;
+      try {
+        for (const task of tasksOf(row, this.#engine)) {
+          const group = groups.get(task.built.key);
+          if (group === undefined) groups.set(task.built.key, [task]);
+          else group.push(task);
+        }
+      } catch (error) {
+        row.failure = error;
+      }
+    }
+    for (const group of groups.values()) {
+      const size = Math.max(1, Math.floor(MAX_NODES / group[0].built.nodes));
+      for (let at = 0; at < group.length; at += size) await this.#solveGroup(group.slice(at, at + size), signal);
+    }
+  }
+
+  /** Solves problems that differ in their parameters alone. */
+  async #solveGroup(group: readonly Task[], signal: AbortSignal | undefined): Promise<void> {
+    const [{ built }] = group;
+    const parameters = Object.fromEntries(
+      [...built.parameters.values.keys()].map((name) => [
+        name,
+        group.map((task) => task.built.parameters.values.get(name)!),
+      ]),
+    );
+    const problem = { ...built.problem, parameters, precision: this.#batch.precision };
+    let entries: readonly EntryReading[];
+    try {
+      entries = await this.#engine.solve(problem, { device: this.#device, signal });
+    } catch (error) {
+      if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
+      for (const { row } of group) row.failure ??= error;
+      return;
+    }
+    group.forEach((task, i) => {
+      try {
+        addTo(task, entries[i]);
+      } catch (error) {
+        task.row.failure ??= error;
+      }
+    });
+  }
+
+  read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void> {
+    let next = 0;
+    return readEach(
+      this.#jobs.map(({ trade }) => trade),
+      results,
+      signal,
+      (trade) => {
+        const job = this.#jobs[next++];
+        const failed = [
+          ...job.rows,
+          ...job.bumps.filter(({ bump }) => bump.kind !== "correlation").map(({ row }) => row),
+        ];
+        const failure = job.failure ?? failed.find((row) => row?.failure !== undefined)?.failure;
+        if (failure === undefined) this.#readTrade(job, trade, results);
+        else results.fail(trade, failure);
+      },
+    );
+  }
+
+  #readTrade({ rows, bumps }: Job, trade: number, results: ResultColumns): void {
+    const { columns, precision } = this.#batch;
+    // A trade that is not settled has a row for today.
+    const base = rows[0]!;
+    const { terms, spots, known, points, error } = base;
+    const { correlations, underlying } = columns.tradeOf(trade);
+    const names = correlations?.names ?? [underlying.name];
+    const values = bumps.map(({ bump, row }) => ({
+      bump,
+      value: row.failure === undefined ? row.points[0].value : Number.NaN,
+    }));
+    const slopes = (): readonly Slope[] =>
+      this.#fromGamma(terms) ? slopesFromGamma(terms, points[0], spots[0]) : slopesOf(values);
+    const found =
+      known[0] === undefined
+        ? sensitivitiesOf(terms, names, points[0], spots[0], isExercisable(terms), slopes())
+        : knownSensitivities(terms, names, spots[0], known[0]);
+    results.value[trade] = found.value;
+    results.delta[trade] = found.delta;
+    results.gamma[trade] = found.gamma;
+    results.theta[trade] = found.theta;
+    results.vega[trade] = found.vega;
+    results.rho[trade] = found.rho;
+    results.errorEstimate[trade] = known[0] === undefined ? error : 1e-14 * Math.abs(found.value);
+    if (precision === "f32" && error > this.#targetOf(base)) results.warnings[trade] |= WARNING.beyondF32;
+    results.setSeveral(trade, { ...found.several, assumed: correlations?.assumed ?? [] });
+    if (columns.cases.scenarios !== undefined) this.#readScenarios(rows, trade, results);
+    results.priced(trade, known[0]?.method ?? this.#engine.name);
+  }
+
+  #readScenarios(rows: Job["rows"], trade: number, results: ResultColumns): void {
+    const { cases } = this.#batch.columns;
+    const first = this.#batch.columns.rowOf(trade);
+    for (let k = 0; k < cases.count; k++) {
+      const row = rows[k];
+      for (let s = 0; s < cases.spots; s++)
+        results.scenarioValues[(first + k) * cases.spots + s] = row === undefined ? 0 : valueAt(row, s + 1);
+      results.scenarioErrors[first + k] = row?.error ?? 0;
+    }
+  }
+
+  [Symbol.dispose](): void {}
+}
+
+function tasksOf(row: Row, engine: Engine): readonly Task[] {
+  const { terms, mesh, spots, parts, level } = row;
+  const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
+  return parts.map((part) => ({ row, part, built: engine.build(terms, mesh, byAsset, part, level) }));
+}
+
+const movedSpots = ({ assets }: Terms, move: SpotMove): readonly number[] =>
+  assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name)));
+
+/** A row's value at some of its spots. */
+function valueAt({ terms, spots, known, points }: Row, k: number): number {
+  const value = known[k]?.value ?? points[k].value;
+  return known[k] === undefined && isExercisable(terms) ? Math.max(value, payoffAt(terms, spots[k])) : value;
+}
+
+const isExercisable = ({ exercise }: Terms): boolean =>
+  exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));
+
+/** Adds a problem's solution to its row, where the part that it is of has not been knocked out. */
+function addTo({ row, part, built }: Task, entry: EntryReading): void {
+  const { terms, spots, known } = row;
+  let largest = 0;
+  spots.forEach((one, k) => {
+    row.points[k] ??= NOTHING;
+    if (known[k] !== undefined || isKnockedOut(part, one, terms.expiry)) return;
+    const point = built.read(entry, one);
+    largest = Math.max(largest, point.errorEstimate ?? 0);
+    row.points[k] = {
+      value: row.points[k].value + part.sign * point.value,
+      first: added(row.points[k].first, point.first, part.sign),
+      second: added(row.points[k].second, point.second, part.sign),
+      errorEstimate: undefined,
+    };
+  });
+  row.error += largest;
+}
+
+const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, errorEstimate: undefined };
+
+const added = (
+  to: Readonly<Record<string, number>>,
+  from: Readonly<Record<string, number>>,
+  sign: number,
+): Record<string, number> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + sign * value]));

@@ -1,0 +1,64 @@
+/** How many grids and steps a problem takes. */
+import { type Condition, SAME_DATE } from "../../../fdm/index.ts";
+import { combinationGrids } from "../../../sparsegrid/index.ts";
+import type { Terms } from "../../terms.ts";
+import { restartsOf } from "../several/parts.ts";
+import type { Parameters } from "../several/text.ts";
+
+/** What a problem is solved with. */
+export interface Fineness {
+  /** Refinements above the initial levels. */
+  readonly level: number;
+  /** The coarsest level of each axis. */
+  readonly initial: readonly number[];
+  readonly steps: number;
+}
+
+/** Refinements at level 0, by axes; with more axes every refinement costs more. */
+const FIRST = [0, 4, 3, 3, 3, 2, 2] as const;
+const FIRST_OF_MANY = 1;
+/** Time steps of two refinements, and the factor of each more, so that both errors fall as fast. */
+const STEPS = 20;
+const STEPS_PER_REFINEMENT = 1.6;
+
+/** The level of an axis of mean importance; a fraction, so that equal axes have one level. */
+const MEAN_LEVEL = 1.4;
+
+/** Coarsest levels of components, finer where the deviation is larger, so that nodes are about equally far apart. */
+export function levelsOfComponents(deviations: readonly number[]): readonly number[] {
+  const logs = deviations.map((one) => Math.log2(Math.max(one, 1e-6)));
+  const mean = logs.reduce((sum, one) => sum + one, 0) / logs.length;
+  return logs.map((one) => Math.min(Math.max(Math.round(MEAN_LEVEL + one - mean), 1), 4));
+}
+
+/** Coarsest levels of spots: with barriers they are alike. Of seven and more, grids would be too large otherwise. */
+export const levelsOfSpots = (axes: number): readonly number[] => new Array<number>(axes).fill(axes > 6 ? 1 : 2);
+
+/** `level`: that of the method. */
+export function finenessOf(initial: readonly number[], level: number): Fineness {
+  const refinements = Math.max((FIRST[initial.length] ?? FIRST_OF_MANY) + level, 1);
+  return {
+    level: refinements,
+    initial,
+    steps: 2 * Math.round(0.5 * STEPS * STEPS_PER_REFINEMENT ** (refinements - 2)),
+  };
+}
+
+/** Nodes of all grids of a combination. */
+export const nodesOf = ({ level, initial }: Fineness): number =>
+  combinationGrids({ level, initial }).reduce(
+    (sum, { levels }) => sum + levels.reduce((product, one) => product * (2 ** one + 1), 1),
+    0,
+  );
+
+/** Where rates or volatilities jump the time grid has a date, at which nothing is knocked out. */
+export function restarts(terms: Terms, axis: string, p: Parameters): readonly Condition<string>[] {
+  const dates = restartsOf(terms);
+  if (dates.length === 0) return [];
+  return [{ kind: "knock-out", axis, above: NOWHERE, value: 0, at: dates.map((time) => p.add(time, "t")) }];
+}
+
+const NOWHERE = 1e30;
+
+/** Whether a date is that of expiry. */
+export const isAtExpiry = (time: number, { expiry }: Terms): boolean => time >= expiry * (1 - SAME_DATE);

@@ -1,0 +1,70 @@
+import type { Trade } from "../../../book/index.ts";
+import type { Device } from "../../../device/index.ts";
+import { assetsOf } from "../../terms.ts";
+import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
+import { isWhole, levelsOf } from "../several/parts.ts";
+import { SeveralPlan } from "../several/plan.ts";
+
+/** The error of a value to aim at where nothing is said, relative to the largest spot. */
+const ACCURACY = 1e-3;
+
+/** Axes of `solveOnSparseGrid`. */
+const MAX_ASSETS = 10;
+
+/**
+ * Sparse grids: trades on up to ten underlyings whose volatilities are functions of time, with knock-outs and Bermudan
+ * exercise. The error estimate is that of the combination technique.
+ *
+ * Source: design/sparsegrid.md. Verified: test/pricing/sparse-grid, against closed forms and alternating directions.
+ */
+export const sparseGrid = {
+  name: "sparse-grid",
+  accepts,
+  open: (device) => ({
+    async plan(batch, trades) {
+      // Sparse grids are loaded where they are used.
+      const { engine } = await import("./engine.ts");
+      return new SeveralPlan({ ...engine, name: "sparse-grid", accuracy: ACCURACY }, batch, trades, device);
+    },
+    [Symbol.dispose]() {},
+  }),
+} as const satisfies PricingMethod & { open(device: Device): MethodSession };
+
+function accepts(batch: Batch, trade: number): Acceptance {
+  const { columns } = batch;
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
+  const terms = columns.tradeOf(trade);
+  const { underlying, exercise, barriers, expiry } = terms;
+  const assets = assetsOf(terms);
+  if (assets.length > MAX_ASSETS) return `${assets.length} underlyings, more than ${MAX_ASSETS}`;
+  if (underlying.shortRate !== undefined) return "a stochastic short rate";
+  if (assets.some(({ volatility }) => volatility.kind !== "deterministic"))
+    return "a volatility that is not a function of time";
+  if (assets.some((asset) => asset.underlying.dividends.discrete.some(({ time }) => time < expiry)))
+    return "dividends on dates before expiry";
+  if (exercise.kind === "american") return "American exercise";
+  if (exercise.kind !== "european" && barriers.some(({ type }) => type.endsWith("-in")))
+    return "early exercise after a knock-in";
+  if (levelsOf(barriers, "").some((level) => level.times === undefined && !isWhole(level, expiry)))
+    return "a barrier that is monitored continuously in a window";
+  return costOf(terms, batch) * columns.cases.count;
+}
+
+/** Microseconds of a node: its cell's mean, its time steps. */
+const COST = 50;
+/** Nodes of a trade on d underlyings at an accuracy of 1e-3, and with each digit more; measured for d = 1 … 6. */
+const NODES = [0, 200, 1_000, 4_000, 13_000, 60_000, 800_000] as const;
+const NODES_PER_DIGIT = 5;
+/** What a sensitivity by differences takes of a value. */
+const BUMP = 0.2;
+
+/** The expected cost of a value and its sensitivities, in microseconds. */
+function costOf(terms: Trade, { settings }: Batch): number {
+  const d = assetsOf(terms).length;
+  const digits = Math.max(-3 - Math.log10(settings.accuracy ?? ACCURACY), 0);
+  const nodes = (NODES[d] ?? NODES[6] * 6 ** (d - 6)) * NODES_PER_DIGIT ** digits;
+  const fromGamma = terms.exercise.kind === "european" && terms.barriers.length === 0;
+  const bumps = settings.greeks === "all" && !fromGamma ? 2 * d + 2 + d * (d - 1) : 0;
+  return COST * nodes * (1 + BUMP * bumps);
+}
