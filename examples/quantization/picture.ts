@@ -1,8 +1,11 @@
 /**
  * Draws convergence.svg and prints its numbers: errors of swing and American prices by the number of points N and of
  * paths M, and the time of quantization beside that of Longstaff and Schwartz's regression.
+ *
+ * The times are those of seconds.json, so that the picture is the same wherever it is drawn. `picture.ts measure`
+ * measures them again.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 import { type Device, openDevice } from "feynkac/device";
 import { blackScholes, european, longstaffSchwartz } from "feynkac/montecarlo";
@@ -64,12 +67,31 @@ async function regression(paths: number): Promise<{ readonly value: number; read
   return { value: found.value[0]!, standardError: found.standardError[0]! };
 }
 
-async function timed<T>(run: () => Promise<T>): Promise<readonly [T, number]> {
+/** Seconds of a case, by its label. */
+interface Times {
+  readonly device: string;
+  readonly seconds: Record<string, number>;
+}
+
+const kept = new URL("seconds.json", import.meta.url);
+const measures = process.argv[2] === "measure";
+const times: Times = measures
+  ? { device: device.name, seconds: {} }
+  : (JSON.parse(readFileSync(kept, "utf8")) as Times);
+
+async function timed<T>(label: string, run: () => Promise<T>): Promise<readonly [T, number]> {
   // The first run compiles.
-  await run();
-  const start = performance.now();
-  const result = await run();
-  return [result, (performance.now() - start) / 1e3];
+  let result = await run();
+  if (measures) {
+    const runs: number[] = [];
+    while (runs.length < 5) {
+      const start = performance.now();
+      result = await run();
+      runs.push((performance.now() - start) / 1e3);
+    }
+    times.seconds[label] = Number(runs.toSorted((a, b) => a - b)[2]!.toPrecision(3));
+  }
+  return [result, times.seconds[label]!];
 }
 
 const relative = (value: number, exact: number): number => Math.abs(value / exact - 1);
@@ -96,21 +118,25 @@ for (const paths of [6_250, 25_000, 100_000, 400_000, 1_600_000]) {
 say("put of 50 dates", "seconds", "error");
 const trees: [number, number][] = [];
 for (const size of [25, 50, 100, 200]) {
-  const [value, seconds] = await timed(async () => {
+  const label = `N = ${size}`;
+  const [value, seconds] = await timed(label, async () => {
     const [coarse, fine] = [await put(size / 2 + 0.5 * (size % 2)), await put(size)];
     const ratio = (size / (size / 2 + 0.5 * (size % 2))) ** 2;
     return (ratio * fine - coarse) / (ratio - 1);
   });
   trees.push([seconds, relative(value, PUT)]);
-  say(`N = ${size}`, seconds.toFixed(3), trees.at(-1)![1].toExponential(1));
+  say(label, seconds.toFixed(3), trees.at(-1)![1].toExponential(1));
 }
 const paths: [number, number][] = [];
 for (const count of [2 ** 14, 2 ** 16, 2 ** 18, 2 ** 20]) {
-  const [{ value, standardError }, seconds] = await timed(async () => regression(count));
+  const label = `M = ${count}`;
+  const [{ value, standardError }, seconds] = await timed(label, async () => regression(count));
   // Bias and standard error together: one run may be near by chance.
   paths.push([seconds, Math.hypot(value - PUT, standardError) / PUT]);
-  say(`M = ${count}`, seconds.toFixed(3), paths.at(-1)![1].toExponential(1));
+  say(label, seconds.toFixed(3), paths.at(-1)![1].toExponential(1));
 }
+
+if (measures) writeFileSync(kept, `${JSON.stringify(times, undefined, 2)}\n`);
 
 const power = (tick: number): string => `1e${tick}`;
 const number = (tick: number): string => String(Math.round(10 ** tick));
