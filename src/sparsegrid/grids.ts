@@ -103,7 +103,7 @@ export class GridSolver {
   /** @throws KernelError | PrecisionError */
   static async create(device: Device, model: SparseModel, precision: Precision, pace: Pace): Promise<GridSolver> {
     const groupSize = isGpu(device) ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : CPU_GROUP;
-    const variant = { ...model.variant, groupSize };
+    const variant = { ...model.variant, groupSize, shuffles: false, residentRows: 0 };
     const source = gridKernel(variant);
     const kernel = await device.compile(source, { precision, vectors: precision === "f32" ? 2 : 4 });
     return new GridSolver(device, model, variant, pace, kernel, source);
