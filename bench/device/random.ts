@@ -18,8 +18,8 @@ const STREAMS = 2 ** 15;
 type Kind = Pick<RandomSettings, "distribution" | "bits" | "method"> & { readonly precision: "f64" | "f32" };
 
 const KINDS: readonly Kind[] = [
-  { distribution: "bits", precision: "f32" },
   { distribution: "uniform", precision: "f32" },
+  { distribution: "bits", precision: "f32" },
   { distribution: "uniform", bits: 32, precision: "f64" },
   { distribution: "normal", precision: "f32" },
   { distribution: "normal", bits: 32, precision: "f64" },
