@@ -1,12 +1,5 @@
 /** π by random points in the unit square: Table 2 of Pagès and Wilbertz. */
-import {
-  compileExact,
-  type CompiledKernel,
-  type Device,
-  type DeviceBuffer,
-  isGpu,
-  uploaded,
-} from "../../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
 import { fn, i32, kernel, read, type ResultOf, u32, write } from "../../kernel/index.ts";
 import {
   drand48Next,
@@ -66,17 +59,23 @@ export const insideDisc = (generator: PiGenerator) =>
   kernel({
     name: `insideDisc-${generator}`,
     params: {
-      /** Of all items, of an item, and the first item of the launch. */
+      /** Of all items of a run, and of an item. */
       points: i32,
       length: i32,
+      /** Of the launch, and the stream of item 0. */
       firstItem: i32,
+      firstStream: i32,
       table: read(u32),
       counts: write(u32),
     },
     env: { ...functionsOf(generator), uniform24, COUNTERS },
-    body({ points, length, firstItem, table, counts }, gpu, { start, next, word, bits, uniform24, COUNTERS }) {
+    body(
+      { points, length, firstItem, firstStream, table, counts },
+      gpu,
+      { start, next, word, bits, uniform24, COUNTERS },
+    ) {
       const item = firstItem + gpu.globalId();
-      let state: State = start({ table, stream: gpu.u32(item), part: gpu.u32(0) });
+      let state: State = start({ table, stream: gpu.u32(firstStream + item), part: gpu.u32(0) });
       const some = Math.min(length, points - item * length);
       let inside = 0;
       for (let k = 0; k < some; k++) {
@@ -92,8 +91,10 @@ export const insideDisc = (generator: PiGenerator) =>
 
 type Compiled = CompiledKernel<ReturnType<typeof insideDisc>["params"]>;
 
-/** Counts points in the quarter disc on a device, of consecutive numbers of one stream. */
+/** Counts points in the quarter disc on a device, several times, of consecutive numbers of one generator. */
 export class DiscCounter implements Disposable {
+  /** Items of a run that have points. */
+  readonly items: number;
   readonly #device: Device;
   readonly #compiled: Compiled;
   readonly #table: DeviceBuffer<"u32">;
@@ -101,40 +102,39 @@ export class DiscCounter implements Disposable {
   readonly #points: number;
   readonly #length: number;
 
-  private constructor(device: Device, compiled: Compiled, generator: PiGenerator, points: number, run: number) {
+  private constructor(device: Device, compiled: Compiled, generator: PiGenerator, points: number, runs: number) {
     this.#device = device;
     this.#compiled = compiled;
     this.#points = points;
     this.#length = Math.min(Math.max(Math.ceil(points / ITEMS), MIN_POINTS), MAX_POINTS);
-    const streams = this.items;
+    this.items = Math.ceil(points / this.#length);
     // Number 2k is the first coordinate of point k, and 2k + 1 the second.
-    const table = streamTable({ generator, seed: 1, streams, blockLength: 2 * this.#length, offset: 2 * run * points });
-    this.#table = uploaded(device, "u32", table);
+    const blocks = { streams: runs * this.items, blockLength: 2 * this.#length };
+    this.#table = uploaded(device, "u32", streamTable({ generator, seed: 1, ...blocks }));
     this.#counts = device.createBuffer("u32", COUNTERS);
   }
 
-  /** Run `run` takes the numbers after those of the runs before. @throws PrecisionError */
-  static async create(device: Device, generator: PiGenerator, points: number, run = 0): Promise<DiscCounter> {
-    return new DiscCounter(device, await compileExact(device, insideDisc(generator), "f32"), generator, points, run);
+  /** @throws PrecisionError | SpecError */
+  static async create(device: Device, generator: PiGenerator, points: number, runs = 1): Promise<DiscCounter> {
+    // Without contraction, so that all devices find the same; twice two vectors would not fit a CPU's registers.
+    const fma = device.backend === "webgpu" ? "contract" : "exact";
+    const compiled = await device.compile(insideDisc(generator), { precision: "f32", fma, vectors: 2 });
+    return new DiscCounter(device, compiled, generator, points, runs);
   }
 
-  /** Items that have points. */
-  get items(): number {
-    return Math.ceil(this.#points / this.#length);
+  /** Records a part of a run. */
+  launch(run: number, firstItem: number, items: number): void {
+    const args = { points: this.#points, length: this.#length, table: this.#table, counts: this.#counts };
+    this.#device.launch(this.#compiled, { ...args, firstItem, firstStream: run * this.items }, { items });
   }
 
-  /** Records a part of the count. */
-  launch(firstItem: number, items: number): void {
-    const args = { points: this.#points, length: this.#length, firstItem, table: this.#table, counts: this.#counts };
-    this.#device.launch(this.#compiled, args, { items });
-  }
-
-  /** Waits, and returns how many points lie in the disc. */
-  async inside(signal: AbortSignal): Promise<number> {
+  /** Waits, and returns how many points of a run lie in the disc. */
+  async inside(run: number, signal: AbortSignal): Promise<number> {
     const atOnce = LAUNCH[isGpu(this.#device) ? "gpu" : "cpu"];
+    this.#device.write(this.#counts, new Uint32Array(COUNTERS));
     for (let item = 0; item < this.items; item += atOnce) {
       signal.throwIfAborted();
-      this.launch(item, Math.min(atOnce, this.items - item));
+      this.launch(run, item, Math.min(atOnce, this.items - item));
       if (!isGpu(this.#device)) await this.#device.finish();
     }
     return (await this.#device.read(this.#counts)).reduce((sum, one) => sum + one, 0);
@@ -154,10 +154,8 @@ export async function estimatePi(
   repeats: number,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
+  using counter = await DiscCounter.create(device, generator, points, repeats);
   const estimates: number[] = [];
-  for (let run = 0; run < repeats; run++) {
-    using counter = await DiscCounter.create(device, generator, points, run);
-    estimates.push((4 * (await counter.inside(signal))) / points);
-  }
+  for (let run = 0; run < repeats; run++) estimates.push((4 * (await counter.inside(run, signal))) / points);
   return estimates;
 }
