@@ -12,6 +12,7 @@ import { benchmark as dense } from "./dense.ts";
 import { benchmark as quantization } from "./quantization.ts";
 import { benchmark as random } from "./random.ts";
 import { benchmark as sparse } from "./sparse.ts";
+import { benchmark as sparsegrid } from "./sparsegrid.ts";
 import { benchmark as tridiagonal } from "./tridiagonal.ts";
 import { benchmark as tridiagonalSizes } from "./tridiagonal-sizes.ts";
 
@@ -26,6 +27,7 @@ for (const benchmark of [
   tridiagonalSizes,
   dense,
   sparse,
+  sparsegrid,
   random,
   quantization,
   axes,

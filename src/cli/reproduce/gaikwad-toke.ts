@@ -1,5 +1,10 @@
 import type { Device } from "../../device/index.ts";
-import { solveOnSparseGrid, type SparseEntrySolution, type SparseSolver } from "../../sparsegrid/index.ts";
+import {
+  solveOnSparseGrid,
+  type SparseEntrySolution,
+  type SparseGridProblem,
+  type SparseSolver,
+} from "../../sparsegrid/index.ts";
 import { allCores, openCores } from "./devices.ts";
 import type { Reproduction, Surroundings } from "./reproduction.ts";
 
@@ -40,7 +45,7 @@ const TABLE_5 = [
 const names = (axes: number): readonly string[] => "ABCDEF".slice(0, axes).split("");
 const best = (of: readonly string[]): string => (of.length === 1 ? of[0] : `max(${of[0]}, ${best(of.slice(1))})`);
 
-interface Given {
+export interface PublishedCase {
   readonly axes: number;
   readonly level: number;
   readonly method?: SparseSolver["method"];
@@ -49,65 +54,64 @@ interface Given {
 }
 
 /** The paper's problem as it describes it: V = 0 on all faces, also at zero prices; nodal payoff; uniform meshes. */
-export async function upAndOut(
-  device: Device,
-  { axes, level, method = "bicgstab", grid }: Given,
-  signal: AbortSignal,
-): Promise<SparseEntrySolution> {
+export function publishedProblem({ axes, level, method = "bicgstab", grid }: PublishedCase): SparseGridProblem<string> {
   const all = names(axes);
   const zero = { kind: "dirichlet", value: 0 } as const;
-  const { entries } = await solveOnSparseGrid<string>(
-    {
-      axes: Object.fromEntries(
-        all.map((name, k) => [
-          name,
-          { from: 0, to: 200, density: "uniform", points: [100], initialLevel: grid?.[k] ?? 1 } as const,
-        ]),
-      ),
-      equation: Object.fromEntries([
-        ...all.map((name) => [name + name, `0.02*${name}^2`]),
-        ...all.map((name) => [name, `0.03*${name}`]),
-        ["V", -0.03],
-      ]) as never,
-      terminal: `max(${best(all)} - 100, 0)`,
-      expiry: 1,
-      boundaries: Object.fromEntries(all.map((name) => [name, { low: zero, high: zero }])),
-      scheme: { kind: "implicit-euler" },
-      steps: STEPS,
-      averaging: false,
-      level: grid === undefined ? level - axes : 0,
-      solver: { method, relative: 1e-10 },
-    },
-    { device, signal },
-  );
-  return entries[0];
+  const axis = { from: 0, to: 200, density: "uniform", points: [100] } as const;
+  return {
+    ...bestOfAssets(all),
+    axes: Object.fromEntries(all.map((name, k) => [name, { ...axis, initialLevel: grid?.[k] ?? 1 }])),
+    boundaries: Object.fromEntries(all.map((name) => [name, { low: zero, high: zero }])),
+    scheme: { kind: "implicit-euler" },
+    steps: STEPS,
+    averaging: false,
+    level: grid === undefined ? level - axes : 0,
+    solver: { method, relative: 1e-10 },
+  };
 }
 
 /** The same option with means over cells, logarithmic meshes around the spot, and no condition at low prices. */
-export async function improved(
+export function improvedProblem(axes: number, level: number): SparseGridProblem<string> {
+  const all = names(axes);
+  const axis = { from: 45, to: 200, coordinate: "log", points: [100], width: 0.22 } as const;
+  return {
+    ...bestOfAssets(all),
+    axes: Object.fromEntries(all.map((name) => [name, axis])),
+    boundaries: Object.fromEntries(all.map((name) => [name, { high: { kind: "dirichlet", value: 0 } }])),
+    level,
+  };
+}
+
+/** The call on the best of independent assets: r = 3 %, σ = 20 %, strike 100, one year. */
+const bestOfAssets = (all: readonly string[]) => ({
+  equation: Object.fromEntries([
+    ...all.map((name) => [name + name, `0.02*${name}^2`]),
+    ...all.map((name) => [name, `0.03*${name}`]),
+    ["V", -0.03],
+  ]) as never,
+  terminal: `max(${best(all)} - 100, 0)`,
+  expiry: 1,
+});
+
+export const upAndOut = async (
+  device: Device,
+  given: PublishedCase,
+  signal: AbortSignal,
+): Promise<SparseEntrySolution> => solvedOn(device, publishedProblem(given), signal);
+
+export const improved = async (
   device: Device,
   axes: number,
   level: number,
   signal: AbortSignal,
+): Promise<SparseEntrySolution> => solvedOn(device, improvedProblem(axes, level), signal);
+
+async function solvedOn(
+  device: Device,
+  problem: SparseGridProblem<string>,
+  signal: AbortSignal,
 ): Promise<SparseEntrySolution> {
-  const all = names(axes);
-  const { entries } = await solveOnSparseGrid<string>(
-    {
-      axes: Object.fromEntries(
-        all.map((name) => [name, { from: 45, to: 200, coordinate: "log", points: [100], width: 0.22 } as const]),
-      ),
-      equation: Object.fromEntries([
-        ...all.map((name) => [name + name, `0.02*${name}^2`]),
-        ...all.map((name) => [name, `0.03*${name}`]),
-        ["V", -0.03],
-      ]) as never,
-      terminal: `max(${best(all)} - 100, 0)`,
-      expiry: 1,
-      boundaries: Object.fromEntries(all.map((name) => [name, { high: { kind: "dirichlet", value: 0 } as const }])),
-      level,
-    },
-    { device, signal },
-  );
+  const { entries } = await solveOnSparseGrid<string>(problem, { device, signal });
   return entries[0];
 }
 
