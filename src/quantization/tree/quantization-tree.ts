@@ -6,7 +6,7 @@ import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, RULE_NUMBERS } from "./exact.ts";
 import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
-import { rowLengths, rowProbabilities } from "./rows.ts";
+import { emptyRows, RowMaker, type RowPlaces } from "./rows.ts";
 import { LAYOUT } from "./walk.ts";
 
 /**
@@ -161,38 +161,31 @@ interface Probabilities {
 /** Points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
 
-function sparseRows(device: Device, { precision }: TreePlan, rows: number, slots: number): SparseRows {
-  const columns = device.createBuffer("i32", slots * rows);
-  const probabilities = device.createBuffer(hostReal(precision), slots * rows);
-  return { rows, slots, columns, probabilities };
-}
-
-async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
-  const { precision, sizes, offsets, layout, paths, quantizer } = plan;
-  const rows = rowsOf(plan);
-  const lengthsKernel = await compileExact(device, rowLengths, precision);
-  const probabilitiesKernel = await compileExact(device, rowProbabilities, precision);
-  using counter = await TransitionCounter.of(device, plan);
-  counter.run();
-  const { counters } = counter;
-  const starts = new Int32Array(rows);
-  const widths = new Int32Array(rows);
+/** Where the counters of the transitions from each point are: see `RowMaker`. */
+export function rowPlaces({ sizes, offsets, layout }: TreePlan): RowPlaces {
+  const rows = offsets[sizes.length - 1] - 1;
+  const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
   for (let k = 1; k + 1 < sizes.length; k++)
     for (let i = 0; i < sizes[k]; i++) {
       starts[offsets[k] - 1 + i] = layout[LAYOUT.numbers * (k + 1) + LAYOUT.counters] + i * sizes[k + 1];
       widths[offsets[k] - 1 + i] = sizes[k + 1];
     }
+  return { starts, widths };
+}
+
+async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
+  const { precision, sizes, paths, quantizer } = plan;
+  const rows = rowsOf(plan);
+  using counter = await TransitionCounter.of(device, plan);
+  counter.run();
+  const { counters } = counter;
   // The law of layer 1 is known exactly if the chain is Gaussian.
   const root = quantizer?.weights ?? Float64Array.from(await device.read(counters, 0, sizes[1]), (n) => n / paths);
-  using startsBuffer = uploaded(device, "i32", starts);
-  using widthsBuffer = uploaded(device, "i32", widths);
-  using most = device.createBuffer("i32", 1);
-  const args = { starts: startsBuffer, widths: widthsBuffer, counters };
-  device.launch(lengthsKernel, { ...args, most }, { items: rows });
-  const [slots] = await device.read(most);
-  const found = sparseRows(device, plan, rows, slots);
-  const { columns, probabilities } = found;
-  device.launch(probabilitiesKernel, { ...args, totalRows: rows, columns, probabilities }, { items: rows });
+  if (rows === 0) return { root, rows: emptyRows(device, precision, 0, 0) };
+  using maker = await RowMaker.create(device, rowPlaces(plan), precision);
+  maker.measure(counters);
+  const found = emptyRows(device, precision, rows, await maker.slots());
+  maker.fill(counters, found.columns, found.probabilities);
   await device.finish();
   return { root, rows: found };
 }
@@ -221,7 +214,7 @@ async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
   using parametersBuffer = uploaded(device, element, parameters);
   using firstBuffer = uploaded(device, "i32", firstColumns);
   using widthsBuffer = uploaded(device, "i32", widths);
-  const found = sparseRows(device, plan, rows, slots);
+  const found = emptyRows(device, precision, rows, slots);
   const { columns, probabilities } = found;
   const args = { size, totalRows: rows, rule, ends: endsBuffer, parameters: parametersBuffer, widths: widthsBuffer };
   if (rows > 0)
