@@ -104,10 +104,12 @@ for (const axes of [3, 4, 5, 6]) {
     const { value, deviation } = await byPaths(axes, sampling, paths);
     return (Math.hypot(value - exact, deviation) / exact).toExponential(1);
   };
-  const cells = [
-    ...[axes, seconds, (Math.abs((await onSparseGrid(axes)) - exact) / exact).toExponential(1)],
-    ...[philox.toLocaleString("en"), await sampled("philox", philox)],
-    ...[sobol.toLocaleString("en"), await sampled("sobol", sobol)],
-  ];
+  const error = (Math.abs((await onSparseGrid(axes)) - exact) / exact).toExponential(1);
+  const cells = [axes, seconds, error];
+  for (const [sampling, paths] of [
+    ["philox", philox],
+    ["sobol", sobol],
+  ] as const)
+    cells.push(paths.toLocaleString("en"), await sampled(sampling, paths));
   console.log(`| ${cells.join(" | ")} |`);
 }

@@ -245,7 +245,7 @@ async function slotsProduct(device: Device, of: CsrMatrix, format: "ell" | "dia"
   using x = uploaded(device, "f64", vector(columns, 5, "f64"));
   using y = device.createBuffer("f64", rows);
   device.launch(program, { columns, pitch, slots, alpha: 2, beta: 0, index, values, x, y }, { items: rows });
-  return device.read(y);
+  return await device.read(y);
 }
 
 test.each(devices)("$label: batches of places have the bits of one place after another", async ({ device }) => {
