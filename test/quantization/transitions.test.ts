@@ -81,10 +81,9 @@ test("a tree remembers as much as the product of its transitions says, and more 
     expect(memory).toBeCloseTo(over / under / Math.exp(-0.1), 10);
     memories.push(memory);
   }
-  expect(memories[0]).toBeLessThan(0.9);
-  expect(memories[1]).toBeGreaterThan(memories[0]);
-  console.log(memories);
-  expect(1 - memories[2]).toBeLessThan(0.02);
+  // What is lost falls faster than the distance of the points, which is a quarter each time.
+  expect(1 - memories[1]).toBeLessThan((1 - memories[0]) / 4);
+  expect(1 - memories[2]).toBeLessThan((1 - memories[1]) / 4);
   // A year of days in two factors, with few points.
   const days = meanRevertingFactors({
     times: Array.from({ length: 100 }, (_, k) => k / 365),
@@ -96,7 +95,7 @@ test("a tree remembers as much as the product of its transitions says, and more 
   const step = fn({
     params: stepFunctionParams,
     body({ state, normals }) {
-      state[0] = state[0]! + normals[0]!;
+      state[0] = state[0] + normals[0];
     },
   });
   const stepped = steppedChain({ times: [0, 1, 2], initial: [0], step });

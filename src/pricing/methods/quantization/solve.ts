@@ -20,7 +20,7 @@ export interface Estimate {
   readonly size: number;
   /** Whether the tree's probabilities are frequencies of paths. */
   readonly isSampled: boolean;
-  /** See `QuantizationTree.memory`; 1 where transitions are exact. */
+  /** See `QuantizationTree.memory`; 1 in one factor, where errors of second order extrapolate. */
   readonly memory: number;
 }
 
