@@ -21,7 +21,6 @@ import { combinationGrids } from "../../src/sparsegrid/combination.ts";
 import { GridSolver } from "../../src/sparsegrid/grids.ts";
 import type { SparseGridProblem } from "../../src/sparsegrid/index.ts";
 import { sparseModelOf } from "../../src/sparsegrid/problem/model.ts";
-import type { AnySparseProblem } from "../../src/sparsegrid/problem/problem.ts";
 import { Runs } from "../../src/sparsegrid/runs.ts";
 import { type GridShape } from "../../src/sparsegrid/shapes.ts";
 import { combined } from "../../src/sparsegrid/solution.ts";
@@ -61,7 +60,7 @@ async function launches(
   repetitions: number,
   shape?: GridShape,
 ): Promise<Timed> {
-  const model = sparseModelOf(problem as unknown as AnySparseProblem);
+  const model = sparseModelOf(problem);
   const [entry] = model.batch.entries;
   const members = [{ index: 0, timeline: model.timelineOf(entry) }];
   const grids = combinationGrids(model.combination);
@@ -97,8 +96,9 @@ async function launches(
 }
 
 const textOf = ({ groupSize, shuffles, residentRows }: GridShape): string =>
-  `${groupSize} items, ${residentRows > 0 ? `${residentRows} rows each in registers` : "rows in memory"}` +
-  `${shuffles ? "" : ", sums as a tree"}`;
+  `${groupSize} items, ${residentRows > 0 ? `${residentRows} rows each in registers` : "rows in memory"}${
+    shuffles ? "" : ", sums as a tree"
+  }`;
 
 const shapesOf = (resident: readonly (readonly [items: number, rows: number])[]): readonly GridShape[] =>
   resident.map(([groupSize, residentRows]) => ({ groupSize, shuffles: true, residentRows }));

@@ -30,7 +30,7 @@ export const problems = {
   "grids of 16,384 unknowns": { axes: 6, problem: problemOf(bestOf(6), { level: 2, steps: 2 }) },
   "a Bermudan right and a window, correlated": {
     axes: 2,
-    problem: problemOf(correlated, { conditions: bermudan, level: 2, steps: 10 } as never),
+    problem: problemOf(correlated, { conditions: bermudan, level: 2, steps: 10 }),
   },
   "the same by TR-BDF2": {
     axes: 2,
@@ -38,7 +38,7 @@ export const problems = {
   },
   "exercise at all times": {
     axes: 2,
-    problem: problemOf(correlated, { conditions: american, level: 2, steps: 10 } as never),
+    problem: problemOf(correlated, { conditions: american, level: 2, steps: 10 }),
   },
 } as const;
 
@@ -54,8 +54,8 @@ export const tolerance = { f64: 1e-9, f32: 1e-2, f32x2: 1e-6 } as const;
 const valueOf = async (name: keyof typeof problems, device: Device, precision: Precision): Promise<number> => {
   const { axes, problem } = problems[name];
   const solver = { ...("solver" in problem ? problem.solver : {}), relative: relative[precision] };
-  const { entries } = await solveOnSparseGrid({ ...problem, solver, precision } as never, device);
-  return entries[0].at(Object.fromEntries(axesNamed(axes).map((axis) => [axis, 100])) as never).value;
+  const { entries } = await solveOnSparseGrid({ ...problem, solver, precision }, device);
+  return entries[0].at(Object.fromEntries(axesNamed(axes).map((axis) => [axis, 100]))).value;
 };
 
 export const difference = async (
