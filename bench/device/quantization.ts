@@ -18,6 +18,7 @@ import {
 } from "../../src/quantization/index.ts";
 import { rowPlaces } from "../../src/quantization/tree/quantization-tree.ts";
 import { emptyRows, RowMaker } from "../../src/quantization/tree/rows.ts";
+import { LAYER_GROUP, layersKernel } from "../../src/quantization/tree/by-layers.ts";
 import { walkKernel } from "../../src/quantization/tree/walk.ts";
 import { gridWalkKernel } from "../../src/quantization/tree/walk-grid.ts";
 import { RandomGenerator, randomSpec } from "../../src/random/index.ts";
@@ -119,7 +120,7 @@ async function job(
   for (const buffer of [sparse.columns, sparse.probabilities]) buffer[Symbol.dispose]();
 }
 
-/** Algorithm II's walk alone, by each of several kernels. */
+/** The paths alone, by each of several kernels, to see which is the best on this device. */
 async function walks({ watch, context, paths, days, repetitions }: Setting, size: number): Promise<void> {
   const { device } = watch;
   const precision = "f32";
@@ -136,14 +137,14 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
     table: uploaded(device, "i32", table),
   };
   const common = { ...numbers, counters, seed, layers: sizes.length, firstPath: 0 };
-  const row = async (what: string, work: () => void): Promise<void> =>
+  const row = async (what: string, work: () => void, times = 1): Promise<void> =>
     context.report({
-      case: `N = ${size}, Algorithm II, paths alone, ${what}`,
+      case: `N = ${size}, ${what}`,
       device: device.name,
       precision,
       figure: await watch.milliseconds(work, repetitions),
       unit: "ms",
-      ...floorOn(device, walkFloor(paths * days, precision, 0)),
+      ...floorOn(device, walkFloor(times * paths * days, precision, 0)),
     });
   const shared = { dimension, size, tableLength: table.length, step, sharesTable: true } as const;
   for (const groupSize of [128, 256, 512]) {
@@ -151,12 +152,31 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
     const compiled = await compileExact(device, gridWalkKernel({ ...shared, nearest, groupSize }), precision);
     const launch = (): void =>
       device.launch(compiled, { ...common, endPath: paths }, { groups: Math.ceil(paths / groupSize) });
-    await row(`grid in workgroup memory, workgroups of ${groupSize}`, launch);
+    await row(`Algorithm II, paths alone, grid in workgroup memory, workgroups of ${groupSize}`, launch);
   }
   const walk = walkKernel({ dimension, step, nearest: searcher.nearest, by: "paths", abreast: 1 });
   const compiled = await compileExact(device, walk, precision);
   using layout = uploaded(device, "i32", plan.layout);
-  await row("grid in device memory", () => device.launch(compiled, { ...common, layout, rounds: 1 }, { items: paths }));
+  await row("Algorithm II, paths alone, grid in device memory", () =>
+    device.launch(compiled, { ...common, layout, rounds: 1 }, { items: paths }),
+  );
+  const pairs = days;
+  const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP / pairs));
+  const length = Math.ceil(paths / parts);
+  const groups = pairs * Math.ceil(paths / length);
+  const { parameters, points, geometry } = numbers;
+  const layerArgs = { seed, pairs, paths, length, parameters, points, table: numbers.table, geometry, counters };
+  for (const inWorkgroup of ["counters", "table"] as const) {
+    if (inWorkgroup === "counters" && 4 * (size * size + 2 * size) + 64 > device.limits.maxWorkgroupBytes) continue;
+    const shape = { ...shared, nearest: searcher.nearestIn(table), sharesTable: inWorkgroup === "table" };
+    const byLayers = layersKernel({ ...shape, sharesCounters: inWorkgroup === "counters" });
+    const compiledLayers = await compileExact(device, byLayers, precision);
+    await row(
+      `Algorithm III, paths alone, grid and ${inWorkgroup} in workgroup memory`,
+      () => device.launch(compiledLayers, layerArgs, { groups }),
+      2,
+    );
+  }
   for (const buffer of Object.values(numbers)) buffer[Symbol.dispose]();
 }
 
@@ -223,13 +243,15 @@ async function onDevice(device: Device, context: Context): Promise<void> {
     days: quick ? 10 : DAYS,
     repetitions: quick ? 1 : 11,
   };
-  const precisions = (["f32", "f64"] as const).filter((one) => device.precisions.includes(one));
-  for (const precision of precisions)
-    for (const size of quick ? [100] : SIZES)
-      for (const method of ["paths", "layers"] as const) await job(setting, size, method, precision);
-  for (const size of quick ? [100] : [100, 500]) await walks(setting, size);
+  const sizes = quick ? [100] : SIZES;
+  for (const size of sizes) await job(setting, size, "paths", "f32");
   await pi(setting);
+  // Through WebGPU each figure takes longer to measure.
+  if (device.backend === "webgpu") return;
+  for (const size of sizes) await job(setting, size, "layers", "f32");
+  for (const size of quick ? [100] : [100, 500]) await walks(setting, size);
   await neighbours(setting, "f32");
+  if (device.precisions.includes("f64")) for (const size of sizes) await job(setting, size, "paths", "f64");
 }
 
 async function run(context: Context): Promise<void> {

@@ -122,14 +122,14 @@ const quantile32 = fn({
   body([p], gpu) {
     const t = 4 * p * (1 - p);
     const m = gpu.significand(t);
-    const isHigh = m > 1.4142135;
+    const isHigh = m > Math.SQRT2;
     const f = (isHigh ? 0.5 * m : m) - 1;
     const exponent = gpu.real(gpu.exponent(t) + (isHigh ? 1 : 0));
     // f − log(1 + f) = f²·(½ − f/3 + …)
     let rest = -0.16172126 + f * 0.10686425;
     rest = 0.2498467 + f * (-0.19907865 + f * (0.17068784 + f * rest));
     rest = 0.5000008 + f * (-0.33334583 + f * rest);
-    const w = f * f * rest - f - exponent * 0.6931472;
+    const w = f * f * rest - f - exponent * Math.LN2;
     const r = w - 3;
     let g = 6.4428923e-7 + r * (-6.1306453e-9 + r * -8.24024e-9);
     g = 0.00027644527 + r * (-1.804143e-5 + r * (-2.6662613e-6 + r * g));

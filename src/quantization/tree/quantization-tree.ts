@@ -1,6 +1,8 @@
 /** Quantization trees: grids of a Markov chain's layers, and the probabilities of going from point to point. */
 import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
+import { SpecError } from "../../errors.ts";
+import { product } from "../gaussian.ts";
 import { checkWhole } from "../quantizer.ts";
 import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, RULE_NUMBERS } from "./exact.ts";
@@ -131,6 +133,53 @@ export class QuantizationTree implements Disposable {
     });
   }
 
+  /**
+   * How much the tree remembers: the share that it keeps of the correlation of the state in the middle layer with that
+   * in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
+   * distance of neighbouring points, states that are replaced by points in each layer forget where they came from: a
+   * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on.
+   * Cost: reads the transitions to the host and passes over half of them; for autoregressive chains.
+   *
+   * @throws SpecError for a stepped chain
+   */
+  async memory(): Promise<number> {
+    const { chain } = this.settings;
+    if (chain.kind !== "autoregressive")
+      throw new SpecError("QuantizationTree: memory: got a stepped chain, expected an autoregressive one");
+    const { sizes, offsets, device, dimension: d } = this;
+    const { rows, slots } = this.rows;
+    const [to, p] = [await device.read(this.rows.columns), await device.read(this.rows.probabilities)];
+    const last = sizes.length - 1;
+    const middle = last >> 1;
+    if (middle === 0) return 1;
+    // E[X of the last layer | point], backwards, and what it is in the chain.
+    let ahead = Float64Array.from(this.layer(last));
+    let exact = identity(d);
+    for (let k = last - 1; k >= middle; k--) {
+      const next = ahead;
+      ahead = new Float64Array(sizes[k] * d);
+      for (let s = 0; s < slots; s++)
+        for (let i = 0; i < sizes[k]; i++) {
+          const at = s * rows + offsets[k] - 1 + i;
+          for (let a = 0; a < d; a++) ahead[i * d + a] += p[at] * next[to[at] * d + a];
+        }
+      exact = product(exact, chain.transitions[k], d);
+    }
+    const points = this.layer(middle);
+    let least = 1;
+    for (let a = 0; a < d; a++) {
+      let [kept, whole] = [0, 0];
+      for (let i = 0; i < sizes[middle]; i++) {
+        let mean = 0;
+        for (let b = 0; b < d; b++) mean += exact[a * d + b] * points[i * d + b];
+        kept += ahead[i * d + a] * mean;
+        whole += mean * mean;
+      }
+      if (whole > 0) least = Math.min(least, kept / whole);
+    }
+    return least;
+  }
+
   /** The probabilities of all points, layer by layer: [rows]. */
   async #readWeights(): Promise<Float64Array> {
     const { sizes, offsets, device } = this;
@@ -152,6 +201,8 @@ export class QuantizationTree implements Disposable {
     this.rows.probabilities[Symbol.dispose]();
   }
 }
+
+const identity = (d: number): Float64Array => new Float64Array(d * d).map((_, at) => (at % (d + 1) === 0 ? 1 : 0));
 
 interface Probabilities {
   readonly root: Float64Array;

@@ -1,7 +1,7 @@
 /**
- * Algorithm II on a GPU, for chains whose layers have one grid: the walk of `walkKernel`, with the grid and the table of
- * its search in workgroup memory, where neighbouring items read different words at full speed. From device memory they
- * would take ten times as long, as each reads a line of its own.
+ * Algorithm II on a GPU, for chains whose layers have one grid: the walk of `walkKernel`, with the grid and the table
+ * of its search in workgroup memory, where neighbouring items read different words at full speed. In device memory each
+ * item's word is in a line of its own.
  */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import type { NearestFunction } from "../search/brute-force.ts";
@@ -25,8 +25,8 @@ export interface GridWalkShape {
 /**
  * Item i walks path firstPath + i from layer 0, where all paths are in cell 0, through all layers.
  *
- * Operations of a path and step in two dimensions with f32: 44 of 32-bit integers for half a block of Philox (20
- * products of 64 bits), 2 × 60 for normal numbers, 12 for the step, 20 for the bin, and 11 for each point of its list.
+ * Operations of a path and step in two dimensions with f32: 40 of 32-bit integers for half a block of Philox (20
+ * products of 64 bits), 2 × 50 for normal numbers, 12 for the step, 20 for the bin, and 11 for each point of its list.
  * Bytes: in device memory the counter; in workgroup memory 8 per point of the list, and its words.
  */
 export function gridWalkKernel(shape: GridWalkShape) {

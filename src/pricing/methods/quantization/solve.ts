@@ -20,6 +20,8 @@ export interface Estimate {
   readonly size: number;
   /** Whether the tree's probabilities are frequencies of paths. */
   readonly isSampled: boolean;
+  /** See `QuantizationTree.memory`; 1 in one factor, where errors of second order extrapolate. */
+  readonly memory: number;
 }
 
 /** A value to be found: terms, a spot, and how fine the trees are. */
@@ -62,6 +64,7 @@ interface Task {
   readonly tree: TreeSpec;
   readonly times: readonly number[];
   value: number;
+  memory: number;
 }
 
 /** The values that an estimate is made of. */
@@ -108,6 +111,7 @@ const exactly = ({ value, method }: ExactValue): Estimate => ({
   method,
   size: 0,
   isSampled: false,
+  memory: 1,
 });
 
 function tasksOf(instance: Instance, seed: number): Tasks {
@@ -121,7 +125,7 @@ function tasksOf(instance: Instance, seed: number): Tasks {
     const paths = Math.min(FIRST_PATHS * 4 ** level, Math.max(FIRST_PATHS, Math.floor(MAX_STEPS / times.length)));
     // Seeds of trees are 32 bits.
     const tree = { factors, size, paths, seed: (seed + other) % 2 ** 32 };
-    return { instance, tree, times, value: Number.NaN };
+    return { instance, tree, times, value: Number.NaN, memory: 1 };
   };
   const fine = task(true, false);
   const isSampled = fine.tree.factors.sigma.length > 1;
@@ -152,6 +156,7 @@ function estimateOf({ terms, spot }: Instance, tasks: Tasks, { precision }: Comm
     method: "quantization",
     size: fine.tree.size,
     isSampled,
+    memory: fine.memory,
   };
 }
 
@@ -172,8 +177,10 @@ async function solveGroup(device: Device, group: readonly Task[], { precision, s
   const { factors, size, paths, seed } = spec;
   try {
     using tree = await QuantizationTree.create(device, { chain: factors.chain(), size, paths, seed, precision });
+    const memory = factors.sigma.length > 1 ? await tree.memory() : 1;
     for (const task of group) {
       signal?.throwIfAborted();
+      task.memory = memory;
       task.value = await valueOf(tree, task);
     }
   } catch (error) {
