@@ -13,7 +13,7 @@ export const capacityOf = ({ groupSize, residentRows }: GridShape): number =>
 const CPU_GROUP = 8;
 const GPU_GROUP = 256;
 /** Grids of more unknowns have larger workgroups, which hide more of the way to memory. */
-const MANY_UNKNOWNS = 4096;
+const MANY_UNKNOWNS = 1024;
 const LARGE_GROUP = 512;
 /** Rows of an item that may stay in registers: few kernels for grids of many sizes. */
 const RESIDENT_ROWS = [1, 3, 5] as const;
