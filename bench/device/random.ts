@@ -5,10 +5,10 @@
  */
 import { type CudaDevice, type Device, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
-import { kernel, real, write } from "../../src/kernel/index.ts";
 import { type GeneratorName, RandomGenerator, type RandomSettings, randomSpec } from "../../src/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { CuRand, isCuRands } from "./curand.ts";
+import { writeSpeed } from "./memory.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
 
 const GENERATORS: readonly GeneratorName[] = ["drand48", "mrg32k3a", "xorwow", "philox", "sobol"];
@@ -25,23 +25,6 @@ const KINDS: readonly Kind[] = [
   { distribution: "normal", bits: 32, precision: "f64" },
   { distribution: "normal", method: "box-muller", precision: "f32" },
 ];
-
-const constant = kernel({
-  name: "constant",
-  params: { out: write(real) },
-  body({ out }, gpu): undefined {
-    out[gpu.globalId()] = 1;
-  },
-});
-
-/** Bytes a second that a kernel writes which does nothing else. */
-async function writeSpeed(watch: Stopwatch, count: number, { quick }: Context): Promise<number> {
-  const { device } = watch;
-  const compiled = await device.compile(constant, { precision: "f32" });
-  using out = device.createBuffer("f32", count);
-  const ms = await watch.milliseconds(() => device.launch(compiled, { out }, { items: count }), quick ? 2 : 9);
-  return (4 * count) / (ms / 1e3);
-}
 
 /** Numbers a second of cuRAND, where it has the generator. */
 async function curand(
@@ -89,7 +72,7 @@ async function numbers(
 async function onDevice(device: Device, context: Context): Promise<void> {
   const watch = stopwatch(device);
   const total = context.quick ? 2 ** 20 : 2 ** 28;
-  const bandwidth = await writeSpeed(watch, total, context);
+  const bandwidth = await writeSpeed(watch, context.quick);
   context.note(
     `floor: bytes written by a kernel that does nothing else, ${(bandwidth / 1e12).toPrecision(3)} TB/s; ` +
       `2^${Math.log2(total)} numbers`,

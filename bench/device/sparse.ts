@@ -8,8 +8,9 @@ import { type CudaDevice, type Device, openDevice } from "../../src/device/index
 import { DeviceUnavailableError } from "../../src/errors.ts";
 import { convertSparse, SparseOperator, stencilMatrix } from "../../src/linalg/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
-import { copy, laplace, productOnHost, vectorOf } from "../sparse/matrices.ts";
+import { laplace, productOnHost, vectorOf } from "../sparse/matrices.ts";
 import { CuSparseProducts, type PeerProduct } from "./cusparse-product.ts";
+import { copySpeed } from "./memory.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
 
 type Real = "f64" | "f32";
@@ -36,16 +37,6 @@ interface Around {
   readonly context: Context;
   /** Seconds of cuSPARSE's products. */
   readonly peers?: Readonly<Partial<Record<"csr" | "sell", number>>>;
-}
-
-async function copySpeed(watch: Stopwatch, precision: Real, { quick }: Context): Promise<number> {
-  const { device } = watch;
-  const n = quick ? 100_000 : 40_000_000;
-  const compiled = await device.compile(copy, { precision });
-  using x = device.createBuffer(precision, n);
-  using y = device.createBuffer(precision, n);
-  const ms = await watch.milliseconds(() => device.launch(compiled, { x, y }, { items: n }), quick ? 2 : 9);
-  return (2 * n * (precision === "f64" ? 8 : 4)) / (ms / 1e3);
 }
 
 async function measured(around: Around, name: string, operator: SparseOperator, expected: Float64Array): Promise<void> {
@@ -148,7 +139,7 @@ const firstRows = (grid: number): Float64Array => {
 async function formats(device: Device, precision: Real, context: Context): Promise<void> {
   const watch = stopwatch(device);
   const grid = context.quick ? 12 : 160;
-  const floor = await copySpeed(watch, precision, context);
+  const floor = await copySpeed(watch, precision, context.quick);
   const expected = firstRows(grid);
   let around: Around = { watch, precision, grid, floor, context };
   if (device.backend === "cuda") {
