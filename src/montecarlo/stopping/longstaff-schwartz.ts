@@ -230,7 +230,7 @@ async function mergeInto(
   from: DeviceBuffer,
   blocks: number,
 ): Promise<void> {
-  const merge = await compileExact(device, mergeKernel(2, 1), precision);
+  const merge = await compileExact(device, mergeKernel(2, 1, MERGED), precision);
   const groups = Math.ceil(blocks / MERGED);
   const mergedCount = groups * instances;
   using merged = device.createBuffer(hostReal(precision), 2 * mergedCount);

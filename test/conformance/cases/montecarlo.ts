@@ -120,7 +120,7 @@ const walks = Object.entries(shapes).map(([name, base]): ConformanceCase => {
 
 const merged: ConformanceCase = {
   name: "merged moments",
-  kernel: mergeKernel(5, 2),
+  kernel: mergeKernel(5, 2, 64),
   size: { items: 2 * 3 },
   args: ({ real, zeros }) => ({
     series: 3,

@@ -57,7 +57,6 @@ function costOf({ assets = [], exercise }: Trade, { accuracy = ACCURACY, greeks 
 
 /** What of an instance is moved. */
 type Move =
-  | { readonly kind: "none" }
   | { readonly kind: "spot"; readonly asset: number | "all"; readonly by: number }
   | { readonly kind: "later"; readonly years: number }
   | Bump;
@@ -165,7 +164,7 @@ class MonteCarloPlan implements Plan {
     // Where a payoff jumps, the paths that cross the jump are few.
     const scale = mayJump(terms) ? 3 : 1;
     const both = (make: (size: number) => Move): Move[] => [make(scale), make(-scale)];
-    const moves: Move[] = [{ kind: "none" }];
+    const moves: Move[] = [];
     for (let asset = 0; asset < d; asset++)
       moves.push(...both((size) => ({ kind: "spot", asset, by: size * SPOT * spots[asset] })));
     if (d > 1) moves.push(...both((size) => ({ kind: "spot", asset: "all", by: size * SPOT * Math.min(...spots) })));
@@ -190,8 +189,6 @@ class MonteCarloPlan implements Plan {
 
   #moved(job: Job, terms: Terms, spots: readonly number[], move: Move) {
     switch (move.kind) {
-      case "none":
-        return { terms, spots };
       case "spot":
         return {
           terms,
@@ -230,7 +227,7 @@ class MonteCarloPlan implements Plan {
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
     if (isLimited) results.warnings[trade] |= WARNING.pathsLimited;
-    const differences = new Differences(moves);
+    const differences = new Differences(moves, value);
     const names = terms.assets.map(({ underlying }) => underlying.name);
     const early = terms.exercise.kind !== "european";
     const delta = names.map((_, i) => differences.slope((move) => move.kind === "spot" && move.asset === i));
@@ -291,9 +288,9 @@ class Differences {
   readonly #moves: readonly Moved[];
   readonly #base: number;
 
-  constructor(moves: readonly Moved[]) {
+  constructor(moves: readonly Moved[], base: number) {
     this.#moves = moves;
-    this.#base = valueOf(moves.find(({ move }) => move.kind === "none"));
+    this.#base = base;
   }
 
   #found(matches: (move: Move) => boolean): readonly { readonly by: number; readonly value: number }[] {
@@ -319,5 +316,5 @@ class Differences {
   }
 }
 
-const valueOf = (moved: Moved | undefined): number => moved?.instance.estimate?.value ?? Number.NaN;
-const sizeOf = (move: Move): number => (move.kind === "none" ? 0 : move.kind === "later" ? move.years : move.by);
+const valueOf = ({ instance }: Moved): number => instance.estimate?.value ?? Number.NaN;
+const sizeOf = (move: Move): number => (move.kind === "later" ? move.years : move.by);
