@@ -37,7 +37,7 @@ export const WRONG = 50;
 
 /**
  * Trade i, counted from 0. A third each are Asians on 4 or 12 dates, some of them past; baskets of four or five
- * underlyings, one in four on the worst; and swings on 12 dates of 24 calendars. Trades i = 49, 99 … have errors.
+ * underlyings, one in four on the worst; and swings on 12 monthly dates, of which the first is in one of the next six months. Trades i = 49, 99 … have errors.
  */
 export function pathTrade(i: number): object {
   const n = Math.floor(i / 3);
@@ -76,7 +76,7 @@ export function pathTrade(i: number): object {
       ["POWER", 40],
     ] as const
   )[n % 3];
-  const first = (7 + 14 * (n % 24)) / 365;
+  const first = (12 + 30 * (Math.floor(n / 3) % 6)) / 365;
   const dates = Array.from({ length: 12 }, (_, d) => first + d / 12);
   const min = n % 4;
   return {
