@@ -94,6 +94,7 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
     start: logStart(d),
     step: stepFunction(d),
     observe: logObserve(d),
+    logs: logsOfState(d),
     variances: varianceFunction(d),
     exactBridge: true,
     ...(d === 1 ? { score: SCORE } : {}),
@@ -186,6 +187,18 @@ export const logObserve = remembered((d: number) =>
     env: { D: d },
     body({ state, spots }, _gpu, { D }) {
       for (let i = 0; i < D; i++) spots[i] = Math.exp(state[i]);
+    },
+  }),
+);
+
+/** Of a state that begins with them. */
+export const logsOfState = remembered((d: number) =>
+  fn({
+    name: "logsOfState",
+    params: modelParams.logs,
+    env: { D: d },
+    body({ state, logs }, _gpu, { D }) {
+      for (let i = 0; i < D; i++) logs[i] = state[i];
     },
   }),
 );

@@ -153,7 +153,7 @@ const bridged: ConformanceCase = {
 
 const stopping: StoppingShape = {
   ...shapes["two assets"],
-  basis: basisOf({ kind: "monomials", degree: 2 }, 2, 0),
+  basis: basisOf({ kind: "monomials", degree: 2 }, shapes["two assets"].model, shapes["two assets"].product),
   single: false,
   antithetic: false,
 };
