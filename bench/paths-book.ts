@@ -4,7 +4,8 @@ import { once } from "node:events";
 
 const SPOTS = ["E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8"] as const;
 
-const header = {
+/** The market of `pathTrade`, and the date. */
+export const pathHeader = {
   asOf: "2026-11-20T16:00:00Z",
   market: {
     rates: { EUR: 0.03 },
@@ -92,7 +93,7 @@ export function pathTrade(i: number): object {
 /** Writes a book as NDJSON in little memory. */
 export async function writePathBook(path: string, count: number): Promise<void> {
   const file = createWriteStream(path);
-  file.write(`${JSON.stringify(header)}\n`);
+  file.write(`${JSON.stringify(pathHeader)}\n`);
   for (let i = 0; i < count; i++) if (!file.write(`${JSON.stringify(pathTrade(i))}\n`)) await once(file, "drain");
   file.end();
   await once(file, "finish");
