@@ -9,8 +9,10 @@ import { measure, type Measurement } from "../harness.ts";
 import { benchmark as ladder } from "../ladder.bench.ts";
 import { benchmark as threads } from "../threads.bench.ts";
 import { benchmark as dense } from "./dense.ts";
+import { benchmark as quantization } from "./quantization.ts";
 import { benchmark as random } from "./random.ts";
 import { benchmark as sparse } from "./sparse.ts";
+import { benchmark as sparsegrid } from "./sparsegrid.ts";
 import { benchmark as tridiagonal } from "./tridiagonal.ts";
 import { benchmark as tridiagonalSizes } from "./tridiagonal-sizes.ts";
 
@@ -19,7 +21,20 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: "boolean" }, output: { type: "string" } },
 });
 const measurements: Measurement[] = [];
-for (const benchmark of [device, tridiagonal, tridiagonalSizes, dense, sparse, random, axes, threads, ladder, cycles]) {
+for (const benchmark of [
+  device,
+  tridiagonal,
+  tridiagonalSizes,
+  dense,
+  sparse,
+  sparsegrid,
+  random,
+  quantization,
+  axes,
+  threads,
+  ladder,
+  cycles,
+]) {
   if (positionals.length > 0 && !positionals.includes(benchmark.name)) continue;
   await measure(benchmark, values.quick ?? false, (measurement) => {
     measurements.push(measurement);

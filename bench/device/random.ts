@@ -3,33 +3,52 @@
  *
  * npx tsx bench/device/main.ts device-random
  */
-import { type Device, openDevice } from "../../src/device/index.ts";
+import { type CudaDevice, type Device, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
 import { type GeneratorName, RandomGenerator, type RandomSettings, randomSpec } from "../../src/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
-import { floorOn, H200 } from "./h200.ts";
+import { CuRand, isCuRands } from "./curand.ts";
+import { writeSpeed } from "./memory.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
 
 const GENERATORS: readonly GeneratorName[] = ["drand48", "mrg32k3a", "xorwow", "philox", "sobol"];
-/** Enough streams to fill a GPU, where streams lie side by side. */
-const STREAMS = 2 ** 17;
+/** Enough streams to keep a GPU's memory busy, where streams lie side by side. */
+const STREAMS = 2 ** 15;
 
 type Kind = Pick<RandomSettings, "distribution" | "bits" | "method"> & { readonly precision: "f64" | "f32" };
 
 const KINDS: readonly Kind[] = [
-  { distribution: "bits", precision: "f32" },
   { distribution: "uniform", precision: "f32" },
+  { distribution: "bits", precision: "f32" },
   { distribution: "uniform", bits: 32, precision: "f64" },
   { distribution: "normal", precision: "f32" },
   { distribution: "normal", bits: 32, precision: "f64" },
   { distribution: "normal", method: "box-muller", precision: "f32" },
 ];
 
+/** Numbers a second of cuRAND, where it has the generator. */
+async function curand(
+  watch: Stopwatch,
+  generator: GeneratorName,
+  count: number,
+  context: Context,
+): Promise<{ readonly cuRAND?: number }> {
+  if (watch.device.backend !== "cuda" || !isCuRands(generator)) return {};
+  const device = watch.device as CudaDevice;
+  using peer = CuRand.open(device, generator, (text) => context.note(text));
+  if (peer === undefined) return {};
+  using buffer = device.createBuffer("f32", count);
+  const ms = await watch.milliseconds(() => peer.fill(buffer, count), context.quick ? 2 : 9);
+  return { cuRAND: count / (ms / 1e3) };
+}
+
 async function numbers(
   watch: Stopwatch,
   settings: Kind & Pick<RandomSettings, "order" | "streams"> & { readonly generator: GeneratorName },
   count: number,
   context: Context,
+  bandwidth: number,
+  peers: { readonly cuRAND?: number } = {},
 ): Promise<void> {
   const { device, how } = watch;
   const spec = randomSpec({ seed: 1, ...settings });
@@ -45,23 +64,28 @@ async function numbers(
     precision: settings.precision,
     figure: total / (ms / 1e3),
     unit: "numbers/s",
-    ...floorOn(device, H200.copy / bytes),
+    floor: bandwidth / bytes,
+    ...(Object.keys(peers).length === 0 ? {} : { peers }),
   });
 }
 
 async function onDevice(device: Device, context: Context): Promise<void> {
   const watch = stopwatch(device);
-  const total = context.quick ? 2 ** 20 : 2 ** 27;
+  const total = context.quick ? 2 ** 20 : 2 ** 28;
+  const bandwidth = await writeSpeed(watch, context.quick);
   context.note(
-    `floor: bytes written as fast as copies read and write, ${H200.copy / 1e12} TB/s; 2^${Math.log2(total)}`,
+    `floor: bytes written by a kernel that does nothing else, ${(bandwidth / 1e12).toPrecision(3)} TB/s; ` +
+      `2^${Math.log2(total)} numbers`,
   );
   for (const kind of KINDS) {
     if (kind.distribution !== "bits" && !device.precisions.includes(kind.precision)) continue;
     for (const generator of GENERATORS) {
       if (generator === "sobol" && kind.method === "box-muller") continue;
-      await numbers(watch, { generator, ...kind, order: "by-stream", streams: 1 }, total, context);
+      const isPeers = kind.distribution === "uniform" && kind.precision === "f32";
+      const peers = isPeers ? await curand(watch, generator, total, context) : {};
+      await numbers(watch, { generator, ...kind, order: "by-stream", streams: 1 }, total, context, bandwidth, peers);
       const streams = generator === "sobol" ? 1024 : Math.min(STREAMS, total / 16);
-      await numbers(watch, { generator, ...kind, order: "interleaved", streams }, total / streams, context);
+      await numbers(watch, { generator, ...kind, order: "interleaved", streams }, total / streams, context, bandwidth);
     }
   }
 }

@@ -111,7 +111,7 @@ for (const size of SIZES) {
 }
 say("swing, two factors, N = 200", "M", "error");
 const byPaths: [number, number][] = [];
-for (const paths of [6_250, 25_000, 100_000, 400_000, 1_600_000]) {
+for (const paths of [100, 400, 1_600, 6_250, 25_000, 100_000, 400_000, 1_600_000]) {
   byPaths.push([paths, relative(await swing({ ...TWO, size: 200, paths, on: device }), TWO.exact)]);
   say(paths, byPaths.at(-1)![1].toExponential(1));
 }
@@ -138,7 +138,7 @@ for (const count of [2 ** 14, 2 ** 16, 2 ** 18, 2 ** 20]) {
 
 if (measures) writeFileSync(kept, `${JSON.stringify(times, undefined, 2)}\n`);
 
-const power = (tick: number): string => `1e${tick}`;
+const power = (tick: number): string => (10 ** tick).toExponential(1).replace(".0e", "e").replace("e+", "e");
 const number = (tick: number): string => String(Math.round(10 ** tick));
 const y = { label: "relative error", format: power };
 const bySize: Curve[] = [

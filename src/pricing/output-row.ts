@@ -134,6 +134,11 @@ function warningsOf(bits: number, accuracy: number | undefined): string[] {
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
     [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
+    [
+      WARNING.treeForgets,
+      "the dates are too close for a tree in two factors: the value is not converged, and errorEstimate is no bound; " +
+        "take fewer dates, or one factor",
+    ],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];
   return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);

@@ -39,16 +39,18 @@ export type NumbersKernel = Kernel<ReturnType<typeof paramsOf>>;
 /**
  * A part per item. Interleaved, neighbours are streams, and write side by side; by stream, they are parts of a stream,
  * and write `length` numbers apart, which only a CPU does well.
+ *
+ * @param unroll numbers of a turn of the loop, a multiple of a draw's that divides `TILE`.
  */
-export function directKernel(spec: RandomSpec, { start, draw, group }: Source): NumbersKernel {
+export function directKernel(spec: RandomSpec, { start, draw, group }: Source, unroll: number): NumbersKernel {
   return kernel({
     name: `random-${spec.generator}`,
     params: paramsOf(spec),
-    env: { start, draw, DRAW: group, INTERLEAVED: spec.order === "interleaved" },
+    env: { start, draw, DRAW: group, UNROLL: unroll, INTERLEAVED: spec.order === "interleaved" },
     body(
       { table, streams, firstStream, lead, count, parts, firstPart, length, used, guarded, out },
       gpu,
-      { start, draw, DRAW, INTERLEAVED },
+      { start, draw, DRAW, UNROLL, INTERLEAVED },
     ): undefined {
       const item = gpu.globalId();
       const stream = INTERLEAVED ? item % streams : (item / parts) | 0;
@@ -58,16 +60,17 @@ export function directKernel(spec: RandomSpec, { start, draw, group }: Source): 
       const first = part * length - lead;
       let at = INTERLEAVED ? first * streams + stream : stream * count + first;
       // The same trips for all items, so that a CPU's vectors store without masks.
-      for (let k = 0; k < used; k += DRAW) {
-        const { state: next, a, b, c, d } = draw({ state, table });
-        state = next;
-        const i = first + k;
-        if (!guarded || (i >= 0 && i < count)) out[at] = a;
-        if (DRAW > 1 && (!guarded || (i + 1 >= 0 && i + 1 < count))) out[at + step] = b;
-        if (DRAW > 2 && (!guarded || (i + 2 >= 0 && i + 2 < count))) out[at + 2 * step] = c;
-        if (DRAW > 2 && (!guarded || (i + 3 >= 0 && i + 3 < count))) out[at + 3 * step] = d;
-        at += DRAW * step;
-      }
+      for (let from = 0; from < used; from += UNROLL)
+        for (let k = 0; k < UNROLL; k += DRAW) {
+          const { state: next, a, b, c, d } = draw({ state, table });
+          state = next;
+          const i = first + from + k;
+          if (!guarded || (i >= 0 && i < count)) out[at] = a;
+          if (DRAW > 1 && (!guarded || (i + 1 >= 0 && i + 1 < count))) out[at + step] = b;
+          if (DRAW > 2 && (!guarded || (i + 2 >= 0 && i + 2 < count))) out[at + 2 * step] = c;
+          if (DRAW > 2 && (!guarded || (i + 3 >= 0 && i + 3 < count))) out[at + 3 * step] = d;
+          at += DRAW * step;
+        }
     },
   });
 }
@@ -81,9 +84,13 @@ export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): N
   return kernel({
     name: `random-${spec.generator}-tiled`,
     params: paramsOf(spec),
-    env: { start, draw, DRAW: group, TILE, GROUP, ROW: TILE + 1, BITS: isBits },
+    env: { start, draw, DRAW: group, TILE, GROUP, ROWS: GROUP / TILE, ROW: TILE + 1, BITS: isBits },
     groupSize: GROUP,
-    *body({ table, firstStream, lead, count, parts, length, out }, gpu, { start, draw, DRAW, TILE, GROUP, ROW, BITS }) {
+    *body(
+      { table, firstStream, lead, count, parts, length, out },
+      gpu,
+      { start, draw, DRAW, TILE, GROUP, ROWS, ROW, BITS },
+    ) {
       // A word more in each row, so that the items of a subgroup use different banks.
       const tile = BITS ? gpu.sharedU32(GROUP * ROW) : gpu.sharedReal(GROUP * ROW);
       const local = gpu.localId();
@@ -92,7 +99,14 @@ export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): N
       const firstPart = (gpu.groupId() % groups) * GROUP;
       let state = start({ table, stream: gpu.u32(firstStream + stream), part: gpu.u32(firstPart + local) });
       const row = local * ROW;
+      // Of each tile an item writes one column of every ROWS-th row.
+      const column = local % TILE;
+      const firstRow = (local / TILE) | 0;
+      const cell = firstRow * ROW + column;
       const base = stream * count;
+      let first = (firstPart + firstRow) * length + column - lead;
+      // All but a stream's first and last groups have nothing but wanted numbers.
+      const inside = firstPart * length >= lead && (firstPart + GROUP) * length - lead <= count;
       for (let from = 0; from < length; from += TILE) {
         for (let k = 0; k < TILE; k += DRAW) {
           const { state: next, a, b, c, d } = draw({ state, table });
@@ -103,13 +117,15 @@ export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): N
           if (DRAW > 2) tile[row + k + 3] = d;
         }
         yield;
-        for (let k = 0; k < TILE; k++) {
-          const cell = k * GROUP + local;
-          const other = cell >> 4;
-          const column = cell & 15;
-          const i = (firstPart + other) * length + from + column - lead;
-          if (i >= 0 && i < count) out[base + i] = tile[other * ROW + column];
+        if (inside) {
+          for (let k = 0; k < TILE; k++) out[base + first + k * ROWS * length] = tile[cell + k * ROWS * ROW];
+        } else {
+          for (let k = 0; k < TILE; k++) {
+            const i = first + k * ROWS * length;
+            if (i >= 0 && i < count) out[base + i] = tile[cell + k * ROWS * ROW];
+          }
         }
+        first += TILE;
         yield;
       }
     },

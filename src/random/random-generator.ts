@@ -41,11 +41,18 @@ const MAX_OFFSET = (1n << 191n) - 1n;
 const MAX_POINTS = 2n ** 32n;
 /** A part is long enough that finding its start does not count. */
 const MIN_LENGTH = { cpu: 1024, gpu: 64 } as const;
+/** Numbers of a turn of the loop of items that write their parts alone; a GPU keeps the state where it is. */
+const UNROLL = { cpu: 1, gpu: TILE } as const;
+
 /**
  * Parts for each work item that fills the device. A CPU's threads need some more to end together; a GPU writes at full
- * speed when it is half full, and each part costs a jump.
+ * speed when it is half full. Each part costs a jump, and one of xorwow as much as 600 numbers: an eighth is enough to
+ * write, too.
  */
-const PARTS = { cpu: 2, gpu: 0.5 } as const;
+function partsPerItem(device: Device, generator: RandomSpec["generator"]): number {
+  if (!isGpu(device)) return 2;
+  return generator === "xorwow" ? 0.125 : 0.5;
+}
 
 /**
  * Random numbers in bulk: fills buffers on its device with the numbers of a specification.
@@ -99,7 +106,8 @@ export class RandomGenerator implements Disposable {
         `random: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
       );
     const source = sourceOf(spec);
-    const program = isTiled(device, spec) ? tiledKernel(spec, source) : directKernel(spec, source);
+    const unroll = Math.max(source.group, UNROLL[isGpu(device) ? "gpu" : "cpu"]);
+    const program = isTiled(device, spec) ? tiledKernel(spec, source) : directKernel(spec, source, unroll);
     // Without contraction normal numbers have the same bits as on the CPU; elsewhere there is nothing to contract.
     const fma = device.backend === "webgpu" ? "contract" : "exact";
     const compiled = await device.compile(program, { precision: offered, fma, vectors: 2 });
@@ -179,9 +187,9 @@ export class RandomGenerator implements Disposable {
   }
 
   #divide(numbers: number): Division {
-    const { streams } = this.spec;
+    const { streams, generator } = this.spec;
     const kind = isGpu(this.device) ? "gpu" : "cpu";
-    const wanted = Math.max(1, Math.ceil((PARTS[kind] * this.device.parallelism) / streams));
+    const wanted = Math.max(1, Math.ceil((partsPerItem(this.device, generator) * this.device.parallelism) / streams));
     const minLength = MIN_LENGTH[kind];
     if (this.#isTiled) {
       const length = roundUp(Math.max(minLength, Math.ceil(numbers / wanted)), TILE);

@@ -108,6 +108,43 @@ export const mrg32k3aUniform53 = fn({
 });
 
 /**
+ * −Φ⁻¹(p) of f32 for 2⁻³³ ≤ p ≤ ½, with few operations and no division: with w = −log 4p(1 − p),
+ *
+ *   −Φ⁻¹(p) = (1 − 2p)·g(w),   g a polynomial in w − 3 for w ≤ 6, beyond in √w − 3.5
+ *
+ * Beyond w = 6 are 12 numbers of 10,000, so that neighbouring items seldom take both ways. Cost: 50 operations, beyond
+ * 20 and a square root more. Accuracy: 4.4 ulp. Source: M. B. Giles, Approximating the erfinv function, GPU Computing
+ * Gems, Jade Edition (2011) 109–116, whose form it is; the coefficients are minimax polynomials of this project.
+ */
+const quantile32 = fn({
+  name: "quantile32",
+  params: [real],
+  body([p], gpu) {
+    const t = 4 * p * (1 - p);
+    const m = gpu.significand(t);
+    const isHigh = m > Math.SQRT2;
+    const f = (isHigh ? 0.5 * m : m) - 1;
+    const exponent = gpu.real(gpu.exponent(t) + (isHigh ? 1 : 0));
+    // f − log(1 + f) = f²·(½ − f/3 + …)
+    let rest = -0.16172126 + f * 0.10686425;
+    rest = 0.2498467 + f * (-0.19907865 + f * (0.17068784 + f * rest));
+    rest = 0.5000008 + f * (-0.33334583 + f * rest);
+    const w = f * f * rest - f - exponent * Math.LN2;
+    const r = w - 3;
+    let g = 6.4428923e-7 + r * (-6.1306453e-9 + r * -8.24024e-9);
+    g = 0.00027644527 + r * (-1.804143e-5 + r * (-2.6662613e-6 + r * g));
+    g = 2.2960353 + r * (0.3417169 + r * (-0.008115578 + r * (-0.0011823837 + r * g)));
+    if (w > 6) {
+      const s = Math.sqrt(w) - 3.5;
+      g = 0.0006917735 + s * (-0.0002820826 + s * 3.914132e-5);
+      g = -0.0029009497 + s * (0.0015065501 + s * (-0.0010078417 + s * g));
+      g = 4.7170887 + s * (1.4246331 + s * (0.0046413164 + s * g));
+    }
+    return g * (1 - 2 * p);
+  },
+});
+
+/**
  * A standard normal number from 32 bits by the inverse distribution function, for f32 too: the tail's probability,
  * min(p, 1 − p) with p = (word + ½)·2⁻³², keeps 24 significant bits, so that tails reach ±6.3.
  *
@@ -120,14 +157,12 @@ export const mrg32k3aUniform53 = fn({
 export const normal32 = fn({
   name: "normal32",
   params: [u32],
-  body([word], gpu) {
+  env: { quantile32 },
+  body([word], gpu, { quantile32 }) {
     if (gpu.precision !== "f32") return gpu.inverseNormalCdf((gpu.real(word ^ 0x80000000) + 2147483648.5) * 2 ** -32);
-    // Below 2²³ the half fits beside the word; above, the lower bits do not fit, and one half of a unit centres them.
     const tail = word < 0x80000000 ? word : ~word >>> 0;
-    const small = gpu.real((tail << 1) | 1) * 2 ** -33;
-    const large = gpu.real((tail >>> 7) | 1) * 2 ** -25;
-    const x = gpu.inverseNormalCdf(tail < 0x800000 ? small : large);
-    return word < 0x80000000 ? x : -x;
+    const x = quantile32((gpu.real(tail | 0) + 0.5) * 2 ** -32);
+    return word < 0x80000000 ? -x : x;
   },
 });
 

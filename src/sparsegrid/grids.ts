@@ -1,5 +1,5 @@
 /** Many grids of one problem, solved together: their layout in memory, and the launches. */
-import { type CompiledKernel, type Device, type DeviceBuffer, isGpu } from "../device/index.ts";
+import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
   type Pace,
@@ -11,9 +11,10 @@ import {
 } from "../fdm/index.ts";
 import { hostReal, type Kernel, type Precision } from "../kernel/index.ts";
 import { gridKernel } from "./kernel/time-loop.ts";
-import { type GridVariant, neighboursOf, REPORT, REPORT_WORDS, ROW, slot, slotsOf } from "./kernel/variant.ts";
+import { neighboursOf, REPORT, REPORT_WORDS, ROW, slot, slotsOf } from "./kernel/variant.ts";
 import { type GradedMesh, gradedMesh } from "./mesh.ts";
 import type { SparseModel } from "./problem/model.ts";
+import { capacityOf, type GridShape, shapeFor } from "./shapes.ts";
 
 /** A grid of one entry of the batch. */
 export interface GridJob {
@@ -31,6 +32,16 @@ export interface GridValues {
   readonly counts: readonly number[];
   readonly values: Float64Array;
   readonly report: GridReport;
+  /** What solved it. */
+  readonly program: GridProgram;
+}
+
+/** The kernel of a shape. */
+interface GridProgram {
+  readonly shape: GridShape;
+  readonly kernel: CompiledKernel<ReturnType<typeof gridKernel>["params"]>;
+  /** What was compiled, for messages about loops in the user's functions. */
+  readonly source: Kernel;
 }
 
 /** What a grid's items found, in one. */
@@ -47,8 +58,8 @@ export interface GridReport {
   readonly systems: number;
 }
 
-/** Where a grid's arrays are. */
-interface Layout {
+/** How large a grid is. */
+interface GridSize {
   readonly job: GridJob;
   readonly counts: readonly number[];
   readonly strides: readonly number[];
@@ -57,6 +68,10 @@ interface Layout {
   readonly offsets: readonly number[];
   /** Zeros behind every array. */
   readonly guard: number;
+}
+
+/** Where a grid's arrays are. */
+interface Layout extends GridSize {
   readonly rounds: number;
   readonly pitch: number;
   readonly words: number;
@@ -65,9 +80,6 @@ interface Layout {
   readonly cost: number;
 }
 
-/** Work items of a grid: on a CPU the lanes of its vectors. */
-const CPU_GROUP = 8;
-const GPU_GROUP = 256;
 /** Bytes of one launch's grids. */
 const LAUNCH_BYTES = 2 ** 28;
 /** Rows of the time program that a launch has at least. */
@@ -75,38 +87,21 @@ const MIN_ROWS = 2;
 
 /** Solves grids of one model on one device. */
 export class GridSolver {
-  readonly kernel: CompiledKernel<ReturnType<typeof gridKernel>["params"]>;
-  /** What is compiled, for messages about loops in the user's functions. */
-  readonly source: Kernel;
   readonly #device: Device;
   readonly #model: SparseModel;
-  readonly #variant: GridVariant;
+  readonly #precision: Precision;
   readonly #pace: Pace;
+  readonly #shape: GridShape | undefined;
+  readonly #programs: GridProgram[] = [];
   readonly #meshes = new Map<string, GradedMesh>();
 
-  private constructor(
-    device: Device,
-    model: SparseModel,
-    variant: GridVariant,
-    pace: Pace,
-    kernel: GridSolver["kernel"],
-    source: Kernel,
-  ) {
+  /** `shape`: of every grid, in place of those that the device and the sizes of grids suggest. */
+  constructor(device: Device, model: SparseModel, precision: Precision, pace: Pace, shape?: GridShape) {
     this.#device = device;
     this.#model = model;
-    this.#variant = variant;
+    this.#precision = precision;
     this.#pace = pace;
-    this.kernel = kernel;
-    this.source = source;
-  }
-
-  /** @throws KernelError | PrecisionError */
-  static async create(device: Device, model: SparseModel, precision: Precision, pace: Pace): Promise<GridSolver> {
-    const groupSize = isGpu(device) ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : CPU_GROUP;
-    const variant = { ...model.variant, groupSize };
-    const source = gridKernel(variant);
-    const kernel = await device.compile(source, { precision, vectors: precision === "f32" ? 2 : 4 });
-    return new GridSolver(device, model, variant, pace, kernel, source);
+    this.#shape = shape;
   }
 
   /** Unknowns of a grid. */
@@ -117,43 +112,68 @@ export class GridSolver {
   /**
    * Solves grids that share a time program, in the order given. Those that take longest start first, so that cores
    * finish together; each is solved by one workgroup, so that the numbers do not depend on how many there are.
-   * @throws SpecError a grid that the device has no memory for | the signal's reason
+   * @throws SpecError a grid that the device has no memory for | KernelError | PrecisionError | the signal's reason
    */
   async solve(jobs: readonly GridJob[], program: TimeProgram): Promise<GridValues[]> {
     const results = new Array<GridValues>(jobs.length);
-    const sorted = jobs.map((job, at) => ({ ...this.#layoutOf(job), at })).sort((a, b) => b.cost - a.cost);
+    const sizes = jobs.map((job) => this.#sizeOf(job));
+    const by = await this.#programFor(Math.max(...sizes.map(({ unknowns, guard }) => Math.max(unknowns, guard))));
+    const sorted = sizes.map((size, at) => ({ ...this.#layoutOf(size, by), at })).sort((a, b) => b.cost - a.cost);
     const room = Math.min(LAUNCH_BYTES, this.#device.limits.maxBufferBytes) / this.#bytes;
     for (let first = 0, end = 0; first < sorted.length; first = end) {
       let words = 0;
       for (end = first; end < sorted.length && (end === first || words + sorted[end].words <= room); end++)
         words += sorted[end].words;
       const part = sorted.slice(first, end);
-      (await this.#launch(part, program)).forEach((result, i) => (results[part[i].at] = result));
+      (await this.#launch(by, part, program)).forEach((result, i) => (results[part[i].at] = result));
     }
     return results;
   }
 
   get #bytes(): number {
-    return this.kernel.precision === "f32" ? 4 : 8;
+    return this.#precision === "f32" ? 4 : 8;
+  }
+
+  /** The kernel for grids of up to so many unknowns, one that there is already if it has room. */
+  async #programFor(unknowns: number): Promise<GridProgram> {
+    const { variant } = this.#model;
+    const wanted = this.#shape ?? shapeFor(this.#device, variant, this.#precision, unknowns);
+    const known = this.#programs.find(({ shape }) =>
+      wanted.residentRows > 0
+        ? shape.residentRows >= wanted.residentRows && capacityOf(shape) >= unknowns
+        : shape.residentRows === 0 && shape.groupSize >= wanted.groupSize,
+    );
+    if (known !== undefined) return known;
+    const source = gridKernel({ ...variant, ...wanted });
+    const vectors = this.#precision === "f32" ? 2 : 4;
+    const kernel = await this.#device.compile(source, { precision: this.#precision, vectors });
+    const program = { shape: wanted, kernel, source };
+    this.#programs.push(program);
+    return program;
   }
 
   #countOf(level: number, axis: number): number {
-    const [low, high] = this.#variant.kinds[axis];
+    const [low, high] = this.#model.variant.kinds[axis];
     return 2 ** level + 1 - (low === "dirichlet" ? 1 : 0) - (high === "dirichlet" ? 1 : 0);
   }
 
-  /** @throws SpecError */
-  #layoutOf(job: GridJob): Layout {
-    const { kinds, pairsOf, groupSize } = this.#variant;
+  #sizeOf(job: GridJob): GridSize {
     const counts = job.levels.map((level, k) => this.#countOf(level, k));
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
     const unknowns = counts.reduce((product, count) => product * count, 1);
     const offsets = strides.flatMap((stride) => [-stride, stride]);
-    for (const [j, k] of pairsOf) for (const [byJ, byK] of CORNERS) offsets.push(byJ * strides[j] + byK * strides[k]);
-    const guard = Math.max(...offsets);
+    for (const [j, k] of this.#model.variant.pairsOf)
+      for (const [byJ, byK] of CORNERS) offsets.push(byJ * strides[j] + byK * strides[k]);
+    return { job, counts, strides, unknowns, offsets, guard: Math.max(...offsets) };
+  }
+
+  /** @throws SpecError */
+  #layoutOf(size: GridSize, { shape: { groupSize } }: GridProgram): Layout {
+    const { job, unknowns, guard } = size;
+    const { variant } = this.#model;
     const rounds = Math.ceil(unknowns / groupSize);
     const pitch = rounds * groupSize + guard;
-    const words = guard + slotsOf(this.#variant) * pitch;
+    const words = guard + slotsOf(variant) * pitch;
     const { maxBufferBytes } = this.#device.limits;
     if (words * this.#bytes > maxBufferBytes || !Number.isSafeInteger(words) || words >= 2 ** 31)
       throw new SpecError(
@@ -161,10 +181,10 @@ export class GridSolver {
           `${Math.ceil((words * this.#bytes) / 2 ** 20)} MiB on ${this.#device.name}, which has buffers of at most ` +
           `${Math.floor(Math.min(maxBufferBytes / 2 ** 20, 2 ** 11 * this.#bytes))} MiB; take a smaller level or lower initial levels`,
       );
-    const first = kinds.map(([low]) => (low === "dirichlet" ? 1 : 0));
+    const first = variant.kinds.map(([low]) => (low === "dirichlet" ? 1 : 0));
     // Finer meshes take more iterations.
     const cost = unknowns * (4 + Math.max(...job.levels));
-    return { job, counts, strides, unknowns, offsets, guard, rounds, pitch, words, first, cost };
+    return { ...size, rounds, pitch, words, first, cost };
   }
 
   #meshesOf({ entry, levels }: GridJob): readonly GradedMesh[] {
@@ -176,10 +196,11 @@ export class GridSolver {
     });
   }
 
-  async #launch(grids: readonly Layout[], program: TimeProgram): Promise<GridValues[]> {
+  async #launch(by: GridProgram, grids: readonly Layout[], program: TimeProgram): Promise<GridValues[]> {
     const device = this.#device;
-    const element = hostReal(this.kernel.precision);
-    const { groupSize, pairsOf } = this.#variant;
+    const element = hostReal(this.#precision);
+    const { kernel, shape } = by;
+    const { variant } = this.#model;
     const { relative = 1e-9, maxIterations = 1000 } = this.#model.solver;
     const entries = [...new Map(grids.map(({ job }) => [job.entry, job])).values()];
     const table: number[] = [];
@@ -206,7 +227,7 @@ export class GridSolver {
         }
         table.push(mesh.values.length, first[k], counts[k], strides[k], place);
       });
-      table.push(...offsets, ...pairsOf.flat());
+      table.push(...offsets, ...variant.pairsOf.flat());
       total += words;
     });
     const buffers: DeviceBuffer[] = [];
@@ -218,7 +239,7 @@ export class GridSolver {
     };
     try {
       const work = made(element, total);
-      const report = made("i32", grids.length * groupSize * REPORT_WORDS);
+      const report = made("i32", grids.length * shape.groupSize * REPORT_WORDS);
       const args = {
         instances: entries.length,
         dates: entries[0].timeline.dates.length,
@@ -233,12 +254,12 @@ export class GridSolver {
         report,
       };
       const rows = program.words.length / 2;
-      const effort = grids.reduce((sum, { unknowns }) => sum + unknowns, 0) * neighboursOf(this.#variant);
+      const effort = grids.reduce((sum, { unknowns }) => sum + unknowns, 0) * neighboursOf(variant);
       for (let from = 0, end = 0; from < rows; from = end) {
         const part = Math.max(MIN_ROWS, Math.floor(this.#pace.share / effort));
         end = rows - from - part < MIN_ROWS ? rows : from + part;
         const start = performance.now();
-        device.launch(this.kernel, { ...args, first: from, end }, { groups: grids.length });
+        device.launch(kernel, { ...args, first: from, end }, { groups: grids.length });
         const returned = performance.now() - start;
         await device.finish();
         this.#pace.measured(effort * (end - from), returned, performance.now() - start);
@@ -248,7 +269,7 @@ export class GridSolver {
       const values = await Promise.all(
         grids.map(({ unknowns, pitch }, g) => device.read(work, bases[g] + slot.U * pitch, unknowns)),
       );
-      const size = groupSize * REPORT_WORDS;
+      const size = shape.groupSize * REPORT_WORDS;
       return grids.map(({ job, counts, first }, g) => ({
         levels: job.levels,
         meshes: allMeshes[g],
@@ -256,6 +277,7 @@ export class GridSolver {
         counts,
         values: Float64Array.from(values[g]),
         report: reportOf(found.subarray(g * size, (g + 1) * size)),
+        program: by,
       }));
     } finally {
       for (const buffer of buffers) buffer[Symbol.dispose]();

@@ -78,9 +78,9 @@ export class Runs {
     const { index, timeline } = this.#members[member];
     const entry = model.batch.entries[index];
     for (const [key, values] of this.#solved) {
-      const { report, meshes, levels } = values[member];
+      const { report, meshes, levels, program: by } = values[member];
       const program = this.#programOf(key.endsWith("half") ? "half" : "all");
-      const endless = endlessLoops(this.solver, [report.endless], this.#called);
+      const endless = endlessLoops(by, [report.endless], this.#called);
       const { error } = axesReportOf(model, entry, { meshes, status: report, program, timeline }, endless);
       if (error !== undefined) return { error, warnings: [] };
       if (report.unsolved > 0) return { error: unsolved(model, levels, report.unsolved, entry), warnings: [] };

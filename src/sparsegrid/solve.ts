@@ -89,7 +89,7 @@ async function solveOn(
 ): Promise<SparseSolution> {
   const precision = await offeredPrecision(device, wanted);
   const pace = new Pace(device, options);
-  const solver = await GridSolver.create(device, model, precision, pace);
+  const solver = new GridSolver(device, model, precision, pace);
   const { entries } = model.batch;
   const contents = new Array<SparseContents>(entries.length);
   const groups = new Map<string, { readonly index: number; readonly timeline: Timeline }[]>();

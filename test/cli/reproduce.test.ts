@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { EXACT, giles, put } from "../../src/cli/reproduce/giles.ts";
+import { nonZeros, spot, upAndOut } from "../../src/cli/reproduce/gaikwad-toke.ts";
+import { FORMATS, publishedSystem, stepsIn } from "../../src/cli/reproduce/gaikwad-toke-formats.ts";
 import { timeStep } from "../../src/cli/reproduce/step-time.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
@@ -223,5 +225,29 @@ describe("the time of a step", () => {
 
   test("says what to do if a step is too short", async () => {
     await expect(timed(1e6, 20)).rejects.toThrow("a step is too short to measure by 100000 of them; take more nodes");
+  });
+});
+
+describe("Table 5 of Gaikwad and Toke", () => {
+  const grid = [2, 2, 3];
+
+  test("the systems have its sizes, and their time loop the value of the sparse grid's", async () => {
+    const system = publishedSystem(grid, 1 / 5000);
+    expect(system.matrix.column.length).toBe(nonZeros(grid));
+    expect(publishedSystem([4, 3, 3], 1 / 5000).matrix.column.length).toBe(4627);
+    const { value } = await stepsIn(device, system, "DIA", 5000);
+    const entry = await upAndOut(device, { axes: 3, level: 10, grid }, signal);
+    // Every step may add 1e-10 of the norm, which is below 100.
+    expect(Math.abs(value - entry.at(spot(3)).value)).toBeLessThan(5e-5);
+  });
+
+  test("every format has the same values after as many iterations", async () => {
+    const system = publishedSystem(grid, 1 / 50);
+    const found = [];
+    for (const format of Object.keys(FORMATS)) found.push(await stepsIn(device, system, format, 5));
+    for (const { iterations, value } of found) {
+      expect(iterations).toBe(found[0].iterations);
+      expect(Math.abs(value / found[0].value - 1)).toBeLessThan(1e-12);
+    }
   });
 });

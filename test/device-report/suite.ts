@@ -12,6 +12,7 @@ import { knockIns } from "./families/knock-ins.ts";
 import { math } from "./families/math.ts";
 import { reference } from "./families/reference.ts";
 import { sparse } from "./families/sparse.ts";
+import { sparsegrid } from "./families/sparsegrid.ts";
 import { splits } from "./families/splits.ts";
 import type { SuiteOptions } from "./options.ts";
 import { failuresOf, recordsOf, save, type Skipped, tableOf, titleOf } from "./report.ts";
@@ -27,6 +28,7 @@ export const FAMILIES: Families = {
   formulas: formulasOf,
   splits,
   sparse,
+  "sparse-grids": sparsegrid,
   equations,
   axes,
   "knock-ins": knockIns,

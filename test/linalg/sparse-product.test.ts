@@ -15,6 +15,7 @@ import {
   stencilMatrix,
   stencilPlace,
 } from "../../src/linalg/index.ts";
+import { slotFormat, slotsKernel } from "../../src/linalg/sparse/slots.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { devicePairs, matrices, matrixOf, uploaded, vector, worstProduct } from "./sparse-support.ts";
@@ -229,4 +230,29 @@ test("errors", async () => {
   );
   operator[Symbol.dispose]();
   expect(() => operator.apply({ x, y })).toThrow(DisposedError);
+});
+
+/** y ← A·x by the kernel of GPUs, or by that of CPUs. */
+async function slotsProduct(device: Device, of: CsrMatrix, format: "ell" | "dia", batched: boolean) {
+  const matrix = convertSparse(of, format);
+  const { rows, columns, pitch } = matrix;
+  const [slots, places] =
+    matrix.kind === "ell" ? [matrix.width, matrix.column] : [matrix.offsets.length, matrix.offsets];
+  const program = await device.compile(slotsKernel(slotFormat(matrix), batched), { precision: "f64", fma: "exact" });
+  using index = device.createBuffer("i32", places.length);
+  device.write(index, places);
+  using values = uploaded(device, "f64", matrix.values);
+  using x = uploaded(device, "f64", vector(columns, 5, "f64"));
+  using y = device.createBuffer("f64", rows);
+  device.launch(program, { columns, pitch, slots, alpha: 2, beta: 0, index, values, x, y }, { items: rows });
+  return await device.read(y);
+}
+
+test.each(devices)("$label: batches of places have the bits of one place after another", async ({ device }) => {
+  if (device === undefined || !device.precisions.includes("f64")) return;
+  for (const which of ["random", "banded", "empty rows", "one dense row"])
+    for (const format of ["ell", "dia"] as const) {
+      const of = matrices("f64")[which];
+      expect(await slotsProduct(device, of, format, true)).toEqual(await slotsProduct(device, of, format, false));
+    }
 });

@@ -14,6 +14,8 @@ import {
   TransitionCounter,
   type TreeSettings,
 } from "../../src/quantization/index.ts";
+import { uploaded } from "../../src/device/exact.ts";
+import { gridWalkKernel } from "../../src/quantization/tree/walk-grid.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { casesOf, distance } from "./support.ts";
 
@@ -37,6 +39,69 @@ async function counts(device: Device, settings: TreeSettings): Promise<Uint32Arr
   counter.run(); // which begins from zero again
   return await counter.read();
 }
+
+test("the walk with the grid in workgroup memory counts as Algorithm I does", async () => {
+  const settings = { chain, quantizer: plane, paths: 333, transitions: "serial", seed: 7 } as const;
+  using counter = await TransitionCounter.create(one, settings);
+  const { plan } = counter;
+  const { dimension, step, searcher, table, sizes, seed } = plan;
+  const shape = { dimension, step, size: sizes[1], tableLength: table.length, nearest: searcher.nearestIn(table) };
+  using points = uploaded(one, "f64", plan.points);
+  using parameters = uploaded(one, "f64", plan.parameters);
+  using initial = uploaded(one, "f64", plan.initial);
+  using geometry = uploaded(one, "f64", plan.geometry);
+  using lists = uploaded(one, "i32", table);
+  const numbers = { points, parameters, initial, geometry, table: lists };
+  counter.run();
+  const expected = await counter.read();
+  for (const sharesTable of [true, false]) {
+    using counters = one.createBuffer("u32", expected.length);
+    const compiled = await one.compile(gridWalkKernel({ ...shape, sharesTable, groupSize: 64 }), { precision: "f64" });
+    const args = { ...numbers, counters, seed, firstPath: 0, endPath: 333, layers: sizes.length };
+    one.launch(compiled, args, { groups: 6 });
+    expect(await one.read(counters)).toEqual(expected);
+  }
+});
+
+test("a tree remembers as much as the product of its transitions says, and more with more points", async () => {
+  const times = Array.from({ length: 13 }, (_, k) => k / 12);
+  const year = meanRevertingFactors({ times, meanReversion: [0.2], correlation: [[1]] });
+  const memories: number[] = [];
+  for (const size of [4, 16, 64]) {
+    using tree = await QuantizationTree.create(one, { chain: year, size });
+    const points = tree.layer(12);
+    let ahead = Float64Array.from(points);
+    for (let k = 11; k >= 6; k--) {
+      const p = await tree.transitions(k);
+      ahead = Float64Array.from(points, (_, i) => ahead.reduce((sum, x, j) => sum + p[i * size + j] * x, 0));
+    }
+    // E[X₁₂ | X₆] = e^(−0.2/2)·X₆.
+    const [over, under] = [...tree.layer(6)].reduce(([a, b], x, i) => [a + x * ahead[i], b + x * x], [0, 0]);
+    const memory = await tree.memory();
+    expect(memory).toBeCloseTo(over / under / Math.exp(-0.1), 10);
+    memories.push(memory);
+  }
+  // What is lost falls faster than the distance of the points, which is a quarter each time.
+  expect(1 - memories[1]).toBeLessThan((1 - memories[0]) / 4);
+  expect(1 - memories[2]).toBeLessThan((1 - memories[1]) / 4);
+  // A year of days in two factors, with few points.
+  const days = meanRevertingFactors({
+    times: Array.from({ length: 100 }, (_, k) => k / 365),
+    meanReversion: [0.2, 5],
+    correlation,
+  });
+  using tree = await QuantizationTree.create(one, { chain: days, quantizer: plane, paths: 5000 });
+  expect(await tree.memory()).toBeLessThan(0.2);
+  const step = fn({
+    params: stepFunctionParams,
+    body({ state, normals }) {
+      state[0] = state[0] + normals[0];
+    },
+  });
+  const stepped = steppedChain({ times: [0, 1, 2], initial: [0], step });
+  using other = await QuantizationTree.create(one, { chain: stepped, size: 2, paths: 500 });
+  await expect(other.memory()).rejects.toThrow(/got a stepped chain, expected an autoregressive one/);
+});
 
 describe.each(devices)("$label", ({ device, missing }) => {
   afterEach(() => expect(device?.liveBuffers ?? 0).toBe(0));

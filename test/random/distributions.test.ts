@@ -19,6 +19,7 @@ afterAll(() => device[Symbol.dispose]());
 const ONES = 0xffffffff;
 /** Tested by itself, in test/kernel/math.test.ts. */
 const normalCdf = fn({ params: [real], body: ([x], gpu) => gpu.normalCdf(x) });
+const inverseNormalCdf = fn({ params: [real], body: ([p], gpu) => gpu.inverseNormalCdf(p) });
 
 describe("uniforms", () => {
   test("are never 0 or 1, and symmetric about ½", () => {
@@ -145,6 +146,19 @@ test("Box and Muller's pair on its circle", () => {
     expect(a ** 2 + b ** 2).toBeCloseTo(-2 * Math.log(u), 12);
     expect(Math.atan2(b, a) / (2 * Math.PI)).toBeCloseTo(v > 0.5 ? v - 1 : v, 12);
   }
+});
+
+test("normal numbers of f32 are the quantiles of their words", async () => {
+  const settings = { generator: "philox", seed: 3, count: 100_000 } as const;
+  const words = await randomNumbers(device, { ...settings, distribution: "bits" });
+  const numbers = await randomNumbers(device, { ...settings, distribution: "normal", bits: 32, precision: "f32" });
+  const errors = Array.from(words, (word, i) => {
+    const exact = inverseNormalCdf((Math.min(word, 2 ** 32 - 1 - word) + 0.5) * 2 ** -32);
+    return Math.abs(Math.abs(numbers[i]) + exact) / Math.max(1, -exact);
+  });
+  // 4.4 units of 2⁻²³ at most, and the rounding of p.
+  expect(Math.max(...errors.slice(0, 50_000), ...errors.slice(50_000))).toBeLessThan(6e-7);
+  expect(numbers.every((x, i) => (words[i] < 2 ** 31 ? x <= 0 : x >= 0))).toBe(true);
 });
 
 test("normal numbers of 32 bits reach ±6.34 and are antisymmetric", () => {

@@ -1,8 +1,13 @@
 /** The same numbers on every device and any number of threads. */
 import { afterAll, describe, expect, test } from "vitest";
 import { lower } from "../../src/kernel/index.ts";
+import type { Device } from "../../src/device/index.ts";
+import { Pace, timeProgram } from "../../src/fdm/index.ts";
+import { GridSolver } from "../../src/sparsegrid/grids.ts";
 import { gridKernel } from "../../src/sparsegrid/kernel/time-loop.ts";
+import { neighboursOf } from "../../src/sparsegrid/kernel/variant.ts";
 import { sparseModelOf } from "../../src/sparsegrid/problem/model.ts";
+import { type GridShape, shapeFor } from "../../src/sparsegrid/shapes.ts";
 import { solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
 import { compile, nvccMissing, translationUnit } from "../kernel/cuda-support.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
@@ -75,11 +80,63 @@ test("a batch has the numbers of its entries alone", async () => {
   expect(await of([0.2, 0.3])).toEqual([...(await of(0.2)), ...(await of(0.3))]);
 });
 
+/** V on one grid in kernels of a shape, in launches of so many rows of the time program each. */
+async function solvedIn(shape: GridShape, device: Device, method: "bicgstab" | "cgs", rowsOfLaunch = 1000) {
+  const model = sparseModelOf(problem(method));
+  const [entry] = model.batch.entries;
+  const timeline = model.timelineOf(entry);
+  const levels = [3, 4];
+  // Only the share of a launch is given: the pace of a test is not that of a solution.
+  const pace = new Pace(device, {});
+  const effort = 8 * 17 * neighboursOf(model.variant);
+  Object.defineProperty(pace, "share", { value: rowsOfLaunch * effort });
+  const solver = new GridSolver(device, model, "f64", pace, shape);
+  const program = timeProgram({ ...model.program, steps: 6, refinement: 1 }, timeline);
+  const [{ values, report }] = await solver.solve([{ entry, timeline, levels }], program);
+  expect(report).toMatchObject({ fault: 0, unsolved: 0 });
+  return values;
+}
+
+const interpreterOf32 = new InterpreterDevice({ subgroupSize: 32 });
+const shapes: Readonly<Record<string, GridShape>> = {
+  "sums over subgroups": { groupSize: 64, shuffles: true, residentRows: 0 },
+  "rows in registers": { groupSize: 64, shuffles: true, residentRows: 3 },
+  "rows in registers, no subgroups": { groupSize: 32, shuffles: false, residentRows: 6 },
+};
+
+describe("GPUs", () => {
+  const cases = [
+    ...Object.entries(shapes).map(([name, shape]) => ({ name, shape, method: "bicgstab" as const })),
+    { name: "cgs, rows in registers", shape: shapes["rows in registers"], method: "cgs" as const },
+  ];
+  test.each(cases)("$name: the numbers of a CPU, in any number of launches", async ({ shape, method }) => {
+    const lanes = { groupSize: 8, shuffles: false, residentRows: 0 };
+    const expected = await solvedIn(lanes, devices[0].device!, method);
+    const emulated = devices.find(({ label }) => /cuda/.test(label))?.device;
+    for (const device of [interpreterOf32, ...(emulated === undefined ? [] : [emulated])]) {
+      const found = await solvedIn(shape, device, method);
+      found.forEach((value, i) => expect(Math.abs(value - expected[i])).toBeLessThan(1e-7));
+      expect(await solvedIn(shape, device, method, 2)).toEqual(found);
+    }
+  });
+});
+
 describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
-  test("compiles for CUDA", async () => {
-    const { variant } = sparseModelOf(problem("bicgstab"));
-    const found = await compile(translationUnit([lower(gridKernel({ ...variant, groupSize: 256 }), "f64")]), [90]);
-    expect(found).toHaveLength(1);
-    expect(found[0].spilled).toBe(0);
+  test("compiles for CUDA without spilling, with as many rows in registers as are allowed", async () => {
+    const gpu = { backend: "cuda", parallelism: 1e5, limits: { maxGroupSize: 1024, subgroupSize: 32 } } as Device;
+    const three = sparseModelOf(problemOf(bestOf(3))).variant;
+    const mixed = sparseModelOf(problem("bicgstab")).variant;
+    const wanted = [
+      { variant: three, unknowns: 1280, rows: 5 },
+      { variant: mixed, unknowns: 768, rows: 3 },
+      { variant: mixed, unknowns: 1280, rows: 0 },
+    ];
+    const kernels = wanted.map(({ variant, unknowns, rows }) => {
+      const shape = shapeFor(gpu, variant, "f64", unknowns);
+      expect(shape.residentRows).toBe(rows);
+      return lower(gridKernel({ ...variant, ...shape }), "f64");
+    });
+    const found = await compile(translationUnit(kernels), [90]);
+    expect(found.map(({ spilled }) => spilled)).toEqual(wanted.map(() => 0));
   }, 120_000);
 });

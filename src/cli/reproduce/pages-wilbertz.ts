@@ -1,5 +1,4 @@
 import type { Device } from "../../device/index.ts";
-import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import {
   meanRevertingFactors,
   NearestSearch,
@@ -10,6 +9,7 @@ import {
 } from "../../quantization/index.ts";
 import { RandomGenerator, randomSpec } from "../../random/index.ts";
 import { allCores, openCores, openGpus } from "./devices.ts";
+import { estimatePi } from "./pi.ts";
 import type { Reproduction, ReproduceOptions, Surroundings } from "./reproduction.ts";
 
 /** Table 2: means and standard deviations of 500 estimates of π. */
@@ -33,57 +33,8 @@ const CORE_I7 = 30;
 /** The model of section 3, with parameters of a gas price that are not the paper's. */
 const MODEL = { alpha: [0.21, 5.4], sigma: [0.36, 1.11], rho: -0.11, spot: 20, least: 60, most: 120 } as const;
 
-/** Points of one launch, and of one of its work items. */
+/** Queries of one launch. */
 const LAUNCH = 2 ** 20;
-const PER_ITEM = 2 ** 8;
-
-/** How many points of an item's part lie in the quarter of the unit disc. */
-const insideKernel = kernel({
-  name: "insideDisc",
-  params: { points: i32, length: i32, uniforms: read(real), counts: write(u32) },
-  body({ points, length, uniforms, counts }, gpu) {
-    const item = gpu.globalId();
-    const from = item * length;
-    let inside = 0;
-    for (let k = 0; k < length; k++) {
-      const at = from + k;
-      if (at < points) {
-        const x = uniforms[2 * at];
-        const y = uniforms[2 * at + 1];
-        if (x * x + y * y <= 1) inside += 1;
-      }
-    }
-    counts[item] = gpu.u32(inside);
-  },
-});
-
-/** Estimates of π from so many points each, of consecutive numbers of one stream. */
-export async function estimatePi(
-  device: Device,
-  generator: "drand48" | "mrg32k3a" | "xorwow",
-  points: number,
-  repeats: number,
-  signal: AbortSignal,
-): Promise<readonly number[]> {
-  const items = Math.ceil(LAUNCH / PER_ITEM);
-  using random = await RandomGenerator.create(device, randomSpec({ generator, seed: 1, bits: 24, precision: "f32" }));
-  using uniforms = device.createBuffer(random.element, 2 * LAUNCH);
-  using counts = device.createBuffer("u32", items);
-  const compiled = await device.compile(insideKernel, { precision: "f32" });
-  const estimates: number[] = [];
-  for (let r = 0; r < repeats; r++) {
-    let inside = 0;
-    for (let done = 0; done < points; done += LAUNCH) {
-      signal.throwIfAborted();
-      const some = Math.min(LAUNCH, points - done);
-      random.fill(uniforms, { count: 2 * some, offset: 2 * (r * points + done) });
-      device.launch(compiled, { points: some, length: PER_ITEM, uniforms, counts }, { items });
-      inside += (await device.read(counts)).reduce((sum, one) => sum + one, 0);
-    }
-    estimates.push((4 * inside) / points);
-  }
-  return estimates;
-}
 
 async function seconds(run: () => Promise<void> | void): Promise<number> {
   const start = performance.now();

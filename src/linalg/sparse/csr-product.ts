@@ -1,5 +1,5 @@
 /** The product of compressed rows: an item a row, or several items a row. */
-import { fn, i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 import { compiled, type Product, type Setting, store } from "./product.ts";
 
@@ -15,6 +15,8 @@ interface Variant {
 }
 
 const GROUP = 128;
+/** Rows that a team of items has at a time. */
+const ROWS = 4;
 
 const params = {
   rows: i32,
@@ -27,75 +29,83 @@ const params = {
   y: write(real),
 } as const;
 
-/**
- * The sum of places from, from + step, … of a row that ends before `end`; places before `start` belong to the row
- * before.
- */
-const partialSum = fn({
-  name: "partialSum",
-  params: {
-    start: i32,
-    from: i32,
-    end: i32,
-    step: i32,
-    column: read(i32),
-    values: read(real),
-    x: read(real),
-    padded: i32,
-  },
-  body({ start, from, end, step, column, values, x, padded }) {
-    let sum = 0.0;
-    for (let k = from; k < end; k += step) {
-      if (k >= start && (padded === 0 || column[k] >= 0)) sum += values[k] * x[column[k]];
-    }
-    return sum;
-  },
-});
-
 /** Bytes per entry: 12 (8 in f32), and x; per row 4 and y. Sums in the order of the columns. */
 const scalarKernel = remembered(({ padded }: Pick<Variant, "padded">) =>
   kernel({
     name: `csrScalar${padded ? "Padded" : ""}`,
     params,
-    env: { partialSum, store, padded: padded ? 1 : 0 },
-    body({ alpha, beta, starts, column, values, x, y }, gpu, { partialSum, store, padded }) {
+    env: { store, padded },
+    body({ alpha, beta, starts, column, values, x, y }, gpu, { store, padded }) {
       const i = gpu.globalId();
-      const start = starts[i];
-      const sum = partialSum({ start, from: start, end: starts[i + 1], step: 1, column, values, x, padded });
+      const end = starts[i + 1];
+      let sum = 0.0;
+      for (let k = starts[i]; k < end; k++) {
+        const at = column[k];
+        if (!padded || at >= 0) sum += values[k] * x[at];
+      }
       store({ y, i, product: alpha * sum, beta });
     },
   }),
 );
 
-/** As `scalarKernel`; item l adds places l, l + lanes, … in order, and the items' sums are added as a binary tree. */
+/**
+ * As `scalarKernel`; item l of a team adds places l, l + lanes, … of a row in order, and the items' sums are added as a
+ * binary tree. Rows of a handful of entries are one load after another, each of which waits for the one before: a team
+ * has ROWS of them at a time, so that as many loads are under way. A place outside its row is read as place 0.
+ */
 const vectorKernel = remembered(({ lanes, aligned, shuffles, padded }: Variant) =>
   kernel({
     name: `csr${aligned ? "Aligned" : "Vector"}${lanes}${padded ? "Padded" : ""}${shuffles ? "" : "Shared"}`,
     params,
     groupSize: GROUP,
-    env: { partialSum, store, lanes, aligned, shuffles, padded: padded ? 1 : 0, GROUP },
+    env: { store, lanes, aligned, shuffles, padded, GROUP, ROWS, TEAMS: GROUP / lanes },
     *body({ rows, alpha, beta, starts, column, values, x, y }, gpu, env) {
-      const { partialSum, store, lanes, aligned, shuffles, padded, GROUP } = env;
-      const sums = gpu.sharedReal(shuffles ? 1 : GROUP);
+      const { store, lanes, aligned, shuffles, padded, GROUP, ROWS, TEAMS } = env;
+      const shared = gpu.sharedReal(shuffles ? 1 : GROUP);
       const lane = gpu.localId() & (lanes - 1);
-      const i = (gpu.globalId() / lanes) | 0;
-      const row = Math.min(i, rows - 1);
-      const start = starts[row];
-      const end = starts[row + 1];
-      const from = (aligned ? start & -lanes : start) + lane;
-      let sum = partialSum({ start, from, end, step: lanes, column, values, x, padded });
-      for (let distance = lanes >> 1; distance > 0; distance = distance >> 1) {
-        if (shuffles) {
-          const other = yield gpu.shuffleDown(sum, distance, lanes);
-          sum += other;
-        } else {
-          sums[gpu.localId()] = sum;
-          yield;
-          sum += sums[Math.min(gpu.localId() + distance, GROUP - 1)];
-          yield;
+      const first = gpu.groupId() * ROWS * TEAMS + ((gpu.localId() / lanes) | 0);
+      const start = gpu.privateI32(ROWS);
+      const from = gpu.privateI32(ROWS);
+      const end = gpu.privateI32(ROWS);
+      const sums = gpu.privateReal(ROWS);
+      let longest = 0;
+      for (let j = 0; j < ROWS; j++) {
+        const row = Math.min(first + j * TEAMS, rows - 1);
+        start[j] = starts[row];
+        end[j] = starts[row + 1];
+      }
+      for (let j = 0; j < ROWS; j++) {
+        from[j] = (aligned ? start[j] & -lanes : start[j]) + lane;
+        longest = Math.max(longest, end[j] - from[j]);
+        sums[j] = 0;
+      }
+      for (let step = 0; step < longest; step += lanes) {
+        for (let j = 0; j < ROWS; j++) {
+          const k = from[j] + step;
+          const isInside = k < end[j] && (!aligned || k >= start[j]);
+          const place = isInside ? k : 0;
+          const at = column[place];
+          const isEntry = isInside && (!padded || at >= 0);
+          const product = values[place] * x[padded ? Math.max(at, 0) : at];
+          sums[j] += isEntry ? product : 0.0;
         }
       }
-      if (lane === 0 && i < rows) store({ y, i, product: alpha * sum, beta });
+      for (let j = 0; j < ROWS; j++) {
+        let sum = sums[j];
+        for (let distance = lanes >> 1; distance > 0; distance = distance >> 1) {
+          if (shuffles) {
+            const other: number = yield gpu.shuffleDown(sum, distance, lanes);
+            sum += other;
+          } else {
+            shared[gpu.localId()] = sum;
+            yield;
+            sum += shared[Math.min(gpu.localId() + distance, GROUP - 1)];
+            yield;
+          }
+        }
+        const i = first + j * TEAMS;
+        if (lane === 0 && i < rows) store({ y, i, product: alpha * sum, beta });
+      }
     },
   }),
 );
@@ -121,7 +131,7 @@ export async function csrProductOf(
   const shuffles = lanes <= (device.limits.subgroupSize ?? 1);
   const variant = { lanes, aligned: algorithm === "aligned", shuffles, padded };
   const program = await compiled(setting, isScalar ? scalarKernel({ padded }) : vectorKernel(variant), 1);
-  const size = isScalar ? { items: rows } : { groups: Math.ceil((rows * lanes) / GROUP) };
+  const size = isScalar ? { items: rows } : { groups: Math.ceil((rows * lanes) / (GROUP * ROWS)) };
   return {
     arrays,
     padded,

@@ -89,7 +89,7 @@ export async function productFromRows(
   const maxPlaces = convert.maxPlaces ?? Math.max(10 * entries, 1e6);
   const slots = async (format: SlotFormat, made: Awaited<ReturnType<typeof ellOf>>) => {
     const { pitch, slots, index, values } = made;
-    const program = await compiled(setting, slotsKernel(format), 2);
+    const program = await compiled(setting, slotsKernel(format, isGpu(device)), 2);
     return productOf(setting, format, { rows, columns, pitch, slots }, { index, values }, program);
   };
   const coordinates = async (skipped: number) => {

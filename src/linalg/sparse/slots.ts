@@ -1,5 +1,5 @@
 /** ELL, DIA and stencils: every row has as many places, and entry k of row i is found without looking at others. */
-import type { CompiledKernel } from "../../device/index.ts";
+import { type CompiledKernel, isGpu } from "../../device/index.ts";
 import {
   fn,
   type FunctionOf,
@@ -129,17 +129,47 @@ export const locate = fn({
   },
 });
 
-const kernels = new WeakMap<SlotFormat, Kernel>();
+/** Places of a stored row that an item of a GPU reads before it adds the first, so that as many loads are under way. */
+const BATCH = 4;
+
+/** The sum of a stored row, place after place; a place without an entry reads some element of x, and adds nothing. */
+const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat) =>
+  fn({
+    name: "batchedSum",
+    params: { of: Slots, i: i32, coordinate: read(i32), x: read(real) },
+    env: { columnOf, holds, valueOf, BATCH },
+    body({ of, i, coordinate, x }, gpu, { columnOf, holds, valueOf, BATCH }) {
+      const columns = gpu.privateI32(BATCH);
+      const products = gpu.privateReal(BATCH);
+      let sum = 0.0;
+      for (let first = 0; first < of.slots; first += BATCH) {
+        for (let j = 0; j < BATCH; j++)
+          columns[j] = columnOf({ of, i, k: Math.min(first + j, of.slots - 1), coordinate });
+        for (let j = 0; j < BATCH; j++) {
+          const k = Math.min(first + j, of.slots - 1);
+          const column = columns[j];
+          const isEntry = first + j < of.slots && holds({ of, i, k, coordinate, column });
+          const product = valueOf({ of, i, k, coordinate }) * x[isEntry ? column : 0];
+          products[j] = isEntry ? product : 0.0;
+        }
+        for (let j = 0; j < BATCH; j++) sum += products[j];
+      }
+      return sum;
+    },
+  });
+
+const kernels = { batched: new WeakMap<SlotFormat, Kernel>(), single: new WeakMap<SlotFormat, Kernel>() };
 
 /**
- * y ← α·A·x + β·y, an item a row; sums in the order of the columns.
+ * y ← α·A·x + β·y, an item a row; sums in the order of the columns. `batched`: for GPUs, where the matrix is stored.
  *
  * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
  */
-export function slotsKernel(format: SlotFormat) {
+export function slotsKernel(format: SlotFormat, batched = false) {
   const { name, axes, columnOf, holds, valueOf } = format;
+  const isBatched = batched && axes === 0;
   const made = kernel({
-    name: `${name}Product`,
+    name: `${name}Product${isBatched ? "Batched" : ""}`,
     params: {
       columns: i32,
       pitch: i32,
@@ -151,7 +181,15 @@ export function slotsKernel(format: SlotFormat) {
       x: read(real),
       y: write(real),
     },
-    env: { axes, locate, columnOf, holds, valueOf, store },
+    env: {
+      axes,
+      locate,
+      columnOf,
+      holds,
+      valueOf,
+      store,
+      batchedSum: isBatched ? batchedSum(format) : undefined,
+    },
     body({ columns, pitch, slots, alpha, beta, index, values, x, y }, gpu, env) {
       const { axes, locate, columnOf, holds, valueOf, store } = env;
       const i = gpu.globalId();
@@ -160,7 +198,8 @@ export function slotsKernel(format: SlotFormat) {
       let inside = false;
       if (axes > 0) inside = locate({ of, i, axes, coordinate });
       let sum = 0.0;
-      if (inside) {
+      if (env.batchedSum !== undefined) sum = env.batchedSum({ of, i, coordinate, x });
+      else if (inside) {
         for (let k = 0; k < slots; k++)
           sum += valueOf({ of, i, k, coordinate }) * x[columnOf({ of, i, k, coordinate })];
       } else {
@@ -172,8 +211,9 @@ export function slotsKernel(format: SlotFormat) {
       store({ y, i, product: alpha * sum, beta });
     },
   });
-  const known = kernels.get(format) as typeof made | undefined;
-  if (known === undefined) kernels.set(format, made);
+  const all = isBatched ? kernels.batched : kernels.single;
+  const known = all.get(format) as typeof made | undefined;
+  if (known === undefined) all.set(format, made);
   return known ?? made;
 }
 
@@ -208,7 +248,7 @@ export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatri
         : [matrix.points.length, rows];
   const index = kind === "ell" ? matrix.column : kind === "dia" ? matrix.offsets : gridTable(matrix);
   const values = kind === "stencil" ? matrix.parameters : matrix.values;
-  const program = await compiled(setting, slotsKernel(slotFormat(matrix)), 2);
+  const program = await compiled(setting, slotsKernel(slotFormat(matrix), isGpu(setting.device)), 2);
   const arrays = { index: upload(setting.device, "i32", index), values: uploadReals(setting, values) };
   return productOf(setting, slotFormat(matrix), { rows, columns, pitch, slots }, arrays, program);
 }

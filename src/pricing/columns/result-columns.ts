@@ -37,6 +37,7 @@ export const WARNING = {
   beyondF32: 4,
   pathsLimited: 8,
   treeLimited: 16,
+  treeForgets: 32,
 } as const;
 
 /** No result yet, one, or an error. */

@@ -3,7 +3,7 @@ import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uplo
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
 import { checkPoints, checkWhole } from "../quantizer.ts";
-import { binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
+import { binFormatOf, binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
 import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";
 import { nearestByTree, treePlan } from "./kd-tree.ts";
 import type { SearchPlan } from "./plan.ts";
@@ -17,6 +17,8 @@ export const MAX_DIMENSION = 10;
 /** A method's kernel function and tables. */
 export interface Searcher {
   readonly nearest: NearestFunction;
+  /** The kernel function for one table only, which may be faster. */
+  nearestIn(table: Int32Array): NearestFunction;
   plan(points: Float64Array): SearchPlan;
 }
 
@@ -28,20 +30,30 @@ export function searcherOf(method: SearchMethod | undefined, dimension: number):
   const chosen = method ?? (dimension <= MAX_BIN_DIMENSION ? "bins" : "brute-force");
   switch (chosen) {
     case "bins":
-      return { nearest: nearestByBins(dimension), plan: (points) => binPlan(points, dimension) };
-    case "kd-tree":
-      return { nearest: nearestByTree(dimension), plan: (points) => treePlan(points, dimension) };
-    case "brute-force":
       return {
-        nearest: nearestByBruteForce(dimension),
-        plan: () => ({ table: new Int32Array(1), geometry: new Float64Array(1) }),
+        nearest: nearestByBins(dimension),
+        nearestIn: (table) => nearestByBins(dimension, binFormatOf(table)),
+        plan: (points) => binPlan(points, dimension),
       };
+    case "kd-tree":
+      return searcher(nearestByTree(dimension), (points) => treePlan(points, dimension));
+    case "brute-force":
+      return searcher(nearestByBruteForce(dimension), () => ({
+        table: new Int32Array(1),
+        geometry: new Float64Array(1),
+      }));
     default:
       throw new SpecError(
         `search: got ${JSON.stringify(chosen satisfies never)}, expected "bins", "kd-tree" or "brute-force"`,
       );
   }
 }
+
+const searcher = (nearest: NearestFunction, plan: Searcher["plan"]): Searcher => ({
+  nearest,
+  nearestIn: () => nearest,
+  plan,
+});
 
 /** @internal The bulk call's kernel: a query per item. Bytes: d words read and one written per query. */
 export function nearestKernel(dimension: number, nearest: NearestFunction) {

@@ -4,6 +4,7 @@ import { hostReal, i32, kernel, u32, write } from "../../kernel/index.ts";
 import { LAYER_GROUP, layersKernel } from "./by-layers.ts";
 import { type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
 import { walkKernel } from "./walk.ts";
+import { gridWalkKernel } from "./walk-grid.ts";
 
 const clearKernel = kernel({
   name: "clearCounters",
@@ -15,6 +16,8 @@ const clearKernel = kernel({
 
 /** Paths of one launch of Algorithm II: short enough for a GPU that also draws a screen. */
 const LAUNCH = 2 ** 17;
+/** Items of a workgroup that shares its grid. */
+export const WALK_GROUP = 256;
 /** On a CPU: paths of an item, so that the counters of a layer stay in the cache. */
 const ABREAST = 128;
 
@@ -96,7 +99,8 @@ interface Made {
 
 async function make(device: Device, plan: TreePlan): Promise<Made> {
   const clear = await compileExact(device, clearKernel, "f32");
-  const count = plan.method === "layers" ? await compileLayers(device, plan) : await compileWalk(device, plan);
+  const compiling = plan.method === "layers" ? compileLayers : sharesGrid(device, plan) ? compileGridWalk : compileWalk;
+  const count = await compiling(device, plan);
   const element = hostReal(plan.precision);
   const counters = device.createBuffer("u32", plan.countersLength);
   const buffers = {
@@ -140,14 +144,46 @@ async function compileWalk(device: Device, plan: TreePlan): Promise<Counting> {
   };
 }
 
+/** Elements of a real in units of four bytes. */
+const wordsOf = ({ precision }: TreePlan): number => (precision === "f32" ? 1 : 2);
+
+/** Words of workgroup memory that are left beside the grid. */
+const roomOf = ({ limits }: Device, plan: TreePlan): number =>
+  Math.floor(limits.maxWorkgroupBytes / 4) - plan.sizes[1] * plan.dimension * wordsOf(plan) - 8;
+
+/** Whether Algorithm II walks with the grid in workgroup memory: on a GPU, if all layers have the same. */
+const sharesGrid = (device: Device, plan: TreePlan): boolean =>
+  plan.method === "paths" && plan.quantizer !== undefined && isGpu(device) && roomOf(device, plan) > 0;
+
+async function compileGridWalk(device: Device, plan: TreePlan): Promise<Counting> {
+  const { dimension, step, searcher, precision, paths, seed, sizes, table } = plan;
+  const kernel = gridWalkKernel({
+    dimension,
+    size: sizes[1],
+    tableLength: table.length,
+    step,
+    nearest: searcher.nearestIn(table),
+    sharesTable: table.length <= roomOf(device, plan),
+    groupSize: WALK_GROUP,
+  });
+  const compiled = await compileExact(device, kernel, precision);
+  const starts = Array.from({ length: Math.ceil(paths / LAUNCH) }, (_, k) => k * LAUNCH);
+  return ({ layout: _unused, ...buffers }) =>
+    starts.map((firstPath) => () => {
+      const endPath = Math.min(firstPath + LAUNCH, paths);
+      const args = { ...buffers, seed, layers: sizes.length, firstPath, endPath };
+      device.launch(compiled, args, { groups: Math.ceil((endPath - firstPath) / WALK_GROUP) });
+    });
+}
+
 async function compileLayers(device: Device, plan: TreePlan): Promise<Counting> {
   const { dimension, step, searcher, precision, paths, seed, sizes, table } = plan;
   const size = sizes[1];
   const pairs = sizes.length - 1;
-  const room = Math.floor(device.limits.maxWorkgroupBytes / 4) - size * dimension * (precision === "f32" ? 1 : 2) - 8;
+  const room = roomOf(device, plan);
   const sharesCounters = size * size <= room;
   const sharesTable = (sharesCounters ? size * size : 0) + table.length <= room;
-  const shape = { dimension, size, step, nearest: searcher.nearest, sharesCounters, sharesTable };
+  const shape = { dimension, size, step, nearest: searcher.nearestIn(table), sharesCounters, sharesTable };
   const layers = layersKernel({ ...shape, tableLength: table.length });
   const compiled = await compileExact(device, layers, precision);
   const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP / pairs));

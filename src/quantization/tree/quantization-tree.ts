@@ -1,12 +1,14 @@
 /** Quantization trees: grids of a Markov chain's layers, and the probabilities of going from point to point. */
 import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
+import { SpecError } from "../../errors.ts";
+import { product } from "../gaussian.ts";
 import { checkWhole } from "../quantizer.ts";
 import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, RULE_NUMBERS } from "./exact.ts";
 import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
-import { rowLengths, rowProbabilities } from "./rows.ts";
+import { emptyRows, RowMaker, type RowPlaces } from "./rows.ts";
 import { LAYOUT } from "./walk.ts";
 
 /**
@@ -63,6 +65,7 @@ export class QuantizationTree implements Disposable {
   /** @internal */
   readonly rows: SparseRows;
   #weights: Float64Array | undefined;
+  #memory: number | undefined;
 
   private constructor(device: Device, settings: TreeSettings, plan: TreePlan, { root, rows }: Probabilities) {
     this.device = device;
@@ -131,6 +134,57 @@ export class QuantizationTree implements Disposable {
     });
   }
 
+  /**
+   * How much the tree remembers: the share that it keeps of the correlation of the state in the middle layer with that
+   * in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
+   * distance of neighbouring points, states that are replaced by points in each layer forget where they came from: a
+   * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on.
+   * Cost: the first call reads the transitions to the host and passes over half of them; for autoregressive chains.
+   *
+   * @throws SpecError for a stepped chain
+   */
+  async memory(): Promise<number> {
+    return (this.#memory ??= await this.#findMemory());
+  }
+
+  async #findMemory(): Promise<number> {
+    const { chain } = this.settings;
+    if (chain.kind !== "autoregressive")
+      throw new SpecError("QuantizationTree: memory: got a stepped chain, expected an autoregressive one");
+    const { sizes, offsets, device, dimension: d } = this;
+    const { rows, slots } = this.rows;
+    const [to, p] = [await device.read(this.rows.columns), await device.read(this.rows.probabilities)];
+    const last = sizes.length - 1;
+    const middle = last >> 1;
+    if (middle === 0) return 1;
+    // E[X of the last layer | point], backwards, and what it is in the chain.
+    let ahead = Float64Array.from(this.layer(last));
+    let exact = identity(d);
+    for (let k = last - 1; k >= middle; k--) {
+      const next = ahead;
+      ahead = new Float64Array(sizes[k] * d);
+      for (let s = 0; s < slots; s++)
+        for (let i = 0; i < sizes[k]; i++) {
+          const at = s * rows + offsets[k] - 1 + i;
+          for (let a = 0; a < d; a++) ahead[i * d + a] += p[at] * next[to[at] * d + a];
+        }
+      exact = product(exact, chain.transitions[k], d);
+    }
+    const points = this.layer(middle);
+    let least = 1;
+    for (let a = 0; a < d; a++) {
+      let [kept, whole] = [0, 0];
+      for (let i = 0; i < sizes[middle]; i++) {
+        let mean = 0;
+        for (let b = 0; b < d; b++) mean += exact[a * d + b] * points[i * d + b];
+        kept += ahead[i * d + a] * mean;
+        whole += mean * mean;
+      }
+      if (whole > 0) least = Math.min(least, kept / whole);
+    }
+    return least;
+  }
+
   /** The probabilities of all points, layer by layer: [rows]. */
   async #readWeights(): Promise<Float64Array> {
     const { sizes, offsets, device } = this;
@@ -153,6 +207,8 @@ export class QuantizationTree implements Disposable {
   }
 }
 
+const identity = (d: number): Float64Array => new Float64Array(d * d).map((_, at) => (at % (d + 1) === 0 ? 1 : 0));
+
 interface Probabilities {
   readonly root: Float64Array;
   readonly rows: SparseRows;
@@ -161,38 +217,31 @@ interface Probabilities {
 /** Points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
 
-function sparseRows(device: Device, { precision }: TreePlan, rows: number, slots: number): SparseRows {
-  const columns = device.createBuffer("i32", slots * rows);
-  const probabilities = device.createBuffer(hostReal(precision), slots * rows);
-  return { rows, slots, columns, probabilities };
-}
-
-async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
-  const { precision, sizes, offsets, layout, paths, quantizer } = plan;
-  const rows = rowsOf(plan);
-  const lengthsKernel = await compileExact(device, rowLengths, precision);
-  const probabilitiesKernel = await compileExact(device, rowProbabilities, precision);
-  using counter = await TransitionCounter.of(device, plan);
-  counter.run();
-  const { counters } = counter;
-  const starts = new Int32Array(rows);
-  const widths = new Int32Array(rows);
+/** Where the counters of the transitions from each point are: see `RowMaker`. */
+export function rowPlaces({ sizes, offsets, layout }: TreePlan): RowPlaces {
+  const rows = offsets[sizes.length - 1] - 1;
+  const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
   for (let k = 1; k + 1 < sizes.length; k++)
     for (let i = 0; i < sizes[k]; i++) {
       starts[offsets[k] - 1 + i] = layout[LAYOUT.numbers * (k + 1) + LAYOUT.counters] + i * sizes[k + 1];
       widths[offsets[k] - 1 + i] = sizes[k + 1];
     }
+  return { starts, widths };
+}
+
+async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
+  const { precision, sizes, paths, quantizer } = plan;
+  const rows = rowsOf(plan);
+  using counter = await TransitionCounter.of(device, plan);
+  counter.run();
+  const { counters } = counter;
   // The law of layer 1 is known exactly if the chain is Gaussian.
   const root = quantizer?.weights ?? Float64Array.from(await device.read(counters, 0, sizes[1]), (n) => n / paths);
-  using startsBuffer = uploaded(device, "i32", starts);
-  using widthsBuffer = uploaded(device, "i32", widths);
-  using most = device.createBuffer("i32", 1);
-  const args = { starts: startsBuffer, widths: widthsBuffer, counters };
-  device.launch(lengthsKernel, { ...args, most }, { items: rows });
-  const [slots] = await device.read(most);
-  const found = sparseRows(device, plan, rows, slots);
-  const { columns, probabilities } = found;
-  device.launch(probabilitiesKernel, { ...args, totalRows: rows, columns, probabilities }, { items: rows });
+  if (rows === 0) return { root, rows: emptyRows(device, precision, 0, 0) };
+  using maker = await RowMaker.create(device, rowPlaces(plan), precision);
+  maker.measure(counters);
+  const found = emptyRows(device, precision, rows, await maker.slots());
+  maker.fill(counters, found.columns, found.probabilities);
   await device.finish();
   return { root, rows: found };
 }
@@ -221,7 +270,7 @@ async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
   using parametersBuffer = uploaded(device, element, parameters);
   using firstBuffer = uploaded(device, "i32", firstColumns);
   using widthsBuffer = uploaded(device, "i32", widths);
-  const found = sparseRows(device, plan, rows, slots);
+  const found = emptyRows(device, precision, rows, slots);
   const { columns, probabilities } = found;
   const args = { size, totalRows: rows, rule, ends: endsBuffer, parameters: parametersBuffer, widths: widthsBuffer };
   if (rows > 0)

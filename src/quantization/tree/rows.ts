@@ -1,45 +1,240 @@
 /**
  * Counters to probabilities: sparse rows of at most `slots` columns each, [slots, rows], so that neighbours are read
- * together.
+ * together. Row r has `widths[r]` counters, from `starts[r]` on.
+ *
+ * On a CPU an item reads its row. On a GPU items of neighbouring rows would read far apart, so that a workgroup reads
+ * tiles of its rows together, and each item goes through its part of a tile.
+ *
+ * Bytes: each counter is read twice, and each transition that occurs is written once.
  */
-import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
+import { fn, hostReal, i32, kernel, type Precision, read, real, record, u32, write } from "../../kernel/index.ts";
 
-/** Where the counters of each row begin, and how many columns the layer after it has. */
-const rowParams = { starts: read(i32), widths: read(i32), counters: read(u32) } as const;
+/** Rows of a workgroup, and columns of a tile. */
+const ROWS = 64;
+const TILE = 32;
 
-/** The largest number of columns that occur in a row goes to `most`. */
-export const rowLengths = kernel({
+const rowParams = {
+  rows: i32,
+  /** The largest of the widths. */
+  widest: i32,
+  starts: read(i32),
+  widths: read(i32),
+  counters: read(u32),
+} as const;
+const lengthParams = { ...rowParams, totals: write(u32), most: write(i32) } as const;
+const fillParams = { ...rowParams, totals: read(u32), columns: write(i32), probabilities: write(real) } as const;
+
+/** The sum of each row's counters, and in `most` the largest number of columns that occur in a row. */
+const lengthsByItem = kernel({
   name: "rowLengths",
-  params: { ...rowParams, most: write(i32) },
-  body({ starts, widths, counters, most }, gpu) {
+  params: lengthParams,
+  body({ starts, widths, counters, totals, most }, gpu) {
     const row = gpu.globalId();
     const start = starts[row];
     const width = widths[row];
     let length = 0;
-    for (let j = 0; j < width; j++) length += counters[start + j] > 0 ? 1 : 0;
+    let total = gpu.u32(0);
+    for (let j = 0; j < width; j++) {
+      const count = counters[start + j];
+      length += count > 0 ? 1 : 0;
+      total += count;
+    }
+    totals[row] = total;
     gpu.atomicMax(most, 0, length);
   },
 });
 
 /** p = count / sum of the row; slots that a row does not use have probability 0. A cell that no path met has none. */
-export const rowProbabilities = kernel({
+const probabilitiesByItem = kernel({
   name: "rowProbabilities",
-  params: { ...rowParams, totalRows: i32, columns: write(i32), probabilities: write(real) },
-  body({ starts, widths, counters, totalRows, columns, probabilities }, gpu) {
+  params: fillParams,
+  body({ rows, starts, widths, counters, totals, columns, probabilities }, gpu) {
     const row = gpu.globalId();
     const start = starts[row];
     const width = widths[row];
-    let total = 0;
-    for (let j = 0; j < width; j++) total += gpu.i32(counters[start + j]);
-    const scale = 1 / gpu.real(Math.max(total, 1));
+    const scale = 1 / gpu.real(Math.max(gpu.i32(totals[row]), 1));
     let slot = row;
     for (let j = 0; j < width; j++) {
       const count = gpu.i32(counters[start + j]);
       if (count > 0) {
         columns[slot] = j;
         probabilities[slot] = gpu.real(count) * scale;
-        slot += totalRows;
+        slot += rows;
       }
     }
   },
 });
+
+const Tile = record({ tile: write(u32), begins: read(i32), lengths: read(i32) });
+
+/** The columns from `from` on of a workgroup's rows, read side by side. */
+const loadTile = fn({
+  name: "loadTile",
+  params: { into: Tile, counters: read(u32), from: i32 },
+  env: { ROWS, TILE },
+  body({ into: { tile, begins, lengths }, counters, from }, gpu, { ROWS, TILE }): void {
+    const local = gpu.localId();
+    for (let k = 0; k < TILE; k++) {
+      const cell = k * ROWS + local;
+      const row = (cell / TILE) | 0;
+      const column = cell % TILE;
+      const j = from + column;
+      // A word more in each row, so that the items of a subgroup use different banks.
+      tile[row * (TILE + 1) + column] = j < lengths[row] ? counters[begins[row] + j] : gpu.u32(0);
+    }
+  },
+});
+
+/** `lengthsByItem`, by tiles. */
+const lengthsByTiles = kernel({
+  name: "rowLengthsTiled",
+  params: lengthParams,
+  env: { ROWS, TILE, loadTile },
+  groupSize: ROWS,
+  *body({ rows, widest, starts, widths, counters, totals, most }, gpu, { ROWS, TILE, loadTile }) {
+    const tile = gpu.sharedU32(ROWS * (TILE + 1));
+    const begins = gpu.sharedI32(ROWS);
+    const lengths = gpu.sharedI32(ROWS);
+    const local = gpu.localId();
+    const row = gpu.globalId();
+    begins[local] = row < rows ? starts[row] : 0;
+    lengths[local] = row < rows ? widths[row] : 0;
+    yield;
+    let length = 0;
+    let total = gpu.u32(0);
+    for (let from = 0; from < widest; from += TILE) {
+      loadTile({ into: { tile, begins, lengths }, counters, from });
+      yield;
+      for (let k = 0; k < TILE; k++) {
+        const count = tile[local * (TILE + 1) + k];
+        length += count > 0 ? 1 : 0;
+        total += count;
+      }
+      yield;
+    }
+    if (row < rows) {
+      totals[row] = total;
+      gpu.atomicMax(most, 0, length);
+    }
+  },
+});
+
+/** `probabilitiesByItem`, by tiles. */
+const probabilitiesByTiles = kernel({
+  name: "rowProbabilitiesTiled",
+  params: fillParams,
+  env: { ROWS, TILE, loadTile },
+  groupSize: ROWS,
+  *body({ rows, widest, starts, widths, counters, totals, columns, probabilities }, gpu, { ROWS, TILE, loadTile }) {
+    const tile = gpu.sharedU32(ROWS * (TILE + 1));
+    const begins = gpu.sharedI32(ROWS);
+    const lengths = gpu.sharedI32(ROWS);
+    const local = gpu.localId();
+    const row = gpu.globalId();
+    begins[local] = row < rows ? starts[row] : 0;
+    lengths[local] = row < rows ? widths[row] : 0;
+    yield;
+    const scale = 1 / gpu.real(row < rows ? Math.max(gpu.i32(totals[row]), 1) : 1);
+    let slot = row;
+    for (let from = 0; from < widest; from += TILE) {
+      loadTile({ into: { tile, begins, lengths }, counters, from });
+      yield;
+      for (let k = 0; k < TILE; k++) {
+        const count = gpu.i32(tile[local * (TILE + 1) + k]);
+        if (count > 0) {
+          columns[slot] = from + k;
+          probabilities[slot] = gpu.real(count) * scale;
+          slot += rows;
+        }
+      }
+      yield;
+    }
+  },
+});
+
+/** By whom rows are read. */
+export const rowKernels = {
+  items: { lengths: lengthsByItem, probabilities: probabilitiesByItem },
+  tiles: { lengths: lengthsByTiles, probabilities: probabilitiesByTiles },
+} as const;
+
+/** Where the counters of each row begin, and how many columns the layer after it has. */
+export interface RowPlaces {
+  readonly starts: Int32Array;
+  readonly widths: Int32Array;
+}
+
+/** Sparse rows from counters, on a device. */
+export class RowMaker implements Disposable {
+  readonly #device: Device;
+  readonly #rows: number;
+  readonly #widest: number;
+  readonly #buffers: {
+    readonly starts: DeviceBuffer<"i32">;
+    readonly widths: DeviceBuffer<"i32">;
+    readonly totals: DeviceBuffer<"u32">;
+    readonly most: DeviceBuffer<"i32">;
+  };
+  readonly #kernels: Awaited<ReturnType<typeof compileRows>>;
+
+  private constructor(device: Device, { starts, widths }: RowPlaces, kernels: Awaited<ReturnType<typeof compileRows>>) {
+    this.#device = device;
+    this.#rows = starts.length;
+    this.#widest = widths.reduce((most, width) => Math.max(most, width), 0);
+    this.#kernels = kernels;
+    this.#buffers = {
+      starts: uploaded(device, "i32", starts),
+      widths: uploaded(device, "i32", widths),
+      totals: device.createBuffer("u32", starts.length),
+      most: device.createBuffer("i32", 1),
+    };
+  }
+
+  /** @throws PrecisionError | OutOfMemoryError */
+  static async create(device: Device, places: RowPlaces, precision: Precision): Promise<RowMaker> {
+    return new RowMaker(device, places, await compileRows(device, precision));
+  }
+
+  /** Records: the sums of all rows, and how many columns the longest has. */
+  measure(counters: DeviceBuffer): void {
+    const { starts, widths, totals, most } = this.#buffers;
+    const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, most };
+    this.#device.launch(this.#kernels.lengths, args, this.#size());
+  }
+
+  /** Columns of the longest row that was measured. */
+  async slots(): Promise<number> {
+    return (await this.#device.read(this.#buffers.most))[0];
+  }
+
+  /** Records: the columns and probabilities of all rows, once measured, to buffers of zeros, [slots, rows]. */
+  fill(counters: DeviceBuffer, columns: DeviceBuffer, probabilities: DeviceBuffer): void {
+    const { starts, widths, totals } = this.#buffers;
+    const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, columns, probabilities };
+    this.#device.launch(this.#kernels.probabilities, args, this.#size());
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of Object.values(this.#buffers)) buffer[Symbol.dispose]();
+  }
+
+  #size() {
+    return isGpu(this.#device) ? { groups: Math.ceil(this.#rows / ROWS) } : { items: this.#rows };
+  }
+}
+
+async function compileRows(device: Device, precision: Precision) {
+  const { lengths, probabilities } = rowKernels[isGpu(device) ? "tiles" : "items"];
+  return {
+    lengths: await compileExact(device, lengths, precision),
+    probabilities: await compileExact(device, probabilities, precision),
+  };
+}
+
+/** Sparse rows on the device, all zeros: entry s of row r is at s·rows + r. */
+export function emptyRows(device: Device, precision: Precision, rows: number, slots: number) {
+  const columns = device.createBuffer("i32", slots * rows);
+  const probabilities = device.createBuffer(hostReal(precision), slots * rows);
+  return { rows, slots, columns, probabilities };
+}

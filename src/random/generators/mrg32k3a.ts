@@ -20,57 +20,76 @@ export const M2 = 4294944443;
 
 type Reduce = KernelFunction<readonly [typeof u32, typeof u32], number>;
 
-/** (high·2³² + low) mod (2³² − c), for c < 2¹⁶. Cost: 9 operations, two of them products. */
-const reducer = (name: string, c: number): Reduce =>
-  fn({
-    name,
-    params: [u32, u32],
-    env: { C: c, M: 2 ** 32 - c },
-    body([high, low], gpu, { C, M }) {
-      // high·c = h·2³² + l with h < c: twice folded, a sum is below 2³² + c².
-      const folded = ((Math.imul(high, C) >>> 0) + low) >>> 0;
-      const above = gpu.mulHigh(high, C) + gpu.u32(folded < low ? 1 : 0);
-      const again = (folded + (Math.imul(above, C) >>> 0)) >>> 0;
-      const sum = again < folded ? (again + C) >>> 0 : again;
-      return sum >= M ? sum - M : sum;
-    },
-  });
-export const reduce1 = reducer("reduceM1", 2 ** 32 - M1);
-export const reduce2 = reducer("reduceM2", 2 ** 32 - M2);
-
-/** The same if high·c is below 2³¹, so that one fold is enough. */
+/**
+ * (high·2³² + low) mod m with m = 2³² − c, for high·c below 2³¹. As 2³² ≡ c, the number is v = high·c + low, which is
+ * below 2m; and v − m is v + c without its carry. Cost: 5 operations, one of them a product.
+ */
 const smallReducer = (name: string, c: number): Reduce =>
   fn({
     name,
     params: [u32, u32],
-    env: { C: c, M: 2 ** 32 - c },
-    body([high, low], _gpu, { C, M }) {
-      const folded = ((Math.imul(high, C) >>> 0) + low) >>> 0;
-      const sum = folded < low ? (folded + C) >>> 0 : folded;
-      return sum >= M ? sum - M : sum;
+    env: { C: c },
+    body([high, low], _gpu, { C }) {
+      const folded = ((Math.imul(high, C) >>> 0) + C) >>> 0;
+      const sum = (folded + low) >>> 0;
+      return sum < folded ? sum : (sum - C) >>> 0;
     },
   });
 export const reduceSmall1 = smallReducer("reduceSmallM1", 2 ** 32 - M1);
+const reduceSmall2 = smallReducer("reduceSmallM2", 2 ** 32 - M2);
 
-/** (a·x + b·y) mod m, for a and b below 2²¹: the products' high words have no carry. */
-const combination = (name: string, reduce: Reduce, factors: { readonly A: number; readonly B: number }) =>
+/** The same for any `high`, which is folded twice. Cost: 10 operations, two of them products. */
+const reducer = (name: string, reduceSmall: Reduce, c: number): Reduce =>
   fn({
     name,
     params: [u32, u32],
-    env: { reduce, ...factors },
-    body([x, y], gpu, { reduce, A, B }) {
-      const low = Math.imul(x, A) >>> 0;
-      const sum = (low + (Math.imul(y, B) >>> 0)) >>> 0;
-      return reduce(gpu.mulHigh(x, A) + gpu.mulHigh(y, B) + gpu.u32(sum < low ? 1 : 0), sum);
+    env: { reduceSmall, C: c },
+    body([high, low], gpu, { reduceSmall, C }) {
+      const sum = ((Math.imul(high, C) >>> 0) + low) >>> 0;
+      return reduceSmall(gpu.mulHigh(high, C) + gpu.u32(sum < low ? 1 : 0), sum);
     },
   });
-const combine1 = combination("combineM1", reduceSmall1, { A: 1403580, B: 810728 });
-const combine2 = combination("combineM2", reduce2, { A: 527612, B: 1370589 });
+export const reduce1 = reducer("reduceM1", reduceSmall1, 2 ** 32 - M1);
+export const reduce2 = reducer("reduceM2", reduceSmall2, 2 ** 32 - M2);
+
+/** (a·x + b·y) mod m₁, for a and b below 2²¹: the sum of the products' high words is small. */
+const combine1 = fn({
+  name: "combineM1",
+  params: [u32, u32],
+  env: { A: 1403580, B: 810728, C: 2 ** 32 - M1 },
+  body([x, y], gpu, { A, B, C }) {
+    const low = Math.imul(x, A) >>> 0;
+    const sum = (low + (Math.imul(y, B) >>> 0)) >>> 0;
+    // As in `reduceSmall1`, whose high word would be one more where the low words' sum has a carry.
+    const folded = ((Math.imul(gpu.mulHigh(x, A) + gpu.mulHigh(y, B), C) >>> 0) + C) >>> 0;
+    const carried = sum < low ? (folded + C) >>> 0 : folded;
+    const all = (carried + sum) >>> 0;
+    return all < carried ? all : (all - C) >>> 0;
+  },
+});
+
+/** (a·x + b·y) mod m₂: c is larger here, so that the product with it has a high word, too. */
+const combine2 = fn({
+  name: "combineM2",
+  params: [u32, u32],
+  env: { A: 527612, B: 1370589, C: 2 ** 32 - M2 },
+  body([x, y], gpu, { A, B, C }) {
+    const low = Math.imul(x, A) >>> 0;
+    const sum = (low + (Math.imul(y, B) >>> 0)) >>> 0;
+    const high = gpu.mulHigh(x, A) + gpu.mulHigh(y, B);
+    const both = (sum + (Math.imul(high, C) >>> 0)) >>> 0;
+    const folded = ((Math.imul(gpu.mulHigh(high, C), C) >>> 0) + C) >>> 0;
+    const once = sum < low ? (folded + C) >>> 0 : folded;
+    const carried = both < sum ? (once + C) >>> 0 : once;
+    const all = (carried + both) >>> 0;
+    return all < carried ? all : (all - C) >>> 0;
+  },
+});
 
 /**
  * The next state of MRG32k3a.
  *
- * Cost: 40 integer operations, 12 of them products. Source: P. L'Ecuyer, Good parameters and implementations for
+ * Cost: 35 integer operations, 12 of them products. Source: P. L'Ecuyer, Good parameters and implementations for
  * combined multiple recursive random number generators, Operations Research 47 (1999). Verified: test/random, against
  * RngStreams' printed output.
  *

@@ -76,24 +76,29 @@ export const xorwowTable: TableFunctions<State> = {
       d: table[at + 5],
     }),
   }),
-  // By Horner's scheme, from the highest power. Cost: 160 steps of 18 operations.
+  // By Horner's scheme, from the highest power. Cost: 160 steps of 14 operations.
   jump: fn({
     name: "xorwowJump",
     params: { state: XorwowState, table: read(u32), at: i32 },
     env: { shift },
     body({ state, table, at }, gpu, { shift }): State {
       let sum = { x: gpu.u32(0), y: gpu.u32(0), z: gpu.u32(0), w: gpu.u32(0), v: gpu.u32(0), d: gpu.u32(0) };
-      for (let i = 159; i >= 0; i--) {
-        const { x, y, z, w, v } = shift({ state: sum });
-        const mask = -((table[at + (i >> 5)] >>> (i & 31)) & 1);
-        sum = {
-          x: (x ^ (state.x & mask)) >>> 0,
-          y: (y ^ (state.y & mask)) >>> 0,
-          z: (z ^ (state.z & mask)) >>> 0,
-          w: (w ^ (state.w & mask)) >>> 0,
-          v: (v ^ (state.v & mask)) >>> 0,
-          d: gpu.u32(0),
-        };
+      for (let word = 4; word >= 0; word--) {
+        let bits = table[at + word];
+        for (let bit = 0; bit < 32; bit++) {
+          const { x, y, z, w, v } = shift({ state: sum });
+          // The highest bit, in all places.
+          const mask = bits >> 31;
+          sum = {
+            x: (x ^ (state.x & mask)) >>> 0,
+            y: (y ^ (state.y & mask)) >>> 0,
+            z: (z ^ (state.z & mask)) >>> 0,
+            w: (w ^ (state.w & mask)) >>> 0,
+            v: (v ^ (state.v & mask)) >>> 0,
+            d: gpu.u32(0),
+          };
+          bits = (bits << 1) >>> 0;
+        }
       }
       const { x, y, z, w, v } = sum;
       return { x, y, z, w, v, d: (state.d + table[at + 5]) >>> 0 };

@@ -1,10 +1,11 @@
 /** The kernel: the whole backward time loop of a grid by one workgroup. */
-import { fn, i32, kernel, real, record } from "../../kernel/index.ts";
+import { fn, i32, kernel, real } from "../../kernel/index.ts";
 import { CONDITION_SHIFT, FAULT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, valueAt } from "../../fdm/index.ts";
 import { assemble } from "./assemble.ts";
 import { expire } from "./expire.ts";
-import { beginSystem, iterate } from "./krylov.ts";
+import { scratchOf, solveStage } from "./krylov.ts";
 import { nodeOf, numberOf, offsetsAt } from "./place.ts";
+import { beginResident, loadRows, residentSizes, storeRows } from "./resident.ts";
 import {
   Fault,
   Grid,
@@ -56,16 +57,11 @@ const applyCondition = (variant: GridVariant) =>
     },
   });
 
-/** u after a stage, the rate of change for the next guess, and exercise at all times. */
-const endStage = (variant: GridVariant) =>
+/** Exercise at all times: u is at least the payoff. */
+const exercise = (variant: GridVariant) =>
   fn({
-    name: "endStage",
-    params: {
-      launch: Launch,
-      grid: Grid,
-      stage: record({ row: i32, end: real, advance: real, extrapolation: real, keeps: i32 }),
-      found: Fault,
-    },
+    name: "exercise",
+    params: { launch: Launch, grid: Grid, t: real, row: i32, found: Fault },
     env: {
       axes: variant.axes,
       GROUP: variant.groupSize,
@@ -73,37 +69,27 @@ const endStage = (variant: GridVariant) =>
       nodeOf: nodeOf(variant),
       numberOf: numberOf(variant),
       badPayoff: FAULT.payoff,
-      badSolution: FAULT.solution,
       U: slot.U,
-      V: slot.V,
-      Y: slot.Y,
-      RATE: slot.RATE,
     },
-    body({ launch, grid, stage: { row, end, advance, extrapolation, keeps }, found }, gpu, env) {
+    body({ launch, grid, t, row, found }, gpu, env) {
       const { work, parameters, instances } = launch;
       const { base, pitch, unknowns, rounds, item, instance } = grid;
       let { fault, node: faulty, row: faultRow } = found;
       const node = { index: gpu.privateI32(env.axes), x: gpu.privateReal(env.axes) };
-      for (let r = 0; r < rounds; r++) {
-        const i = r * env.GROUP + item;
-        const at = base + i;
-        const u = work[env.U * pitch + at];
-        const change = work[env.Y * pitch + at] - u;
-        let after = u + extrapolation * change;
-        if (keeps === 1) work[env.V * pitch + at] = u;
-        if (env.obstacle !== undefined && keeps === 0) {
+      if (env.obstacle !== undefined) {
+        for (let r = 0; r < rounds; r++) {
+          const i = r * env.GROUP + item;
           env.nodeOf({ launch, grid, i, node });
-          const state = { t: end, x: node.x, parameters: { values: parameters, pitch: instances, instance } };
+          const state = { t, x: node.x, parameters: { values: parameters, pitch: instances, instance } };
           const payoff = env.obstacle(state);
           if (!Number.isFinite(payoff) && fault === 0) {
             fault = env.badPayoff;
             faulty = env.numberOf({ launch, grid, index: node.index });
             faultRow = row;
           }
-          after = i < unknowns ? Math.max(after, payoff) : 0.0;
+          const at = base + env.U * pitch + i;
+          work[at] = i < unknowns ? Math.max(work[at], payoff) : 0.0;
         }
-        work[env.RATE * pitch + at] = change / advance;
-        work[env.U * pitch + at] = after;
       }
       return { fault, node: faulty, row: faultRow };
     },
@@ -133,9 +119,17 @@ export function gridKernel(variant: GridVariant) {
       expire: expire(variant),
       assemble: assemble(variant),
       applyCondition: applyCondition(variant),
-      beginSystem: beginSystem(variant),
-      iterate: iterate(variant),
-      endStage: endStage(variant),
+      solveStage: solveStage(variant),
+      exercise: exercise(variant),
+      exercises: variant.obstacle !== undefined,
+      ROWS: variant.residentRows,
+      SCRATCH: scratchOf(variant),
+      ...residentSizes(variant),
+      beginResident: beginResident(variant),
+      loadKept: loadRows(variant, slot.V),
+      loadSolution: loadRows(variant, slot.U),
+      storeKept: storeRows(variant, slot.V),
+      storeSolution: storeRows(variant, slot.U),
       valueAt,
       HEAD: header.BASE,
       UNKNOWNS: header.UNKNOWNS,
@@ -170,10 +164,12 @@ export function gridKernel(variant: GridVariant) {
         words: at,
         item,
       };
-      const scratch = gpu.sharedReal(2 * env.GROUP);
+      const { ROWS, GROUP } = env;
+      const scratch = gpu.sharedReal(env.SCRATCH);
+      const registers = gpu.privateReal(env.registers);
+      const shown = gpu.sharedReal(env.seen);
+      const distances = gpu.privateI32(env.distances);
       const column = { values: parameters, pitch: instances, instance: grid.instance };
-      const { base, pitch, rounds } = grid;
-      const system = { work, table, base, pitch, offsets: at + env.offsetsAt, rounds, item, scratch };
       const out = (group * env.GROUP + item) * env.REPORT_WORDS;
       let found = { fault: report[out + env.fault], node: report[out + env.node], row: report[out + env.row] };
       let unsolved = report[out + env.unsolved];
@@ -181,15 +177,22 @@ export function gridKernel(variant: GridVariant) {
       let iterations = report[out + env.iterations];
       let systems = report[out + env.systems];
       if (launch.first === 0) found = env.expire({ launch, grid, found });
+      if (ROWS > 0) {
+        env.beginResident({ launch, grid, seen: shown, distances });
+        env.loadKept({ launch, grid, own: registers });
+      }
       yield;
       for (let run = launch.first; run < launch.end; run++) {
         const flags = words[2 * run];
         const segment = words[2 * run + 1];
         const date = env.valueAt(column, env.dates + segment);
+        const inMemory = ROWS > 0 && (flags & (env.EVENT | env.FACTOR)) !== 0;
+        if (inMemory) env.storeSolution({ launch, grid, own: registers });
         if ((flags & env.EVENT) !== 0) {
           if (env.hasEvents) {
             const condition = (flags >> env.CONDITION_SHIFT) & 255;
             found = env.applyCondition({ launch, grid, t: date, condition, row: run, found });
+            if (ROWS > 0) env.loadSolution({ launch, grid, own: registers });
           }
         } else {
           const length = env.valueAt(column, env.dates + segment + 1) - date;
@@ -199,30 +202,44 @@ export function gridKernel(variant: GridVariant) {
           if ((flags & env.FACTOR) !== 0) {
             const mask = (flags >> env.MASK_SHIFT) & 255;
             found = env.assemble({ launch, grid, t, h, mask, row: run, found });
-            yield;
+            if (ROWS > 0) env.loadSolution({ launch, grid, own: registers });
           }
-          const advance = reals[row + env.ADVANCE] * length;
-          const stage = { fromU: reals[row + env.FROM_U], fromV: reals[row + env.FROM_V], advance };
-          const { rr, bb } = yield* env.beginSystem({ system, stage });
-          const threshold = relative * relative * bb;
-          const solved = yield* env.iterate({ system, rr, threshold, maxIterations });
+          const keeps = (flags & env.KEEP) !== 0;
+          const solved = yield* env.solveStage({
+            system: {
+              own: ROWS > 0 ? registers : work,
+              base: grid.base,
+              pitch: ROWS > 0 ? ROWS : grid.pitch,
+              seen: ROWS > 0 ? shown : work,
+              seenBase: ROWS > 0 ? ROWS * GROUP : grid.base,
+              seenPitch: ROWS > 0 ? 2 * ROWS * GROUP : grid.pitch,
+              distances: ROWS > 0 ? distances : table,
+              offsets: ROWS > 0 ? 0 : at + env.offsetsAt,
+              rounds: grid.rounds,
+              item,
+              scratch,
+            },
+            stage: {
+              fromU: reals[row + env.FROM_U],
+              fromV: reals[row + env.FROM_V],
+              advance: reals[row + env.ADVANCE] * length,
+              extrapolation: reals[row + env.EXTRAPOLATION],
+              keeps,
+            },
+            relative,
+            maxIterations,
+          });
           iterations += solved.iterations;
           systems++;
-          if (!(solved.residual <= threshold)) {
+          if (!solved.isSolved) {
             if (unsolved === 0) unsolvedRow = run;
             unsolved++;
           }
-          const ending = {
-            row: run,
-            end: date + reals[row + env.END] * length,
-            advance,
-            extrapolation: reals[row + env.EXTRAPOLATION],
-            keeps: (flags & env.KEEP) !== 0 ? 1 : 0,
-          };
-          found = env.endStage({ launch, grid, stage: ending, found });
+          if (env.exercises && !keeps)
+            found = env.exercise({ launch, grid, t: date + reals[row + env.END] * length, row: run, found });
         }
-        yield;
       }
+      if (ROWS > 0) env.storeKept({ launch, grid, own: registers });
       report[out + env.fault] = found.fault;
       report[out + env.node] = found.node;
       report[out + env.row] = found.row;

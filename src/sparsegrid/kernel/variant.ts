@@ -23,32 +23,36 @@ export interface GridVariant extends Readonly<ReturnType<typeof gridConditions>>
   readonly method: "bicgstab" | "cgs";
   /** Work items a grid. */
   readonly groupSize: number;
+  /** Whether sums go through subgroups of 32, which the device has in hardware. */
+  readonly shuffles: boolean;
+  /** Rows of each item that stay in registers for the whole time loop; 0 for rows in memory, of any number. */
+  readonly residentRows: number;
 }
 
 /** Neighbours in a row: two along each axis, four for each pair of axes. */
 export const neighboursOf = ({ axes, pairs }: Pick<GridVariant, "axes" | "pairs">): number => 2 * axes + 4 * pairs;
 
-/** Arrays of an unknown's size that a grid has. */
+/** Arrays of an unknown's size that a grid has; the time loop goes on with those from V on. */
 export const slot = {
-  /** The solution. */
-  U: 0,
-  /** The solution before a step's first stage. */
-  V: 1,
   /** The system's unknowns. */
-  Y: 2,
-  R: 3,
-  SHADOW: 4,
-  P: 5,
-  Q: 6,
-  T: 7,
+  Y: 0,
+  R: 1,
+  SHADOW: 2,
+  P: 3,
+  Q: 4,
+  T: 5,
+  /** A further vector of cgs. */
+  EXTRA: 6,
+  /** The solution before a step's first stage. */
+  V: 7,
   /** How fast the solution has changed in the last stage, for the next first guess. */
   RATE: 8,
+  /** The solution. */
+  U: 9,
   /** 1/(1 − h·diagonal). */
-  INVERSE: 9,
+  INVERSE: 10,
   /** h·source/(1 − h·diagonal), or the value of a pinned node. */
-  SOURCE: 10,
-  /** A further vector of cgs. */
-  EXTRA: 11,
+  SOURCE: 11,
   /** −h·(entry of L)/(1 − h·diagonal) for each neighbour. */
   MATRIX: 12,
 } as const;

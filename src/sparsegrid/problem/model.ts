@@ -70,7 +70,7 @@ export interface SparseModel {
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
   readonly order: 1 | 2;
-  readonly variant: Omit<GridVariant, "groupSize">;
+  readonly variant: Omit<GridVariant, "groupSize" | "shuffles" | "residentRows">;
   readonly combination: {
     readonly level: number;
     readonly initial: readonly number[];

@@ -1,8 +1,9 @@
 /** Searches, walks along chains, sums of cells, and steps of dynamic programming. */
 import { layersKernel, LAYER_GROUP } from "../../../src/quantization/tree/by-layers.ts";
 import { autoregressiveStep, standardised, meanRevertingFactors } from "../../../src/quantization/tree/chain.ts";
-import { rowProbabilities, rowLengths } from "../../../src/quantization/tree/rows.ts";
+import { rowKernels } from "../../../src/quantization/tree/rows.ts";
 import { walkKernel } from "../../../src/quantization/tree/walk.ts";
+import { gridWalkKernel } from "../../../src/quantization/tree/walk-grid.ts";
 import { assignKernel } from "../../../src/quantization/normal/lloyd.ts";
 import { decideKernel, expectationKernel } from "../../../src/quantization/control/whole-swings.ts";
 import { rollbackKernel } from "../../../src/quantization/control/stopping.ts";
@@ -50,6 +51,8 @@ const chain = standardised(meanRevertingFactors({ times: TIMES, meanReversion: [
 /** Where normal numbers are the same bits: not in WGSL. */
 const EXACT: readonly Precision[] = ["f64"];
 
+const gridTables = searcherOf("bins", DIMENSION).plan(points);
+
 const walks = (["serial", "paths"] as const).map((by): ConformanceCase => {
   const { nearest, plan } = searcherOf("bins", DIMENSION);
   const { table, geometry } = plan(points);
@@ -76,6 +79,34 @@ const walks = (["serial", "paths"] as const).map((by): ConformanceCase => {
     precisions: EXACT,
   };
 });
+
+const byGrid: ConformanceCase = {
+  name: "transitions, by paths, grid in workgroup memory",
+  kernel: gridWalkKernel({
+    dimension: DIMENSION,
+    size: SIZE,
+    tableLength: gridTables.table.length,
+    step: autoregressiveStep(DIMENSION),
+    nearest: searcherOf("bins", DIMENSION).nearestIn(gridTables.table),
+    sharesTable: true,
+    groupSize: 32,
+  }),
+  size: { groups: 2 },
+  args: ({ real }) => ({
+    seed: 7,
+    firstPath: 5,
+    endPath: 5 + 40,
+    layers: TIMES.length,
+    initial: real([0, 0]),
+    parameters: real(chain.parameters),
+    points: real(points),
+    table: gridTables.table,
+    geometry: real(gridTables.geometry),
+    counters: new Uint32Array(SIZE + 2 * SIZE * SIZE),
+  }),
+  precisions: EXACT,
+  notJavaScript: "a workgroup shares memory",
+};
 
 const byLayers = [true, false].map((shares): ConformanceCase => {
   const { nearest, plan } = searcherOf("bins", DIMENSION);
@@ -126,34 +157,42 @@ const ROWS = 30;
 const WIDTH = 12;
 const counters = Uint32Array.from(words(ROWS * WIDTH, 9), (word) => (word % 3 === 0 ? word % 50 : 0));
 const rowArguments = {
+  rows: ROWS,
+  widest: WIDTH,
   starts: Int32Array.from(range(ROWS), (row) => row * WIDTH),
   widths: Int32Array.from(range(ROWS), (row) => (row === 4 ? 0 : WIDTH)),
   counters,
 };
 const QUOTIENTS = { ulps: 4, because: "WGSL divides to 2.5 ulp" };
 
-const rows: readonly ConformanceCase[] = [
+const totals = Uint32Array.from(range(ROWS), (row) =>
+  row === 4 ? 0 : counters.subarray(row * WIDTH, (row + 1) * WIDTH).reduce((sum, count) => sum + count, 0),
+);
+
+const rows = (["items", "tiles"] as const).flatMap((by): readonly ConformanceCase[] => [
   {
-    name: "the longest row of counters",
-    kernel: rowLengths,
-    size: { items: ROWS },
-    args: () => ({ ...rowArguments, most: new Int32Array(1) }),
+    name: `sums of rows of counters and the longest row, by ${by}`,
+    kernel: rowKernels[by].lengths,
+    size: by === "items" ? { items: ROWS } : { groups: 1 },
+    args: () => ({ ...rowArguments, totals: new Uint32Array(ROWS), most: new Int32Array(1) }),
     precisions: ["f32"],
+    ...(by === "tiles" ? { notJavaScript: "a workgroup shares memory" } : {}),
   },
   {
-    name: "counters to probabilities",
-    kernel: rowProbabilities,
-    size: { items: ROWS },
+    name: `counters to probabilities, by ${by}`,
+    kernel: rowKernels[by].probabilities,
+    size: by === "items" ? { items: ROWS } : { groups: 1 },
     args: ({ zeros }) => ({
       ...rowArguments,
-      totalRows: ROWS,
+      totals,
       columns: new Int32Array(WIDTH * ROWS),
       probabilities: zeros(WIDTH * ROWS),
     }),
     precisions: ["f32", "f64"],
     webgpu: QUOTIENTS,
+    ...(by === "tiles" ? { notJavaScript: "a workgroup shares memory" } : {}),
   },
-];
+]);
 
 const SLOTS = 4;
 const transitions = {
@@ -219,6 +258,7 @@ const control: readonly ConformanceCase[] = [
 export const quantizationCases: readonly ConformanceCase[] = [
   ...searches,
   ...walks,
+  byGrid,
   ...byLayers,
   assignment,
   ...rows,

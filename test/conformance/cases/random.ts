@@ -48,7 +48,7 @@ function randomCase(settings: Omit<RandomSettings, "seed">, options: Options): C
   const size = { streams: STREAMS, firstStream: 0, lead: 0, count, parts, firstPart: 0, length: LENGTH, used: LENGTH };
   return {
     name: `random numbers: ${generator}, ${distribution} ${spec.bits}${tiled ? ", in tiles" : ""}`,
-    kernel: tiled ? tiledKernel(spec, source) : directKernel(spec, source),
+    kernel: tiled ? tiledKernel(spec, source) : directKernel(spec, source, TILE),
     size: tiled ? { groups: (STREAMS * parts) / GROUP } : { items: STREAMS * parts },
     args: ({ zeros }) => {
       const out = distribution === "bits" ? new Uint32Array(STREAMS * count) : zeros(STREAMS * count);

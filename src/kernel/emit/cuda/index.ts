@@ -93,7 +93,7 @@ function compilerOptions(fma: "contract" | "exact"): string[] {
 function printBody(ir: KernelIR, names: Names, helpers: Helpers): Lines {
   const memory = new CudaMemory(ir, names, helpers);
   const statements = new CudaStatements(ir, names, memory, helpers);
-  const dialect = { operators: new CudaOperators(ir.precision, helpers), memory, statements };
+  const dialect = { operators: new CudaOperators(ir, helpers), memory, statements };
   const out = new Lines(1);
   ir.privates.forEach(({ element, length }, id) =>
     out.add(`${typeName(element, ir.precision)} ${names.array({ space: "private", id })}[${length}];`),

@@ -1,7 +1,8 @@
-import type { BinaryOp, CompareOp, IntrinsicOp, Precision, ScalarType, UnaryOp } from "../../ir.ts";
+import type { BinaryOp, CompareOp, Expr, IntrinsicOp, KernelIR, Precision, ScalarType, UnaryOp } from "../../ir.ts";
 import type { Operand, Operators } from "../c-like/dialect.ts";
 import type { HelperName, Helpers } from "./helpers/index.ts";
 import { literal, typeName } from "./literals.ts";
+import { wideProducts } from "./wide-products.ts";
 
 const infix = {
   add: "+",
@@ -45,10 +46,12 @@ export class CudaOperators implements Operators {
   readonly lazySelect = true;
   readonly #helpers: Helpers;
   readonly #precision: Precision;
+  readonly #isWide: (a: Expr | undefined, b: Expr | undefined) => boolean;
 
-  constructor(precision: Precision, helpers: Helpers) {
-    this.#precision = precision;
+  constructor(ir: KernelIR, helpers: Helpers) {
+    this.#precision = ir.precision;
     this.#helpers = helpers;
+    this.#isWide = wideProducts(ir);
   }
 
   constant(type: ScalarType, value: number | boolean): string {
@@ -70,6 +73,8 @@ export class CudaOperators implements Operators {
       case "add":
       case "sub":
       case "mul":
+        if (op === "mul" && a.type === "i32" && this.#isWide(a.source, b.source))
+          return `int(unsigned(${this.#wide(a, b)}))`;
         return a.type === "i32" ? this.#helpers.call(op, a.text, b.text) : `(${a.text} ${infix[op]} ${b.text})`;
       case "shl":
       case "shr":
@@ -84,6 +89,10 @@ export class CudaOperators implements Operators {
       default:
         return `(${a.text} ${infix[op]} ${b.text})`;
     }
+  }
+
+  #wide(a: Operand, b: Operand): string {
+    return this.#helpers.call("wide", `unsigned(${a.text})`, `unsigned(${b.text})`);
   }
 
   #shift(op: "shl" | "shr", a: Operand, b: Operand): string {
@@ -121,7 +130,9 @@ export class CudaOperators implements Operators {
       case "abs":
         return args[0].type === "i32" ? this.#helpers.call("abs", ...texts) : `${this.#function("fabs")}(${texts[0]})`;
       case "mulHigh":
-        return `__umulhi(${texts.join(", ")})`;
+        return this.#isWide(args[0].source, args[1].source)
+          ? `unsigned(${this.#wide(args[0], args[1])} >> 32)`
+          : `__umulhi(${texts.join(", ")})`;
       case "clz":
         return `__clz(int(${texts[0]}))`;
       case "popcount":

@@ -15,6 +15,9 @@ const COST = 3e5;
 /** The error of a value to aim at where nothing is said, relative to the spot and a swing's units. */
 const ACCURACY = 1e-3;
 
+/** Of two factors: what trees have to remember for their errors to fall with the number of points. */
+const MIN_MEMORY = 0.75;
+
 /** How often points are doubled for it. */
 const MAX_LEVEL = 2;
 
@@ -157,10 +160,11 @@ class QuantizationPlan implements Plan {
   #readTrade({ trade, cases, moves }: Job, results: ResultColumns): void {
     const { columns, settings } = this.#batch;
     const [base] = cases[0]!;
-    const { value, error, method, isSampled } = base.estimate!;
+    const { value, error, method, isSampled, memory } = base.estimate!;
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
     if (this.#isBeyond(base)) results.warnings[trade] |= WARNING.treeLimited;
+    if (memory < MIN_MEMORY) results.warnings[trade] |= WARNING.treeForgets;
     if (moves !== undefined) {
       const found = sensitivitiesOf(base, moves);
       results.delta[trade] = found.delta;

@@ -27,6 +27,8 @@ export interface Estimate {
   readonly size: number;
   /** Whether the tree's probabilities are frequencies of paths. */
   readonly isSampled: boolean;
+  /** See `QuantizationTree.memory`; 1 in one factor, where errors of second order extrapolate. */
+  readonly memory: number;
 }
 
 /** A value to be found: terms, a spot, and how fine the trees are. */
@@ -69,6 +71,7 @@ interface Task {
   readonly tree: TreeSpec;
   readonly times: readonly number[];
   value: number;
+  memory: number;
 }
 
 /** The values that an estimate is made of. */
@@ -119,6 +122,7 @@ const exactly = ({ value, method }: ExactValue): Estimate => ({
   method,
   size: 0,
   isSampled: false,
+  memory: 1,
 });
 
 function tasksOf(instance: Instance, seed: number): Tasks {
@@ -132,7 +136,7 @@ function tasksOf(instance: Instance, seed: number): Tasks {
     const paths = Math.min(FIRST_PATHS * 4 ** level, Math.max(FIRST_PATHS, Math.floor(MAX_STEPS / times.length)));
     // Seeds of trees are 32 bits.
     const tree = { factors, size, paths, seed: (seed + other) % 2 ** 32 };
-    return { instance, tree, times, value: Number.NaN };
+    return { instance, tree, times, value: Number.NaN, memory: 1 };
   };
   const fine = task(true, false);
   const isSampled = fine.tree.factors.sigma.length > 1;
@@ -163,6 +167,7 @@ function estimateOf({ terms, spot }: Instance, tasks: Tasks, { precision }: Comm
     method: "quantization",
     size: fine.tree.size,
     isSampled,
+    memory: fine.memory,
   };
 }
 
@@ -186,9 +191,11 @@ async function solveGroup(trees: Trees, device: Device, group: readonly Task[], 
     QuantizationTree.create(device, { chain: factors.chain(), size, paths, seed, precision });
   try {
     await trees.use(`${keyOf(spec)} ${precision}`, make, async (tree) => {
+      const memory = factors.sigma.length > 1 ? await tree.memory() : 1;
       await valueSwings(tree, group.filter(isSwing));
       for (const task of group) {
         signal?.throwIfAborted();
+        task.memory = memory;
         if (!isSwing(task)) task.value = await valueOption(tree, task);
       }
     });

@@ -1,6 +1,7 @@
 // Qualifiers and indices. INFINITY, NAN and the fixed-width integers are left out on purpose: NVRTC has none.
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
+#define FK_NO_PTX 1
 #define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0

@@ -8,6 +8,18 @@ export const integerHelpers = {
   add: inline("int add(int a, int b)", "return int(unsigned(a) + unsigned(b));"),
   sub: inline("int sub(int a, int b)", "return int(unsigned(a) - unsigned(b));"),
   mul: inline("int mul(int a, int b)", "return int(unsigned(a) * unsigned(b));"),
+  /**
+   * All 64 bits. From C++ the compiler makes a product for each half; equal PTX it merges. With FK_NO_PTX in C++, for
+   * other compilers.
+   */
+  wide: inline(
+    "unsigned long long wide(unsigned a, unsigned b)",
+    "#ifndef FK_NO_PTX",
+    'unsigned long long product; asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b)); return product;',
+    "#else",
+    "return (unsigned long long)a * b;",
+    "#endif",
+  ),
   neg: inline("int neg(int a)", "return int(0u - unsigned(a));"),
   abs: inline("int abs(int a)", "return a < 0 ? int(0u - unsigned(a)) : a;"),
   shl: inline("int shl(int a, unsigned n)", "return int(unsigned(a) << (n & 31u));"),

@@ -1,0 +1,119 @@
+/** The systems of Table 5 in every sparse format: implicit Euler's matrix on a grid of the paper. */
+import type { Device } from "../../device/index.ts";
+import { kernel, read, real, write } from "../../kernel/index.ts";
+import {
+  convertSparse,
+  type CsrMatrix,
+  krylovSpec,
+  KrylovSolver,
+  type OperatorOptions,
+  sparseMatrix,
+  type SparseMatrix,
+  SparseOperator,
+} from "../../linalg/index.ts";
+
+/** The formats that the paper compares. */
+export const FORMATS: Readonly<
+  Record<string, readonly [make: (a: CsrMatrix) => SparseMatrix, options?: OperatorOptions]>
+> = {
+  COO: [(a) => convertSparse(a, "coo")],
+  "CSR scalar": [(a) => a, { algorithm: "scalar" }],
+  "CSR vector": [(a) => a, { algorithm: "vector" }],
+  BCSR: [(a) => convertSparse(a, "bcsr")],
+  ELL: [(a) => convertSparse(a, "ell")],
+  DIA: [(a) => convertSparse(a, "dia")],
+  HYB: [(a) => convertSparse(a, "hyb")],
+  PKT: [(a) => convertSparse(a, "pkt")],
+};
+
+/** A grid's matrix and payoff: V = 0 on all faces, 2^level intervals from 0 to 200 along each axis. */
+export interface PublishedSystem {
+  readonly matrix: CsrMatrix;
+  readonly payoff: Float64Array;
+  /** The unknown at prices of 100. */
+  readonly middle: number;
+}
+
+/**
+ * I − h·L with central differences on equidistant nodes, and the payoff of the call on the best asset,
+ *
+ *   L = Σₖ (0.02·Sₖ²·∂²/∂Sₖ² + 0.03·Sₖ·∂/∂Sₖ) − 0.03.
+ */
+export function publishedSystem(levels: readonly number[], h: number): PublishedSystem {
+  const counts = levels.map((level) => 2 ** level - 1);
+  const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
+  const n = counts.reduce((product, count) => product * count, 1);
+  const [row, column, values]: number[][] = [[], [], []];
+  const add = (i: number, j: number, value: number): void => {
+    row.push(i);
+    column.push(j);
+    values.push(value);
+  };
+  const payoff = new Float64Array(n);
+  for (let i = 0; i < n; i++) {
+    let diagonal = 1 + 0.03 * h;
+    let best = 0;
+    counts.forEach((count, k) => {
+      const place = Math.floor(i / strides[k]) % count;
+      const s = place + 1; // In spacings.
+      const [diffusion, drift] = [0.02 * s * s, 0.5 * 0.03 * s];
+      diagonal += 2 * h * diffusion;
+      if (place > 0) add(i, i - strides[k], -h * (diffusion - drift));
+      if (place < count - 1) add(i, i + strides[k], -h * (diffusion + drift));
+      best = Math.max(best, (200 * s) / (count + 1));
+    });
+    add(i, i, diagonal);
+    payoff[i] = Math.max(best - 100, 0);
+  }
+  const middle = counts.reduce((sum, count, k) => sum + ((count - 1) / 2) * strides[k], 0);
+  return { matrix: sparseMatrix({ rows: n, columns: n, row, column, values }), payoff, middle };
+}
+
+const copy = kernel({
+  name: "copy",
+  params: { from: read(real), to: write(real) },
+  body({ from, to }, gpu) {
+    const i = gpu.globalId();
+    to[i] = from[i];
+  },
+});
+
+/** What a number of time steps took, and came to. */
+export interface FormatTime {
+  readonly seconds: number;
+  readonly iterations: number;
+  readonly value: number;
+}
+
+/** Time steps by BiCGStab to 1e-10, a launch for each part of an iteration; each begins with the solution before. */
+export async function stepsIn(
+  device: Device,
+  { matrix, payoff, middle }: PublishedSystem,
+  format: string,
+  steps: number,
+): Promise<FormatTime> {
+  const [make, options] = FORMATS[format];
+  using operator = await SparseOperator.create(device, make(matrix), { ...options, precision: "f64" });
+  using solver = await KrylovSolver.create(
+    operator,
+    krylovSpec({ method: "bicgstab", relative: 1e-10, checkEvery: 2 }),
+  );
+  const program = await device.compile(copy, { precision: "f64" });
+  const n = payoff.length;
+  using x = device.createBuffer("f64", n);
+  using b = device.createBuffer("f64", n);
+  const run = async (count: number): Promise<number> => {
+    device.write(x, payoff);
+    let iterations = 0;
+    for (let step = 0; step < count; step++) {
+      device.launch(program, { from: x, to: b }, { items: n });
+      iterations += (await solver.solve({ b, x })).iterations;
+    }
+    return iterations;
+  };
+  await run(1);
+  const start = performance.now();
+  const iterations = await run(steps);
+  const seconds = (performance.now() - start) / 1e3;
+  return { seconds, iterations, value: (await device.read(x, middle, 1))[0] };
+}

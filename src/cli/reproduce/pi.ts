@@ -1,0 +1,172 @@
+/** π by random points in the unit square: Table 2 of Pagès and Wilbertz. */
+import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
+import { fn, i32, kernel, read, type ResultOf, u32, write } from "../../kernel/index.ts";
+import {
+  drand48Next,
+  drand48Start,
+  drand48Word,
+  mrg32k3aNext,
+  mrg32k3aStart,
+  mrg32k3aWord,
+  streamTable,
+  uniform24,
+  xorwowNext,
+  xorwowStart,
+  xorwowWord,
+} from "../../random/index.ts";
+
+/** The generators of Table 2. */
+export type PiGenerator = "drand48" | "mrg32k3a" | "xorwow";
+
+/** Counters that items add to, so that few add to the same one. */
+const COUNTERS = 1024;
+/** Points of an item: enough that finding the start of its numbers does not count, and enough items. */
+const MIN_POINTS = 1024;
+const MAX_POINTS = 8192;
+const ITEMS = 2 ** 17;
+/** Points of a round of the loop: after these the words of a state stand in the same registers again. */
+const AT_ONCE: Readonly<Record<PiGenerator, number>> = { drand48: 4, mrg32k3a: 3, xorwow: 5 };
+/** Items of a launch: the longest time until a cancellation is heard. */
+const LAUNCH = { cpu: 2 ** 10, gpu: 2 ** 17 } as const;
+
+/** z − 1 of MRG32k3a as if it were 32 bits, of which it lacks the last 209. */
+const mrg32k3aBits = fn({
+  name: "mrg32k3aBits",
+  params: [u32],
+  body: ([z]) => (z - 1) >>> 0,
+});
+const sameBits = fn({ name: "sameBits", params: [u32], body: ([word]) => word });
+
+const functionsOf = (generator: PiGenerator) =>
+  ({
+    drand48: { start: drand48Start, next: drand48Next, word: drand48Word, bits: sameBits },
+    mrg32k3a: { start: mrg32k3aStart, next: mrg32k3aNext, word: mrg32k3aWord, bits: mrg32k3aBits },
+    xorwow: { start: xorwowStart, next: xorwowNext, word: xorwowWord, bits: sameBits },
+  })[generator] as {
+    readonly start: typeof drand48Start;
+    readonly next: typeof drand48Next;
+    readonly word: typeof drand48Word;
+    readonly bits: typeof sameBits;
+  };
+
+type State = ResultOf<typeof drand48Next>;
+
+/**
+ * How many points of each item lie in the quarter of the unit disc: numbers and points stay in registers.
+ *
+ * Operations of a point, with 32-bit integers: 2 steps of the generator (drand48 10, XORWOW 8, MRG32k3a 30), and 2 × 4
+ * for the uniform numbers, 3 for the disc. Bytes: none but the table of the starts.
+ */
+export const insideDisc = (generator: PiGenerator) =>
+  kernel({
+    name: `insideDisc-${generator}`,
+    params: {
+      /** Of all items of a run, and of an item. */
+      points: i32,
+      length: i32,
+      /** Of the launch, and the stream of item 0. */
+      firstItem: i32,
+      firstStream: i32,
+      table: read(u32),
+      counts: write(u32),
+    },
+    env: { ...functionsOf(generator), uniform24, COUNTERS, AT_ONCE: AT_ONCE[generator] },
+    body(
+      { points, length, firstItem, firstStream, table, counts },
+      gpu,
+      { start, next, word, bits, uniform24, COUNTERS, AT_ONCE },
+    ) {
+      const item = firstItem + gpu.globalId();
+      let state: State = start({ table, stream: gpu.u32(firstStream + item), part: gpu.u32(0) });
+      const some = Math.min(length, points - item * length);
+      let inside = 0;
+      let k = 0;
+      for (; k + AT_ONCE <= some; k += AT_ONCE)
+        for (let i = 0; i < AT_ONCE; i++) {
+          state = next({ state });
+          const x = uniform24(bits(word({ state })));
+          state = next({ state });
+          const y = uniform24(bits(word({ state })));
+          inside += x * x + y * y <= 1 ? 1 : 0;
+        }
+      for (; k < some; k++) {
+        state = next({ state });
+        const x = uniform24(bits(word({ state })));
+        state = next({ state });
+        const y = uniform24(bits(word({ state })));
+        inside += x * x + y * y <= 1 ? 1 : 0;
+      }
+      gpu.atomicAdd(counts, item % COUNTERS, inside);
+    },
+  });
+
+type Compiled = CompiledKernel<ReturnType<typeof insideDisc>["params"]>;
+
+/** Counts points in the quarter disc on a device, several times, of consecutive numbers of one generator. */
+export class DiscCounter implements Disposable {
+  /** Items of a run that have points. */
+  readonly items: number;
+  readonly #device: Device;
+  readonly #compiled: Compiled;
+  readonly #table: DeviceBuffer<"u32">;
+  readonly #counts: DeviceBuffer<"u32">;
+  readonly #points: number;
+  readonly #length: number;
+
+  private constructor(device: Device, compiled: Compiled, generator: PiGenerator, points: number, runs: number) {
+    this.#device = device;
+    this.#compiled = compiled;
+    this.#points = points;
+    this.#length = Math.min(Math.max(Math.ceil(points / ITEMS), MIN_POINTS), MAX_POINTS);
+    this.items = Math.ceil(points / this.#length);
+    // Number 2k is the first coordinate of point k, and 2k + 1 the second.
+    const blocks = { streams: runs * this.items, blockLength: 2 * this.#length };
+    this.#table = uploaded(device, "u32", streamTable({ generator, seed: 1, ...blocks }));
+    this.#counts = device.createBuffer("u32", COUNTERS);
+  }
+
+  /** @throws PrecisionError | SpecError */
+  static async create(device: Device, generator: PiGenerator, points: number, runs = 1): Promise<DiscCounter> {
+    // Without contraction, so that all devices find the same; twice two vectors would not fit a CPU's registers.
+    const fma = device.backend === "webgpu" ? "contract" : "exact";
+    const compiled = await device.compile(insideDisc(generator), { precision: "f32", fma, vectors: 2 });
+    return new DiscCounter(device, compiled, generator, points, runs);
+  }
+
+  /** Records a part of a run. */
+  launch(run: number, firstItem: number, items: number): void {
+    const args = { points: this.#points, length: this.#length, table: this.#table, counts: this.#counts };
+    this.#device.launch(this.#compiled, { ...args, firstItem, firstStream: run * this.items }, { items });
+  }
+
+  /** Waits, and returns how many points of a run lie in the disc. */
+  async inside(run: number, signal: AbortSignal): Promise<number> {
+    const atOnce = LAUNCH[isGpu(this.#device) ? "gpu" : "cpu"];
+    this.#device.write(this.#counts, new Uint32Array(COUNTERS));
+    for (let item = 0; item < this.items; item += atOnce) {
+      signal.throwIfAborted();
+      this.launch(run, item, Math.min(atOnce, this.items - item));
+      if (!isGpu(this.#device)) await this.#device.finish();
+    }
+    return (await this.#device.read(this.#counts)).reduce((sum, one) => sum + one, 0);
+  }
+
+  [Symbol.dispose](): void {
+    this.#table[Symbol.dispose]();
+    this.#counts[Symbol.dispose]();
+  }
+}
+
+/** Estimates of π from so many points each. */
+export async function estimatePi(
+  device: Device,
+  generator: PiGenerator,
+  points: number,
+  repeats: number,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  using counter = await DiscCounter.create(device, generator, points, repeats);
+  const estimates: number[] = [];
+  for (let run = 0; run < repeats; run++) estimates.push((4 * (await counter.inside(run, signal))) / points);
+  return estimates;
+}

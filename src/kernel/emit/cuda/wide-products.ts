@@ -1,0 +1,28 @@
+/** Products of which a kernel takes both halves: one instruction makes the 64 bits, if both are taken from it. */
+import type { Expr, KernelIR } from "../../ir.ts";
+import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
+
+/** A local variable or a constant as 32 bits, whatever their sign; nothing else. */
+function factorOf(e: Expr | undefined): string | undefined {
+  if (e?.kind === "convert" && e.type !== "real" && e.a.type !== "real" && e.a.type !== "bool") return factorOf(e.a);
+  if (e?.kind === "local") return `local ${e.id}`;
+  return e?.kind === "const" ? `${Number(e.value) >>> 0}` : undefined;
+}
+
+const keyOf = (a: Expr | undefined, b: Expr | undefined): string | undefined => {
+  const [first, second] = [factorOf(a), factorOf(b)];
+  return first === undefined || second === undefined ? undefined : `${first} × ${second}`;
+};
+
+/** Says of two factors whether the kernel also takes the upper half of such a product. */
+export function wideProducts({ body }: KernelIR): (a: Expr | undefined, b: Expr | undefined) => boolean {
+  const keys = new Set<string | undefined>();
+  forEachStmt(body, (s) => {
+    for (const root of operands(s))
+      forEachExpr(root, (e) => {
+        if (e.kind === "intrinsic" && e.op === "mulHigh") keys.add(keyOf(e.args[0], e.args[1]));
+      });
+  });
+  keys.delete(undefined);
+  return (a, b) => keys.has(keyOf(a, b));
+}

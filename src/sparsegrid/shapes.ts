@@ -1,0 +1,46 @@
+/** How many items solve a grid, and where its rows are. */
+import { type Device, isGpu } from "../device/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import { type GridVariant, neighboursOf } from "./kernel/variant.ts";
+
+export type GridShape = Pick<GridVariant, "groupSize" | "shuffles" | "residentRows">;
+
+/** The most unknowns that a shape takes; distances to neighbours may be as large. */
+export const capacityOf = ({ groupSize, residentRows }: GridShape): number =>
+  residentRows > 0 ? residentRows * groupSize : Infinity;
+
+/** On a CPU the lanes of its vectors. */
+const CPU_GROUP = 8;
+const GPU_GROUP = 256;
+/** Grids of more unknowns have larger workgroups, which hide more of the way to memory. */
+const MANY_UNKNOWNS = 1024;
+const LARGE_GROUP = 512;
+/** Rows of an item that may stay in registers: few kernels for grids of many sizes. */
+const RESIDENT_ROWS = [1, 3, 5] as const;
+/**
+ * Words of 32 bits that rows may take of an item's 255 registers; of a row there are ten numbers beside its entries.
+ * nvcc puts five rows of six neighbours in f64 into 254 registers and spills none.
+ */
+const RESIDENT_WORDS = 160;
+const NUMBERS_OF_A_ROW = 10;
+
+/**
+ * The shape for grids of up to so many unknowns. Small ones stay in registers for all time steps, where the compiler
+ * can be told to unroll the loops over rows: with CUDA.
+ */
+export function shapeFor(
+  device: Device,
+  variant: Omit<GridVariant, keyof GridShape>,
+  precision: Precision,
+  unknowns: number,
+): GridShape {
+  if (!isGpu(device)) return { groupSize: CPU_GROUP, shuffles: false, residentRows: 0 };
+  const { maxGroupSize, subgroupSize } = device.limits;
+  const shuffles = subgroupSize === 32;
+  const words = (NUMBERS_OF_A_ROW + neighboursOf(variant)) * (precision === "f32" ? 1 : 2);
+  const mayStay = device.backend === "cuda" && variant.obstacle === undefined;
+  const residentRows = RESIDENT_ROWS.find((rows) => rows * GPU_GROUP >= unknowns && rows * words <= RESIDENT_WORDS);
+  if (mayStay && residentRows !== undefined) return { groupSize: GPU_GROUP, shuffles, residentRows };
+  const groupSize = unknowns > MANY_UNKNOWNS ? LARGE_GROUP : GPU_GROUP;
+  return { groupSize: Math.min(groupSize, maxGroupSize), shuffles, residentRows: 0 };
+}
