@@ -204,7 +204,7 @@ async function solve(
       left++;
     } else [values, expectations] = [expectations, values];
   }
-  return atRoot(tree, values, swings, { width, left, isDate: isDate[0] });
+  return await atRoot(tree, values, swings, { width, left, isDate: isDate[0] });
 }
 
 interface Root {
