@@ -38,7 +38,8 @@ export const WRONG = 50;
 
 /**
  * Trade i, counted from 0. A third each are Asians on 4 or 12 dates, some of them past; baskets of four or five
- * underlyings, one in four on the worst; and swings on 12 monthly dates, of which the first is in one of the next six months. Trades i = 49, 99 … have errors.
+ * underlyings, one in four on the worst; and swings on 12 monthly dates, of which the first is in one of the next six
+ * months. Trades i = 49, 99 … have errors.
  */
 export function pathTrade(i: number): object {
   const n = Math.floor(i / 3);

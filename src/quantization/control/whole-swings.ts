@@ -5,8 +5,9 @@ import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts"
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**
- * E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each column, a number of units Q of a swing. An item has one column; it takes all rows of a part (on a CPU, where
- * neighbouring items then read neighbouring values, and rows are the same for all), or one row (on a GPU).
+ * E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each column, a number of units Q of a swing. An item has one column; it takes all rows of
+ * a part (on a CPU, where neighbouring items then read neighbouring values, and rows are the same for all), or one row
+ * (on a GPU).
  */
 export function expectationKernel(by: "parts" | "rows") {
   return kernel({
@@ -119,7 +120,8 @@ const MAX_VALUES = 2 ** 21;
  * const payoff = tree.points.map((w) => w);
  * const swings = [0, 1].map((least) => ({ payoff, least, most: 1 }));
  * const [free, obliged] = await wholeSwings(tree, swings, [false, true, true]);
- * console.log(free! > obliged!, obliged!.toFixed(2)); // true 0.28
+ * // A martingale that has to be taken once is worth nothing, whenever it is taken.
+ * console.log(free! > 0.1, Math.abs(obliged!) < 1e-9); // true true
  */
 export async function wholeSwings(
   tree: QuantizationTree,

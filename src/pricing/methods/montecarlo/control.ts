@@ -1,4 +1,4 @@
-/** Control variates under deterministic volatilities: geometric averages and geometric baskets, which are log-normal. */
+/** Control variates under deterministic volatilities: geometric averages and baskets, which are log-normal. */
 import { integrate, integratedProduct, integratedVariance } from "../../../market/index.ts";
 import { asian, basket, type Control } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";

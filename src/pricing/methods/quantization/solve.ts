@@ -223,7 +223,7 @@ const forwardsOf = ({ instance: { terms, spot }, times }: Task): readonly number
 const discountFactorsOf = ({ instance: { terms }, times }: Task): readonly number[] =>
   times.map((t) => Math.exp(-integrate(terms.rates, t)));
 
-/** Spots over their forwards at all points: the tree's own mean is the forward, so that a strip of forwards is exact. */
+/** Spots over their forwards at all points. The tree's own mean is the forward: a strip of forwards is exact. */
 async function relativeSpots(tree: QuantizationTree, sigma: readonly number[]): Promise<Float64Array> {
   const { offsets, points, dimension: d, sizes } = tree;
   const means = await tree.means((x) => growthAt(sigma, x));
