@@ -17,15 +17,24 @@ const meter = `data:text/javascript,${encodeURIComponent(
    });`,
 )}`;
 
-/** Runs `bin/feynkac.js`, at `program`, in a process of its own. @throws Error if it fails */
-export async function runProgram(program: string, args: readonly string[]): Promise<Run> {
+/**
+ * Runs `bin/feynkac.js`, at `program`, in a process of its own.
+ * @param expected exit codes.
+ * @throws Error for another one
+ */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  expected: readonly number[] = [0],
+): Promise<Run> {
   const start = performance.now();
   const child = spawn(process.execPath, ["--import", meter, program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const [status] = (await once(child, "close")) as [number | null];
   const seconds = (performance.now() - start) / 1e3;
-  if (status !== 0) throw new Error(`feynkac ${args.join(" ")}: status ${status}: ${stderr}`);
+  if (status === null || !expected.includes(status))
+    throw new Error(`feynkac ${args.join(" ")}: status ${status}: ${stderr}`);
   const { cpu, maxRSS } = JSON.parse(stderr.trim().split("\n").at(-1) as string) as { cpu: number; maxRSS: number };
   return { seconds, cpuSeconds: cpu, peakMiB: maxRSS / 1024 };
 }

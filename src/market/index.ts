@@ -4,6 +4,7 @@ export {
   fromIntegral,
   INSTANT,
   integrate,
+  integratedProduct,
   later,
   type PiecewiseConstant,
   shifted,

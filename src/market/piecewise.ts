@@ -60,6 +60,19 @@ export function integrate(f: PiecewiseConstant, t: number, g: (value: number) =>
   return sum;
 }
 
+/** ∫₀ᵗ f·g ds. */
+export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t: number): number {
+  const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);
+  let sum = 0;
+  let start = 0;
+  for (const end of [...times.filter((time) => time < t), t]) {
+    const middle = 0.5 * (start + end);
+    sum += valueAt(f, middle) * valueAt(g, middle) * (end - start);
+    start = end;
+  }
+  return sum;
+}
+
 /** Years that are no time at all, some 30 ms: dates that are one date differ by rounding, by much less than that. */
 export const INSTANT = 1e-9;
 

@@ -200,7 +200,9 @@ function planOf(settings: MonteCarloSettings): Plan {
     single: instances === 1,
   };
   const controls =
-    control === undefined ? [] : variants.product.map((moved) => sharedParameters(controlParameters, moved));
+    control === undefined
+      ? []
+      : variants.product.map((moved) => sharedParameters(controlParameters, product.parameters, moved));
   const batch: Batch = {
     shape,
     precision: settings.precision ?? "f64",
@@ -223,9 +225,11 @@ function planOf(settings: MonteCarloSettings): Plan {
   return { instances, batch, bumps, scores, method, control, controlMean };
 }
 
-/** A control has the strike of its product where that is shifted. */
-function sharedParameters(control: Parameters, product: Parameters): Parameters {
-  return Object.fromEntries(Object.entries(control).map(([name, own]) => [name, product[name] ?? own]));
+/** A control moves with its product where that is shifted, in what it has of it: the same number or column. */
+function sharedParameters(control: Parameters, product: Parameters, moved: Parameters): Parameters {
+  return Object.fromEntries(
+    Object.entries(control).map(([name, own]) => [name, own === product[name] ? moved[name] : own]),
+  );
 }
 
 function scoresOf(model: PathModel, greeks: readonly string[]): readonly string[] {

@@ -13,6 +13,8 @@ const stepParams = {
   dt: real,
 } as const;
 const observeParams = { state: read(real), spots: write(real) } as const;
+const logParams = { state: read(real), logs: write(real) } as const;
+const hiddenParams = { state: read(real), hidden: write(real) } as const;
 const discountParams = { state: read(real) } as const;
 const varianceParams = { state: read(real), c: read(real), dt: real, variances: write(real) } as const;
 const scoreParams = {
@@ -37,6 +39,8 @@ export const modelParams: {
   readonly start: typeof startParams;
   readonly step: typeof stepParams;
   readonly observe: typeof observeParams;
+  readonly logs: typeof logParams;
+  readonly hidden: typeof hiddenParams;
   readonly discount: typeof discountParams;
   readonly variances: typeof varianceParams;
   readonly score: typeof scoreParams;
@@ -45,6 +49,8 @@ export const modelParams: {
   start: startParams,
   step: stepParams,
   observe: observeParams,
+  logs: logParams,
+  hidden: hiddenParams,
   discount: discountParams,
   variances: varianceParams,
   score: scoreParams,
@@ -80,6 +86,10 @@ export interface PathModel {
   readonly step: KernelFunction<typeof stepParams, void>;
   /** The spots of a state. */
   readonly observe: KernelFunction<typeof observeParams, void>;
+  /** Logarithms of the spots, where the state has them: a product that needs them then takes none. */
+  readonly logs?: KernelFunction<typeof logParams, void>;
+  /** What of the state its spots do not show: variances, factors. Continuation values are regressed on it, too. */
+  readonly hidden?: { readonly count: number; readonly function: KernelFunction<typeof hiddenParams, void> };
   /** A discount factor of the path, beside that of "rate". */
   readonly discount?: KernelFunction<typeof discountParams, number>;
   /** Of each asset the variance of ln S over a step, given the state before it; for Brownian bridges of products. */

@@ -6,6 +6,7 @@ const startParams = { running: write(real), spots: read(real), p: read(real) } a
 const updateParams = {
   running: write(real),
   spots: read(real),
+  logs: read(real),
   before: read(real),
   variances: read(real),
   uniforms: read(real),
@@ -50,7 +51,7 @@ export interface PathProduct {
   readonly start?: KernelFunction<typeof startParams, void>;
   /**
    * At each date, after the model's step. `t` and `dt` are those of the step's end, `before` the spots at its start,
-   * `discount` the discount factor to its end.
+   * `discount` the discount factor to its end. `logs` are the logarithms of the spots if `usesLogs` is true.
    */
   readonly update?: KernelFunction<typeof updateParams, void>;
   /** At the last date, not discounted. To pay earlier, add cash·discount to `running` and divide by `discount` here. */
@@ -62,6 +63,8 @@ export interface PathProduct {
   readonly monitoring?: "steps" | "bridge";
   /** Independent uniform numbers of each update, in (0, 1). */
   readonly uniforms?: number;
+  /** Whether `update` reads `logs`; false by default. */
+  readonly usesLogs?: boolean;
   /** Whether the payoff jumps: then pathwise Greeks are wrong, and are refused. */
   readonly isDiscontinuous?: boolean;
 }

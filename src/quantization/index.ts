@@ -32,3 +32,4 @@ export { QuantizationTree, type SparseRows } from "./tree/quantization-tree.ts";
 export type { Discounting, NodePayoff } from "./control/nodes.ts";
 export { optimalStopping, type StoppingResult, type StoppingSettings } from "./control/stopping.ts";
 export { swingOption, type SwingResult, type SwingSettings, type SwingVertex } from "./control/swing.ts";
+export { type WholeSwing, wholeSwings } from "./control/whole-swings.ts";

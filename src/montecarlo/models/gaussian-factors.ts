@@ -114,6 +114,24 @@ const FUNCTIONS = {
       state[2] = c[1] * state[2] + c[3] * normals[0] + c[4] * normals[1];
     },
   }),
+  logs: fn({
+    name: "factorLogs",
+    params: modelParams.logs,
+    body({ state, logs }) {
+      logs[0] = state[0] + state[1] + state[2];
+    },
+  }),
+  // With the spot it determines the other factor.
+  hidden: {
+    count: 1,
+    function: fn({
+      name: "firstFactor",
+      params: modelParams.hidden,
+      body({ state, hidden }) {
+        hidden[0] = state[1];
+      },
+    }),
+  },
   observe: fn({
     name: "factorObserve",
     params: modelParams.observe,

@@ -25,8 +25,8 @@ export interface BrownianSettings {
   readonly yields?: readonly Parameter[];
   /** Of each asset, per √year. */
   readonly volatilities: readonly Parameter[];
-  /** [assets][assets]; the identity by default. */
-  readonly correlation?: readonly (readonly Column[])[];
+  /** [assets][assets]; the identity by default. May be piecewise constant, with a column for each step, as the rest. */
+  readonly correlation?: readonly (readonly Parameter[])[];
 }
 
 const isPositive = (x: number): boolean => x > 0 && x < Infinity;
@@ -47,7 +47,7 @@ export function checkVolatility(place: string, volatility: Parameter): void {
  *
  *   dSᵢ = (r − qᵢ)·Sᵢ dt + σᵢ·Sᵢ dWᵢ,   d⟨Wᵢ, Wⱼ⟩ = ρᵢⱼ dt,   W = L·B by Cholesky
  *
- * Its spots are those of the assets. Rate, yields and volatilities may be piecewise constant, `{ byStep: […] }`.
+ * Its spots are those of the assets. All but spots may be piecewise constant, `{ byStep: […] }`.
  * Accuracy: exact at all dates, whatever their distance. Source: P. Glasserman, Monte Carlo Methods in Financial
  * Engineering (2004), section 3.2.3. Verified: test/montecarlo/reference.test.ts, against closed forms.
  *
@@ -73,7 +73,7 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   const suffix = (i: number): string => (d === 1 ? "" : String(i + 1));
   const named = (name: string, all: readonly Parameter[]): Parameters =>
     Object.fromEntries(all.map((one, i) => [`${name}${suffix(i)}`, one]));
-  const factor = d === 1 ? {} : choleskyColumns(settings.correlation, d);
+  const factor = d === 1 ? {} : choleskyParameters(settings.correlation, d);
   const greekNames = (greek: string, parameter: string): Record<string, readonly string[]> =>
     Object.fromEntries(spots.map((_, i) => [`${greek}${suffix(i)}`, [`${parameter}${suffix(i)}`]]));
   const triangle = (d * (d + 1)) / 2;
@@ -94,6 +94,7 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
     start: logStart(d),
     step: stepFunction(d),
     observe: logObserve(d),
+    logs: logsOfState(d),
     variances: varianceFunction(d),
     exactBridge: true,
     ...(d === 1 ? { score: SCORE } : {}),
@@ -190,6 +191,18 @@ export const logObserve = remembered((d: number) =>
   }),
 );
 
+/** Of a state that begins with them. */
+export const logsOfState = remembered((d: number) =>
+  fn({
+    name: "logsOfState",
+    params: modelParams.logs,
+    env: { D: d },
+    body({ state, logs }, _gpu, { D }) {
+      for (let i = 0; i < D; i++) logs[i] = state[i];
+    },
+  }),
+);
+
 /**
  * With σ√dt = c₁ and z the normal number of a step: delta z/(S₀·c₁), gamma ((z² − 1)/c₁ − z)/(S₀²·c₁), both of the
  * first step; vega the sum of (z² − 1)/σ − z·√dt. Source: Glasserman (2004), section 7.3.
@@ -212,13 +225,34 @@ const SCORE: NonNullable<PathModel["score"]> = {
   }),
 };
 
-/** The Cholesky factor of the correlations, row by row, as columns: L₁₁, L₂₁, L₂₂, … */
-function choleskyColumns(correlation: BrownianSettings["correlation"], d: number): Parameters {
+/** The Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, … */
+function choleskyParameters(correlation: BrownianSettings["correlation"], d: number): Parameters {
   const rows =
     correlation ?? Array.from({ length: d }, (_, i) => Array.from({ length: d }, (_one, j) => (i === j ? 1 : 0)));
   if (rows.length !== d || rows.some((row) => row.length !== d))
     throw new ShapeError(`geometricBrownian: correlation: expected ${d} rows of ${d}, as there are spots`);
   const flat = rows.flat();
+  const steps = Math.max(...flat.map((one) => (isByStep(one) ? one.byStep.length : 1)));
+  const short = flat.find((one) => isByStep(one) && one.byStep.length !== steps);
+  if (short !== undefined)
+    throw new ShapeError(`geometricBrownian: correlation: byStep: expected ${steps} columns each, one per step`);
+  const byStep = Array.from({ length: steps }, (_, n) =>
+    choleskyColumns(
+      flat.map((one) => (isByStep(one) ? one.byStep[n] : one)),
+      d,
+    ),
+  );
+  const names: [string, Parameter][] = [];
+  for (let i = 0; i < d; i++)
+    for (let j = 0; j <= i; j++) {
+      const columns = byStep.map((factors) => factors[i * d + j]);
+      names.push([`factor${i + 1}_${j + 1}`, flat.some(isByStep) ? { byStep: columns } : columns[0]]);
+    }
+  return Object.fromEntries(names);
+}
+
+/** Of one step: [d, d] columns. */
+function choleskyColumns(flat: readonly Column[], d: number): readonly Column[] {
   const width = Math.max(...flat.map((column) => (typeof column === "number" ? 1 : column.length)));
   const factors = Array.from({ length: d * d }, () => new Float64Array(width));
   for (let k = 0; k < width; k++) {
@@ -226,11 +260,7 @@ function choleskyColumns(correlation: BrownianSettings["correlation"], d: number
     checkCorrelation(matrix, d, width === 1 ? "" : ` of instance ${k}`);
     choleskyOf(matrix, d).forEach((x, at) => (factors[at][k] = x));
   }
-  const names: [string, Column][] = [];
-  for (let i = 0; i < d; i++)
-    for (let j = 0; j <= i; j++)
-      names.push([`factor${i + 1}_${j + 1}`, width === 1 ? factors[i * d + j][0] : factors[i * d + j]]);
-  return Object.fromEntries(names);
+  return factors.map((column) => (width === 1 ? column[0] : column));
 }
 
 function checkCorrelation(matrix: Float64Array, d: number, where: string): void {

@@ -2,7 +2,7 @@
 import { fn } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Parameter } from "../parameters.ts";
-import { checkSpot, logObserve, type SpotSettings } from "./gbm.ts";
+import { checkSpot, logObserve, logsOfState, type SpotSettings } from "./gbm.ts";
 
 /** What `heston` takes: dv = κ(θ − v) dt + σ√v dW_v. */
 export interface HestonSettings extends SpotSettings {
@@ -134,7 +134,18 @@ const FUNCTIONS = {
       state[1] = next;
     },
   }),
+  hidden: {
+    count: 1,
+    function: fn({
+      name: "hestonVariance",
+      params: modelParams.hidden,
+      body({ state, hidden }) {
+        hidden[0] = state[1];
+      },
+    }),
+  },
   observe: logObserve(1),
+  logs: logsOfState(1),
   variances: fn({
     name: "hestonVariances",
     params: modelParams.variances,

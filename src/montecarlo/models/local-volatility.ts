@@ -2,7 +2,7 @@
 import { fn, formula, type RealFunction, type UserFunction, userFunction } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { remembered } from "../remembered.ts";
-import { checkSpot, logObserve, logStart, type SpotSettings } from "./gbm.ts";
+import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from "./gbm.ts";
 
 /** What `localVolatility` takes. */
 export interface LocalVolatilitySettings extends SpotSettings {
@@ -71,6 +71,7 @@ const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"
       },
     }),
     observe: logObserve(1),
+    logs: logsOfState(1),
     variances: fn({
       name: "localVariances",
       params: modelParams.variances,

@@ -170,6 +170,8 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       drawStep: drawFunction(shape),
       modelStep: model.step,
       observe: model.observe,
+      LOGS: product.usesLogs === true || control?.usesLogs === true,
+      logsOf: model.logs,
       variancesOf: product.monitoring === "bridge" ? model.variances : undefined,
       discountOf: model.discount,
       scoreOf: hasScores ? model.score?.function : undefined,
@@ -194,6 +196,8 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         drawStep,
         modelStep,
         observe,
+        LOGS,
+        logsOf,
         variancesOf,
         discountOf,
         scoreOf,
@@ -218,6 +222,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       const own = gpu.privateReal(OWN_ROOM);
       const before = gpu.privateReal(A);
       const variances = gpu.privateReal(A);
+      const logs = gpu.privateReal(A);
       for (let a = 0; a < A; a++) variances[a] = 0;
       const { state, spots, running, controlRunning, p, controlP } = path;
       let time = gpu.real(0);
@@ -235,16 +240,21 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         modelStep({ state, normals, uniforms, c, t, dt });
         if (EACH || CONTROL_EACH || s === SUBSTEPS - 1) {
           observe({ state, spots });
+          if (LOGS) {
+            if (logsOf !== undefined) logsOf({ state, logs });
+            else for (let a = 0; a < A; a++) logs[a] = Math.log(spots[a]);
+          }
           time = t + dt;
           discount = table[(row + 2) * columns + column];
           if (discountOf !== undefined) discount *= discountOf({ state });
           if (update !== undefined && (EACH || s === SUBSTEPS - 1))
-            update({ running, p, spots, before, variances, uniforms: own, t: time, dt, date, discount });
+            update({ running, p, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
           if (controlUpdate !== undefined && (CONTROL_EACH || s === SUBSTEPS - 1))
             controlUpdate({
               running: controlRunning,
               p: controlP,
               spots,
+              logs,
               before,
               variances,
               uniforms: own,

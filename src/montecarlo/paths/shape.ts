@@ -100,13 +100,14 @@ const modelParts = (m: PathModel): readonly unknown[] => [
   m.start,
   m.step,
   m.observe,
+  m.logs,
   m.discount,
   m.variances,
   m.score?.function,
 ];
 
 const productParts = (p: PathProduct): readonly unknown[] => [
-  [p.running, p.uniforms, p.monitoring, Object.keys(p.parameters).join(" ")].join(";"),
+  [p.running, p.uniforms, p.monitoring, p.usesLogs, Object.keys(p.parameters).join(" ")].join(";"),
   p.start,
   p.update,
   p.payoff,

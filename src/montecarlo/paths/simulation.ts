@@ -8,7 +8,7 @@ import { type Column, columnAt, type Parameters, tableOf } from "../parameters.t
 import { prepareKernel } from "./prepare.ts";
 import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";
 import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
-import { measuresOf, mergeKernel, MERGED, momentsOf, walkKernel, type WalkShape } from "./walk.ts";
+import { measuresOf, mergedOf, mergeKernel, momentsOf, walkKernel, type WalkShape } from "./walk.ts";
 
 /** What does not change from round to round. */
 export interface Batch {
@@ -58,7 +58,7 @@ export function instancesPerPart(device: Device, batch: Batch, blocks: number): 
   const { shape, dates } = batch;
   const rows = rowsOf(shape);
   const bytes = 8 * shape.variants * (rows.head + rows.step * dates.length * shape.substeps);
-  const steps = Math.min(blocks, MERGED) * stepsPerBlock(batch);
+  const steps = Math.min(blocks, mergedOf(shape)) * stepsPerBlock(batch);
   return Math.max(1, Math.floor(Math.min(TABLE_BYTES / bytes, stepsPerLaunch(device) / steps)));
 }
 
@@ -99,7 +99,7 @@ export class Simulation implements Disposable {
     const table = await preparedTable(device, batch, from, to);
     return new Simulation(device, batch, to - from, {
       walk: await compileExact(device, walkKernel(shape), precision),
-      merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape)), precision),
+      merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch) : undefined,
       table,
       streams: uploaded(device, "u32", batch.streams.subarray(from, to)),
@@ -108,11 +108,12 @@ export class Simulation implements Disposable {
     });
   }
 
-  /** Blocks of a launch: a multiple of `MERGED`, so that no number depends on how launches are cut. */
+  /** Blocks of a launch: whole groups of those that are merged, so that no number depends on how launches are cut. */
   get #blocksPerLaunch(): number {
     const steps = this.#instances * stepsPerBlock(this.#batch);
     const blocks = Math.min(stepsPerLaunch(this.#device) / steps, this.#sobol?.mostBlocks ?? Infinity);
-    return MERGED * Math.max(1, Math.floor(blocks / MERGED));
+    const merged = mergedOf(this.#batch.shape);
+    return merged * Math.max(1, Math.floor(blocks / merged));
   }
 
   /**
@@ -123,10 +124,11 @@ export class Simulation implements Disposable {
     const { shape, precision, dates, seed } = this.#batch;
     const series = this.#instances * shape.scramblings;
     const width = measuresOf(shape) * momentsOf(shape);
+    const together = mergedOf(shape);
     const element = hostReal(precision);
     const perLaunch = Math.min(this.#blocksPerLaunch, count);
     using buffer = this.#device.createBuffer(element, width * perLaunch * series);
-    using merged = this.#device.createBuffer(element, width * Math.ceil(perLaunch / MERGED) * series);
+    using merged = this.#device.createBuffer(element, width * Math.ceil(perLaunch / together) * series);
     for (let done = 0; done < count; done += perLaunch) {
       const blocks = Math.min(perLaunch, count - done);
       const items = blocks * series;
@@ -150,13 +152,13 @@ export class Simulation implements Disposable {
         },
         { items },
       );
-      const groups = Math.ceil(blocks / MERGED);
+      const groups = Math.ceil(blocks / together);
       const mergedCount = groups * series;
       const sizes = { series, blocks, itemCount: items, mergedCount };
       this.#device.launch(this.#merge, { ...sizes, from: buffer, merged }, { items: mergedCount });
       const values = await this.#device.read(merged, 0, width * mergedCount);
       for (let g = 0; g < groups; g++)
-        moments.merge(values, g * series, mergedCount, BLOCK * Math.min(MERGED, blocks - g * MERGED));
+        moments.merge(values, g * series, mergedCount, BLOCK * Math.min(together, blocks - g * together));
       told(blocks);
     }
   }
@@ -255,8 +257,9 @@ class SobolPoints implements Disposable {
     [this.#normals, this.#uniforms, this.#bridge] = kernels;
     this.#tableValues = table;
     this.#table = device.createBuffer("u32", table.length);
-    // Increments of a bridge over any times are independent; those of the first instance serve all.
-    const ends = stepEnds(dates, shape.substeps).map((column) => columnAt(column, 0));
+    // Increments of a bridge over any times are independent. Equal steps serve all instances where each has its own.
+    const isShared = dates.every((date) => typeof date === "number");
+    const ends = stepEnds(dates, shape.substeps).map((column, n) => (isShared ? columnAt(column, 0) : n + 1));
     const { places, weights } = bridgePlan(ends);
     const roots = Float64Array.from(ends, (t, n) => 1 / Math.sqrt(t - (n === 0 ? 0 : ends[n - 1])));
     this.#places = uploaded(device, "i32", places);

@@ -238,22 +238,26 @@ function makeWalk(shape: WalkShape) {
 /** Blocks whose moments a work item merges. */
 export const MERGED = 64;
 
+/** The same of a shape: fewer with scramblings, whose points are stored for as many blocks. */
+export const mergedOf = ({ scramblings }: Pick<WalkShape, "scramblings">): number =>
+  Math.max(1, Math.floor(MERGED / scramblings));
+
 /**
- * Merges the moments of up to `MERGED` blocks of equal size, one after the other, by the formulas of T. F. Chan, G. H.
- * Golub and R. J. LeVeque (1979). An item for each (group of blocks, series, measure), series fastest but for groups;
+ * Merges the moments of up to `together` blocks of equal size, one after the other, by the formulas of T. F. Chan,
+ * G. H. Golub and R. J. LeVeque (1979). An item for each (group of blocks, series, measure), series fastest but for groups;
  * a series is an instance and a scrambling.
  */
-export const mergeKernel = remembered((moments: number, measures: number) =>
+export const mergeKernel = remembered((moments: number, measures: number, together: number) =>
   kernel({
     name: "mergeMoments",
     params: { series: i32, blocks: i32, itemCount: i32, mergedCount: i32, from: read(real), merged: write(real) },
-    env: { BLOCK, MERGED, Q: moments, ALL: measures },
-    body({ series, blocks, itemCount, mergedCount, from, merged }, gpu, { BLOCK, MERGED, Q, ALL }): undefined {
+    env: { BLOCK, TOGETHER: together, Q: moments, ALL: measures },
+    body({ series, blocks, itemCount, mergedCount, from, merged }, gpu, { BLOCK, TOGETHER, Q, ALL }): undefined {
       const id = gpu.globalId();
       const group = (id / series) | 0;
       const one = id % series;
-      const first = group * MERGED;
-      const count = Math.min(MERGED, blocks - first);
+      const first = group * TOGETHER;
+      const count = Math.min(TOGETHER, blocks - first);
       const sum = gpu.privateReal(Q);
       for (let m = 0; m < ALL; m++) {
         const at = m * Q * itemCount + first * series + one;

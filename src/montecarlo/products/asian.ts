@@ -54,8 +54,9 @@ export function asian(settings: AsianSettings): PathProduct {
   const product: PathProduct = {
     name: `${average} Asian ${payoff}`,
     assets: 1,
-    // The sum, and its weight: numbers or years.
-    running: 2,
+    // The sum, and its weight: numbers or years; the last logarithm of a continuous geometric average.
+    running: continuous && average === "geometric" ? 3 : 2,
+    usesLogs: average === "geometric",
     parameters: { strike, pastCount: past?.count ?? 0, pastMean: past?.mean ?? 0 },
     ...(continuous ? { monitoring: "steps" } : {}),
     ...asianFunctions(payoff, average, continuous, includesStart),
@@ -69,8 +70,9 @@ const asianFunctions = remembered(
     start: fn({
       name: "asianStart",
       params: productParams.start,
-      env: { INCLUDED: includesStart, GEOMETRIC: average === "geometric" },
-      body({ running, spots, p }, _gpu, { INCLUDED, GEOMETRIC }) {
+      env: { INCLUDED: includesStart, GEOMETRIC: average === "geometric", CONTINUOUS: continuous },
+      body({ running, spots, p }, _gpu, { INCLUDED, GEOMETRIC, CONTINUOUS }) {
+        if (GEOMETRIC && CONTINUOUS) running[2] = Math.log(spots[0]);
         running[0] = p[1] * p[2];
         running[1] = p[1];
         if (INCLUDED) {
@@ -83,12 +85,13 @@ const asianFunctions = remembered(
       name: "asianUpdate",
       params: productParams.update,
       env: { GEOMETRIC: average === "geometric", CONTINUOUS: continuous },
-      body({ running, spots, before, dt }, _gpu, { GEOMETRIC, CONTINUOUS }) {
-        const now = GEOMETRIC ? Math.log(spots[0]) : spots[0];
+      body({ running, spots, logs, before, dt }, _gpu, { GEOMETRIC, CONTINUOUS }) {
+        const now = GEOMETRIC ? logs[0] : spots[0];
         if (CONTINUOUS) {
-          const then = GEOMETRIC ? Math.log(before[0]) : before[0];
+          const then = GEOMETRIC ? running[2] : before[0];
           running[0] = running[0] + 0.5 * (now + then) * dt;
           running[1] = running[1] + dt;
+          if (GEOMETRIC) running[2] = now;
         } else {
           running[0] = running[0] + now;
           running[1] = running[1] + 1;

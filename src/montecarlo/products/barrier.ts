@@ -144,11 +144,12 @@ const barrierFunctions = remembered(
         params: productParams.update,
         env: { ...env, inner: innerUpdate, assetOf },
         body(
-          { running, spots, before, variances, uniforms, p, t, dt, date, discount },
+          { running, spots, logs, before, variances, uniforms, p, t, dt, date, discount },
           gpu,
           { R, P, A, N, UP, EACH, AT_BREACH, survival, inner, assetOf },
         ) {
-          if (inner !== undefined) inner({ running, spots, before, variances, uniforms, p, t, dt, date, discount });
+          if (inner !== undefined)
+            inner({ running, spots, logs, before, variances, uniforms, p, t, dt, date, discount });
           let stays = gpu.real(1);
           for (let k = 0; k < N; k++)
             for (let a = 0; a < A; a++)

@@ -52,23 +52,35 @@ export function basket(settings: BasketSettings): PathProduct {
   return {
     name: `${kind} basket ${payoff}`,
     assets: weights.length,
-    running: 0,
+    // The weighted sum of logarithms, which models have without taking any.
+    running: kind === "geometric" ? 1 : 0,
+    ...(kind === "geometric" ? { usesLogs: true, update: weightedLogs(weights.length) } : {}),
     parameters: { strike, ...named },
     payoff: basketPayoff(kind, signOf(payoff), weights.length),
   };
 }
+
+const weightedLogs = remembered((assets: number) =>
+  fn({
+    name: "weightedLogs",
+    params: productParams.update,
+    env: { D: assets },
+    body({ running, logs, p }, gpu, { D }) {
+      let sum = gpu.real(0);
+      for (let i = 0; i < D; i++) sum += p[1 + i] * logs[i];
+      running[0] = sum;
+    },
+  }),
+);
 
 const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number): PayoffFunction =>
   fn({
     name: "basketPayoff",
     params: productParams.payoff,
     env: { KIND: kind, SIGN: sign, D: assets },
-    body({ spots, p }, gpu, { KIND, SIGN, D }) {
-      let value = KIND === "geometric" ? gpu.real(0) : p[1] * spots[0];
-      if (KIND === "geometric") {
-        for (let i = 0; i < D; i++) value += p[1 + i] * Math.log(spots[i]);
-        value = Math.exp(value);
-      } else
+    body({ running, spots, p }, _gpu, { KIND, SIGN, D }) {
+      let value = KIND === "geometric" ? Math.exp(running[0]) : p[1] * spots[0];
+      if (KIND !== "geometric")
         for (let i = 1; i < D; i++) {
           const one = p[1 + i] * spots[i];
           if (KIND === "arithmetic") value += one;

@@ -1,10 +1,13 @@
 /** Functions of a state that continuation values are regressed on. */
 import { SpecError } from "../../errors.ts";
 import { fn, functionFromSource, type KernelFunction, read, real, write } from "../../kernel/index.ts";
+import type { PathModel } from "../model.ts";
+import { room } from "../paths/shape.ts";
+import type { PathProduct } from "../product.ts";
 import { remembered } from "../remembered.ts";
 
 const basisParams = { x: read(real), payoff: real, basis: write(real) } as const;
-const variableParams = { spots: read(real), running: read(real), x: write(real) } as const;
+const variableParams = { spots: read(real), running: read(real), state: read(real), x: write(real) } as const;
 
 /**
  * The parameters of a basis of your own, for `fn`: it writes its values at the scaled variables `x`, and may use the
@@ -23,6 +26,11 @@ export type Basis = {
   readonly order?: "as-given" | "descending";
   /** Whether the product's running numbers are variables, too; false by default. */
   readonly running?: boolean;
+  /**
+   * Whether variances and factors of the model, which its spots do not show, are variables, too, after all others; true
+   * by default, and never with Laguerre polynomials.
+   */
+  readonly hidden?: boolean;
 } & (
   | {
       /**
@@ -55,9 +63,12 @@ export interface BasisShape {
 const MAX_COUNT = 64;
 
 /** @throws SpecError */
-export function basisOf(basis: Basis, assets: number, running: number): BasisShape {
-  const variables = assets + (basis.running === true ? running : 0);
-  const variablesOf = variablesFunction(assets, variables - assets, basis.order === "descending");
+export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }: PathProduct): BasisShape {
+  const shown = assets + (basis.running === true ? running : 0);
+  const own = basis.kind === "laguerre" || basis.hidden === false ? undefined : hidden;
+  const variables = shown + (own?.count ?? 0);
+  const isSorted = basis.order === "descending";
+  const variablesOf = variablesFunction(assets, shown - assets, isSorted, own?.count ?? 0, own?.function);
   const made = basis.kind === "function" ? { count: basis.count, basis: basis.function } : written(basis, variables);
   if (!Number.isInteger(made.count) || made.count < 1 || made.count > MAX_COUNT)
     throw new SpecError(
@@ -120,21 +131,29 @@ function laguerre(degree: number, variables: number): string[] {
   return lines;
 }
 
-const variablesFunction = remembered((assets: number, running: number, sorted: boolean) =>
-  fn({
-    name: "regressionVariables",
-    params: variableParams,
-    env: { A: assets, R: running, SORTED: sorted },
-    body({ spots, running, x }, _gpu, { A, R, SORTED }) {
-      for (let i = 0; i < A; i++) x[i] = spots[i];
-      if (SORTED)
-        for (let round = 1; round < A; round++)
-          for (let i = 0; i < A - round; i++) {
-            const high = Math.max(x[i], x[i + 1]);
-            x[i + 1] = Math.min(x[i], x[i + 1]);
-            x[i] = high;
-          }
-      for (let i = 0; i < R; i++) x[A + i] = running[i];
-    },
-  }),
+type HiddenFunction = NonNullable<PathModel["hidden"]>["function"];
+
+const variablesFunction = remembered(
+  (assets: number, running: number, sorted: boolean, hidden: number, hiddenOf: HiddenFunction | undefined) =>
+    fn({
+      name: "regressionVariables",
+      params: variableParams,
+      env: { A: assets, R: running, SORTED: sorted, H: hidden, HIDDEN_ROOM: room(hidden), hiddenOf },
+      body({ spots, running, state, x }, gpu, { A, R, SORTED, H, HIDDEN_ROOM, hiddenOf }) {
+        for (let i = 0; i < A; i++) x[i] = spots[i];
+        if (SORTED)
+          for (let round = 1; round < A; round++)
+            for (let i = 0; i < A - round; i++) {
+              const high = Math.max(x[i], x[i + 1]);
+              x[i + 1] = Math.min(x[i], x[i + 1]);
+              x[i] = high;
+            }
+        for (let i = 0; i < R; i++) x[A + i] = running[i];
+        if (hiddenOf !== undefined) {
+          const hidden = gpu.privateReal(HIDDEN_ROOM);
+          hiddenOf({ state, hidden });
+          for (let i = 0; i < H; i++) x[A + R + i] = hidden[i];
+        }
+      },
+    }),
 );

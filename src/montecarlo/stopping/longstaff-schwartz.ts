@@ -109,7 +109,7 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
   checkSettings(settings);
   if (dates.length < 2)
     throw new ShapeError(`dates: got ${dates.length}, expected at least two: one date is a European option`);
-  const basis = basisOf(settings.basis ?? { kind: "monomials", degree: 3 }, model.assets, product.running);
+  const basis = basisOf(settings.basis ?? { kind: "monomials", degree: 3 }, model, product);
   const groups = { model: model.parameters, product: product.parameters, dates: Object.fromEntries(dates.entries()) };
   const instances = Math.max(instancesOf(groups), settings.streams?.length ?? 1);
   const regressionPaths = BLOCK * Math.ceil(checkPaths("regressionPaths", settings.regressionPaths ?? 2 ** 14) / BLOCK);
@@ -230,7 +230,7 @@ async function mergeInto(
   from: DeviceBuffer,
   blocks: number,
 ): Promise<void> {
-  const merge = await compileExact(device, mergeKernel(2, 1), precision);
+  const merge = await compileExact(device, mergeKernel(2, 1, MERGED), precision);
   const groups = Math.ceil(blocks / MERGED);
   const mergedCount = groups * instances;
   using merged = device.createBuffer(hostReal(precision), 2 * mergedCount);

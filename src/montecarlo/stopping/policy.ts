@@ -91,7 +91,7 @@ export const policyKernel = stoppingKernel((shape: StoppingShape) =>
             const rule = { betas, scales, instances, instance, date };
             const isDue = isAlive && (date === dates - 1 || paid > 0);
             if (isDue) {
-              const continued = continuation({ rule, spots: path.spots, running: path.running, payoff: paid });
+              const continued = continuation({ rule, path, payoff: paid });
               if (date === dates - 1 || paid >= continued) {
                 earned += paid / SIDES;
                 isAlive = false;
@@ -176,7 +176,7 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
         });
         const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
         const rule = { betas, scales, instances, instance, date };
-        const continued = continuation({ rule, spots: path.spots, running: path.running, payoff: paid });
+        const continued = continuation({ rule, path, payoff: paid });
         const at = date * (S + R + 2) * row + item;
         for (let j = 0; j < S; j++) outer[at + j * row] = path.state[j];
         for (let j = 0; j < R; j++) outer[at + (S + j) * row] = path.running[j];
@@ -261,7 +261,7 @@ export const innerKernel = stoppingKernel((shape: StoppingShape) =>
             const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
             const rule = { betas, scales, instances, instance, date };
             if (date === dates - 1 || paid > 0) {
-              const value = continuation({ rule, spots: path.spots, running: path.running, payoff: paid });
+              const value = continuation({ rule, path, payoff: paid });
               if (date === dates - 1 || paid >= value) {
                 earned = paid;
                 isAlive = false;

@@ -80,7 +80,7 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
       for (let date = 0; date < dates; date++) {
         const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
         const { time: t, discount } = end;
-        variablesOf({ spots: path.spots, running: path.running, x });
+        variablesOf({ spots: path.spots, running: path.running, state: path.state, x });
         const at = date * (F + 1) * paths * instances + item;
         for (let f = 0; f < F; f++) record[at + f * paths * instances] = x[f];
         const paid = payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });

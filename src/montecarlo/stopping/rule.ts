@@ -1,5 +1,6 @@
 /** The exercise rule of a regression: its continuation value at a state, for all kernels that follow it. */
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
+import { Path } from "../paths/advance.ts";
 import type { PathShape } from "../paths/shape.ts";
 import { kernelOf, room } from "../paths/shape.ts";
 import type { BasisShape } from "./basis.ts";
@@ -33,15 +34,14 @@ export function basisFunction({ basis }: StoppingShape) {
     name: "basisAt",
     params: {
       rule: Rule,
-      spots: read(real),
-      running: read(real),
+      path: Path,
       payoff: real,
       x: write(real),
       values: write(real),
     },
     env: { variablesOf: basis.variablesOf, basis: basis.basis, F: basis.variables },
-    body({ rule, spots, running, payoff, x, values }, _gpu, { variablesOf, basis, F }) {
-      variablesOf({ spots, running, x });
+    body({ rule, path, payoff, x, values }, _gpu, { variablesOf, basis, F }) {
+      variablesOf({ spots: path.spots, running: path.running, state: path.state, x });
       for (let f = 0; f < F; f++) {
         const at = 2 * (rule.date * F + f) * rule.instances + rule.instance;
         x[f] = (x[f] - rule.scales[at]) * rule.scales[at + rule.instances];
@@ -56,16 +56,16 @@ export function continuationFunction(shape: StoppingShape) {
   const { basis } = shape;
   return fn({
     name: "continuation",
-    params: { rule: Rule, spots: read(real), running: read(real), payoff: real },
+    params: { rule: Rule, path: Path, payoff: real },
     env: {
       basisAt: basisFunction(shape),
       B: basis.count,
       X_ROOM: room(basis.variables),
     },
-    body({ rule, spots, running, payoff }, gpu, { basisAt, B, X_ROOM }) {
+    body({ rule, path, payoff }, gpu, { basisAt, B, X_ROOM }) {
       const x = gpu.privateReal(X_ROOM);
       const values = gpu.privateReal(B);
-      basisAt({ rule, spots, running, payoff, x, values });
+      basisAt({ rule, path, payoff, x, values });
       let sum = gpu.real(0);
       for (let j = 0; j < B; j++) sum += rule.betas[(rule.date * B + j) * rule.instances + rule.instance] * values[j];
       return sum;

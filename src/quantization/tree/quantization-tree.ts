@@ -65,6 +65,7 @@ export class QuantizationTree implements Disposable {
   /** @internal */
   readonly rows: SparseRows;
   #weights: Float64Array | undefined;
+  #memory: number | undefined;
 
   private constructor(device: Device, settings: TreeSettings, plan: TreePlan, { root, rows }: Probabilities) {
     this.device = device;
@@ -138,11 +139,15 @@ export class QuantizationTree implements Disposable {
    * in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
    * distance of neighbouring points, states that are replaced by points in each layer forget where they came from: a
    * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on.
-   * Cost: reads the transitions to the host and passes over half of them; for autoregressive chains.
+   * Cost: the first call reads the transitions to the host and passes over half of them; for autoregressive chains.
    *
    * @throws SpecError for a stepped chain
    */
   async memory(): Promise<number> {
+    return (this.#memory ??= await this.#findMemory());
+  }
+
+  async #findMemory(): Promise<number> {
     const { chain } = this.settings;
     if (chain.kind !== "autoregressive")
       throw new SpecError("QuantizationTree: memory: got a stepped chain, expected an autoregressive one");

@@ -120,7 +120,7 @@ const walks = Object.entries(shapes).map(([name, base]): ConformanceCase => {
 
 const merged: ConformanceCase = {
   name: "merged moments",
-  kernel: mergeKernel(5, 2),
+  kernel: mergeKernel(5, 2, 64),
   size: { items: 2 * 3 },
   args: ({ real, zeros }) => ({
     series: 3,
@@ -153,7 +153,7 @@ const bridged: ConformanceCase = {
 
 const stopping: StoppingShape = {
   ...shapes["two assets"],
-  basis: basisOf({ kind: "monomials", degree: 2 }, 2, 0),
+  basis: basisOf({ kind: "monomials", degree: 2 }, shapes["two assets"].model, shapes["two assets"].product),
   single: false,
   antithetic: false,
 };

@@ -5,7 +5,7 @@ import { rowKernels } from "../../../src/quantization/tree/rows.ts";
 import { walkKernel } from "../../../src/quantization/tree/walk.ts";
 import { gridWalkKernel } from "../../../src/quantization/tree/walk-grid.ts";
 import { assignKernel } from "../../../src/quantization/normal/lloyd.ts";
-import { decideKernel, expectationKernel } from "../../../src/quantization/control/swing.ts";
+import { decideKernel, expectationKernel } from "../../../src/quantization/control/whole-swings.ts";
 import { rollbackKernel } from "../../../src/quantization/control/stopping.ts";
 import { nearestKernel, searcherOf } from "../../../src/quantization/search/nearest.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
@@ -240,10 +240,14 @@ const control: readonly ConformanceCase[] = [
     args: ({ real, zeros }) => ({
       firstRow: 3,
       width: 7,
-      least: 4,
-      most: 5,
+      swings: 2,
       left: 2,
-      payoff: real(uniforms(13, -1, 1)),
+      // Two swings side by side, of up to 3 and up to 2 units.
+      owners: Int32Array.of(0, 0, 0, 0, 1, 1, 1),
+      units: Int32Array.of(0, 1, 2, 3, 0, 1, 2),
+      least: Int32Array.of(3, 0),
+      most: Int32Array.of(3, 2),
+      payoff: real(uniforms(26, -1, 1)),
       expectations: real(uniforms(70)),
       values: zeros(70),
     }),

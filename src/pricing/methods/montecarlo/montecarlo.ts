@@ -55,10 +55,13 @@ function costOf({ assets = [], exercise }: Trade, { accuracy = ACCURACY, greeks 
   return VALUE_COST + PATHS_COST * d * (ACCURACY / accuracy) ** 2 * (1 + moves);
 }
 
+type Pair = readonly [number, number];
+
 /** What of an instance is moved. */
 type Move =
-  | { readonly kind: "none" }
   | { readonly kind: "spot"; readonly asset: number | "all"; readonly by: number }
+  /** Two spots to the same side, by their own bumps. */
+  | { readonly kind: "spots"; readonly pair: Pair; readonly by: number }
   | { readonly kind: "later"; readonly years: number }
   | Bump;
 
@@ -165,9 +168,11 @@ class MonteCarloPlan implements Plan {
     // Where a payoff jumps, the paths that cross the jump are few.
     const scale = mayJump(terms) ? 3 : 1;
     const both = (make: (size: number) => Move): Move[] => [make(scale), make(-scale)];
-    const moves: Move[] = [{ kind: "none" }];
+    const moves: Move[] = [];
     for (let asset = 0; asset < d; asset++)
       moves.push(...both((size) => ({ kind: "spot", asset, by: size * SPOT * spots[asset] })));
+    if (all && terms.exercise.kind === "european")
+      for (const pair of pairsOf(d)) moves.push(...both((by) => ({ kind: "spots", pair, by })));
     if (d > 1) moves.push(...both((size) => ({ kind: "spot", asset: "all", by: size * SPOT * Math.min(...spots) })));
     if (terms.expiry > DAY) moves.push({ kind: "later", years: DAY });
     if (all) {
@@ -190,13 +195,13 @@ class MonteCarloPlan implements Plan {
 
   #moved(job: Job, terms: Terms, spots: readonly number[], move: Move) {
     switch (move.kind) {
-      case "none":
-        return { terms, spots };
       case "spot":
         return {
           terms,
           spots: spots.map((spot, i) => (move.asset === "all" || move.asset === i ? spot + move.by : spot)),
         };
+      case "spots":
+        return { terms, spots: spots.map((spot, i) => (move.pair.includes(i) ? spot * (1 + move.by * SPOT) : spot)) };
       case "later": {
         const later = termsOf(this.#batch.columns.tradeOf(job.trade), move.years, { volatility: 0, rate: 0 });
         return later === undefined || withoutProduct(later) !== undefined ? undefined : { terms: later, spots };
@@ -230,7 +235,7 @@ class MonteCarloPlan implements Plan {
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
     if (isLimited) results.warnings[trade] |= WARNING.pathsLimited;
-    const differences = new Differences(moves);
+    const differences = new Differences(moves, value);
     const names = terms.assets.map(({ underlying }) => underlying.name);
     const early = terms.exercise.kind !== "european";
     const delta = names.map((_, i) => differences.slope((move) => move.kind === "spot" && move.asset === i));
@@ -251,7 +256,11 @@ class MonteCarloPlan implements Plan {
     if (assets !== undefined)
       results.setSeveral(trade, {
         assets: names.map((_, i) => ({ delta: delta[i], gamma: gamma[i], vega: vega[i] })),
-        crossGamma: [],
+        crossGamma: pairsOf(names.length).map((pair) => [
+          names[pair[0]],
+          names[pair[1]],
+          early ? Number.NaN : differences.cross(pair),
+        ]),
         correlation: pairsOf(names.length).map(([i, j]) => [
           names[i],
           names[j],
@@ -281,7 +290,7 @@ class MonteCarloPlan implements Plan {
 const mayJump = ({ payoff, barriers }: Terms): boolean =>
   payoff.kind === "digital" || payoff.kind === "expression" || barriers.length > 0;
 
-const pairsOf = (count: number): readonly (readonly [number, number])[] =>
+const pairsOf = (count: number): readonly Pair[] =>
   Array.from({ length: count }, (_, i) =>
     Array.from({ length: count - i - 1 }, (_one, k) => [i, i + 1 + k] as const),
   ).flat();
@@ -291,9 +300,9 @@ class Differences {
   readonly #moves: readonly Moved[];
   readonly #base: number;
 
-  constructor(moves: readonly Moved[]) {
+  constructor(moves: readonly Moved[], base: number) {
     this.#moves = moves;
-    this.#base = valueOf(moves.find(({ move }) => move.kind === "none"));
+    this.#base = base;
   }
 
   #found(matches: (move: Move) => boolean): readonly { readonly by: number; readonly value: number }[] {
@@ -312,6 +321,19 @@ class Differences {
     return b === undefined ? Number.NaN : (a.value - 2 * this.#base + b.value) / (a.by * a.by);
   }
 
+  /**
+   * ∂²V/∂Sᵢ∂Sⱼ = (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ), of second order.
+   */
+  cross(pair: Pair): number {
+    const both = this.#found((move) => move.kind === "spots" && move.pair[0] === pair[0] && move.pair[1] === pair[1]);
+    const each = pair.map((asset) => this.#found((move) => move.kind === "spot" && move.asset === asset));
+    if (both.length < 2 || each.some((one) => one.length < 2)) return Number.NaN;
+    const total = (all: readonly { readonly value: number }[]): number =>
+      all.reduce((sum, { value }) => sum + value, 0);
+    const [one, other] = each;
+    return (total(both) - total(one) - total(other) + 2 * this.#base) / (2 * one[0].by * other[0].by);
+  }
+
   /** Of one move alone. */
   rate(matches: (move: Move) => boolean): number {
     const [a] = this.#found(matches);
@@ -319,5 +341,5 @@ class Differences {
   }
 }
 
-const valueOf = (moved: Moved | undefined): number => moved?.instance.estimate?.value ?? Number.NaN;
-const sizeOf = (move: Move): number => (move.kind === "none" ? 0 : move.kind === "later" ? move.years : move.by);
+const valueOf = ({ instance }: Moved): number => instance.estimate?.value ?? Number.NaN;
+const sizeOf = (move: Move): number => (move.kind === "later" ? move.years : move.by);

@@ -5,7 +5,6 @@ import { fn } from "../../../kernel/index.ts";
 import {
   asian,
   basket,
-  type Control,
   european,
   lookback,
   pathProduct,
@@ -16,8 +15,6 @@ import {
 } from "../../../montecarlo/index.ts";
 import type { Terms } from "../../terms.ts";
 import { pastOf, type Path, strikeOf, weightToCome } from "./acceptance.ts";
-import { logNormalOption, trapezoidal, weightedLogarithm } from "./average.ts";
-import { endsOf } from "./spot-model.ts";
 
 /** A year's steps of an average over time, whose bias is of the order of the square of a step. */
 const AVERAGE_STEPS = 128;
@@ -160,32 +157,3 @@ const digitalPayoff = (sign: number) =>
     },
   });
 const digitalPayoffs = { call: digitalPayoff(1), put: digitalPayoff(-1) };
-
-/** The geometric average under a deterministic volatility, beside an arithmetic one; see Kemna and Vorst (1990). */
-export function controlOf(paths: readonly Path[], substeps: number): Control | "none" {
-  const [{ terms }] = paths;
-  const { payoff, assets, barriers } = terms;
-  if (payoff.kind !== "average" || assets[0].volatility.kind !== "deterministic" || barriers.length > 0) return "none";
-  const strikes = Float64Array.from(paths, strikeOf);
-  if (strikes.some((strike) => !(strike > 0))) return "none";
-  const sampling = payoff.times === "continuous" ? "continuous" : "dates";
-  return {
-    name: "geometric average",
-    product: asian({ payoff: payoff.right, strike: strikes, average: "geometric", sampling }),
-    mean: Float64Array.from(paths, (path, i) => geometricMean(path, substeps, strikes[i])),
-  };
-}
-
-function geometricMean({ terms, spots, dates }: Path, substeps: number, strike: number): number {
-  const { payoff, rates, assets } = terms;
-  const [{ volatility, underlying }] = assets;
-  if (payoff.kind !== "average" || volatility.kind !== "deterministic") return Number.NaN;
-  const fixings =
-    payoff.times === "continuous"
-      ? trapezoidal(endsOf(dates, substeps))
-      : { times: dates, weights: dates.map(() => 1 / dates.length) };
-  const market = { spot: spots[0], rates, dividendYield: underlying.dividends.yield, sigma: volatility.sigma };
-  const { mean, variance } = weightedLogarithm(market, fixings);
-  const discount = Math.exp(-integrate(rates, dates[dates.length - 1]));
-  return discount * logNormalOption(payoff.right, strike, mean, variance);
-}

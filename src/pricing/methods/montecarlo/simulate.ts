@@ -7,7 +7,8 @@ import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import { payoffAt } from "../several/payoff.ts";
 import type { Path } from "./acceptance.ts";
-import { controlOf, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
+import { controlOf, hasControl } from "./control.ts";
+import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { modelKey, modelOf, substepsOf } from "./spot-model.ts";
 
 /** What is known of an instance. */
@@ -39,8 +40,13 @@ interface Common {
   readonly signal: AbortSignal | undefined;
 }
 
-const FIRST_PATHS = 2 ** 14;
+/** Paths to begin with: fewer would do for most values, but not for their second differences. */
+const FIRST_PATHS = 2 ** 12;
 const MAX_PATHS = 2 ** 23;
+
+/** Sobol' points in so many scramblings, where a path takes few enough numbers for its points to be stored. */
+const SCRAMBLINGS = 16;
+const MAX_DIMENSIONS = 2048;
 
 /** Of early exercise: paths of the rule, and of the price. */
 const RULE_PATHS = 2 ** 14;
@@ -53,8 +59,8 @@ export async function simulate(device: Device, instances: readonly Instance[], c
     if (instance.estimate !== undefined) continue;
     const { terms, dates, paths } = instance;
     const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
-    const early = isEarly(instance) ? "early" : "";
-    const key = `${modelKey(terms)} ${productKey(terms)} ${dates.length} ${substeps} ${paths} ${early}`;
+    const kind = isEarly(instance) ? "early" : hasControl(instance) ? "control" : "";
+    const key = `${modelKey(terms)} ${productKey(terms)} ${dates.length} ${substeps} ${paths} ${kind}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [instance]);
     else group.push(instance);
@@ -89,26 +95,36 @@ function settingsOf(group: readonly Instance[], { precision, seed, signal }: Com
   };
 }
 
+/**
+ * Doubles the paths of each instance until its own error is small enough: how many it takes, and so its value, does not
+ * depend on which others are in the group.
+ */
 async function estimate(device: Device, group: readonly Instance[], common: Common): Promise<void> {
-  const [{ paths }] = group;
+  const [{ paths: given }] = group;
+  let open = group;
+  for (let paths = given ?? FIRST_PATHS; open.length > 0; paths *= 2) {
+    await estimateBy(paths, device, open, common);
+    if (given !== undefined || 2 * paths > MAX_PATHS) return;
+    open = open.filter(({ estimate, failure }) => failure === undefined && estimate!.isLimited);
+  }
+}
+
+async function estimateBy(paths: number, device: Device, group: readonly Instance[], common: Common): Promise<void> {
   const settings = settingsOf(group, common);
-  const scales = group.map(scaleOf);
-  const wanted =
-    paths === undefined
-      ? {
-          paths: FIRST_PATHS,
-          maxPaths: MAX_PATHS,
-          accuracy: Float64Array.from(group, ({ standardError }, i) => standardError! / scales[i]),
-        }
-      : { paths };
-  const control = controlOf(group, settings.substeps);
-  const result = await monteCarlo(device, { ...settings, ...wanted, control });
+  const { normals, uniforms } = settings.model;
+  const dimensions =
+    settings.dates.length * settings.substeps * (normals + uniforms + (settings.product.uniforms ?? 0));
+  const points = dimensions > MAX_DIMENSIONS ? {} : ({ sampling: "sobol", scramblings: SCRAMBLINGS } as const);
+  const control = hasControl(group[0]) ? controlOf(group, settings.substeps) : "none";
+  const result = await monteCarlo(device, { ...settings, ...points, paths, control });
   group.forEach((instance, i) => {
+    const scale = scaleOf(instance);
+    const { standardError } = instance;
     instance.estimate = {
-      value: scales[i] * result.value[i],
-      error: scales[i] * result.halfWidth[i],
-      paths: result.paths[i],
-      isLimited: result.status[i] === "limit",
+      value: scale * result.value[i],
+      error: scale * result.halfWidth[i],
+      paths,
+      isLimited: standardError !== undefined && !(scale * result.standardError[i] <= standardError),
       method: "montecarlo",
     };
     if (result.status[i] === "not-finite")

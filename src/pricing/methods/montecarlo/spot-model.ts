@@ -7,7 +7,14 @@ import {
   heston,
   localVolatility,
 } from "../../../montecarlo/index.ts";
-import { integrate, integratedVariance, sigmasOf, varianceOf, type Volatility } from "../../../market/index.ts";
+import {
+  integrate,
+  integratedProduct,
+  integratedVariance,
+  sigmasOf,
+  varianceOf,
+  type Volatility,
+} from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import { renamed } from "../several/text.ts";
 import type { Path } from "./acceptance.ts";
@@ -82,7 +89,7 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
         rate,
         yields: assets.map((_, i) => yieldOf(i)),
         volatilities: assets.map((_, i) => sigmaOf(i)),
-        correlation: assets.map((_, i) => assets.map((_one, j) => column(({ terms }) => terms.correlations[i][j]))),
+        correlation: assets.map((_, i) => assets.map((_one, j) => correlationOf(paths, ends, i, j))),
       });
     case "heston":
       return heston({
@@ -108,4 +115,29 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
     default:
       throw new Error(`no paths of ${volatility.kind}`);
   }
+}
+
+/**
+ * Correlation of the increments of ln Sᵢ and ln Sⱼ over each step, ρ·∫σᵢσⱼ ds/√(∫σᵢ² ds·∫σⱼ² ds): below ρ where
+ * volatilities change differently within the step.
+ */
+function correlationOf(paths: readonly Path[], ends: readonly (readonly number[])[], i: number, j: number): Parameter {
+  const sigma = ({ terms }: Path, asset: number) => {
+    const { volatility } = terms.assets[asset];
+    if (volatility.kind !== "deterministic") throw new Error(`no correlation of ${volatility.kind}`);
+    return volatility.sigma;
+  };
+  const over = (path: Path, from: number, to: number): number => {
+    const [a, b] = [sigma(path, i), sigma(path, j)];
+    const rho = path.terms.correlations[i][j];
+    if (i === j || (a.times.length === 0 && b.times.length === 0)) return rho;
+    const both = integratedProduct(a, b, to) - integratedProduct(a, b, from);
+    const [own, other] = [a, b].map((one) => integratedVariance(one, to) - integratedVariance(one, from));
+    return own > 0 && other > 0 ? rho * Math.min(both / Math.sqrt(own * other), 1) : rho;
+  };
+  const isFlat = paths.every((path) => [i, j].every((asset) => sigma(path, asset).times.length === 0));
+  const columns = ends[0]
+    .slice(0, isFlat ? 1 : undefined)
+    .map((_, k) => Float64Array.from(paths, (path, n) => over(path, k === 0 ? 0 : ends[n][k - 1], ends[n][k])));
+  return isFlat ? columns[0] : { byStep: columns };
 }

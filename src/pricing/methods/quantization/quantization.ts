@@ -7,6 +7,7 @@ import { readEach } from "../read-each.ts";
 import { refusalOf, unitsOf } from "./factors.ts";
 import { type Moves, movesOf, sensitivitiesOf } from "./sensitivities.ts";
 import type { Instance } from "./solve.ts";
+import { Trees } from "./trees.ts";
 
 /** Microseconds that a case of a trade takes on one core, about: less than paths would. */
 const COST = 3e5;
@@ -32,10 +33,15 @@ const MAX_LEVEL = 2;
 export const quantization = {
   name: "quantization",
   accepts,
-  open: (device) => ({
-    plan: (batch, trades) => Promise.resolve(new QuantizationPlan(batch, trades, device)),
-    [Symbol.dispose]() {},
-  }),
+  open: (device) => {
+    const trees = Trees.open(device);
+    return {
+      plan: (batch, trades) => Promise.resolve(new QuantizationPlan(batch, trades, device, trees)),
+      [Symbol.dispose]: () => {
+        trees.close();
+      },
+    };
+  },
 } as const satisfies PricingMethod & { open(device: Device): MethodSession };
 
 function accepts({ columns }: Batch, trade: number): Acceptance {
@@ -55,12 +61,14 @@ interface Job {
 class QuantizationPlan implements Plan {
   readonly #batch: Batch;
   readonly #device: Device;
+  readonly #trees: Trees;
   readonly #accuracy: number;
   readonly #jobs: readonly Job[];
 
-  constructor(batch: Batch, trades: readonly number[], device: Device) {
+  constructor(batch: Batch, trades: readonly number[], device: Device, trees: Trees) {
     this.#batch = batch;
     this.#device = device;
+    this.#trees = trees;
     this.#accuracy = batch.settings.accuracy ?? ACCURACY;
     this.#jobs = trades.map((trade) => ({ trade, cases: [], moves: undefined, failure: undefined }));
   }
@@ -75,7 +83,7 @@ class QuantizationPlan implements Plan {
     // Spots of scenarios follow, as finely as today's.
     let open = this.#jobs.flatMap(({ cases }) => cases[0]?.slice(0, 1) ?? []);
     while (open.length > 0) {
-      await solve(this.#device, open, common);
+      await solve(this.#trees, this.#device, open, common);
       open = open.filter((one) => one.level < MAX_LEVEL && this.#isBeyond(one));
       for (const one of open) [one.level, one.estimate] = [one.level + 1, undefined];
     }
@@ -89,7 +97,7 @@ class QuantizationPlan implements Plan {
       ...cases.flatMap((spots) => spots ?? []),
       ...(moves?.instances ?? []),
     ]);
-    await solve(this.#device, others, common);
+    await solve(this.#trees, this.#device, others, common);
   }
 
   #collect(job: Job, make: () => void): void {

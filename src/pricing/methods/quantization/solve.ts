@@ -3,12 +3,19 @@ import type { Device } from "../../../device/index.ts";
 import { DeviceLostError } from "../../../errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { integrate } from "../../../market/index.ts";
-import { type NodePayoff, optimalStopping, QuantizationTree, swingOption } from "../../../quantization/index.ts";
+import {
+  type NodePayoff,
+  optimalStopping,
+  QuantizationTree,
+  type WholeSwing,
+  wholeSwings,
+} from "../../../quantization/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import { chainOf, type FactorChain } from "./chain.ts";
 import { type ExactValue, exactValue } from "./exact.ts";
 import { datesOf, unitsOf } from "./factors.ts";
+import type { Trees } from "./trees.ts";
 
 /** What is known of an instance. */
 export interface Estimate {
@@ -78,7 +85,12 @@ interface Tasks {
 }
 
 /** Finds the estimates that are missing. @throws the signal's reason; what the device throws when it is lost */
-export async function solve(device: Device, instances: readonly Instance[], common: Common): Promise<void> {
+export async function solve(
+  trees: Trees,
+  device: Device,
+  instances: readonly Instance[],
+  common: Common,
+): Promise<void> {
   const open: { readonly instance: Instance; readonly tasks: Tasks }[] = [];
   for (const instance of instances) {
     if (instance.estimate !== undefined || instance.failure !== undefined) continue;
@@ -91,15 +103,14 @@ export async function solve(device: Device, instances: readonly Instance[], comm
   for (const { tasks } of open)
     for (const task of [tasks.fine, tasks.coarse, tasks.resampled, tasks.half]) {
       if (task === undefined) continue;
-      const { factors, size, paths, seed } = task.tree;
-      const key = `${size} ${paths} ${seed} ${factors.key}`;
+      const key = `${keyOf(task.tree)} ${hasRightToday(task.instance.terms)}`;
       const group = groups.get(key);
       if (group === undefined) groups.set(key, [task]);
       else group.push(task);
     }
   for (const group of groups.values()) {
     common.signal?.throwIfAborted();
-    await solveGroup(device, group, common);
+    await solveGroup(trees, device, group, common);
   }
   for (const { instance, tasks } of open)
     if (instance.failure === undefined) instance.estimate = estimateOf(instance, tasks, common);
@@ -172,41 +183,95 @@ function payoffOf({ payoff }: Terms, spot: number): number {
   return payoff.kind === "swing" ? gain : Math.max(gain, 0);
 }
 
-async function solveGroup(device: Device, group: readonly Task[], { precision, signal }: Common): Promise<void> {
+async function solveGroup(trees: Trees, device: Device, group: readonly Task[], common: Common): Promise<void> {
   const [{ tree: spec }] = group;
   const { factors, size, paths, seed } = spec;
+  const { precision, signal } = common;
+  const make = (): Promise<QuantizationTree> =>
+    QuantizationTree.create(device, { chain: factors.chain(), size, paths, seed, precision });
   try {
-    using tree = await QuantizationTree.create(device, { chain: factors.chain(), size, paths, seed, precision });
-    const memory = factors.sigma.length > 1 ? await tree.memory() : 1;
-    for (const task of group) {
-      signal?.throwIfAborted();
-      task.memory = memory;
-      task.value = await valueOf(tree, task);
-    }
+    await trees.use(`${keyOf(spec)} ${precision}`, make, async (tree) => {
+      const memory = factors.sigma.length > 1 ? await tree.memory() : 1;
+      await valueSwings(tree, group.filter(isSwing));
+      for (const task of group) {
+        signal?.throwIfAborted();
+        task.memory = memory;
+        if (!isSwing(task)) task.value = await valueOption(tree, task);
+      }
+    });
   } catch (error) {
+    if (error instanceof DeviceLostError) trees.clear();
     if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
     for (const { instance } of group) instance.failure ??= error;
   }
 }
 
-async function valueOf(tree: QuantizationTree, task: Task): Promise<number> {
-  const { instance, times, tree: spec } = task;
-  const { terms, spot } = instance;
-  const { rates, assets } = terms;
-  const { sigma } = spec.factors;
-  const { yield: carry } = assets[0].underlying.dividends;
-  const growth = (x: Float64Array): number => Math.exp(sigma.reduce((sum, one, i) => sum + one * x[i], 0));
-  const means = await tree.means(growth);
-  const forwards = times.map((t) => spot * Math.exp(integrate(rates, t) - carry * t));
-  // The tree's own mean of the spot is the forward, so that a strip of forwards has no error.
-  const payoff: NodePayoff = (x, _t, k) => payoffOf(terms, (forwards[k] * growth(x)) / means[k]);
-  const discountFactors = times.map((t) => Math.exp(-integrate(rates, t)));
-  if (terms.payoff.kind !== "swing") {
-    const exercise = (_t: number, layer: number): boolean => layer > 0;
-    return (await optimalStopping(tree, { payoff, discountFactors, exercise })).value;
+/** Trees of one key are the same. */
+const keyOf = ({ factors, size, paths, seed }: TreeSpec): string => `${size} ${paths} ${seed} ${factors.key}`;
+
+const isSwing = ({ instance }: Task): boolean => instance.terms.payoff.kind === "swing";
+
+const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
+
+/** exp(Σ σᵢ·xᵢ) at a point of a tree. */
+const growthAt = (sigma: readonly number[], x: Float64Array): number =>
+  Math.exp(sigma.reduce((sum, one, i) => sum + one * x[i], 0));
+
+const forwardsOf = ({ instance: { terms, spot }, times }: Task): readonly number[] =>
+  times.map((t) => spot * Math.exp(integrate(terms.rates, t) - terms.assets[0].underlying.dividends.yield * t));
+
+const discountFactorsOf = ({ instance: { terms }, times }: Task): readonly number[] =>
+  times.map((t) => Math.exp(-integrate(terms.rates, t)));
+
+/** Spots over their forwards at all points. The tree's own mean is the forward: a strip of forwards is exact. */
+async function relativeSpots(tree: QuantizationTree, sigma: readonly number[]): Promise<Float64Array> {
+  const { offsets, points, dimension: d, sizes } = tree;
+  const means = await tree.means((x) => growthAt(sigma, x));
+  const spots = new Float64Array(points.length / d);
+  for (let k = 0; k < sizes.length; k++)
+    for (let row = offsets[k]; row < offsets[k + 1]; row++)
+      spots[row] = growthAt(sigma, points.subarray(row * d, (row + 1) * d)) / means[k];
+  return spots;
+}
+
+/** All swings of a tree by one backward pass: they have its dates in common. */
+async function valueSwings(tree: QuantizationTree, tasks: readonly Task[]): Promise<void> {
+  if (tasks.length === 0) return;
+  const { offsets, sizes } = tree;
+  const bySigma = new Map<string, Float64Array>();
+  const swings: WholeSwing[] = [];
+  for (const task of tasks) {
+    const { terms } = task.instance;
+    if (terms.payoff.kind !== "swing") throw new Error(`no swing: ${terms.payoff.kind}`);
+    const { right, strike } = terms.payoff;
+    const { sigma } = task.tree.factors;
+    const key = sigma.join(" ");
+    const relative = bySigma.get(key) ?? (await relativeSpots(tree, sigma));
+    bySigma.set(key, relative);
+    const sign = right === "call" ? 1 : -1;
+    const [forwards, factors] = [forwardsOf(task), discountFactorsOf(task)];
+    const payoff = new Float64Array(relative.length);
+    for (let k = 0; k < sizes.length; k++)
+      for (let row = offsets[k]; row < offsets[k + 1]; row++)
+        payoff[row] = factors[k] * sign * (forwards[k] * relative[row] - strike);
+    const { min, max } = unitsOf(terms);
+    swings.push({ payoff, least: min, most: max });
   }
-  const { min, max } = unitsOf(terms);
-  const isFirstADate = terms.payoff.times[0] === 0;
-  const dates = (_t: number, layer: number): boolean => layer > 0 || isFirstADate;
-  return (await swingOption(tree, { payoff, discountFactors, dates, global: [min, max] })).value;
+  const isFirstADate = hasRightToday(tasks[0].instance.terms);
+  const values = await wholeSwings(
+    tree,
+    swings,
+    tree.times.map((_, layer) => layer > 0 || isFirstADate),
+  );
+  tasks.forEach((task, i) => (task.value = values[i]));
+}
+
+async function valueOption(tree: QuantizationTree, task: Task): Promise<number> {
+  const { terms } = task.instance;
+  const { sigma } = task.tree.factors;
+  const means = await tree.means((x) => growthAt(sigma, x));
+  const forwards = forwardsOf(task);
+  const payoff: NodePayoff = (x, _t, k) => payoffOf(terms, (forwards[k] * growthAt(sigma, x)) / means[k]);
+  const exercise = (_t: number, layer: number): boolean => layer > 0;
+  return (await optimalStopping(tree, { payoff, discountFactors: discountFactorsOf(task), exercise })).value;
 }

@@ -1,0 +1,93 @@
+/** Control variates under deterministic volatilities: geometric averages and baskets, which are log-normal. */
+import { integrate, integratedProduct, integratedVariance } from "../../../market/index.ts";
+import { asian, basket, type Control } from "../../../montecarlo/index.ts";
+import { type Path, strikeOf } from "./acceptance.ts";
+import { logNormalOption, trapezoidal, weightedLogarithm } from "./average.ts";
+import { endsOf } from "./spot-model.ts";
+
+/** Whether a path's payoff has a control: averages with a positive strike, and such baskets of positive weights. */
+export function hasControl(path: Path): boolean {
+  const { payoff, assets, barriers } = path.terms;
+  if (barriers.length > 0 || assets.some(({ volatility }) => volatility.kind !== "deterministic")) return false;
+  if (payoff.kind === "average") return strikeOf(path) > 0;
+  return payoff.kind === "basket" && payoff.of === "sum" && payoff.strike > 0 && payoff.weights.every((w) => w > 0);
+}
+
+/** The control of paths of one key that have one. */
+export function controlOf(paths: readonly Path[], substeps: number): Control {
+  const [{ terms }] = paths;
+  const { payoff, assets } = terms;
+  if (payoff.kind === "basket") {
+    const proxies = paths.map(geometricProxy);
+    const weights = assets.map((_, i) => Float64Array.from(proxies, (proxy) => proxy.weights[i]));
+    const strike = Float64Array.from(proxies, (proxy) => proxy.strike);
+    return {
+      name: "geometric basket",
+      product: basket({ payoff: payoff.right, kind: "geometric", strike, weights }),
+      mean: Float64Array.from(proxies, ({ mean }) => mean),
+    };
+  }
+  if (payoff.kind !== "average") throw new Error(`no control of a ${payoff.kind}`);
+  const strikes = Float64Array.from(paths, strikeOf);
+  const sampling = payoff.times === "continuous" ? "continuous" : "dates";
+  return {
+    name: "geometric average",
+    product: asian({ payoff: payoff.right, strike: strikes, average: "geometric", sampling }),
+    mean: Float64Array.from(paths, (path, i) => geometricMean(path, substeps, strikes[i])),
+  };
+}
+
+/** See Kemna and Vorst (1990). */
+function geometricMean({ terms, spots, dates }: Path, substeps: number, strike: number): number {
+  const { payoff, rates, assets } = terms;
+  const [{ volatility, underlying }] = assets;
+  if (payoff.kind !== "average" || volatility.kind !== "deterministic") return Number.NaN;
+  const fixings =
+    payoff.times === "continuous"
+      ? trapezoidal(endsOf(dates, substeps))
+      : { times: dates, weights: dates.map(() => 1 / dates.length) };
+  const market = { spot: spots[0], rates, dividendYield: underlying.dividends.yield, sigma: volatility.sigma };
+  const { mean, variance } = weightedLogarithm(market, fixings);
+  const discount = Math.exp(-integrate(rates, dates[dates.length - 1]));
+  return discount * logNormalOption(payoff.right, strike, mean, variance);
+}
+
+interface GeometricProxy {
+  readonly weights: readonly number[];
+  readonly strike: number;
+  /** Of its payoff, discounted. */
+  readonly mean: number;
+}
+
+/**
+ * With forwards Fᵢ and A₀ = Σ wᵢ·Fᵢ, near the forwards
+ *
+ *   Σ wᵢ·Sᵢ ≈ A₀·Π (Sᵢ/Fᵢ)^aᵢ,   aᵢ = wᵢ·Fᵢ/A₀
+ *
+ * (D. Gentle, Risk 6 (1993)). The control is the same option on Π Sᵢ^aᵢ, at the strike K·Π Fᵢ^aᵢ/A₀; the factor that
+ * is left is part of its coefficient.
+ */
+function geometricProxy({ terms, spots }: Path): GeometricProxy {
+  const { payoff, assets, rates, expiry, correlations } = terms;
+  if (payoff.kind !== "basket") throw new Error(`no geometric basket of a ${payoff.kind}`);
+  const growth = integrate(rates, expiry);
+  const sigmas = assets.map(({ volatility }) => {
+    if (volatility.kind !== "deterministic") throw new Error(`no geometric basket under ${volatility.kind}`);
+    return volatility.sigma;
+  });
+  const variances = sigmas.map((sigma) => integratedVariance(sigma, expiry));
+  const forwards = assets.map(({ underlying }, i) => spots[i] * Math.exp(growth - underlying.dividends.yield * expiry));
+  const total = payoff.weights.reduce((sum, w, i) => sum + w * forwards[i], 0);
+  const weights = payoff.weights.map((w, i) => (w * forwards[i]) / total);
+  let [logarithm, mean, variance] = [0, 0, 0];
+  weights.forEach((a, i) => {
+    logarithm += a * Math.log(forwards[i]);
+    mean += a * (Math.log(forwards[i]) - 0.5 * variances[i]);
+    weights.forEach((b, j) => {
+      variance += a * b * correlations[i][j] * integratedProduct(sigmas[i], sigmas[j], expiry);
+    });
+  });
+  const strike = payoff.strike * Math.exp(logarithm - Math.log(total));
+  const option = logNormalOption(payoff.right, strike, mean, variance);
+  return { weights, strike, mean: Math.exp(-growth) * option };
+}

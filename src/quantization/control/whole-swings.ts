@@ -1,0 +1,236 @@
+/** Swing options in whole units: many on one tree by one backward pass. */
+import { compileExact, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
+import { ShapeError, SpecError } from "../../errors.ts";
+import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
+import type { QuantizationTree } from "../tree/quantization-tree.ts";
+
+/**
+ * E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each column, a number of units Q of a swing. An item has one column; it takes all rows of
+ * a part (on a CPU, where neighbouring items then read neighbouring values, and rows are the same for all), or one row
+ * (on a GPU).
+ */
+export function expectationKernel(by: "parts" | "rows") {
+  return kernel({
+    name: `swing-expectation-${by}`,
+    params: {
+      /** Of the layer: its first row, and their number. */
+      firstRow: i32,
+      rows: i32,
+      totalRows: i32,
+      slots: i32,
+      /** Columns. */
+      width: i32,
+      columns: read(i32),
+      probabilities: read(real),
+      /** [points of the next layer, width], and [points of this layer, width]. */
+      next: read(real),
+      expectations: write(real),
+    },
+    env: { BY_ROWS: by === "rows" },
+    body(
+      { firstRow, rows, totalRows, slots, width, columns, probabilities, next, expectations },
+      gpu,
+      { BY_ROWS },
+    ): undefined {
+      const item = gpu.globalId();
+      const column = BY_ROWS ? item % width : item;
+      const from = BY_ROWS ? (item / width) | 0 : 0;
+      const to = BY_ROWS ? from + 1 : rows;
+      for (let i = from; i < to; i++) {
+        let sum = gpu.real(0);
+        for (let s = 0; s < slots; s++) {
+          const at = s * totalRows + firstRow + i;
+          sum += probabilities[at] * next[columns[at] * width + column];
+        }
+        expectations[i * width + column] = sum;
+      }
+    },
+  });
+}
+
+/**
+ * V(i, Q) = max over q ∈ {0, 1} of q·h(xᵢ) + E(i, Q + q), as far as Q + q can still end between the bounds:
+ * Q + q ≤ most, and Q + q + (dates left) ≥ least. Items are (row, column). States that no feasible plan reaches get 0.
+ */
+export const decideKernel = kernel({
+  name: "swing-decide",
+  params: {
+    firstRow: i32,
+    /** Columns, and swings. */
+    width: i32,
+    swings: i32,
+    /** Dates after this one. */
+    left: i32,
+    /** Of each column: its swing, and its units. */
+    owners: read(i32),
+    units: read(i32),
+    /** Bounds on the units of each swing. */
+    least: read(i32),
+    most: read(i32),
+    /** [points of all layers, swings]. */
+    payoff: read(real),
+    expectations: read(real),
+    values: write(real),
+  },
+  body({ firstRow, width, swings, left, owners, units, least, most, payoff, expectations, values }, gpu) {
+    const item = gpu.globalId();
+    const row = (item / width) | 0;
+    const column = item % width;
+    const swing = owners[column];
+    const used = units[column];
+    const canRest = used <= most[swing] && used + left >= least[swing];
+    const canTake = used + 1 <= most[swing] && used + 1 + left >= least[swing];
+    const resting = expectations[item];
+    const next = used < most[swing] ? item + 1 : item;
+    const taking = payoff[(firstRow + row) * swings + swing] + expectations[next];
+    const best = canRest && canTake ? Math.max(resting, taking) : canTake ? taking : canRest ? resting : gpu.real(0);
+    values[item] = best;
+  },
+});
+
+/** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. */
+export interface WholeSwing {
+  /** Of a unit, discounted to time 0: [points of all layers of the tree]. */
+  readonly payoff: Float64Array;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Numbers of a layer's values, at most: swings beyond that take another pass. */
+const MAX_VALUES = 2 ** 21;
+
+/**
+ * The values at time 0 of swing options on one tree, with one backward pass for all of them: their numbers of units so
+ * far are columns side by side, which share the transitions that are read.
+ *
+ * Shapes: one value for each swing. Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
+ * Source and verification: `swingOption`, which calls this.
+ *
+ * @param tree of the chain that the payoffs are functions of.
+ * @param swings payoffs at the tree's points, and bounds: 0 ≤ least ≤ most ≤ number of dates.
+ * @param isDate of each layer: whether a unit may be taken.
+ * @throws ShapeError | SpecError (bounds that are no whole numbers, or that the dates cannot meet)
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { meanRevertingFactors, QuantizationTree, wholeSwings } from "feynkac/quantization";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const chain = meanRevertingFactors({ times: [0, 0.5, 1], meanReversion: [0] });
+ * using tree = await QuantizationTree.create(device, { chain, size: 20 });
+ * const payoff = tree.points.map((w) => w);
+ * const swings = [0, 1].map((least) => ({ payoff, least, most: 1 }));
+ * const [free, obliged] = await wholeSwings(tree, swings, [false, true, true]);
+ * // A martingale that has to be taken once is worth nothing, whenever it is taken.
+ * console.log(free! > 0.1, Math.abs(obliged!) < 1e-9); // true true
+ */
+export async function wholeSwings(
+  tree: QuantizationTree,
+  swings: readonly WholeSwing[],
+  isDate: readonly boolean[],
+): Promise<Float64Array> {
+  check(tree, swings, isDate);
+  const largest = Math.max(...tree.sizes);
+  const values = new Float64Array(swings.length);
+  for (let from = 0, to = 0; from < swings.length; from = to) {
+    let width = 0;
+    while (to < swings.length && (to === from || (width + swings[to].most + 1) * largest <= MAX_VALUES))
+      width += swings[to++].most + 1;
+    values.set(await solve(tree, swings.slice(from, to), isDate), from);
+  }
+  return values;
+}
+
+function check(tree: QuantizationTree, swings: readonly WholeSwing[], isDate: readonly boolean[]): void {
+  const [layers, points] = [tree.sizes.length, tree.offsets[tree.sizes.length]];
+  if (isDate.length !== layers)
+    throw new ShapeError(`wholeSwings: isDate: got ${isDate.length}, expected ${layers}, one for each layer`);
+  const dates = isDate.filter(Boolean).length;
+  swings.forEach(({ payoff, least, most }, i) => {
+    if (payoff.length !== points)
+      throw new ShapeError(`wholeSwings: swings[${i}].payoff: got ${payoff.length} numbers, expected ${points}`);
+    if (!(Number.isInteger(least) && Number.isInteger(most) && least >= 0 && least <= most && most <= dates))
+      throw new SpecError(
+        `wholeSwings: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,
+      );
+  });
+}
+
+async function solve(
+  tree: QuantizationTree,
+  swings: readonly WholeSwing[],
+  isDate: readonly boolean[],
+): Promise<readonly number[]> {
+  const { device, sizes, offsets, rows } = tree;
+  const precision = tree.settings.precision ?? "f64";
+  const element = hostReal(precision);
+  const columnsOf = (of: (swing: number, used: number) => number): number[] =>
+    swings.flatMap(({ most }, swing) => Array.from({ length: most + 1 }, (_, used) => of(swing, used)));
+  const owners = columnsOf((swing) => swing);
+  const width = owners.length;
+  const byRows = isGpu(device);
+  const expectation = await compileExact(device, expectationKernel(byRows ? "rows" : "parts"), precision);
+  const decide = await compileExact(device, decideKernel, precision);
+  const largest = Math.max(...sizes);
+  const sideBySide = new Float64Array(offsets[sizes.length] * swings.length);
+  swings.forEach(({ payoff }, swing) => {
+    for (let row = 0; row < payoff.length; row++) sideBySide[row * swings.length + swing] = payoff[row];
+  });
+  using payoff = uploaded(device, element, sideBySide);
+  using ownersBuffer = uploaded(device, "i32", Int32Array.from(owners));
+  using units = uploaded(device, "i32", Int32Array.from(columnsOf((_, used) => used)));
+  using least = uploaded(
+    device,
+    "i32",
+    Int32Array.from(swings, (swing) => swing.least),
+  );
+  using most = uploaded(
+    device,
+    "i32",
+    Int32Array.from(swings, (swing) => swing.most),
+  );
+  using one = device.createBuffer(element, largest * width);
+  using other = device.createBuffer(element, largest * width);
+  let [values, expectations] = [one, other];
+  const bounds = { width, swings: swings.length, owners: ownersBuffer, units, least, most, payoff };
+  const last = sizes.length - 1;
+  let left = 0;
+  for (let k = last; k > 0; k--) {
+    const items = sizes[k] * width;
+    if (k < last) {
+      const { columns, probabilities, slots, rows: totalRows } = rows;
+      const args = { rows: sizes[k], firstRow: offsets[k] - 1, totalRows, slots, width, columns, probabilities };
+      device.launch(expectation, { ...args, next: values, expectations }, { items: byRows ? items : width });
+    }
+    if (isDate[k]) {
+      device.launch(decide, { ...bounds, firstRow: offsets[k], left, expectations, values }, { items });
+      left++;
+    } else [values, expectations] = [expectations, values];
+  }
+  return await atRoot(tree, values, swings, { width, left, isDate: isDate[0] });
+}
+
+interface Root {
+  readonly width: number;
+  readonly left: number;
+  readonly isDate: boolean;
+}
+
+async function atRoot(
+  tree: QuantizationTree,
+  values: DeviceBuffer,
+  swings: readonly WholeSwing[],
+  { width, left, isDate }: Root,
+): Promise<readonly number[]> {
+  const first = await tree.device.read(values, 0, tree.sizes[1] * width);
+  let column = 0;
+  return swings.map(({ payoff, least, most }) => {
+    const own = column;
+    column += most + 1;
+    const mean = (units: number): number =>
+      tree.root.reduce((sum, p, j) => sum + p * first[j * width + own + units], 0);
+    if (!isDate) return mean(0);
+    const resting = left >= least ? mean(0) : -Infinity;
+    const taking = most >= 1 && 1 + left >= least ? payoff[0] + mean(1) : -Infinity;
+    return Math.max(resting, taking);
+  });
+}
