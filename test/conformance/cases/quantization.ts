@@ -2,6 +2,7 @@
 import { layersKernel, LAYER_GROUP } from "../../../src/quantization/tree/by-layers.ts";
 import { autoregressiveStep, standardised, meanRevertingFactors } from "../../../src/quantization/tree/chain.ts";
 import { rowKernels } from "../../../src/quantization/tree/rows.ts";
+import { clearKernel } from "../../../src/quantization/tree/counter.ts";
 import { walkKernel } from "../../../src/quantization/tree/walk.ts";
 import { gridWalkKernel } from "../../../src/quantization/tree/walk-grid.ts";
 import { assignKernel } from "../../../src/quantization/normal/lloyd.ts";
@@ -165,6 +166,14 @@ const rowArguments = {
 };
 const QUOTIENTS = { ulps: 4, because: "WGSL divides to 2.5 ulp" };
 
+const clearing: ConformanceCase = {
+  name: "counters to zero, several by an item",
+  kernel: clearKernel(4),
+  size: { items: 51 },
+  args: () => ({ counters: Uint32Array.from(words(205, 8)), length: 203, items: 51 }),
+  precisions: ["f32"],
+};
+
 const totals = Uint32Array.from(range(ROWS), (row) =>
   row === 4 ? 0 : counters.subarray(row * WIDTH, (row + 1) * WIDTH).reduce((sum, count) => sum + count, 0),
 );
@@ -261,6 +270,7 @@ export const quantizationCases: readonly ConformanceCase[] = [
   byGrid,
   ...byLayers,
   assignment,
+  clearing,
   ...rows,
   ...control,
 ];
