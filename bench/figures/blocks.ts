@@ -365,7 +365,44 @@ const tridiagonal: Block = {
   },
 };
 
-export const blocks: readonly Block[] = [readme, commands, equalError, sameMesh, threads, gpu, tridiagonal];
+const sparsegrid: Block = {
+  file: "docs/sparsegrid.md",
+  name: "sparsegrid",
+  text(kept) {
+    const benchmark = "device-sparsegrid";
+    const device = "NVIDIA H200 (CUDA)";
+    const published = "three assets, level 10, 5,000 steps, ";
+    const of = (begins: string): Measurement => kept.one({ benchmark, case: begins, device });
+    const launches = kept
+      .all({ benchmark, case: `${published}launches`, device })
+      .toSorted((a, b) => a.figure - b.figure);
+    const later = of(`${published}a later call`);
+    const [[cpu, seconds]] = Object.entries(later.peers ?? {});
+    const row = (name: string, figure: number, floor?: number): readonly string[] => [
+      name,
+      `${digits(1e3 * figure)} ms`,
+      floor === undefined ? "" : `${digits(1e3 * floor)} ms`,
+    ];
+    const best = [2, 3, 4, 5, 6].map((assets) =>
+      row(`best of ${assets} assets within 1e-3, a later call`, of(`best of ${assets} assets`).figure),
+    );
+    return paragraphs(
+      table(
+        ["NVIDIA H200, f64", "time", "floor"],
+        [
+          row("published case, the first call, kernels compiled", of(`${published}the first call`).figure),
+          row("published case, a later call", later.figure),
+          row("of it what the GPU does", launches[0].figure, launches[0].floor),
+          row(`published case, ${cpu.replace("f64 on ", "")}`, seconds),
+          ...best,
+        ],
+      ),
+      provenance(kept),
+    );
+  },
+};
+
+export const blocks: readonly Block[] = [readme, commands, equalError, sameMesh, threads, gpu, tridiagonal, sparsegrid];
 
 const opening = (name: string): string => `<!-- figures: ${name}; written by npm run figures -->`;
 const closing = "<!-- /figures -->";
