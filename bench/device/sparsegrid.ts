@@ -43,9 +43,9 @@ class StoppedPace extends Pace {
 }
 
 interface Timed {
-  /** Launches of the second solution on, median and least. */
+  /** Launches of the second solution on, median and minimum. */
   readonly seconds: number;
-  readonly least: number;
+  readonly min: number;
   readonly value: number;
   readonly shape: GridShape;
   /** Unknowns × products with the matrix, of the grid that has most. */
@@ -81,7 +81,7 @@ async function launches(
   const all = found.map(({ grid: { values, report } }) => ({ unknowns: values.length, ...report }));
   return {
     seconds: median(times),
-    least: Math.min(...times),
+    min: Math.min(...times),
     value: combined(
       found,
       point,
@@ -150,10 +150,10 @@ async function published(device: Device, context: Context): Promise<void> {
 }
 
 function reported(context: Context, report: Omit<Report, "figure">, timed: Timed, reference: number): void {
-  const { seconds, least, value, iterations } = timed;
+  const { seconds, min, value, iterations } = timed;
   context.report({ ...report, figure: seconds, error: Math.abs(value - reference) });
   context.note(
-    `${report.case}: least ${(1e3 * least).toPrecision(3)} ms, up to ${iterations.toFixed(2)} iterations a step`,
+    `${report.case}: min ${(1e3 * min).toPrecision(3)} ms, up to ${iterations.toFixed(2)} iterations a step`,
   );
 }
 

@@ -10,7 +10,7 @@ import {
   type Timeline,
 } from "../fdm/index.ts";
 import { hostReal, type Kernel, type Precision } from "../kernel/index.ts";
-import { gridKernel } from "./kernel/time-loop.ts";
+import { sharedGridKernel } from "./kernel/time-loop.ts";
 import { neighboursOf, REPORT, REPORT_WORDS, ROW, slot, slotsOf } from "./kernel/variant.ts";
 import { type GradedMesh, gradedMesh } from "./mesh.ts";
 import type { SparseModel } from "./problem/model.ts";
@@ -39,7 +39,7 @@ export interface GridValues {
 /** The kernel of a shape. */
 interface GridProgram {
   readonly shape: GridShape;
-  readonly kernel: CompiledKernel<ReturnType<typeof gridKernel>["params"]>;
+  readonly kernel: CompiledKernel<ReturnType<typeof sharedGridKernel>["params"]>;
   /** What was compiled, for messages about loops in the user's functions. */
   readonly source: Kernel;
 }
@@ -144,7 +144,7 @@ export class GridSolver {
         : shape.residentRows === 0 && shape.groupSize >= wanted.groupSize,
     );
     if (known !== undefined) return known;
-    const source = gridKernel({ ...variant, ...wanted });
+    const source = sharedGridKernel({ ...variant, ...wanted });
     const vectors = this.#precision === "f32" ? 2 : 4;
     const kernel = await this.#device.compile(source, { precision: this.#precision, vectors });
     const program = { shape: wanted, kernel, source };

@@ -10,8 +10,8 @@ const MAX_KEY = 2 ** 18;
  * One kernel for all descriptions that lower to the same code, whatever the literals of their functions are: devices
  * know kernels by identity. A pure function's memory.
  */
-export function sharing<T>(make: (of: T) => Kernel): (of: T) => Kernel {
-  const kernels = new LastUsed<string, Kernel>(MAX_KERNELS);
+export function sharing<T, K extends Kernel>(make: (of: T) => K): (of: T) => K {
+  const kernels = new LastUsed<string, K>(MAX_KERNELS);
   return (of) => {
     const key = keyOf(of);
     return key.length > MAX_KEY ? make(of) : kernels.getOrMake(key, () => make(of));

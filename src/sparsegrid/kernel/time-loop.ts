@@ -1,6 +1,6 @@
 /** The kernel: the whole backward time loop of a grid by one workgroup. */
 import { fn, i32, kernel, real } from "../../kernel/index.ts";
-import { CONDITION_SHIFT, FAULT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, valueAt } from "../../fdm/index.ts";
+import { CONDITION_SHIFT, FAULT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, sharing, valueAt } from "../../fdm/index.ts";
 import { assemble } from "./assemble.ts";
 import { expire } from "./expire.ts";
 import { scratchOf, solveStage } from "./krylov.ts";
@@ -251,3 +251,6 @@ export function gridKernel(variant: GridVariant) {
     },
   });
 }
+
+/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+export const sharedGridKernel = sharing(gridKernel);
