@@ -243,9 +243,9 @@ export const mergedOf = ({ scramblings }: Pick<WalkShape, "scramblings">): numbe
   Math.max(1, Math.floor(MERGED / scramblings));
 
 /**
- * Merges the moments of up to `together` blocks of equal size, one after the other, by the formulas of T. F. Chan,
- * G. H. Golub and R. J. LeVeque (1979). An item for each (group of blocks, series, measure), series fastest but for groups;
- * a series is an instance and a scrambling.
+ * Merges the moments of up to `together` blocks of equal size, one after the other, by the formulas of T. F. Chan, G.
+ * H. Golub and R. J. LeVeque (1979). An item for each (group of blocks, series, measure), series fastest but for
+ * groups; a series is an instance and a scrambling.
  */
 export const mergeKernel = remembered((moments: number, measures: number, together: number) =>
   kernel({
