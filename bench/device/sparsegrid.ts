@@ -67,9 +67,9 @@ async function launches(
   const pace = new StoppedPace(device, {});
   const solver = new GridSolver(device, model, "f64", pace, shape);
   const times: number[] = [];
-  let runs = new Runs(solver, model, members, pace, new Error("here"));
+  let runs = new Runs([solver], model, members, pace, new Error("here"));
   for (let i = 0; i <= repetitions; i++) {
-    runs = new Runs(solver, model, members, pace, new Error("here"));
+    runs = new Runs([solver], model, members, pace, new Error("here"));
     pace.milliseconds = 0;
     await runs.solve(grids, "all");
     const { error } = runs.outcome(0);

@@ -61,7 +61,7 @@ export async function adaptiveGrids(
     surpluses.set(key, known);
     return known;
   };
-  let unknowns = set.members.reduce((sum, levels) => sum + runs.solver.unknownsOf(levels), 0);
+  let unknowns = set.members.reduce((sum, levels) => sum + runs.unknownsOf(levels), 0);
   for (;;) {
     const active = set.members.filter((levels) =>
       levels.some((level, k) => level < max[k] && !set.has(levels.with(k, level + 1))),
@@ -77,7 +77,7 @@ export async function adaptiveGrids(
     for (const levels of open)
       if (Math.abs(surplusOf(levels)) >= SHARE * largest)
         for (const next of nextOf(levels, set, initial, max)) added.set(next.join(), next);
-    for (const levels of added.values()) unknowns += runs.solver.unknownsOf(levels);
+    for (const levels of added.values()) unknowns += runs.unknownsOf(levels);
     if (unknowns > maxUnknowns)
       return {
         error: new SpecError(

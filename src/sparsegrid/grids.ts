@@ -68,6 +68,10 @@ interface GridSize {
   readonly offsets: readonly number[];
   /** Zeros behind every array. */
   readonly guard: number;
+  /** Rows that a kernel must have room for. */
+  readonly room: number;
+  /** Relative duration. */
+  readonly cost: number;
 }
 
 /** Where a grid's arrays are. */
@@ -76,8 +80,6 @@ interface Layout extends GridSize {
   readonly pitch: number;
   readonly words: number;
   readonly first: readonly number[];
-  /** Relative duration. */
-  readonly cost: number;
 }
 
 /** Bytes of one launch's grids. */
@@ -112,17 +114,19 @@ export class GridSolver {
   /**
    * Solves grids that share a time program, in the order given. Those that take longest start first, so that cores
    * finish together; each is solved by one workgroup, so that the numbers do not depend on how many there are.
+   *
+   * @param room rows that the kernel has room for at least: where these are not all grids, those of the largest.
    * @throws SpecError a grid that the device has no memory for | KernelError | PrecisionError | the signal's reason
    */
-  async solve(jobs: readonly GridJob[], program: TimeProgram): Promise<GridValues[]> {
+  async solve(jobs: readonly GridJob[], program: TimeProgram, room = 0): Promise<GridValues[]> {
     const results = new Array<GridValues>(jobs.length);
-    const sizes = jobs.map((job) => this.#sizeOf(job));
-    const by = await this.#programFor(Math.max(...sizes.map(({ unknowns, guard }) => Math.max(unknowns, guard))));
+    const sizes = jobs.map((job) => this.sizeOf(job));
+    const by = await this.#programFor(Math.max(room, ...sizes.map((size) => size.room)));
     const sorted = sizes.map((size, at) => ({ ...this.#layoutOf(size, by), at })).sort((a, b) => b.cost - a.cost);
-    const room = Math.min(LAUNCH_BYTES, this.#device.limits.maxBufferBytes) / this.#bytes;
+    const most = Math.min(LAUNCH_BYTES, this.#device.limits.maxBufferBytes) / this.#bytes;
     for (let first = 0, end = 0; first < sorted.length; first = end) {
       let words = 0;
-      for (end = first; end < sorted.length && (end === first || words + sorted[end].words <= room); end++)
+      for (end = first; end < sorted.length && (end === first || words + sorted[end].words <= most); end++)
         words += sorted[end].words;
       const part = sorted.slice(first, end);
       (await this.#launch(by, part, program)).forEach((result, i) => (results[part[i].at] = result));
@@ -157,14 +161,18 @@ export class GridSolver {
     return 2 ** level + 1 - (low === "dirichlet" ? 1 : 0) - (high === "dirichlet" ? 1 : 0);
   }
 
-  #sizeOf(job: GridJob): GridSize {
+  /** How large a grid is, and how long it takes. */
+  sizeOf(job: GridJob): GridSize {
     const counts = job.levels.map((level, k) => this.#countOf(level, k));
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
     const unknowns = counts.reduce((product, count) => product * count, 1);
     const offsets = strides.flatMap((stride) => [-stride, stride]);
     for (const [j, k] of this.#model.variant.pairsOf)
       for (const [byJ, byK] of CORNERS) offsets.push(byJ * strides[j] + byK * strides[k]);
-    return { job, counts, strides, unknowns, offsets, guard: Math.max(...offsets) };
+    const guard = Math.max(...offsets);
+    // Finer meshes take more iterations.
+    const cost = unknowns * (4 + Math.max(...job.levels));
+    return { job, counts, strides, unknowns, offsets, guard, room: Math.max(unknowns, guard), cost };
   }
 
   /** @throws SpecError */
@@ -182,9 +190,7 @@ export class GridSolver {
           `${Math.floor(Math.min(maxBufferBytes / 2 ** 20, 2 ** 11 * this.#bytes))} MiB; take a smaller level or lower initial levels`,
       );
     const first = variant.kinds.map(([low]) => (low === "dirichlet" ? 1 : 0));
-    // Finer meshes take more iterations.
-    const cost = unknowns * (4 + Math.max(...job.levels));
-    return { ...size, rounds, pitch, words, first, cost };
+    return { ...size, rounds, pitch, words, first };
   }
 
   #meshesOf({ entry, levels }: GridJob): readonly GradedMesh[] {

@@ -13,6 +13,7 @@ import {
 import type { CombinationGrid } from "./combination.ts";
 import type { GridJob, GridSolver, GridValues } from "./grids.ts";
 import type { SparseModel } from "./problem/model.ts";
+import { solveSpread } from "./spread.ts";
 import type { CombinedGrid, SparseContents } from "./solution.ts";
 
 /** All time steps, or half of them. */
@@ -20,7 +21,7 @@ export type Steps = "all" | "half";
 
 /** The grids that have been solved for some entries of a batch with the same time program. */
 export class Runs {
-  readonly solver: GridSolver;
+  readonly #solvers: readonly GridSolver[];
   readonly #model: SparseModel;
   readonly #members: readonly { readonly index: number; readonly timeline: Timeline }[];
   readonly #pace: Pace;
@@ -29,14 +30,15 @@ export class Runs {
   /** The number of steps; the adaptive choice changes it. */
   steps: number;
 
+  /** One solver a device. */
   constructor(
-    solver: GridSolver,
+    solvers: readonly GridSolver[],
     model: SparseModel,
     members: readonly { readonly index: number; readonly timeline: Timeline }[],
     pace: Pace,
     called: Error,
   ) {
-    this.solver = solver;
+    this.#solvers = solvers;
     this.#model = model;
     this.#members = members;
     this.#pace = pace;
@@ -49,6 +51,11 @@ export class Runs {
     return this.#model.batch.entries[this.#members[0].index];
   }
 
+  /** Unknowns of a grid. */
+  unknownsOf(levels: readonly number[]): number {
+    return this.#solvers[0].unknownsOf(levels);
+  }
+
   /** Solves those grids that have not been solved yet, each once. */
   async solve(grids: readonly Pick<CombinationGrid, "levels">[], steps: Steps): Promise<void> {
     const missing = new Map<string, readonly number[]>();
@@ -59,7 +66,7 @@ export class Runs {
     const jobs: GridJob[] = [...missing.values()].flatMap((levels) => members.map((member) => ({ ...member, levels })));
     const program = this.#programOf(steps);
     this.#pace.expect((jobs.length * program.words.length) / 2);
-    const values = await this.solver.solve(jobs, program);
+    const values = await solveSpread(this.#solvers, jobs, program);
     [...missing.keys()].forEach((key, i) =>
       this.#solved.set(key, values.slice(i * members.length, (i + 1) * members.length)),
     );

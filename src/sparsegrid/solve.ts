@@ -1,5 +1,5 @@
 import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
-import type { SpecError } from "../errors.ts";
+import { SpecError } from "../errors.ts";
 import {
   checkParameters,
   type CoefficientName,
@@ -22,6 +22,15 @@ import type { AnySparseProblem, SparseGridProblem } from "./problem/problem.ts";
 import { Runs } from "./runs.ts";
 import { type SparseContents, SparseEntrySolution, type SparseSolution } from "./solution.ts";
 
+/** Where and how to solve. */
+export interface SparseOptions extends SolveOptions {
+  /**
+   * Devices of one kind, borrowed, in place of `device`: every GPU of a machine, say. Grids are spread over them, the
+   * longest first, and the numbers are those of one device.
+   */
+  readonly devices?: readonly Device[] | undefined;
+}
+
 /**
  * Solves a parabolic equation on one to ten axes on a combination of grids, backward from its terminal condition to
  * today. The equation, its parameters, boundaries and conditions are those of `solve`:
@@ -39,8 +48,8 @@ import { type SparseContents, SparseEntrySolution, type SparseSolution } from ".
  * adaptive choice of grids.
  *
  * @param problem the axes, the equation, the terminal condition, and whatever else it has. Times are in years.
- * @param on a device, or `{ device, signal, onProgress }`. Without a device, the best one of the machine is opened for
- *   the solution and disposed afterwards.
+ * @param on a device, or `{ device, devices, signal, onProgress }`. Without a device, the best one of the machine is
+ *   opened for the solution and disposed afterwards.
  * @returns one solution per entry of the parameters, in order.
  * @throws SpecError or KernelError with the place in the problem and in your code, and the remedy (that of an entry if
  *   all entries fail); PrecisionError; the signal's reason; whatever the device throws.
@@ -62,34 +71,61 @@ export async function solveOnSparseGrid<
   const A extends string,
   const P extends string = never,
   C extends string = CoefficientName<A>,
->(problem: SparseGridProblem<A, P, C>, on: Device | SolveOptions = {}): Promise<SparseSolution<A>> {
+>(problem: SparseGridProblem<A, P, C>, on: Device | SparseOptions = {}): Promise<SparseSolution<A>> {
   const called = new Error("solve");
   try {
-    isObject("solveOnSparseGrid's second argument", on, "a device, or an object with device, signal, onProgress");
-    const options: SolveOptions = "launch" in on ? { device: on } : on;
-    knownKeys("", options, ["device", "signal", "onProgress"]);
+    isObject(
+      "solveOnSparseGrid's second argument",
+      on,
+      "a device, or an object with device, devices, signal, onProgress",
+    );
+    const options: SparseOptions = "launch" in on ? { device: on } : on;
+    knownKeys("", options, ["device", "devices", "signal", "onProgress"]);
+    const borrowed = devicesOf(options);
     const given = problem as unknown as AnySparseProblem;
     // What is wrong with a problem is said before a device is opened.
     const model = sparseModelOf(given);
     const wanted = given.precision ?? "f64";
-    if (options.device !== undefined) return await solveOn(options.device, model, wanted, options, called);
+    if (borrowed.length > 0) return await solveOn(borrowed, model, wanted, options, called);
     using opened = await openDevice(given.precision === undefined ? {} : { precision: wanted });
-    return await solveOn(opened, model, wanted, options, called);
+    return await solveOn([opened], model, wanted, options, called);
   } catch (error) {
     throw placed(error, called);
   }
 }
 
+/** @throws SpecError */
+function devicesOf({ device, devices }: SparseOptions): readonly Device[] {
+  if (devices === undefined) return device === undefined ? [] : [device];
+  if (device !== undefined) throw new SpecError("devices: got device, too; give one of them");
+  if (!Array.isArray(devices) || devices.length === 0)
+    throw new SpecError("devices: got none, expected a list of devices; leave it out for the best one of the machine");
+  const kinds = new Set(devices.map(({ backend }) => backend));
+  if (kinds.size > 1)
+    throw new SpecError(`devices: got ${[...kinds].join(" and ")}, expected one kind, whose numbers are the same`);
+  return devices;
+}
+
 async function solveOn(
-  device: Device,
+  devices: readonly Device[],
   model: SparseModel,
   wanted: Precision,
   options: SolveOptions,
   called: Error,
 ): Promise<SparseSolution> {
-  const precision = await offeredPrecision(device, wanted);
-  const pace = new Pace(device, options);
-  const solver = new GridSolver(device, model, precision, pace);
+  const [device] = devices;
+  const offered = await Promise.all(devices.map((one) => offeredPrecision(one, wanted)));
+  const [precision] = offered;
+  const other = offered.findIndex((one) => one !== precision);
+  if (other > 0)
+    throw new SpecError(
+      `devices: ${device.name} offers ${precision} for ${wanted}, ${devices[other].name} ${offered[other]}; ` +
+        'take one of them, or ask for precision "f32"',
+    );
+  const counted = { done: 0, total: 0 };
+  const paces = devices.map((one) => new Pace(one, options, counted));
+  const [pace] = paces;
+  const solvers = devices.map((one, k) => new GridSolver(one, model, precision, paces[k]));
   const { entries } = model.batch;
   const contents = new Array<SparseContents>(entries.length);
   const groups = new Map<string, { readonly index: number; readonly timeline: Timeline }[]>();
@@ -113,12 +149,12 @@ async function solveOn(
   for (const members of groups.values()) {
     if (accuracy !== undefined) {
       for (const { index, timeline } of members) {
-        const runs = new Runs(solver, model, [{ index, timeline }], pace, called);
+        const runs = new Runs(solvers, model, [{ index, timeline }], pace, called);
         contents[index] = { ...contents[index], ...(await adaptiveGrids(runs, model, accuracy)) };
       }
       continue;
     }
-    const runs = new Runs(solver, model, members, pace, called);
+    const runs = new Runs(solvers, model, members, pace, called);
     const fine = combinationGrids(combination);
     const { level } = combination;
     const below = (levels: number): readonly CombinationGrid[] =>

@@ -1,5 +1,6 @@
 /** The same numbers on every device and any number of threads. */
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { lower } from "../../src/kernel/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import { Pace, timeProgram } from "../../src/fdm/index.ts";
@@ -60,6 +61,51 @@ describe.each(["bicgstab", "cgs"] as const)("%s", (method) => {
     const isGpu = /webgpu|cuda/.test(label);
     if (isGpu) expect(Math.abs(here.value / there.value - 1)).toBeLessThan(precision === "f32" ? 1e-4 : 1e-9);
     else expect(here).toEqual(there);
+  });
+});
+
+describe("several devices", () => {
+  const of = (backend: "cpu" | "interpreter"): Device =>
+    backend === "cpu" ? createCpuDevice({ threads: 1 }) : new InterpreterDevice({ subgroupSize: 32 });
+
+  test.each(["cpu", "interpreter"] as const)("%s: the numbers of one, and progress as one", async (backend) => {
+    const given = { ...problem("bicgstab"), errorEstimate: true };
+    const at = { A: 100, B: 100 };
+    using alone = of(backend);
+    const expected = (await solveOnSparseGrid(given as never, alone)).entries[0].at(at);
+    const three = [of(backend), of(backend), of(backend)];
+    const launches = three.map((device) => vi.spyOn(device, "launch"));
+    const progress: { done: number; total: number }[] = [];
+    const options = { devices: three, onProgress: (now: { done: number; total: number }) => progress.push(now) };
+    expect((await solveOnSparseGrid(given as never, options)).entries[0].at(at)).toEqual(expected);
+    for (const launch of launches) expect(launch).toHaveBeenCalled();
+    expect(progress.at(-1)!.done).toBe(progress.at(-1)!.total);
+    expect(progress.every(({ done, total }) => done <= total)).toBe(true);
+    for (const device of three) {
+      expect(device.liveBuffers).toBe(0);
+      device[Symbol.dispose]();
+    }
+  });
+
+  test("one that fails ends all, and nothing is left", async () => {
+    const pair = [of("cpu"), of("cpu")];
+    vi.spyOn(pair[1], "launch").mockImplementation(() => {
+      throw new Error("out of order");
+    });
+    await expect(solveOnSparseGrid(problem("bicgstab") as never, { devices: pair })).rejects.toThrow("out of order");
+    for (const device of pair) {
+      expect(device.liveBuffers).toBe(0);
+      device[Symbol.dispose]();
+    }
+  });
+
+  test("must be of one kind", async () => {
+    using cpu = of("cpu");
+    const other = Object.assign(new InterpreterDevice(), { backend: "cuda" });
+    const given = problem("bicgstab") as never;
+    await expect(solveOnSparseGrid(given, { devices: [cpu, other as Device] })).rejects.toThrow(/cpu and cuda/);
+    await expect(solveOnSparseGrid(given, { devices: [] })).rejects.toThrow(/got none/);
+    await expect(solveOnSparseGrid(given, { device: cpu, devices: [cpu] })).rejects.toThrow(/one of them/);
   });
 });
 

@@ -12,6 +12,9 @@ export interface SolveProgress {
   readonly total: number;
 }
 
+/** The same, as it grows. */
+type Counted = { -readonly [K in keyof SolveProgress]: SolveProgress[K] };
+
 export interface PaceOptions {
   /** Ends the solution between two launches: `solve` throws its reason. */
   readonly signal?: AbortSignal | undefined;
@@ -35,14 +38,15 @@ const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 export class Pace {
   readonly #options: PaceOptions;
   readonly #turns: Turns;
-  #done = 0;
-  #total = 0;
+  readonly #counted: Counted;
   /** Nanoseconds a node and stage of one entry, as launches have taken; where they ran. */
   #pace: number;
   #aim = HERE;
 
-  constructor({ backend, parallelism }: Device, options: PaceOptions) {
+  /** `counted`: of several devices that work together, whose progress is one. */
+  constructor({ backend, parallelism }: Device, options: PaceOptions, counted: Counted = { done: 0, total: 0 }) {
     this.#options = options;
+    this.#counted = counted;
     this.#turns = new Turns(options.signal);
     this.#pace = FIRST_PACE[backend] / (backend === "cpu" ? parallelism / 16 : 1);
     options.signal?.throwIfAborted();
@@ -50,7 +54,7 @@ export class Pace {
 
   /** Work that is to be done. */
   expect(stages: number): void {
-    this.#total += stages;
+    this.#counted.total += stages;
   }
 
   /** Node-stages that a launch had better have. */
@@ -67,8 +71,8 @@ export class Pace {
 
   /** Stages that are complete; lets the event loop turn if it is time. @throws the signal's reason */
   async done(stages: number): Promise<void> {
-    this.#done += stages;
-    this.#options.onProgress?.({ done: this.#done, total: this.#total });
+    this.#counted.done += stages;
+    this.#options.onProgress?.({ ...this.#counted });
     await this.turn();
   }
 
