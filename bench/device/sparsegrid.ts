@@ -14,12 +14,12 @@ import {
   upAndOut,
 } from "../../src/cli/reproduce/gaikwad-toke.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { type Device, openDevice } from "../../src/device/index.ts";
+import { type Device, devices, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
 import { Pace } from "../../src/fdm/index.ts";
 import { combinationGrids } from "../../src/sparsegrid/combination.ts";
 import { GridSolver } from "../../src/sparsegrid/grids.ts";
-import type { SparseGridProblem } from "../../src/sparsegrid/index.ts";
+import { solveOnSparseGrid, type SparseGridProblem } from "../../src/sparsegrid/index.ts";
 import { sparseModelOf } from "../../src/sparsegrid/problem/model.ts";
 import { Runs } from "../../src/sparsegrid/runs.ts";
 import { type GridShape } from "../../src/sparsegrid/shapes.ts";
@@ -191,6 +191,34 @@ async function accurate(device: Device, axes: number, context: Context): Promise
   }
 }
 
+/** Level 12 on one GPU and on all of the machine: the same bits. */
+async function several(context: Context): Promise<void> {
+  const found = await devices("cuda");
+  if (found.length < 2) return context.note("several GPUs: the machine has one");
+  const problem = publishedProblem({ axes: 3, level: 12 });
+  const opened = await Promise.all(found.map(async ({ index }) => openDevice({ backend: "cuda", device: index })));
+  const timed = async (on: readonly Device[]): Promise<readonly [value: number, seconds: number]> => {
+    let value = 0;
+    const seconds = await medianSeconds(3, async () => {
+      value = (await solveOnSparseGrid<string>(problem, { devices: on })).entries[0].at(spot(3)).value;
+    });
+    return [value, seconds];
+  };
+  await timed(opened);
+  const [[alone, one], [together, all]] = [await timed(opened.slice(0, 1)), await timed(opened)];
+  if (alone !== together) throw new Error(`several GPUs: ${together}, one: ${alone}`);
+  context.report({
+    case: `three assets, level 12, 5,000 steps, ${found.length} GPUs, the same bits`,
+    device: opened[0].name,
+    precision: "f64",
+    figure: all,
+    unit: "s",
+    floor: one / found.length,
+    peers: { "one of them": one },
+  });
+  for (const device of opened) device[Symbol.dispose]();
+}
+
 async function run(context: Context): Promise<void> {
   context.note("printed by Gaikwad and Toke (2009), three assets, level 10: 2,553 s in the solver on a GTX 280");
   context.note(
@@ -203,6 +231,7 @@ async function run(context: Context): Promise<void> {
     using device = await openDevice({ backend: "cuda" });
     await published(device, context);
     for (const axes of context.quick ? [2, 3] : [2, 3, 4, 5, 6]) await accurate(device, axes, context);
+    if (!context.quick) await several(context);
   } catch (error) {
     if (!(error instanceof DeviceUnavailableError)) throw error;
     context.note(`cuda: ${error.message}`);
