@@ -7,6 +7,7 @@ import {
   type BatchOptions,
   type BatchResult,
   type BatchSystems,
+  convertSparse,
   KrylovBatch,
   type KrylovMethod,
   type KrylovOptions,
@@ -99,6 +100,78 @@ describe("on the CPU, systems of different sizes", () => {
     }
   });
 
+  // Couplings of 100 along one axis and of 1 along the other: a grid of 6 × 5, and one of 4 × 9.
+  const shapes = [
+    [6, 5],
+    [4, 9],
+  ] as const;
+  const crossing = (shape: readonly number[], across: number): SparseMatrix =>
+    stencilMatrix(
+      stencil({
+        shape,
+        points: [
+          [0, 0],
+          [0, -1],
+          [0, 1],
+          [-1, 0],
+          [1, 0],
+        ],
+        coefficient: [202.1, -1 * across, -1 * across, -100, -100],
+      }),
+    );
+  const productOf = (matrix: SparseMatrix, x: readonly number[]): number[] => {
+    const { starts, column, values } = convertSparse(matrix, "csr");
+    return x.map((_, i) => {
+      let sum = 0;
+      for (let k = starts[i]; k < starts[i + 1]; k++) sum += values[k] * x[column[k]];
+      return sum;
+    });
+  };
+  const ones = shapes.flatMap(([n, m]) => new Array<number>(n * m).fill(1));
+  const iterations = async (across: number, preconditioner: BatchOptions["preconditioner"]): Promise<number[]> => {
+    const matrices = shapes.map((shape) => crossing(shape, across));
+    const { results, x } = await solveAll(cpu, matrices, ones, {
+      options: { method: "bicgstab" },
+      batch: preconditioner === undefined ? {} : { preconditioner },
+    });
+    for (const [s, { status, residual }] of results.entries()) {
+      expect(status).toBe("converged");
+      const own = Math.hypot(...productOf(matrices[s], x[s]).map((value) => 1 - value));
+      expect(Math.abs(own - residual)).toBeLessThan(1e-10);
+    }
+    return results.map((result) => result.iterations);
+  };
+
+  test("lines along the strong couplings, which they solve exactly where there are no others", async () => {
+    const along = { kind: "lines", shapes, axis: 0 } as const;
+    expect(await iterations(0, along)).toEqual([1, 1]);
+    const [plain, lines, wrong] = await Promise.all([
+      iterations(1, undefined),
+      iterations(1, along),
+      iterations(1, { ...along, axis: 1 }),
+    ]);
+    for (const s of [0, 1]) {
+      expect(lines[s]).toBeLessThan(plain[s]);
+      expect(lines[s]).toBeLessThan(wrong[s]);
+    }
+  });
+
+  test("blocks, which are exact where nothing couples them", async () => {
+    // Rows of a 6 × 5 grid without couplings along the first axis are blocks of five, dense in their inverse.
+    const rows = stencilMatrix(
+      stencil({ shape: [6, 5], points: [[0, 0], [0, -1], [0, 1]], coefficient: [2, -1, -1] }), // prettier-ignore
+    );
+    const b = new Array<number>(30).fill(1);
+    const of = async (size: number): Promise<BatchResult> => {
+      const batch = { preconditioner: { kind: "block-jacobi", size } } as const;
+      return (await solveAll(cpu, [rows], b, { batch })).results[0];
+    };
+    expect(await of(5)).toMatchObject({ status: "converged", iterations: 1 });
+    expect((await of(3)).iterations).toBeGreaterThan(1);
+    // A last block that is shorter.
+    expect((await of(64)).iterations).toBe(1);
+  });
+
   test("a system that cannot be solved leaves the others alone", async () => {
     const list = [
       systemNamed("laplace"),
@@ -181,11 +254,17 @@ test("errors", async () => {
     "KrylovBatch: matrix 1: 3 × 4, expected a square",
   );
   await expect(create([wide], { preconditioner: "amg" })).rejects.toThrow(
-    'KrylovBatch: preconditioner: got "amg", expected none, jacobi, ilu0',
+    'KrylovBatch: preconditioner: got "amg", expected "none", "jacobi", "ilu0", { kind: "block-jacobi", size }',
   );
   const shift = [wide, matrixOf(systemNamed("cyclic shift"))];
   await expect(create(shift, { preconditioner: "jacobi" })).rejects.toThrow("Jacobi: matrix 1: row 0 has no pivot");
   await expect(create(shift, { preconditioner: "ilu0" })).rejects.toThrow("ILU(0): matrix 1: row 0 has no pivot");
+  const refused = async (preconditioner: object, message: string): Promise<void> =>
+    expect(create([wide], { preconditioner })).rejects.toThrow(`KrylovBatch: preconditioner: ${message}`);
+  await refused({ kind: "block-jacobi", size: 65 }, "size: got 65, expected a whole number from 1 to 64");
+  await refused({ kind: "lines", shapes: [], axis: 0 }, "shapes[0]: got none, expected the grid of matrix 0");
+  await refused({ kind: "lines", shapes: [[4]], axis: 0 }, "shapes[0]: got [4], expected the grid of matrix 0");
+  await refused({ kind: "lines", shapes: [[3]], axis: 1 }, "axis: got 1, expected 0 to 0");
   const long = stencilMatrix(stencil({ shape: [40_000], points: [[0]], coefficient: [1] }));
   await expect(create([long], { memory: "workgroup" })).rejects.toThrow("of workgroup memory");
   using batch = await create([wide]);

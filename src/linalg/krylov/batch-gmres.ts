@@ -42,7 +42,7 @@ const orthogonalise = fn({
 });
 
 /** Saad & Schultz (1986), as `gmres.ts`. */
-export const teamGmres = remembered(({ preconditioner }: Variant) =>
+export const teamGmres = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamGmres",
     params: { system: System, vectors: Vectors, team: Team, cycle: Cycle, restart: i32, maxIterations: i32 },
@@ -52,8 +52,8 @@ export const teamGmres = remembered(({ preconditioner }: Variant) =>
       ...at,
       ...flag,
       BASIS,
-      hasM: preconditioner !== "none",
-      precondition: precondition(preconditioner),
+      hasM: sweep !== "none",
+      precondition: precondition(sweep),
       multiply,
       itemDots,
       orthogonalise,

@@ -4,7 +4,7 @@ import { remembered } from "../remembered.ts";
 import { BASIS, Cycle, teamGmres } from "./batch-gmres.ts";
 import { slot, teamBicgstab, teamCg, teamCgs } from "./batch-methods.ts";
 import {
-  type BatchPreconditioner,
+  type BatchSweep,
   concluded,
   header,
   HEADER_WORDS,
@@ -20,7 +20,7 @@ import { GROUP } from "./workspace.ts";
 
 export interface BatchVariant {
   readonly method: KrylovMethod;
-  readonly preconditioner: BatchPreconditioner;
+  readonly sweep: BatchSweep;
   /** Reals of workgroup memory for vectors; 0 where they are in `work`. */
   readonly shared: number;
   /** gmres: iterations of a cycle; the memory of its Hessenberg matrix. */
@@ -28,10 +28,10 @@ export interface BatchVariant {
 }
 
 /** Vectors of a method. */
-export const vectorCount = ({ method, preconditioner, restart }: Omit<BatchVariant, "shared">): number => {
+export const vectorCount = ({ method, sweep, restart }: Omit<BatchVariant, "shared">): number => {
   if (method === "gmres") return BASIS + restart;
   const plain = { bicgstab: slot.T + 1, cgs: slot.Q + 1, cg: slot.V + 1 }[method];
-  return preconditioner === "none" ? plain : method === "bicgstab" ? slot.SECOND_HAT + 1 : slot.HAT + 1;
+  return sweep === "none" ? plain : method === "bicgstab" ? slot.SECOND_HAT + 1 : slot.HAT + 1;
 };
 
 /** Reals of workgroup memory besides the vectors. */
@@ -132,7 +132,7 @@ const solveSystem = remembered((variant: Omit<BatchVariant, "shared">) =>
  */
 export const batchKernel = remembered((variant: BatchVariant) =>
   kernel({
-    name: `krylovBatch_${variant.method}_${variant.preconditioner}`,
+    name: `krylovBatch_${variant.method}_${variant.sweep}`,
     params: {
       steps: i32,
       carry: real,
@@ -140,7 +140,6 @@ export const batchKernel = remembered((variant: BatchVariant) =>
       patience: i32,
       relative: real,
       absolute: real,
-      factorsFrom: i32,
       totalRows: i32,
       table: read(i32),
       column: read(i32),
@@ -165,15 +164,15 @@ export const batchKernel = remembered((variant: BatchVariant) =>
       ROOM: variant.method === "gmres" ? variant.restart : 1,
       solveSystem: solveSystem({
         method: variant.method,
-        preconditioner: variant.preconditioner,
+        sweep: variant.sweep,
         restart: variant.restart,
       }),
     },
     *body(given, gpu, env) {
-      const { steps, carry, maxIterations, patience, relative, absolute, factorsFrom, totalRows } = given;
+      const { steps, carry, maxIterations, patience, relative, absolute, totalRows } = given;
       const { table, column, values, b, x, work, residuals, info } = given;
       const { GROUP, SHARED, VECTORS, ROOM, STATE_WORDS, FLAG_WORDS, solveSystem } = env;
-      const { HEADER_WORDS, FIRST_ROW, ROWS, WIDTH, FIRST_PLACE, STATUS, RESIDUAL, RHS } = env;
+      const { HEADER_WORDS, FIRST_ROW, ROWS, WIDTH, FIRST_PLACE, FACTORS, FACTOR_WIDTH, STATUS, RESIDUAL, RHS } = env;
       const memory = gpu.sharedReal(SHARED > 0 ? SHARED : 1);
       const state = gpu.sharedReal(STATE_WORDS);
       const flags = gpu.sharedI32(FLAG_WORDS);
@@ -189,7 +188,17 @@ export const batchKernel = remembered((variant: BatchVariant) =>
       const place = table[words + FIRST_PLACE];
       const width = table[words + WIDTH];
       const { iterations, done } = yield* solveSystem({
-        system: { table, words, rows, width, place, factors: factorsFrom + place, column, values },
+        system: {
+          table,
+          words,
+          rows,
+          width,
+          place,
+          factors: table[words + FACTORS],
+          factorWidth: table[words + FACTOR_WIDTH],
+          column,
+          values,
+        },
         vectors: {
           v: SHARED > 0 ? memory : work,
           origin: SHARED > 0 ? 0 : firstRow,

@@ -1,21 +1,21 @@
 /** The systems of a batch in the arrays that its kernel reads. */
 import { ShapeError, SpecError } from "../../errors.ts";
 import { convertSparse, type CsrMatrix, type SparseMatrix } from "../sparse/index.ts";
-import { type BatchPreconditioner, header, HEADER_WORDS } from "./batch-parts.ts";
+import { factorsOf, type BatchPreconditioner } from "./batch-factors.ts";
+import { header, HEADER_WORDS } from "./batch-parts.ts";
 import { type Levels, levelsOf } from "./levels.ts";
 
 /** One table, one array of columns and one of values for all systems. */
 export interface BatchLayout {
   readonly table: Int32Array;
   readonly column: Int32Array;
-  /** Places of all matrices, and of all factors from `factorsFrom` on. */
+  /** Places of all matrices, then those of all factors. */
   readonly values: Float64Array;
-  readonly factorsFrom: number;
   readonly totalRows: number;
   readonly maxRows: number;
 }
 
-/** @throws ShapeError (a matrix that is not square) | SpecError (a row without a pivot; none) */
+/** @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without a pivot; none) */
 export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: BatchPreconditioner): BatchLayout {
   if (matrices.length === 0) throw new SpecError("KrylovBatch: no matrices, expected at least one");
   const systems = matrices.map((matrix, s) => {
@@ -24,39 +24,46 @@ export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: Batc
         `KrylovBatch: matrix ${s}: ${matrix.rows} × ${matrix.columns}, expected a square one with rows`,
       );
     const rows = convertSparse(matrix, "csr");
-    const width = rows.starts.reduce((most, start, i) => Math.max(most, (rows.starts[i + 1] ?? start) - start), 0);
-    return { rows, width };
+    return { rows, factors: factorsOf(preconditioner, rows, s) };
   });
-  const total = systems.reduce((sum, { rows, width }) => sum + rows.rows * width, 0);
+  const places = systems.reduce((sum, { rows }) => sum + rows.rows * widthOf(rows), 0);
+  const total = systems.reduce((sum, { factors }) => sum + (factors?.rows ?? 0) * widthOf(factors), places);
   const table = systems.flatMap(() => Array.from({ length: HEADER_WORDS }, () => 0));
   const column = new Int32Array(total).fill(-1);
-  const values = new Float64Array(preconditioner === "none" ? total : 2 * total);
-  let [firstRow, place] = [0, 0];
-  systems.forEach(({ rows: matrix, width }, s) => {
-    const { rows } = matrix;
+  const values = new Float64Array(total);
+  let [firstRow, place, factorPlace] = [0, 0, places];
+  systems.forEach(({ rows: matrix, factors }, s) => {
     const words = s * HEADER_WORDS;
     table[words + header.FIRST_ROW] = firstRow;
-    table[words + header.ROWS] = rows;
-    table[words + header.WIDTH] = width;
+    table[words + header.ROWS] = matrix.rows;
+    table[words + header.WIDTH] = widthOf(matrix);
     table[words + header.FIRST_PLACE] = place;
-    fill(matrix, matrix.values, place, column, values);
-    if (preconditioner === "jacobi") inverseDiagonal(matrix, s, values, total + place);
-    if (preconditioner === "ilu0") {
-      fill(matrix, incompleteFactors(matrix, s), total + place, undefined, values);
+    table[words + header.FACTORS] = factorPlace;
+    table[words + header.FACTOR_WIDTH] = widthOf(factors);
+    fill(matrix, place, column, values);
+    if (factors !== undefined) {
+      fill(factors, factorPlace, column, values);
       for (const triangle of ["lower", "upper"] as const) {
-        const levels = levelsOf(matrix.starts, matrix.column, triangle);
+        const levels = levelsOf(factors.starts, factors.column, triangle);
         const isLower = triangle === "lower";
         table[words + (isLower ? header.LOWER_LEVELS : header.UPPER_LEVELS)] = levels.starts.length - 1;
         table[words + (isLower ? header.LOWER : header.UPPER)] = table.length;
         append(table, levels);
       }
+      factorPlace += factors.rows * widthOf(factors);
     }
-    firstRow += rows;
-    place += rows * width;
+    firstRow += matrix.rows;
+    place += matrix.rows * widthOf(matrix);
   });
   const maxRows = Math.max(...systems.map(({ rows }) => rows.rows));
-  return { table: Int32Array.from(table), column, values, factorsFrom: total, totalRows: firstRow, maxRows };
+  return { table: Int32Array.from(table), column, values, totalRows: firstRow, maxRows };
 }
+
+/** Entries of the longest row. */
+const widthOf = (matrix: CsrMatrix | undefined): number =>
+  matrix === undefined
+    ? 0
+    : matrix.starts.reduce((most, end, i) => Math.max(most, end - (matrix.starts[i - 1] ?? end)), 0);
 
 function append(table: number[], { starts, order }: Levels): void {
   for (const word of starts) table.push(word);
@@ -65,55 +72,15 @@ function append(table: number[], { starts, order }: Levels): void {
 
 /** Place k of row i is at `from` + k·rows + i. */
 function fill(
-  { rows, starts, column }: CsrMatrix,
-  entries: Float64Array,
+  { rows, starts, column, values }: CsrMatrix,
   from: number,
-  toColumn: Int32Array | undefined,
+  toColumn: Int32Array,
   toValues: Float64Array,
 ): void {
   for (let i = 0; i < rows; i++)
     for (let k = starts[i]; k < starts[i + 1]; k++) {
       const at = from + (k - starts[i]) * rows + i;
-      if (toColumn !== undefined) toColumn[at] = column[k];
-      toValues[at] = entries[k];
+      toColumn[at] = column[k];
+      toValues[at] = values[k];
     }
-}
-
-function inverseDiagonal({ rows, starts, column, values }: CsrMatrix, s: number, to: Float64Array, from: number): void {
-  for (let i = 0; i < rows; i++) {
-    const k = column.subarray(starts[i], starts[i + 1]).indexOf(i);
-    const diagonal = k < 0 ? 0 : values[starts[i] + k];
-    checkPivot("Jacobi", s, i, diagonal);
-    to[from + i] = 1 / diagonal;
-  }
-}
-
-/** ILU(0) in f64 on the host (Saad 2003, algorithm 10.4): l below the diagonal, u on and above it. */
-function incompleteFactors({ rows, starts, column, values }: CsrMatrix, s: number): Float64Array {
-  const factors = values.slice();
-  const diagonal = new Int32Array(rows).fill(-1);
-  const place = new Int32Array(rows).fill(-1);
-  for (let i = 0; i < rows; i++) {
-    for (let k = starts[i]; k < starts[i + 1]; k++) {
-      place[column[k]] = k;
-      if (column[k] === i) diagonal[i] = k;
-    }
-    for (let k = starts[i]; k < starts[i + 1] && column[k] < i; k++) {
-      const p = column[k];
-      factors[k] /= factors[diagonal[p]];
-      for (let q = diagonal[p] + 1; q < starts[p + 1]; q++)
-        if (place[column[q]] >= 0) factors[place[column[q]]] -= factors[k] * factors[q];
-    }
-    checkPivot("ILU(0)", s, i, diagonal[i] < 0 ? 0 : factors[diagonal[i]]);
-    for (let k = starts[i]; k < starts[i + 1]; k++) place[column[k]] = -1;
-  }
-  return factors;
-}
-
-function checkPivot(name: string, s: number, row: number, pivot: number): void {
-  if (pivot === 0 || !Number.isFinite(pivot))
-    throw new SpecError(
-      `KrylovBatch: ${name}: matrix ${s}: row ${row} has no pivot, expected a diagonal that is not zero; ` +
-        "reorder the rows, or take another preconditioner",
-    );
 }

@@ -1,16 +1,7 @@
 /** One attempt of each method by one workgroup: from the residual to the last iteration. */
 import { fn, i32, type KernelBody } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
-import {
-  type BatchPreconditioner,
-  concluded,
-  itemDots,
-  multiply,
-  precondition,
-  System,
-  Team,
-  Vectors,
-} from "./batch-parts.ts";
+import { type BatchSweep, concluded, itemDots, multiply, precondition, System, Team, Vectors } from "./batch-parts.ts";
 import {
   at,
   bicgstabEnd,
@@ -28,21 +19,21 @@ import { GROUP } from "./workspace.ts";
 export const slot = { X: 0, B: 1, R: 2, SHADOW: 3, P: 4, V: 5, T: 6, Q: 7, HAT: 8, SECOND_HAT: 9 } as const;
 
 export interface Variant {
-  readonly preconditioner: BatchPreconditioner;
+  readonly sweep: BatchSweep;
 }
 
 const params = { system: System, vectors: Vectors, team: Team, maxIterations: i32 } as const;
 const common = { GROUP, ...slot, ...at, ...flag, multiply, itemDots } as const;
 
 /** van der Vorst (1992); the vectors of `methods.ts`, with T for t and HAT for M⁻¹p. */
-export const teamBicgstab = remembered(({ preconditioner }: Variant) =>
+export const teamBicgstab = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamBicgstab",
     params,
     env: {
       ...common,
-      hasM: preconditioner !== "none",
-      precondition: precondition(preconditioner),
+      hasM: sweep !== "none",
+      precondition: precondition(sweep),
       first: concluded(shadowStep),
       second: concluded(minimalStep),
       end: concluded(bicgstabEnd),
@@ -89,14 +80,14 @@ export const teamBicgstab = remembered(({ preconditioner }: Variant) =>
 );
 
 /** Sonneveld (1989); T for u and u + q. */
-export const teamCgs = remembered(({ preconditioner }: Variant) =>
+export const teamCgs = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamCgs",
     params,
     env: {
       ...common,
-      hasM: preconditioner !== "none",
-      precondition: precondition(preconditioner),
+      hasM: sweep !== "none",
+      precondition: precondition(sweep),
       first: concluded(shadowStep),
       end: concluded(cgsEnd),
     },
@@ -149,14 +140,14 @@ export const teamCgs = remembered(({ preconditioner }: Variant) =>
 );
 
 /** Hestenes & Stiefel (1952). */
-export const teamCg = remembered(({ preconditioner }: Variant) =>
+export const teamCg = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamCg",
     params,
     env: {
       ...common,
-      hasM: preconditioner !== "none",
-      precondition: precondition(preconditioner),
+      hasM: sweep !== "none",
+      precondition: precondition(sweep),
       began: concluded(conjugateBegin),
       step: concluded(conjugateStep),
       end: concluded(conjugateEnd),

@@ -14,10 +14,12 @@ export const header = {
   LOWER: 5,
   UPPER_LEVELS: 6,
   UPPER: 7,
+  FACTORS: 8,
+  FACTOR_WIDTH: 9,
 } as const;
-export const HEADER_WORDS = 8;
+export const HEADER_WORDS = 10;
 
-/** One system: place k of row i is at place + k·rows + i; its ILU(0) factors are `factors` further. */
+/** One system: place k of row i is at place + k·rows + i, and of its factors at factors + k·rows + i. */
 export const System = record({
   table: read(i32),
   /** Where its words begin. */
@@ -26,6 +28,7 @@ export const System = record({
   width: i32,
   place: i32,
   factors: i32,
+  factorWidth: i32,
   column: read(i32),
   values: read(real),
 });
@@ -111,26 +114,26 @@ export const teamResidual = fn({
   },
 });
 
-/** Preconditioners of a batch: none, the diagonal, or incomplete factors. */
-export type BatchPreconditioner = "none" | "jacobi" | "ilu0";
+/** What the kernel does with a preconditioner: nothing, a product with the inverse diagonal, or two triangles. */
+export type BatchSweep = "none" | "diagonal" | "triangles";
 
 /** Vector `to` = M⁻¹·vector `from`; with a barrier after it. */
-export const precondition = (kind: BatchPreconditioner) =>
+export const precondition = (kind: BatchSweep) =>
   fn({
     name: `team_${kind}`,
     params: { system: System, vectors: Vectors, from: i32, to: i32 },
     env: { GROUP, kind, ...header },
     *body({ system, vectors, from, to }, gpu, env): KernelBody {
       const { GROUP, kind, LOWER_LEVELS, LOWER, UPPER_LEVELS, UPPER } = env;
-      const { table, words, rows, width, place, factors, column, values } = system;
+      const { table, words, rows, factors, factorWidth, column, values } = system;
       const { v, origin, pitch } = vectors;
       const r = origin + from * pitch;
       const z = origin + to * pitch;
-      if (kind === "jacobi") {
+      if (kind === "diagonal") {
         for (let i = gpu.localId(); i < rows; i += GROUP) v[z + i] = v[r + i] * values[factors + i];
         yield;
       }
-      if (kind === "ilu0") {
+      if (kind === "triangles") {
         const lower = table[words + LOWER_LEVELS];
         const lowerAt = table[words + LOWER];
         for (let level = 0; level < lower; level++) {
@@ -138,8 +141,8 @@ export const precondition = (kind: BatchPreconditioner) =>
           for (let at = table[lowerAt + level] + gpu.localId(); at < end; at += GROUP) {
             const i = table[lowerAt + lower + 1 + at];
             let sum = v[r + i];
-            for (let k = 0; k < width; k++) {
-              const j = column[place + k * rows + i];
+            for (let k = 0; k < factorWidth; k++) {
+              const j = column[factors + k * rows + i];
               if (j >= 0 && j < i) sum -= values[factors + k * rows + i] * v[z + j];
             }
             v[z + i] = sum;
@@ -154,8 +157,8 @@ export const precondition = (kind: BatchPreconditioner) =>
             const i = table[upperAt + upper + 1 + at];
             let sum = v[z + i];
             let pivot = 1.0;
-            for (let k = 0; k < width; k++) {
-              const j = column[place + k * rows + i];
+            for (let k = 0; k < factorWidth; k++) {
+              const j = column[factors + k * rows + i];
               if (j > i) sum -= values[factors + k * rows + i] * v[z + j];
               if (j === i) pivot = values[factors + k * rows + i];
             }

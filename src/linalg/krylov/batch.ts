@@ -3,8 +3,9 @@ import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { SparseMatrix } from "../sparse/index.ts";
 import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
+import { type BatchPreconditioner, sweepOf } from "./batch-factors.ts";
 import { type BatchLayout, layoutOf } from "./batch-layout.ts";
-import type { BatchPreconditioner } from "./batch-parts.ts";
+
 import type { KrylovSpec } from "./spec.ts";
 import { type KrylovResult, statusOf } from "./status.ts";
 
@@ -119,7 +120,6 @@ export class KrylovBatch implements Disposable {
     options: BatchOptions = {},
   ): Promise<KrylovBatch> {
     const { preconditioner = "none", memory = "auto" } = options;
-    oneOf("preconditioner", preconditioner, ["none", "jacobi", "ilu0"]);
     oneOf("memory", memory, ["auto", "workgroup", "device"]);
     const precision = await offeredPrecision(device, options.precision ?? "f64");
     const layout = layoutOf(matrices, preconditioner);
@@ -139,8 +139,8 @@ export class KrylovBatch implements Disposable {
       throw new SpecError(`KrylovBatch: steps: got ${steps}, expected a whole number of at least 1`);
     if (!Number.isFinite(carry)) throw new SpecError(`KrylovBatch: carry: got ${carry}, expected a finite number`);
     const { maxIterations, patience, relative, absolute } = this.spec;
-    const { factorsFrom, totalRows } = this.#layout;
-    const numbers = { steps, carry, maxIterations, patience, relative, absolute, factorsFrom, totalRows };
+    const { totalRows } = this.#layout;
+    const numbers = { steps, carry, maxIterations, patience, relative, absolute, totalRows };
     this.device.launch(this.#kernel, { ...numbers, ...this.#buffers, b, x }, { groups: this.size });
   }
 
@@ -189,7 +189,7 @@ async function compile(
   { maxRows }: BatchLayout,
   { preconditioner, memory }: Required<Pick<BatchOptions, "preconditioner" | "memory">>,
 ) {
-  const shape = { method, preconditioner, restart: method === "gmres" ? restart : 1 };
+  const shape = { method, sweep: sweepOf(preconditioner), restart: method === "gmres" ? restart : 1 };
   const vectors = vectorCount(shape);
   const bytes = precision === "f32" ? 4 : 8;
   // Few sizes, so that batches of similar systems share a kernel.

@@ -1,6 +1,6 @@
 /** Iterative solution of sparse systems on any device. */
 export { KrylovBatch, type BatchOptions, type BatchResult, type BatchSystems } from "./batch.ts";
-export type { BatchPreconditioner } from "./batch-parts.ts";
+export type { BatchPreconditioner } from "./batch-factors.ts";
 export { preconditioner, type PreconditionerOptions } from "./precondition.ts";
 export type { Preconditioner } from "./preconditioner.ts";
 export { KrylovSolver, type KrylovSystem } from "./solver.ts";
