@@ -209,7 +209,7 @@ async function neighbours({ watch, context, paths, days, repetitions }: Setting,
   }
 }
 
-/** Integer operations of a number, with its conversion; see `insideDisc`. */
+/** Instructions of a number, with its conversion, of which each cycle issues 128; see `insideDisc`. */
 const PI_OPERATIONS: Readonly<Record<PiGenerator, number>> = { drand48: 14, xorwow: 12, mrg32k3a: 34 };
 
 /** Their Table 2: π from 10⁹ points. */
@@ -229,7 +229,7 @@ async function pi({ watch, context, repetitions }: Setting): Promise<void> {
       figure: await watch.milliseconds(() => counter.launch(0, 0, counter.items), Math.min(repetitions, 7)),
       unit: "ms",
       error: Math.abs(estimate - Math.PI),
-      ...floorOn(device, (2e3 * points * PI_OPERATIONS[generator]) / ISSUED.integers),
+      ...floorOn(device, (2e3 * points * PI_OPERATIONS[generator]) / ISSUED.f32),
     });
   }
 }
