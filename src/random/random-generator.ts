@@ -41,8 +41,12 @@ const MAX_OFFSET = (1n << 191n) - 1n;
 const MAX_POINTS = 2n ** 32n;
 /** A part is long enough that finding its start does not count. */
 const MIN_LENGTH = { cpu: 1024, gpu: 64 } as const;
-/** Numbers of a turn of the loop of items that write their parts alone; a GPU keeps the state where it is. */
-const UNROLL = { cpu: 1, gpu: TILE } as const;
+/**
+ * Numbers of a turn of the loop of items that write their parts alone. Several turns in one leave the state in its
+ * registers, and take as many times longer to compile: for CUDA, where numbers take few instructions.
+ */
+const unrollOf = (device: Device, { distribution }: RandomSpec, { group }: Source): number =>
+  device.backend === "cuda" && distribution !== "normal" ? TILE : group;
 
 /**
  * Parts for each work item that fills the device. A CPU's threads need some more to end together; a GPU writes at full
@@ -106,8 +110,9 @@ export class RandomGenerator implements Disposable {
         `random: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
       );
     const source = sourceOf(spec);
-    const unroll = Math.max(source.group, UNROLL[isGpu(device) ? "gpu" : "cpu"]);
-    const program = isTiled(device, spec) ? tiledKernel(spec, source) : directKernel(spec, source, unroll);
+    const program = isTiled(device, spec)
+      ? tiledKernel(spec, source)
+      : directKernel(spec, source, unrollOf(device, spec, source));
     // Without contraction normal numbers have the same bits as on the CPU; elsewhere there is nothing to contract.
     const fma = device.backend === "webgpu" ? "contract" : "exact";
     const compiled = await device.compile(program, { precision: offered, fma, vectors: 2 });

@@ -2,13 +2,16 @@
  * Counters to probabilities: sparse rows of at most `slots` columns each, [slots, rows], so that neighbours are read
  * together. Row r has `widths[r]` counters, from `starts[r]` on.
  *
- * On a CPU an item reads its row. On a GPU items of neighbouring rows would read far apart, so that a workgroup reads
- * tiles of its rows together, and each item goes through its part of a tile.
+ * An item reads its row. With CUDA items of neighbouring rows would read far apart, so that a workgroup reads tiles of
+ * its rows together, and each item goes through its part of a tile.
  *
  * Bytes: each counter is read twice, and each transition that occurs is written once.
  */
-import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
+import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, u32, write } from "../../kernel/index.ts";
+
+/** Whether tiles are worth it: a software adapter of WebGPU runs out of memory when it compiles their loops. */
+const byTiles = ({ backend }: Device): boolean => backend === "cuda";
 
 /** Rows of a workgroup, and columns of a tile. */
 const ROWS = 64;
@@ -220,12 +223,12 @@ export class RowMaker implements Disposable {
   }
 
   #size() {
-    return isGpu(this.#device) ? { groups: Math.ceil(this.#rows / ROWS) } : { items: this.#rows };
+    return byTiles(this.#device) ? { groups: Math.ceil(this.#rows / ROWS) } : { items: this.#rows };
   }
 }
 
 async function compileRows(device: Device, precision: Precision) {
-  const { lengths, probabilities } = rowKernels[isGpu(device) ? "tiles" : "items"];
+  const { lengths, probabilities } = rowKernels[byTiles(device) ? "tiles" : "items"];
   return {
     lengths: await compileExact(device, lengths, precision),
     probabilities: await compileExact(device, probabilities, precision),

@@ -46,9 +46,11 @@ function randomCase(settings: Omit<RandomSettings, "seed">, options: Options): C
       ? sobolTableOf({ rows: ROWS, offset: 5, partLength: LENGTH, seed: 9n })
       : tableOf(spec.state, jumpEntries(jumps, streams, starts), streams, starts);
   const size = { streams: STREAMS, firstStream: 0, lead: 0, count, parts, firstPart: 0, length: LENGTH, used: LENGTH };
+  // Software adapters take their time to compile a kernel whose turns are many in one.
+  const unroll = distribution === "bits" ? TILE : source.group;
   return {
     name: `random numbers: ${generator}, ${distribution} ${spec.bits}${tiled ? ", in tiles" : ""}`,
-    kernel: tiled ? tiledKernel(spec, source) : directKernel(spec, source, TILE),
+    kernel: tiled ? tiledKernel(spec, source) : directKernel(spec, source, unroll),
     size: tiled ? { groups: (STREAMS * parts) / GROUP } : { items: STREAMS * parts },
     args: ({ zeros }) => {
       const out = distribution === "bits" ? new Uint32Array(STREAMS * count) : zeros(STREAMS * count);
