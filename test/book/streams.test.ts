@@ -104,7 +104,7 @@ describe("NDJSON", () => {
     }
     expect(count).toBe(200_000);
     expect(inUse).toHaveLength(4);
-    // Between two of them 6 MB of text and 60,000 trades of about 1 kB went by; hashes of their ids stay, 16 bytes each.
+    // Between two of them 6 MB of text and 60,000 trades of about 1 kB went by; of their ids 16 bytes each stay.
     expect(Math.max(...inUse) - inUse[0]).toBeLessThan(16 * 2 ** 20);
   });
 });
