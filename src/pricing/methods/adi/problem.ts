@@ -86,7 +86,7 @@ export function build(
     ],
     steps,
     extrapolate: "both",
-    ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
+    scheme: { kind: "hundsdorfer-verwer", ...(isRough ? {} : { rannacherSteps: 0 }) },
   } as unknown as EquationProblem<string, string>;
   const { factors } = equation;
   return {
