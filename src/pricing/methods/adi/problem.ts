@@ -70,6 +70,9 @@ export function build(
   // A jump needs Rannacher's steps; a kink, averaged over cells, is better without them (design/factors.md).
   const mayJump = terms.payoff.kind === "digital" || terms.payoff.kind === "expression" || knockOuts.length > 0;
   const isRough = mayJump || exercise.kind === "american";
+  // Beside the drift of a variance, modified Craig–Sneyd steps grow without bound where they are long
+  // (design/factors.md).
+  const reverts = assets.some(({ volatility: { kind } }) => kind === "heston");
   const problem = {
     axes,
     equation: equation.coefficients,
@@ -86,7 +89,8 @@ export function build(
     ],
     steps,
     extrapolate: "both",
-    scheme: { kind: "hundsdorfer-verwer", ...(isRough ? {} : { rannacherSteps: 0 }) },
+    ...(reverts ? { scheme: { kind: "hundsdorfer-verwer" } } : {}),
+    ...(isRough || reverts ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
   } as unknown as EquationProblem<string, string>;
   const { factors } = equation;
   return {
