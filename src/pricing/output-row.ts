@@ -132,6 +132,7 @@ function warningsOf(bits: number, accuracy: number | undefined): string[] {
       "volatility is 0, or jumps, where the spot may come: the scheme is of first order, see errorEstimate",
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
+    [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],
     [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
     [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
     [

@@ -38,6 +38,7 @@ export const WARNING = {
   pathsLimited: 8,
   treeLimited: 16,
   treeForgets: 32,
+  inaccurate: 64,
 } as const;
 
 /** No result yet, one, or an error. */

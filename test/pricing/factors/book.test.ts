@@ -42,7 +42,7 @@ type Trades = BookInput["trades"];
 async function price(
   trades: Trades,
   rest: Partial<BookInput> = {},
-  options: { method?: "adi" | "auto"; accuracy?: number } = {},
+  options: { method?: "adi" | "auto" | "montecarlo"; accuracy?: number } = {},
 ): Promise<PricedTrade[]> {
   const book = readBook({ asOf: "2026-01-01", market, trades, ...rest });
   const { results } = await priceBook(book, { device, ...options });
@@ -382,4 +382,47 @@ describe("what cannot be priced says why", () => {
     const message = await refusal({ id: "1", underlying: "A", payoff: "call", strike: 100, expiry: 1 }, {}, "adi");
     expect(message).toMatch(/it has one factor; expected method "auto" or "closed-form" or "fdm"/);
   });
+});
+
+test("long options stay stable where a variance reverts fast beside a strong correlation", async () => {
+  // Modified Craig–Sneyd steps, 12 at level 0, are off by 1e10 and by half of the spot.
+  const cases = [
+    { v0: 0.1665, kappa: 2.375, theta: 0.123, sigma: 1.112, rho: 0.693, expiry: 20 },
+    { v0: 0.1537, kappa: 5.489, theta: 0.1082, sigma: 0.632, rho: 0.87, expiry: 10 },
+  ];
+  const trades: Trades = cases.map(({ expiry, ...one }, i) => ({
+    ...{ id: `${i}`, underlying: "H", payoff: "put", strike: 100, expiry },
+    volatility: { heston: one },
+  }));
+  const exact = await price(trades);
+  const found = await price(trades, {}, { method: "adi" });
+  for (const [i, one] of exact.entries()) {
+    expect([one.method, found[i].method]).toEqual(["heston", "adi"]);
+    expect(Math.abs(found[i].value - one.value)).toBeLessThan(1e-4 * 100);
+    expect(found[i].errorEstimate).toBeLessThan(5e-4 * 100);
+  }
+});
+
+test("an option under Heston's model with a barrier and a long life has the value of Monte Carlo", async () => {
+  const heston = { v0: 0.1893, kappa: 3.902, theta: 0.1645, sigma: 0.901, rho: -0.842 };
+  const trades: Trades = [
+    {
+      ...{ id: "out", underlying: "H", payoff: "put", strike: 95.8, expiry: 4.11, volatility: { heston } },
+      barriers: [{ type: "down-and-out", level: 80 }],
+    },
+  ];
+  const [grid] = await price(trades);
+  const [paths] = await price(trades, {}, { method: "montecarlo" });
+  expect([grid.method, paths.method]).toEqual(["adi", "montecarlo"]);
+  expect(Math.abs(grid.value - paths.value)).toBeLessThan(2 * paths.errorEstimate);
+  expect(grid.errorEstimate).toBeLessThan(1e-2);
+});
+
+test("a result says where its accuracy was not reached", async () => {
+  const trade: Trades = [{ id: "T", underlying: "H", payoff: "put", strike: 100, expiry: 1, exercise: "american" }];
+  const [fine] = await price(trade, {}, { accuracy: 1e-8 });
+  expect(fine.errorEstimate).toBeGreaterThan(1e-6);
+  expect(fine.warnings).toEqual(["the finest grid was reached before the accuracy: see errorEstimate"]);
+  const [usual] = await price(trade);
+  expect(usual.warnings).toEqual([]);
 });

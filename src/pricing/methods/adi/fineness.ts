@@ -9,6 +9,13 @@ const ALPHA = [24, 16];
 const RATE = [16, 12];
 const STEPS = 12;
 
+/**
+ * Reversions of a variance to its mean that the steps of level 0 can follow, κT. Beyond them steps are as many times
+ * more, up to the second number: where Feller's condition is violated too, longer steps grow without bound.
+ */
+const REVERSIONS = 16;
+const MAX_STEPS_FACTOR = 4;
+
 /** Levels beyond these take minutes. */
 const MAX_LEVEL = [7, 4];
 
@@ -23,9 +30,14 @@ export function finenessOf(terms: Terms, level: number): Fineness {
   const intervals = [...terms.assets.map(() => ASSET[k]), ...volatilities];
   if (terms.shortRate !== undefined) intervals.push(RATE[k]);
   // Early exercise is of first order in time, and dates share the steps.
-  const steps = terms.exercise.kind === "european" ? STEPS : 2 * STEPS;
+  const exercised = terms.exercise.kind === "european" ? 1 : 2;
+  const steps = STEPS * Math.max(exercised, Math.min(reversionsOf(terms) / REVERSIONS, MAX_STEPS_FACTOR));
   return { nodes: intervals.map((count) => even(count) + 1), steps: even(steps) };
 }
+
+/** κT of the fastest variance. */
+const reversionsOf = ({ assets, expiry }: Terms): number =>
+  Math.max(0, ...assets.map(({ volatility }) => (volatility.kind === "heston" ? volatility.kappa * expiry : 0)));
 
 export const isFinest = (terms: Terms, level: number): boolean => level >= MAX_LEVEL[factorsOf(terms) - 2];
 

@@ -310,7 +310,8 @@ export class SeveralPlan implements Plan {
     results.vega[trade] = found.vega;
     results.rho[trade] = found.rho;
     results.errorEstimate[trade] = known[0] === undefined ? error : 1e-14 * Math.abs(found.value);
-    if (precision === "f32" && error > this.#targetOf(base)) results.warnings[trade] |= WARNING.beyondF32;
+    if (known[0] === undefined && error > this.#targetOf(base))
+      results.warnings[trade] |= precision === "f32" ? WARNING.beyondF32 : WARNING.inaccurate;
     results.setSeveral(trade, { ...found.several, assumed: correlations?.assumed ?? [] });
     if (columns.cases.scenarios !== undefined) this.#readScenarios(rows, trade, results);
     results.priced(trade, known[0]?.method ?? this.#engine.name);
