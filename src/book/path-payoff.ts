@@ -86,6 +86,9 @@ function swingOf({ dates, min = 0, max }: SwingSpec, strike: number, terms: Term
   return { kind: "swing", right, strike, times, min, max: Math.min(most, times.length) };
 }
 
+/** As a message says it, whether it was written as a date or not. */
+const years = (time: number): string => `${Number(time.toPrecision(6))} years from asOf`;
+
 /** @throws BookError at the first date that is too early, not after the one before it, or after expiry */
 function timesOf(
   dates: readonly TimeSpec[],
@@ -96,7 +99,8 @@ function timesOf(
   const times = dates.map((date) => yearsFrom(asOf, date));
   times.forEach((time, i) => {
     if (time < 0 || (since === "after asOf" && time === 0)) throw new BookError(place(i), `expected a date ${since}`);
-    if (time > expiry) throw new BookError(place(i), "expected a date up to expiry");
+    if (time > expiry)
+      throw new BookError(place(i), `expected a date up to expiry, ${years(expiry)}, got ${years(time)}`);
     if (i > 0 && !(time > times[i - 1])) throw new BookError(place(i), "expected dates that increase");
   });
   return times;

@@ -151,7 +151,7 @@ function weightsOf(
     if (weights.length === underlyings) return weights;
     throw new BookError(
       place("payoff", "weights"),
-      `expected ${underlyings} weights, one an underlying, got ${weights.length}`,
+      `expected ${underlyings} weights, one for each underlying, got ${weights.length}`,
     );
   }
   if (of !== "sum") return Array<number>(underlyings).fill(1);

@@ -164,7 +164,7 @@ async function readAs(
 
 function wholeBook(value: unknown, beside: BookHeader | undefined, replaces: boolean): BookStream & { total: number } {
   if (beside !== undefined && !replaces)
-    throw new CliError("--market goes with NDJSON or CSV trades; a JSON book has its own market");
+    throw new CliError("--market goes with NDJSON, CSV or Parquet trades; a JSON book has its own market");
   const header = underMarket(readWholeBook(value), beside);
   return { ...contextOf(header), trades: inTurn(readTrades(header)), total: header.trades.length };
 }

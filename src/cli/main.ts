@@ -88,7 +88,7 @@ function describe(context: Context): Command {
   describeExplain(program, context);
   program
     .command("doctor")
-    .description("say what there is to compute with, what is missing, and how to get it")
+    .description("list the devices of this machine, what is missing, and how to get it")
     .action(async () => context.done(await (await import("./commands/doctor.ts")).doctor(context.terminal)));
   program
     .command("schema")
@@ -114,7 +114,7 @@ const withDevice = (
 const withAccuracy = (command: Command): Command =>
   withDevice(command).option(
     "--accuracy <part>",
-    "error aimed at, relative to spot: 1e-8 to 1e-3 (1e-5 by default; 1e-4 in several factors)",
+    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids and quantization)",
     accuracyGoal,
   );
 
@@ -196,11 +196,17 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
 function describeExplain(program: Command, { terminal, signal, engine, done }: Context): void {
   const command = program
     .command("explain")
-    .description("tell why a book is worth more or less than it was: time, spot, volatility, rates, dividends")
-    .argument("<before>", "the book as it was: BOOK.json, BOOK.ndjson or TRADES.csv; - reads standard input")
-    .argument("[after]", "the book as it is; left out, the same trades in the market of --market-after")
-    .option("--market <file>", "market of the first book, beside an NDJSON or CSV file of trades")
-    .option("--market-after <file>", "market of the second, or the market that the first is seen in again")
+    .description("explain why the value of a book changed: time, spot, volatility, rates, dividends")
+    .argument(
+      "<before>",
+      "the earlier book: BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input",
+    )
+    .argument("[after]", "the later book; if left out, the same trades in the market of --market-after")
+    .option("--market <file>", "market of the first book, for an NDJSON, CSV or Parquet file of trades")
+    .option(
+      "--market-after <file>",
+      "market of the second book; without a second book, the later market of the same trades",
+    )
     .addOption(
       new Option(
         "--method <name>",
@@ -236,7 +242,7 @@ function describeBench(program: Command, { terminal, signal, engine, done }: Con
 function describeReproduce(program: Command, { terminal, signal, done }: Context): void {
   const command = program
     .command("reproduce")
-    .description("compute a published result on what there is, and say how fast")
+    .description("compute a published result on the devices of this machine, and time it")
     .argument("[name]", "which one")
     .option("--list", "say which there are")
     .option("--nodes <n>", "nodes of each axis", wholeNumber, 256)

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createWriteStream, realpathSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, createWriteStream, realpathSync, rmSync, statSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { CliError, reasonOf } from "./failure.ts";
@@ -146,6 +146,8 @@ function resolveTarget(path: string): { path: string; replaceable: boolean } {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return { path, replaceable: true };
   if (stats.isDirectory()) throw new CliError(`cannot write ${path}: it is a directory`);
+  // Replacing a file needs no right to write it: one that its owner protects stays.
+  accessSync(path, constants.W_OK);
   // What `/dev/stdout` links to may have no path, when it is a pipe.
   return stats.isFile() ? { path: realpathSync(path), replaceable: true } : { path, replaceable: false };
 }

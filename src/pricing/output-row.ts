@@ -14,6 +14,7 @@ import type { Engine } from "./backend.ts";
 import { type ResultColumns, type Several, STATUS, WARNING } from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
 import type { Settings } from "./options.ts";
+import { unitWarnings } from "./unit-warnings.ts";
 
 /** A batch with its results. */
 export interface OutputRows {
@@ -73,7 +74,12 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
     ...seedOf(results.seeds.get(i)),
     precision: results.isOnHost(i) ? "f64" : precision,
     backend: device.backend,
-    warnings: [...warningsOf(results.warnings[i], accuracy), ...assumptions(several), ...engine.warnings],
+    warnings: [
+      ...unitWarnings(trade),
+      ...warningsOf(results.warnings[i], accuracy),
+      ...assumptions(several),
+      ...engine.warnings,
+    ],
     ...severalOf(several, trade, greeks),
     ...laddersOf(results, cases, i),
   };

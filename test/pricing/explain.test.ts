@@ -383,9 +383,9 @@ describe("trades of one book only, or of other terms, are listed", () => {
   });
 
   it.each([
-    [{ strike: 106 }, "its payoff is another"],
-    [{ exercise: "american" }, "its exercise is another"],
-    [{ expiry: "2027-05-20" }, "its expiry is another; one in years moves with asOf: write the date"],
+    [{ strike: 106 }, "its payoff differs"],
+    [{ exercise: "american" }, "its exercise differs"],
+    [{ expiry: "2027-05-20" }, "its expiry differs; one in years moves with asOf: write the date"],
   ])("changed: %o", async (change, reason) => {
     const report = await listed([option()], [option(change)]);
     expect(report.results[0]).toMatchObject({ status: "changed", reason, terms: null, change: null });
@@ -446,6 +446,27 @@ describe("what cannot be explained", () => {
     expect(messages(report)).toEqual([
       'after: market.underlyings: expected "ACME", whose spot settles a trade that expired between the dates',
     ]);
+  });
+
+  it("averages and lookbacks, whose fixings since are no change of terms", async () => {
+    const past = { count: 1, mean: 100 };
+    const trade = { id: "T1", underlying: "ACME", payoff: "call", expiry: "2027-06-01" };
+    const dates = ["2026-11-21", "2027-06-01"];
+    const average = (rest: object): object => ({ ...trade, strike: 100, average: { kind: "arithmetic", ...rest } });
+    const lookback = (rest: object): object => ({
+      ...trade,
+      lookback: { strike: "floating", monitoring: "continuous", ...rest },
+    });
+    for (const [before, after] of [
+      [average({ dates }), average({ dates: dates.slice(1), past })],
+      [lookback({}), lookback({ extremum: 95 })],
+    ]) {
+      const report = await explain({ trades: [before] }, { asOf: "2026-11-23T16:00:00Z", trades: [after], spot: 98 });
+      expect(messages(report)).toEqual([expect.stringMatching(/^averages, lookbacks, swings .* are not explained/)]);
+    }
+    const later = { asOf: "2026-11-23T16:00:00Z", trades: [average({ dates: ["2027-05-01"], past })] };
+    const report = await explain({ trades: [average({ dates })] }, later);
+    expect(report.results[0]).toMatchObject({ status: "changed", reason: "its payoff differs" });
   });
 
   it("books in the wrong order", async () => {

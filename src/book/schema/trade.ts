@@ -70,7 +70,7 @@ const payoffSchema = choose('"call", "put", { "digital" } or { "expression" }', 
 const basketForms = {
   basket: object({
     basket: right,
-    weights: list(finite, "a list of weights, one an underlying", 1),
+    weights: list(finite, "a list of weights, one for each underlying", 1),
     kind: word("arithmetic", "geometric").optional(),
   }).transform(({ basket, weights, kind }): PayoffSpec => ({
     kind: "basket",

@@ -1,4 +1,5 @@
 import type { Book } from "../../book/index.ts";
+import { BookError } from "../../errors.ts";
 import type { ExplainMethod, ExplainReport } from "../../pricing/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
@@ -69,7 +70,18 @@ function requestsOf(
   return [first, { ...first, marketPath: marketAfter, replacesMarket: market === undefined }];
 }
 
+/** @throws CliError | BookError with the name of the book, of which there are two */
 async function readWhole(request: InputRequest): Promise<Book> {
+  try {
+    return await readBook(request);
+  } catch (error) {
+    // What names its file already is a CliError.
+    if (!(error instanceof BookError)) throw error;
+    throw new CliError(`${request.path === "-" ? "standard input" : request.path}: ${error.message}`, { cause: error });
+  }
+}
+
+async function readBook(request: InputRequest): Promise<Book> {
   const { asOf, scenarios, method, market, trades, close } = await openInput(request);
   try {
     const all: Book["trades"][number][] = [];

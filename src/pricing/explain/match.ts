@@ -1,4 +1,4 @@
-import type { Book, ParsedTrade, Trade } from "../../book/index.ts";
+import type { Book, ParsedTrade, Payoff, Trade } from "../../book/index.ts";
 import { INSTANT } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { same } from "./same.ts";
@@ -60,7 +60,7 @@ function matchOf(before: Trade, parsed: ParsedTrade | undefined, years: number):
   const onDate = passed > -INSTANT && Math.abs(passed - years) < DAY * (1 - 1e-6);
   const reason = onDate
     ? difference(laterTrade(before, passed), after)
-    : "its expiry is another; one in years moves with asOf: write the date";
+    : "its expiry differs; one in years moves with asOf: write the date";
   return reason === undefined
     ? { kind: "explained", before, after, years: Math.max(passed, 0) }
     : { kind: "changed", before, after, reason };
@@ -68,9 +68,22 @@ function matchOf(before: Trade, parsed: ParsedTrade | undefined, years: number):
 
 /** The first of the terms that differs; undefined if the trade is the same. */
 function difference(rolled: Trade | undefined, after: Trade): string | undefined {
-  if (rolled === undefined) return "its expiry is another";
-  if (rolled.underlying.name !== after.underlying.name) return "its underlying is another";
-  if (rolled.underlying.currency !== after.underlying.currency) return "its currency is another";
-  const term = (["payoff", "exercise", "barriers"] as const).find((name) => !same(rolled[name], after[name]));
-  return term === undefined ? undefined : `its ${term} ${term === "barriers" ? "are" : "is"} another`;
+  if (rolled === undefined) return "its expiry differs";
+  if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
+  if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
+  if (!same(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
+  if (!same(rolled.exercise, after.exercise)) return "its exercise differs";
+  return same(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
+}
+
+/** The terms of a payoff without the fixings so far, which belong to the market. */
+function withoutHistory(payoff: Payoff): object {
+  switch (payoff.kind) {
+    case "average":
+      return { ...payoff, past: undefined };
+    case "lookback":
+      return { ...payoff, extremum: undefined };
+    default:
+      return payoff;
+  }
 }

@@ -348,7 +348,7 @@ describe("what cannot be priced says why", () => {
     [{ ...basket, strike: 0 }, /trades\[0\]\.strike: expected a positive number, got 0/],
     [
       { ...basket, payoff: { basket: "call", weights: [1] } },
-      /trades\[0\]\.payoff\.weights: expected 2 weights, one an underlying, got 1/,
+      /trades\[0\]\.payoff\.weights: expected 2 weights, one for each underlying, got 1/,
     ],
     [
       { ...basket, underlyings: ["A", "B", "C"], payoff: { spread: "call" } },
