@@ -21,6 +21,7 @@ const monday = { asOf: "2026-11-16T16:00:00Z", market: market() };
 const tuesday = { asOf: "2026-11-17T16:00:00Z", market: market({ spot: 102, volatility: 0.26 }) };
 const before = file("monday.json", { ...monday, trades: [dated({ quantity: 10 }), dated({ id: "T2" })] });
 const after = file("tuesday.json", { ...tuesday, trades: [dated({ quantity: 10 }), dated({ id: "T3", strike: 90 })] });
+const broken = file("broken.json", '{"asOf": ');
 
 describe("explains", () => {
   test("two books, as a table", async () => {
@@ -132,6 +133,7 @@ describe("refuses", () => {
     [["-", "--market-after", after], "standard input cannot be read twice; give the book as a file"],
     [[after, before], "after: asOf: expected a date not before the first book's"],
     [[before, "missing.json"], "cannot read missing.json: there is no such file"],
+    [[before, broken], "broken.json: not JSON: line 1, column 10: expected a value, got the end of the text"],
     [[before, "--market-after", after], "trades: expected none in a market file"],
     [[before, after, "--market", after], "trades: expected none in a market file"],
   ])("%j", async (args, message) => {
