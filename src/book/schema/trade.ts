@@ -6,6 +6,7 @@ import {
   choose,
   finite,
   formula,
+  isPlainObject,
   list,
   name,
   notNegative,
@@ -62,10 +63,14 @@ const payoffForms = {
   ),
 };
 
-const payoffSchema = choose('"call", "put", { "digital" } or { "expression" }', {
-  string: vanilla,
-  marked: payoffForms,
-});
+const payoffSchema = choose(
+  '"call", "put", { "digital" } or { "expression" }',
+  { string: vanilla, marked: payoffForms },
+  (value) =>
+    isPlainObject(value) && ["basket", "bestOf", "worstOf", "spread"].some((form) => Object.hasOwn(value, form))
+      ? '; give the trade "underlyings": ["A", "B"] instead of "underlying"'
+      : "",
+);
 
 const basketForms = {
   basket: object({

@@ -193,13 +193,16 @@ type SchemasOf<F> = Extract<
 export function choose<const F extends Forms<unknown>>(
   what: string,
   forms: F,
+  /** What to do about a value of none of these forms. */
+  remedyOf: (value: unknown) => string = () => "",
 ): Schema<z.output<SchemasOf<F>>, z.input<SchemasOf<F>>> {
   const { marked = {}, ...plain }: Forms<unknown> = forms;
   type T = z.output<SchemasOf<F>>;
   const chosen = made<T, z.input<SchemasOf<F>>>({ description: what }, (value, context): T => {
     const schema = formOf(value, forms);
     if (schema === undefined) {
-      context.addIssue({ code: "custom", message: `expected ${what}, got ${show(value)}${suggestForm(value, forms)}` });
+      const got = `${show(value)}${suggestForm(value, forms)}${remedyOf(value)}`;
+      context.addIssue({ code: "custom", message: `expected ${what}, got ${got}` });
       return z.NEVER;
     }
     const result = schema.safeParse(value);
