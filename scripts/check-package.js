@@ -1,6 +1,7 @@
-// Packs the package as it would be published, unless a tarball is given, and looks at the tarball the way its users meet
-// it: publint and are-the-types-wrong, then an install into an empty folder, a script that prices with it, a strict
-// type check, the links of its documents, and a program that uses all of it, minified by each of today's minifiers.
+// Packs the package as it would be published, unless a tarball is given, and looks at the tarball the way its users
+// meet it: publint and are-the-types-wrong, then an install into an empty folder, a script that prices with it, a
+// strict type check, the links of its documents, and a program that uses all of it, minified by each of today's
+// minifiers.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** An empty folder of the project, as deep in it as a folder of `src`, where `bundled` may write; the caller's to remove. */
+/** An empty folder where `bundled` may write, as deep in the project as one of `src`; the caller's to remove. */
 export function programFolder(): string {
   const build = join(root, "build");
   mkdirSync(build, { recursive: true });
