@@ -47,19 +47,15 @@ async function measured(around: Around, name: string, operator: SparseOperator, 
   const ms = await watch.milliseconds(() => operator.apply({ x, y }), context.quick ? 2 : 9);
   const got = await device.read(y, 0, expected.length);
   context.report({
-    case: `7 points, ${grid}³, ${name}: ${ms.toPrecision(3)} ms; ${watch.how}`,
+    case: `7 points, ${grid}³ nodes, ${name}`,
     device: device.name,
     precision,
-    figure: operator.bytes / (ms / 1e3),
-    unit: "B/s",
-    floor,
+    figure: ms / 1e3,
+    unit: "s",
+    floor: operator.bytes / floor,
     error: worstError(expected, got),
-    ...(operator.format === "csr" && peers.csr !== undefined
-      ? { peers: { "cuSPARSE CSR": operator.bytes / peers.csr } }
-      : {}),
-    ...(operator.format === "ell" && peers.sell !== undefined
-      ? { peers: { "cuSPARSE SELL": operator.bytes / peers.sell } }
-      : {}),
+    ...(operator.format === "csr" && peers.csr !== undefined ? { peers: { "cuSPARSE CSR": peers.csr } } : {}),
+    ...(operator.format === "ell" && peers.sell !== undefined ? { peers: { "cuSPARSE SELL": peers.sell } } : {}),
   });
 }
 
@@ -102,12 +98,22 @@ async function peersOf(
   return { csr: rowsSeconds, sell: await seconds("SELL", library.sell(shape, SLICE, arrays, { x, y })) };
 }
 
-/** The seven-point Laplacian in slices, entries in the order of their columns. */
-function slicesOf(grid: number): {
+interface Slices {
   readonly starts: Int32Array;
   readonly column: Int32Array;
   readonly values: Float64Array;
-} {
+}
+
+const madeSlices = new Map<number, Slices>();
+/** Made once a grid: seconds, of a large one. */
+function slicesOf(grid: number): Slices {
+  const made = madeSlices.get(grid) ?? newSlices(grid);
+  madeSlices.set(grid, made);
+  return made;
+}
+
+/** The seven-point Laplacian in slices, entries in the order of their columns. */
+function newSlices(grid: number): Slices {
   const rows = grid ** 3;
   const slices = Math.ceil(rows / SLICE);
   const starts = Int32Array.from({ length: slices + 1 }, (_, k) => 7 * SLICE * k);
@@ -179,11 +185,12 @@ const gridsOf = (backend: Device["backend"], isQuick: boolean): readonly number[
   isQuick ? [12] : backend === "webgpu" ? [160] : [160, 256];
 
 async function run(context: Context): Promise<void> {
-  context.note("figure: the bytes of the format, each once; floor: bytes of a copy");
+  context.note("floor: the bytes of the format, each once, at the speed of a copy");
   for (const backend of ["cuda", "webgpu"] as const) {
     try {
       using device = await openDevice({ backend });
       const watch = stopwatch(device);
+      context.note(`${device.name}: ${watch.how}`);
       for (const precision of ["f64", "f32"] as const) {
         if (!device.precisions.includes(precision)) continue;
         const floor = await copySpeed(watch, precision, context.quick);
