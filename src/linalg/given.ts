@@ -10,16 +10,20 @@ function shownType(value: unknown): string {
   return typeof value === "object" ? `an object (${value.constructor?.name ?? "no class"})` : `a ${typeof value}`;
 }
 
+/** Data, which may have other fields, too. @throws SpecError for what is no object */
+export function givenObject(who: string, given: object, fields: readonly string[]): void {
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
+  throw new SpecError(`${who}: got ${shownType(given)}, expected an object with ${fields.join(", ")}`);
+}
+
 /**
- * Fields that are not known would otherwise be ignored in silence.
+ * Options: those that are not known would otherwise be ignored in silence.
  * @throws SpecError for what is no object, or has another field
  */
 export function knownFields(who: string, given: object, known: readonly string[]): void {
-  const fields = known.join(", ");
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new SpecError(`${who}: got ${shownType(given)}, expected an object with ${fields}`);
+  givenObject(who, given, known);
   const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw new SpecError(`${who}: ${unknown}: unknown; expected one of ${fields}`);
+  if (unknown !== undefined) throw new SpecError(`${who}: ${unknown}: unknown; expected one of ${known.join(", ")}`);
 }
 
 /** @throws SpecError for what is no list of numbers */

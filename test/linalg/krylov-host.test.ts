@@ -102,7 +102,7 @@ test.each(methods)("%s: a small right-hand side does not count as zero", async (
 describe("what no compiler has seen", () => {
   const one = sparseMatrix({ rows: 1, columns: 1, row: [0], column: [0], values: [2] });
   test.each([
-    ["another layout", () => sparseMatrix({ rows: 1, columns: 1, entries: [[0, 0, 2]] } as never), "entries: unknown"],
+    ["another layout", () => sparseMatrix({ rows: 1, columns: 1, entries: [[0, 0, 2]] } as never), "row: got nothing, expected an array of numbers"],
     ["no values", () => sparseMatrix({ rows: 1, columns: 1, row: [0], column: [0] } as never), "values: got nothing"],
     ["nothing", () => sparseMatrix(undefined as never), "sparseMatrix: got nothing, expected an object with rows"],
     [
@@ -110,7 +110,7 @@ describe("what no compiler has seen", () => {
       () => sparseMatrix({ rows: 1, columns: 1, row: [0], column: [0], values: [2], duplicates: "add" } as never),
       'duplicates: got "add", expected "error" or "sum"',
     ],
-    ["other names", () => csrMatrix({ rows: 1, columns: 1, indptr: [0, 1] } as never), "indptr: unknown"],
+    ["other names", () => csrMatrix({ rows: 1, columns: 1, indptr: [0, 1] } as never), "starts: got nothing"],
     ["no starts", () => csrMatrix({ rows: 1, columns: 1, column: [], values: [] } as never), "starts: got nothing"],
     ["bytes", () => parseMatrixMarket(new Uint8Array(3) as never), 'read it with the encoding "utf8"'],
     ["no text", () => parseMatrixMarket(undefined as never), "expected the text of the file or its lines"],

@@ -79,7 +79,7 @@ export interface SparseModel {
   };
   readonly errorEstimate: boolean;
   readonly accuracy: SparseAccuracy<string> | undefined;
-  readonly solver: GridSolver;
+  readonly solver: Required<GridSolver>;
 }
 
 /** @throws SpecError | KernelError, with the place */
@@ -126,6 +126,11 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   if (problem.extrapolate !== undefined) oneOf("extrapolate", problem.extrapolate, ["space", "levels"]);
   const levels = (field: "initialLevel" | "maxLevel", otherwise: number): readonly number[] =>
     names.map((name) => perAxis(`axes.${name}.${field}`, [problem.axes[name][field] ?? otherwise], 1)[0]);
+  const [initial, max] = [levels("initialLevel", 2), levels("maxLevel", 20)];
+  names.forEach((name, k) => {
+    if (max[k] < initial[k])
+      throw new SpecError(`axes.${name}.maxLevel: got ${max[k]}, expected at least the initial level ${initial[k]}`);
+  });
   const { region, pointwise } = gridConditions(conditions, names.length);
   return {
     names,
@@ -169,8 +174,8 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     },
     combination: {
       level: problem.level ?? 3,
-      initial: levels("initialLevel", 2),
-      max: levels("maxLevel", 20),
+      initial,
+      max,
       extrapolate: problem.extrapolate === "levels" ? "levels" : problem.extrapolate === "space",
     },
     errorEstimate,
@@ -253,7 +258,7 @@ function gradingOf({ grading = 1 }: AnySparseProblem): number {
 }
 
 /** @throws SpecError */
-function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): GridSolver {
+function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): Required<GridSolver> {
   isObject("solver", solver, "an object with method, relative or maxIterations");
   knownKeys("solver", solver, ["method", "relative", "maxIterations"]);
   const { method = "bicgstab", relative = precision === "f32" ? 1e-5 : 1e-9, maxIterations = 1000 } = solver;
