@@ -247,6 +247,8 @@ export class GridSolver {
       const work = made(element, total);
       const report = made("i32", grids.length * shape.groupSize * REPORT_WORDS);
       const args = {
+        axes: variant.axes,
+        pairs: variant.pairs,
         instances: entries.length,
         dates: entries[0].timeline.dates.length,
         maxIterations,
@@ -291,7 +293,7 @@ export class GridSolver {
   }
 }
 
-/** Corners of a pair of axes, in the order of `addPair`. */
+/** Corners of a pair of axes, in the order of `addCorner`. */
 const CORNERS = [
   [-1, -1],
   [1, -1],

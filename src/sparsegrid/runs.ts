@@ -19,6 +19,12 @@ import type { CombinedGrid, SparseContents } from "./solution.ts";
 /** All time steps, or half of them. */
 export type Steps = "all" | "half";
 
+/** A grid's values for every entry, and the time program that led to them. */
+interface Solved {
+  readonly values: readonly GridValues[];
+  readonly program: TimeProgram;
+}
+
 /** The grids that have been solved for some entries of a batch with the same time program. */
 export class Runs {
   readonly #solvers: readonly GridSolver[];
@@ -26,7 +32,7 @@ export class Runs {
   readonly #members: readonly { readonly index: number; readonly timeline: Timeline }[];
   readonly #pace: Pace;
   readonly #called: Error;
-  readonly #solved = new Map<string, readonly GridValues[]>();
+  readonly #solved = new Map<string, Solved>();
   /** The number of steps; the adaptive choice changes it. */
   steps: number;
 
@@ -68,13 +74,13 @@ export class Runs {
     this.#pace.expect((jobs.length * program.words.length) / 2);
     const values = await solveSpread(this.#solvers, jobs, program);
     [...missing.keys()].forEach((key, i) =>
-      this.#solved.set(key, values.slice(i * members.length, (i + 1) * members.length)),
+      this.#solved.set(key, { values: values.slice(i * members.length, (i + 1) * members.length), program }),
     );
   }
 
   combined(grids: readonly CombinationGrid[], member: number, steps: Steps): readonly CombinedGrid[] {
     return grids.map(({ levels, coefficient }) => ({
-      grid: this.#solved.get(this.#key(levels, steps))![member],
+      grid: this.#solved.get(this.#key(levels, steps))!.values[member],
       coefficient,
     }));
   }
@@ -84,9 +90,8 @@ export class Runs {
     const model = this.#model;
     const { index, timeline } = this.#members[member];
     const entry = model.batch.entries[index];
-    for (const [key, values] of this.#solved) {
+    for (const { values, program } of this.#solved.values()) {
       const { report, meshes, levels, program: by } = values[member];
-      const program = this.#programOf(key.endsWith("half") ? "half" : "all");
       const endless = endlessLoops(by, [report.endless], this.#called);
       const { error } = axesReportOf(model, entry, { meshes, status: report, program, timeline }, endless);
       if (error !== undefined) return { error, warnings: [] };

@@ -14,7 +14,7 @@ export const USAGE = `Runs the conformance and pricing suite on every device, an
 
   --devices cpu,cuda,webgpu   which devices; all by default
   --families NAME,…           which of conformance, functions, reference, greeks, formulas, splits,
-                              equations, axes, sparse, knock-ins;
+                              equations, axes, sparse, sparse-grids, knock-ins;
                               all by default
   --quick                     a part of the cases of functions, reference, splits, equations, axes, sparse and knock-ins
   --output FILE               also as JSON, in the form of bench/results; a folder gets a file for each device

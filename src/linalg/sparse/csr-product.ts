@@ -1,7 +1,9 @@
 /** The product of compressed rows: an item a row, or several items a row. */
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
+import { isGpu } from "../../device/index.ts";
 import { compiled, type Product, type Setting, store } from "./product.ts";
+import { PLACES } from "./spec.ts";
 
 interface Variant {
   /** Items of a row: a power of two, up to 32; 1 is "scalar". */
@@ -15,8 +17,8 @@ interface Variant {
 }
 
 const GROUP = 128;
-/** Rows that a team of items has at a time. */
-const ROWS = 4;
+/** Rows that a team of items has, whose ends it reads together. */
+const ROWS = 2;
 
 const params = {
   rows: i32,
@@ -29,7 +31,10 @@ const params = {
   y: write(real),
 } as const;
 
-/** Bytes per entry: 12 (8 in f32), and x; per row 4 and y. Sums in the order of the columns. */
+/**
+ * An item a row, in plain loops, for CPUs: sums in the order of the columns.
+ * Bytes per entry: 12 (8 in f32), and x; per row 4 and y.
+ */
 const scalarKernel = remembered(({ padded }: Pick<Variant, "padded">) =>
   kernel({
     name: `csrScalar${padded ? "Padded" : ""}`,
@@ -49,49 +54,44 @@ const scalarKernel = remembered(({ padded }: Pick<Variant, "padded">) =>
 );
 
 /**
- * As `scalarKernel`; item l of a team adds places l, l + lanes, … of a row in order, and the items' sums are added as a
- * binary tree. Rows of a handful of entries are one load after another, each of which waits for the one before: a team
- * has ROWS of them at a time, so that as many loads are under way. A place outside its row is read as place 0.
+ * A team of items a row: item l adds places l, l + lanes, … in order, and the items' sums are added as a binary tree.
+ * Each load of a row waits for the one before: its ends, a column, x. So an item reads PLACES places before it adds the
+ * first, and a team reads the ends of ROWS rows together. Places beyond a row's end read its last entry.
  */
-const vectorKernel = remembered(({ lanes, aligned, shuffles, padded }: Variant) =>
+const teamKernel = remembered(({ lanes, aligned, shuffles, padded }: Variant) =>
   kernel({
     name: `csr${aligned ? "Aligned" : "Vector"}${lanes}${padded ? "Padded" : ""}${shuffles ? "" : "Shared"}`,
     params,
     groupSize: GROUP,
-    env: { store, lanes, aligned, shuffles, padded, GROUP, ROWS, TEAMS: GROUP / lanes },
+    env: { store, lanes, aligned, shuffles, padded, GROUP, ROWS, PLACES, TEAMS: GROUP / lanes },
     *body({ rows, alpha, beta, starts, column, values, x, y }, gpu, env) {
-      const { store, lanes, aligned, shuffles, padded, GROUP, ROWS, TEAMS } = env;
+      const { store, lanes, aligned, shuffles, padded, GROUP, ROWS, PLACES, TEAMS } = env;
       const shared = gpu.sharedReal(shuffles ? 1 : GROUP);
       const lane = gpu.localId() & (lanes - 1);
-      const first = gpu.groupId() * ROWS * TEAMS + ((gpu.localId() / lanes) | 0);
-      const start = gpu.privateI32(ROWS);
-      const from = gpu.privateI32(ROWS);
-      const end = gpu.privateI32(ROWS);
-      const sums = gpu.privateReal(ROWS);
-      let longest = 0;
-      for (let j = 0; j < ROWS; j++) {
-        const row = Math.min(first + j * TEAMS, rows - 1);
-        start[j] = starts[row];
-        end[j] = starts[row + 1];
+      const top = gpu.groupId() * ROWS * TEAMS + ((gpu.localId() / lanes) | 0);
+      const starting = gpu.privateI32(ROWS);
+      const ending = gpu.privateI32(ROWS);
+      const products = gpu.privateReal(PLACES);
+      for (let r = 0; r < ROWS; r++) {
+        const row = Math.min(top + r * TEAMS, rows - 1);
+        starting[r] = starts[row];
+        ending[r] = starts[row + 1];
       }
-      for (let j = 0; j < ROWS; j++) {
-        from[j] = (aligned ? start[j] & -lanes : start[j]) + lane;
-        longest = Math.max(longest, end[j] - from[j]);
-        sums[j] = 0;
-      }
-      for (let step = 0; step < longest; step += lanes) {
-        for (let j = 0; j < ROWS; j++) {
-          const k = from[j] + step;
-          const isInside = k < end[j] && (!aligned || k >= start[j]);
-          const place = isInside ? k : 0;
-          const at = column[place];
-          const isEntry = isInside && (!padded || at >= 0);
-          const product = values[place] * x[padded ? Math.max(at, 0) : at];
-          sums[j] += isEntry ? product : 0.0;
+      for (let r = 0; r < ROWS; r++) {
+        const start = starting[r];
+        const end = ending[r];
+        let sum = 0.0;
+        for (let first = (aligned ? start & -lanes : start) + lane; first < end; first += PLACES * lanes) {
+          for (let j = 0; j < PLACES; j++) {
+            const k = first + j * lanes;
+            const place = Math.min(k, end - 1);
+            const at = column[place];
+            const isEntry = k < end && (!aligned || k >= start) && (!padded || at >= 0);
+            const product = values[place] * x[padded ? Math.max(at, 0) : at];
+            products[j] = isEntry ? product : 0.0;
+          }
+          for (let j = 0; j < PLACES; j++) sum += products[j];
         }
-      }
-      for (let j = 0; j < ROWS; j++) {
-        let sum = sums[j];
         for (let distance = lanes >> 1; distance > 0; distance = distance >> 1) {
           if (shuffles) {
             const other: number = yield gpu.shuffleDown(sum, distance, lanes);
@@ -103,7 +103,7 @@ const vectorKernel = remembered(({ lanes, aligned, shuffles, padded }: Variant) 
             yield;
           }
         }
-        const i = first + j * TEAMS;
+        const i = top + r * TEAMS;
         if (lane === 0 && i < rows) store({ y, i, product: alpha * sum, beta });
       }
     },
@@ -127,11 +127,12 @@ export async function csrProductOf(
   arrays: Product["arrays"] & Record<"starts" | "column" | "values", Product["arrays"][string]>,
 ): Promise<Product> {
   const { device } = setting;
-  const isScalar = algorithm === "scalar";
-  const shuffles = lanes <= (device.limits.subgroupSize ?? 1);
-  const variant = { lanes, aligned: algorithm === "aligned", shuffles, padded };
-  const program = await compiled(setting, isScalar ? scalarKernel({ padded }) : vectorKernel(variant), 1);
-  const size = isScalar ? { items: rows } : { groups: Math.ceil((rows * lanes) / (GROUP * ROWS)) };
+  const inTeams = algorithm !== "scalar" || isGpu(device);
+  const items = algorithm === "scalar" ? 1 : lanes;
+  const shuffles = items <= (device.limits.subgroupSize ?? 1);
+  const variant = { lanes: items, aligned: algorithm === "aligned", shuffles, padded };
+  const program = await compiled(setting, inTeams ? teamKernel(variant) : scalarKernel({ padded }), 1);
+  const size = inTeams ? { groups: Math.ceil((rows * items) / (GROUP * ROWS)) } : { items: rows };
   return {
     arrays,
     padded,

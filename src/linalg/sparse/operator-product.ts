@@ -9,7 +9,7 @@ import { coordinatesOf, diagonalsOf, ellOf } from "./device-formats.ts";
 import type { DeviceRows } from "./device-rows.ts";
 import { type CooMatrix, pitchOf, type SparseMatrix } from "./formats.ts";
 import { compiled, type Product, type Setting, upload, uploadReals } from "./product.ts";
-import { diaFormat, ellFormat, productOf, type SlotFormat, slotProduct, slotsKernel } from "./slots.ts";
+import { diaFormat, ellFormat, placesTogether, productOf, type SlotFormat, slotProduct, slotsKernel } from "./slots.ts";
 import { lanesOf, type OperatorOptions } from "./spec.ts";
 import { hybWidth, longestRow } from "./statistics.ts";
 import type { Stencil } from "./stencil.ts";
@@ -89,7 +89,7 @@ export async function productFromRows(
   const maxPlaces = convert.maxPlaces ?? Math.max(10 * entries, 1e6);
   const slots = async (format: SlotFormat, made: Awaited<ReturnType<typeof ellOf>>) => {
     const { pitch, slots, index, values } = made;
-    const program = await compiled(setting, slotsKernel(format, isGpu(device)), 2);
+    const program = await compiled(setting, slotsKernel(format, placesTogether(device, format, slots)), 2);
     return productOf(setting, format, { rows, columns, pitch, slots }, { index, values }, program);
   };
   const coordinates = async (skipped: number) => {

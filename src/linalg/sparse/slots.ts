@@ -1,5 +1,5 @@
 /** ELL, DIA and stencils: every row has as many places, and entry k of row i is found without looking at others. */
-import { type CompiledKernel, isGpu } from "../../device/index.ts";
+import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
 import {
   fn,
   type FunctionOf,
@@ -129,47 +129,56 @@ export const locate = fn({
   },
 });
 
-/** Places of a stored row that an item of a GPU reads before it adds the first, so that as many loads are under way. */
-const BATCH = 4;
+/** The most places of a stored row that an item of a GPU reads before it adds the first, to have loads under way. */
+const MOST_PLACES = 8;
+
+/**
+ * How many of so many places an item reads together: in rounds of equal length, so that few are read in vain. 0 is one
+ * after the other, as on CPUs, and where nothing is stored.
+ */
+export const placesTogether = (device: Device, { axes }: SlotFormat, slots: number): number =>
+  isGpu(device) && axes === 0 ? Math.ceil(slots / Math.max(Math.ceil(slots / MOST_PLACES), 1)) : 0;
 
 /** The sum of a stored row, place after place; a place without an entry reads some element of x, and adds nothing. */
-const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat) =>
+const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat, batch: number) =>
   fn({
     name: "batchedSum",
     params: { of: Slots, i: i32, coordinate: read(i32), x: read(real) },
-    env: { columnOf, holds, valueOf, BATCH },
-    body({ of, i, coordinate, x }, gpu, { columnOf, holds, valueOf, BATCH }) {
-      const columns = gpu.privateI32(BATCH);
-      const products = gpu.privateReal(BATCH);
+    env: { columnOf, holds, valueOf, batch },
+    body({ of, i, coordinate, x }, gpu, { columnOf, holds, valueOf, batch }) {
+      const columns = gpu.privateI32(batch);
+      const products = gpu.privateReal(batch);
       let sum = 0.0;
-      for (let first = 0; first < of.slots; first += BATCH) {
-        for (let j = 0; j < BATCH; j++)
+      for (let first = 0; first < of.slots; first += batch) {
+        for (let j = 0; j < batch; j++)
           columns[j] = columnOf({ of, i, k: Math.min(first + j, of.slots - 1), coordinate });
-        for (let j = 0; j < BATCH; j++) {
+        for (let j = 0; j < batch; j++) {
           const k = Math.min(first + j, of.slots - 1);
           const column = columns[j];
           const isEntry = first + j < of.slots && holds({ of, i, k, coordinate, column });
           const product = valueOf({ of, i, k, coordinate }) * x[isEntry ? column : 0];
           products[j] = isEntry ? product : 0.0;
         }
-        for (let j = 0; j < BATCH; j++) sum += products[j];
+        for (let j = 0; j < batch; j++) sum += products[j];
       }
       return sum;
     },
   });
 
-const kernels = { batched: new WeakMap<SlotFormat, Kernel>(), single: new WeakMap<SlotFormat, Kernel>() };
+const kernels = new WeakMap<SlotFormat, Map<number, Kernel>>();
+/** Items of a workgroup that reads places together. */
+const GROUP = 128;
 
 /**
- * y ← α·A·x + β·y, an item a row; sums in the order of the columns. `batched`: for GPUs, where the matrix is stored.
+ * y ← α·A·x + β·y, an item a row; sums in the order of the columns. `together`: `placesTogether`.
  *
  * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
  */
-export function slotsKernel(format: SlotFormat, batched = false) {
+export function slotsKernel(format: SlotFormat, together = 0) {
   const { name, axes, columnOf, holds, valueOf } = format;
-  const isBatched = batched && axes === 0;
   const made = kernel({
-    name: `${name}Product${isBatched ? "Batched" : ""}`,
+    name: `${name}Product${together > 0 ? together : ""}`,
+    ...(together > 0 ? { groupSize: GROUP } : {}),
     params: {
       columns: i32,
       pitch: i32,
@@ -188,7 +197,7 @@ export function slotsKernel(format: SlotFormat, batched = false) {
       holds,
       valueOf,
       store,
-      batchedSum: isBatched ? batchedSum(format) : undefined,
+      batchedSum: together > 0 ? batchedSum(format, together) : undefined,
     },
     body({ columns, pitch, slots, alpha, beta, index, values, x, y }, gpu, env) {
       const { axes, locate, columnOf, holds, valueOf, store } = env;
@@ -211,9 +220,10 @@ export function slotsKernel(format: SlotFormat, batched = false) {
       store({ y, i, product: alpha * sum, beta });
     },
   });
-  const all = isBatched ? kernels.batched : kernels.single;
-  const known = all.get(format) as typeof made | undefined;
-  if (known === undefined) all.set(format, made);
+  const all = kernels.get(format) ?? new Map<number, Kernel>();
+  kernels.set(format, all);
+  const known = all.get(together) as typeof made | undefined;
+  if (known === undefined) all.set(together, made);
   return known ?? made;
 }
 
@@ -248,9 +258,10 @@ export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatri
         : [matrix.points.length, rows];
   const index = kind === "ell" ? matrix.column : kind === "dia" ? matrix.offsets : gridTable(matrix);
   const values = kind === "stencil" ? matrix.parameters : matrix.values;
-  const program = await compiled(setting, slotsKernel(slotFormat(matrix), isGpu(setting.device)), 2);
+  const format = slotFormat(matrix);
+  const program = await compiled(setting, slotsKernel(format, placesTogether(setting.device, format, slots)), 2);
   const arrays = { index: upload(setting.device, "i32", index), values: uploadReals(setting, values) };
-  return productOf(setting, slotFormat(matrix), { rows, columns, pitch, slots }, arrays, program);
+  return productOf(setting, format, { rows, columns, pitch, slots }, arrays, program);
 }
 
 export type SlotsProgram = CompiledKernel<ReturnType<typeof slotsKernel>["params"]>;

@@ -31,8 +31,11 @@ function oneOf(name: string, value: unknown, allowed: readonly (string | number 
   throw new SpecError(`SparseOperator: ${name}: got ${JSON.stringify(value)}, expected one of ${choices}`);
 }
 
-/** As many items a row as keep most of them busy (Bell & Garland 2009, section 4.3, in smaller steps). */
+/** Places of a row that an item of csr reads before it adds the first, so that as many loads are under way. */
+export const PLACES = 4;
+
+/** As few items a row as read it at once: fewer rows then wait for the sums of others. */
 export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   const mean = entries / Math.max(rows, 1);
-  return ([2, 4, 8, 16] as const).find((lanes) => lanes >= mean) ?? 32;
+  return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;
 }

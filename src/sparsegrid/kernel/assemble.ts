@@ -179,30 +179,32 @@ const addAxis = (variant: GridVariant) =>
     },
   });
 
-/** Adds a mixed derivative: the product of the two first ones. */
-const addPair = (variant: GridVariant) =>
+/**
+ * Adds one of the nine entries of a mixed derivative, the product of the two first ones: corner q mod 9 of pair q/9.
+ */
+const addCorner = (variant: GridVariant) =>
   fn({
-    name: "addPair",
-    params: { launch: Launch, grid: Grid, node: Node, row: Row, t: real, m: i32, c: write(real), first: write(real) },
+    name: "addCorner",
+    params: { launch: Launch, grid: Grid, node: Node, row: Row, t: real, q: i32, c: write(real), first: write(real) },
     env: { axes: variant.axes, pairsAt: pairsAt(variant), addEntry: addEntry(variant), ...axisBits(variant), DIAGONAL },
-    body({ launch, grid, node, row, t, m, c, first }, _gpu, env) {
+    body({ launch, grid, node, row, t, q, c, first }, _gpu, env) {
+      const m = (q / 9) | 0;
+      const p = q - 9 * m;
       const j = launch.table[grid.words + env.pairsAt + 2 * m];
       const k = launch.table[grid.words + env.pairsAt + 2 * m + 1];
       let mixed = c[2 * env.axes + 2 + m];
       if (((env.LOGS >> j) & 1) === 1) mixed = mixed / node.x[j];
       if (((env.LOGS >> k) & 1) === 1) mixed = mixed / node.x[k];
-      for (let p = 0; p < 9; p++) {
-        const byJ = (p % 3) - 1;
-        const byK = ((p / 3) | 0) - 1;
-        const weight = mixed * first[3 * j + byJ + 1] * first[3 * k + byK + 1];
-        if (byJ === 0 && byK === 0) row.sums[env.DIAGONAL] += weight;
-        else {
-          // Beside a node along one of the axes is a neighbour that the axis' own derivatives have, too.
-          let at = 2 * env.axes + 4 * m + (byJ > 0 ? 1 : 0) + (byK > 0 ? 2 : 0);
-          if (byK === 0) at = 2 * j + (byJ > 0 ? 1 : 0);
-          if (byJ === 0) at = 2 * k + (byK > 0 ? 1 : 0);
-          env.addEntry({ launch, grid, node, row, t, entry: { at, weight, j, byJ, k, byK } });
-        }
+      const byJ = (p % 3) - 1;
+      const byK = ((p / 3) | 0) - 1;
+      const weight = mixed * first[3 * j + byJ + 1] * first[3 * k + byK + 1];
+      if (byJ === 0 && byK === 0) row.sums[env.DIAGONAL] += weight;
+      else {
+        // Beside a node along one of the axes is a neighbour that the axis' own derivatives have, too.
+        let at = 2 * env.axes + 4 * m + (byJ > 0 ? 1 : 0) + (byK > 0 ? 2 : 0);
+        if (byK === 0) at = 2 * j + (byJ > 0 ? 1 : 0);
+        if (byJ === 0) at = 2 * k + (byK > 0 ? 1 : 0);
+        env.addEntry({ launch, grid, node, row, t, entry: { at, weight, j, byJ, k, byK } });
       }
     },
   });
@@ -230,7 +232,7 @@ export const assemble = (variant: GridVariant) =>
       numberOf: numberOf(variant),
       coefficientFault: coefficientFault(variant),
       addAxis: addAxis(variant),
-      addPair: addPair(variant),
+      addCorner: addCorner(variant),
       ...slot,
       DIAGONAL,
       SOURCE_SUM: SOURCE,
@@ -239,7 +241,7 @@ export const assemble = (variant: GridVariant) =>
     body({ launch, grid, t, h, mask, row, found }, gpu, env) {
       const { work, parameters, instances } = launch;
       const { base, pitch, unknowns, rounds, item } = grid;
-      const { axes, pairs, neighbours, GROUP, coefficients, inside, insideValue, nodeOf, addAxis, addPair } = env;
+      const { axes, pairs, neighbours, GROUP, coefficients, inside, insideValue, nodeOf, addAxis, addCorner } = env;
       const { U, INVERSE, SOURCE, MATRIX } = env;
       const node = { index: gpu.privateI32(axes), x: gpu.privateReal(axes) };
       const c = gpu.privateReal(2 * axes + 2 + pairs);
@@ -257,8 +259,10 @@ export const assemble = (variant: GridVariant) =>
         sums[env.DIAGONAL] = c[2 * axes];
         sums[env.SOURCE_SUM] = c[2 * axes + 1];
         const rows = { entries, sums };
-        for (let k = 0; k < axes; k++) addAxis({ launch, grid, node, row: rows, t, h, k, c, first });
-        if (pairs > 0) for (let m = 0; m < pairs; m++) addPair({ launch, grid, node, row: rows, t, m, c, first });
+        // Unrolled, they were most of the kernel: on five axes with mixed derivatives it took seconds to compile.
+        for (let k = 0; k < launch.axes; k++) addAxis({ launch, grid, node, row: rows, t, h, k, c, first });
+        if (pairs > 0)
+          for (let q = 0; q < 9 * launch.pairs; q++) addCorner({ launch, grid, node, row: rows, t, q, c, first });
         let inverse = 1 / (1 - h * sums[env.DIAGONAL]);
         let source = h * sums[env.SOURCE_SUM] * inverse;
         let scale = -h * inverse;

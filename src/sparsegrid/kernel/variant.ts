@@ -93,6 +93,9 @@ export const REPORT_WORDS = 8;
 
 /** A launch: rows `first` … `end` − 1 of the time program for all its grids. */
 export const launchParams = {
+  /** Of the variant, as numbers that are not known to the compiler: loops over them are not unrolled. */
+  axes: i32,
+  pairs: i32,
   instances: i32,
   dates: i32,
   first: i32,

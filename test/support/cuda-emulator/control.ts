@@ -1,4 +1,6 @@
 /** Settings and counters of a built emulator, through koffi. */
+import { type Koffi, loadKoffi } from "../../../src/device/cuda/ffi/koffi.ts";
+import { DeviceUnavailableError } from "../../../src/errors.ts";
 import type { CudaEmulatorPaths } from "./build.ts";
 
 /**
@@ -70,10 +72,6 @@ export interface CudaEmulatorControl {
   readonly lastFault: string;
 }
 
-interface Koffi {
-  load(path: string): { func(name: string, result: string, args: readonly string[]): (...args: unknown[]) => unknown };
-}
-
 const nvrtcSettings: readonly string[] = [
   "nvrtc_version",
   "nvrtc_archs",
@@ -86,16 +84,12 @@ const nvrtcSettings: readonly string[] = [
 
 /** Undefined where koffi is not installed. The libraries are loaded into this process and stay. */
 export async function controlCudaEmulator(paths: CudaEmulatorPaths): Promise<CudaEmulatorControl | undefined> {
-  const koffi = await loadKoffi();
-  return koffi && new Control(koffi, paths);
-}
-
-async function loadKoffi(): Promise<Koffi | undefined> {
   try {
-    const name = "koffi";
-    return ((await import(/* @vite-ignore */ name)) as { default: Koffi }).default;
-  } catch {
-    return undefined;
+    // The device's own: koffi takes its settings before the first library only.
+    return new Control(await loadKoffi(), paths);
+  } catch (error) {
+    if (error instanceof DeviceUnavailableError) return undefined;
+    throw error;
   }
 }
 

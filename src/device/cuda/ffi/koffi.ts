@@ -20,18 +20,24 @@ export interface Koffi {
   address(memory: ArrayBuffer): bigint;
   decode(memory: BigUint64Array, type: "void *"): unknown;
   view(pointer: unknown, bytes: number): ArrayBuffer;
+  config(settings?: { readonly async_stack_size: number }): { readonly async_stack_size: number };
 }
 
 const KOFFI_REMEDY = "npm install koffi";
+/**
+ * Stack of a call on a thread of the pool, as a program's threads have it. NVRTC recurses: with koffi's 128 KiB the
+ * process ended with SIGSEGV when it compiled a sparse grid's kernel with mixed derivatives.
+ */
+const STACK_BYTES = 2 ** 23;
 
-/** @throws DeviceUnavailableError, in a browser too */
+/** Koffi with the stack that calls need. @throws DeviceUnavailableError, in a browser too */
 export async function loadKoffi(): Promise<Koffi> {
   nodeModule("node:fs"); // in a browser it would be koffi that is missed
+  let koffi: Koffi;
   try {
     // Not a literal, so that bundlers for browsers do not look for a package that only Node needs.
     const name = "koffi";
-    const { default: koffi } = (await import(/* @vite-ignore */ name)) as { default: Koffi };
-    return koffi;
+    koffi = ((await import(/* @vite-ignore */ name)) as { default: Koffi }).default;
   } catch (cause) {
     const missing = (cause as { code?: string }).code === "ERR_MODULE_NOT_FOUND";
     const what = missing
@@ -39,6 +45,16 @@ export async function loadKoffi(): Promise<Koffi> {
       : `cannot load the package koffi: ${String(cause)}`;
     throw new DeviceUnavailableError(`CUDA ${what}`, { cause });
   }
+  try {
+    if (koffi.config().async_stack_size < STACK_BYTES) koffi.config({ async_stack_size: STACK_BYTES });
+  } catch (cause) {
+    throw new DeviceUnavailableError(
+      `CUDA needs a stack of ${STACK_BYTES} bytes for its compiler, and koffi takes no settings after a library has ` +
+        `been loaded: open the device first, or call koffi.config({ async_stack_size: ${STACK_BYTES} }) before`,
+      { cause },
+    );
+  }
+  return koffi;
 }
 
 /** Where memory lies. An ArrayBuffer's contents never move, so the number holds as long as the buffer is kept. */

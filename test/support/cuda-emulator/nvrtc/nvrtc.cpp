@@ -161,10 +161,17 @@ nvrtcResult readOptions(fkemu::Request& request, bool& isVirtual, std::string& l
   return NVRTC_SUCCESS;
 }
 
+/** Uses as much stack as the real compiler may, which recurses: callers must have it. */
+void useStack() {
+  volatile char stack[6 << 20];
+  for (std::size_t at = 0; at < sizeof stack; at += 1024) stack[at] = 1;
+}
+
 }  // namespace
 
 API nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options) {
   if (!program) return NVRTC_ERROR_INVALID_PROGRAM;
+  useStack();
   fkemu::Request request;
   request.source = program->source;
   request.fileName = program->name;
