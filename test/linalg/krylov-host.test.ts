@@ -102,7 +102,11 @@ test.each(methods)("%s: a small right-hand side does not count as zero", async (
 describe("what no compiler has seen", () => {
   const one = sparseMatrix({ rows: 1, columns: 1, row: [0], column: [0], values: [2] });
   test.each([
-    ["another layout", () => sparseMatrix({ rows: 1, columns: 1, entries: [[0, 0, 2]] } as never), "row: got nothing, expected an array of numbers"],
+    [
+      "another layout",
+      () => sparseMatrix({ rows: 1, columns: 1, entries: [[0, 0, 2]] } as never),
+      "row: got nothing, expected an array of numbers",
+    ],
     ["no values", () => sparseMatrix({ rows: 1, columns: 1, row: [0], column: [0] } as never), "values: got nothing"],
     ["nothing", () => sparseMatrix(undefined as never), "sparseMatrix: got nothing, expected an object with rows"],
     [

@@ -79,7 +79,7 @@ export interface SparseModel {
   };
   readonly errorEstimate: boolean;
   readonly accuracy: SparseAccuracy<string> | undefined;
-  readonly solver: Required<GridSolver>;
+  readonly solver: GridSolver;
 }
 
 /** @throws SpecError | KernelError, with the place */
@@ -258,7 +258,7 @@ function gradingOf({ grading = 1 }: AnySparseProblem): number {
 }
 
 /** @throws SpecError */
-function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): Required<GridSolver> {
+function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): GridSolver {
   isObject("solver", solver, "an object with method, relative or maxIterations");
   knownKeys("solver", solver, ["method", "relative", "maxIterations"]);
   const { method = "bicgstab", relative = precision === "f32" ? 1e-5 : 1e-9, maxIterations = 1000 } = solver;
