@@ -24,7 +24,7 @@ test("each prints what its comments say", () => {
       return stdout.trim();
     });
     const three = ["converged 100", "converged 100", "converged 100"].join("\n");
-    expect(outputs).toEqual(["converged true", "1660 4300", three]);
+    expect(outputs).toEqual(["converged true", "converged 1 2", "1660 4300", three]);
   } finally {
     rmSync(folder, { recursive: true });
   }
