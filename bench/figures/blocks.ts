@@ -402,7 +402,70 @@ const sparsegrid: Block = {
   },
 };
 
-export const blocks: readonly Block[] = [readme, commands, equalError, sameMesh, threads, gpu, tridiagonal, sparsegrid];
+const sparse: Block = {
+  file: "docs/sparse.md",
+  name: "sparse",
+  text(kept) {
+    const columns = (["f64", "f32"] as const).flatMap((precision) =>
+      [160, 256].map((grid) => ({ precision, grid, begins: `7 points, ${grid}³ nodes, ` })),
+    );
+    type Column = (typeof columns)[number];
+    const of = ({ precision, begins }: Column, format: string): Measurement =>
+      kept.one({
+        benchmark: "device-sparse",
+        case: begins,
+        ends: `, ${format}`,
+        precision,
+        device: "NVIDIA H200 (CUDA)",
+      });
+    const milliseconds = (seconds: number, floor: number): string =>
+      `${digits(1e3 * seconds)} (${percent(floor / seconds)})`;
+    const row = (name: string, format: string): readonly string[] => [
+      name,
+      ...columns.map((column) => {
+        const { figure, floor = Number.NaN } = of(column, format);
+        return milliseconds(figure, floor);
+      }),
+    ];
+    const peer = (name: string, format: string): readonly string[] => [
+      name,
+      ...columns.map((column) => digits(1e3 * (of(column, format).peers?.[name] ?? Number.NaN))),
+    ];
+    return paragraphs(
+      table(
+        ["ms on an NVIDIA H200", ...columns.map(({ precision, grid }) => `${precision}, ${grid}³`)],
+        [
+          row("`csr`, an item a row", "csr scalar"),
+          row("`csr`, a team a row", "csr vector"),
+          peer("cuSPARSE CSR", "csr scalar"),
+          row("`ell`", "ell"),
+          peer("cuSPARSE SELL", "ell"),
+          row("`dia`", "dia"),
+          row("`hyb`", "hyb"),
+          row("`coo`", "coo"),
+          row("`stencil`", "stencil"),
+        ],
+      ),
+      wrapped(
+        "In brackets: how fast a copy of the format's bytes is, compared with the product. More than 100 % is possible, " +
+          "since products read more than they write.",
+      ),
+      provenance(kept),
+    );
+  },
+};
+
+export const blocks: readonly Block[] = [
+  readme,
+  commands,
+  equalError,
+  sameMesh,
+  threads,
+  gpu,
+  tridiagonal,
+  sparse,
+  sparsegrid,
+];
 
 const opening = (name: string): string => `<!-- figures: ${name}; written by npm run figures -->`;
 const closing = "<!-- /figures -->";
