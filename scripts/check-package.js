@@ -1,6 +1,7 @@
-// Packs the package as it would be published and looks at the tarball the way its users meet it: publint and
-// are-the-types-wrong, then an install into an empty folder, a script that prices with it, a strict type check, the
-// links of its documents, and a program that uses all of it, minified by each of today's minifiers.
+// Packs the package as it would be published, unless a tarball is given, and looks at the tarball the way its users
+// meet it: publint and are-the-types-wrong, then an install into an empty folder, a script that prices with it, a
+// strict type check, the links of its documents, and a program that uses all of it, minified by each of today's
+// minifiers.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,9 +26,14 @@ function run(title, command, args, cwd = root) {
   if (error !== undefined || status !== 0) throw new Error(`${title}: exit ${status}`, { cause: error });
 }
 
-try {
+/** Where the tarball lies. */
+function pack() {
   run("npm pack", "npm", ["pack", "--silent", "--pack-destination", temporary]);
-  const tarball = join(temporary, readdirSync(temporary).find((name) => name.endsWith(".tgz")) ?? "");
+  return join(temporary, readdirSync(temporary).find((name) => name.endsWith(".tgz")) ?? "");
+}
+
+try {
+  const tarball = process.argv[2] ?? pack();
   run("publint", bin("publint"), ["run", tarball, "--strict"]);
   run("are the types wrong", bin("attw"), [tarball, "--profile", "esm-only", "--no-emoji", "--format", "ascii"]);
 

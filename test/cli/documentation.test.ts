@@ -1,41 +1,15 @@
 /** Runs the examples of the documentation as a reader would; only the package's names become files of `src/`. */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { parseBook, priceBook } from "../../src/index.ts";
-
-const root = new URL("../../", import.meta.url);
-
-function examplesOf(path: string): string[] {
-  const text = readFileSync(new URL(path, root), "utf8");
-  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code);
-}
+import { examplesOf, runExample } from "../support/documentation.ts";
 
 /** What an example writes. */
 function run(code: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "feynkac-docs-"));
-  try {
-    const path = join(folder, "example.mts");
-    const local = code.replace(/"feynkac(\/\w+)?"/g, (_, door = "") =>
-      JSON.stringify(new URL(`src${door}/index.ts`, root).href),
-    );
-    writeFileSync(path, local);
-    const loader = import.meta.resolve("tsx");
-    const cwd = fileURLToPath(root);
-    const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", loader, path], {
-      cwd,
-      encoding: "utf8",
-    });
-    expect(stderr).toBe("");
-    expect(status).toBe(0);
-    return stdout;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const { status, printed, errors } = runExample(code);
+  expect(errors).toBe("");
+  expect(status).toBe(0);
+  return `${printed.join("\n")}\n`;
 }
 
 const numbers = (text: string): number[] => (text.match(/-?\d+\.\d+|\b\d+\b(?=[,\s])/g) ?? []).map(Number);

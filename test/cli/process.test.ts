@@ -18,24 +18,31 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asOf, book, market, trade } from "../book/books.ts";
+import { bundled, programFolder } from "../support/program.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const command = ["--import", "tsx"];
+const SHELLS = ["shell", "stuck-shell", "real-shell"] as const;
 
 let folder: string;
+let programs: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "feynkac-process-"));
+  programs = programFolder();
+  for (const shell of SHELLS) bundled(`import "./test/cli/${shell}.ts";`, programs, shell);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+  rmSync(programs, { recursive: true });
+});
+
+const program = (shell: (typeof SHELLS)[number]): string => join(programs, `${shell}.mjs`);
 
 function start(
   args: readonly string[],
   nodeOptions: readonly string[] = [],
-  shell: "shell" | "stuck-shell" | "real-shell" = "shell",
+  shell: (typeof SHELLS)[number] = "shell",
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [...nodeOptions, ...command, join(root, `test/cli/${shell}.ts`), ...args], {
-    cwd: root,
-  });
+  return spawn(process.execPath, [...nodeOptions, program(shell), ...args], { cwd: root });
 }
 
 interface Ended {
@@ -151,7 +158,7 @@ describe("the command as a process", () => {
       await openOutput(${JSON.stringify(join(folder, "lost.csv"))}, process.stdout);
       process.argv.splice(1, 1); process.argv = [process.argv[0], "feynkac", "--version"];
       await runFromShell(); setTimeout(() => { throw new Error("unforeseen"); });`;
-    const child = spawn(process.execPath, [...command, "--input-type=module", "--eval", code], { cwd: root });
+    const child = spawn(process.execPath, [bundled(code, programs, "lost")], { cwd: root });
     const { status, stderr } = await end(child);
     expect(stderr).toMatch(/^feynkac: this is a mistake of the program, please report it: Error: unforeseen\n/);
     expect(status).toBe(70);
@@ -165,7 +172,7 @@ describe("the command as a process", () => {
     "standard output on a full disk is one message and status 2: %s %s %s",
     async (...args) => {
       const path = args[0] === "price" ? [file("full.json", book(trade()))] : [];
-      const all = [...command, join(root, "test/cli/shell.ts"), ...args, ...path];
+      const all = [program("shell"), ...args, ...path];
       const child = spawn(process.execPath, all, { cwd: root, stdio: ["ignore", full, "pipe"] });
       let stderr = "";
       child.stderr!.setEncoding("utf8").on("data", (text: string) => (stderr += text));
@@ -188,7 +195,7 @@ describe("the command as a process", () => {
   test.skipIf(!existsSync("/proc/self/fd"))("--output to a link to a pipe is written to, and stays", () => {
     const link = join(folder, "standard-output");
     symlinkSync("/proc/self/fd/1", link);
-    const args = [...command, join(root, "test/cli/shell.ts"), "price", file("o.json", book(trade())), "-o", link];
+    const args = [program("shell"), "price", file("o.json", book(trade())), "-o", link];
     const line = `${[process.execPath, ...args].map((word) => `'${word}'`).join(" ")} | cat`;
     const { stdout, stderr } = spawnSync("sh", ["-c", line], { cwd: root, encoding: "utf8" });
     expect(stderr).toMatch(/^1 trade priced/);
@@ -198,7 +205,7 @@ describe("the command as a process", () => {
 
   test("standard input that is a directory is one message and status 2", async () => {
     const handle = openSync(folder, "r");
-    const all = [...command, join(root, "test/cli/shell.ts"), "price", "-"];
+    const all = [program("shell"), "price", "-"];
     const child = spawn(process.execPath, all, { cwd: root, stdio: [handle, "ignore", "pipe"] });
     closeSync(handle);
     let stderr = "";

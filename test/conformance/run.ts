@@ -32,7 +32,7 @@ export async function judgeCase(
   const fma = spec.fma ?? wanted;
   const args = spec.args(arraysOf(precision));
   const actual = await onDevice(device, spec, precision, args, fma);
-  const expected = inInterpreter(spec, precision, args, actual[SUBGROUP_SIZE]?.[0]);
+  const expected = expectedOf(spec, precision, actual[SUBGROUP_SIZE]?.[0]);
   const tolerance = toleranceOf(device, spec, precision, fma);
   const found: string[] = [];
   let worst = 0;
@@ -64,6 +64,18 @@ function toleranceOf(
 function inPrecision({ absolute, ...tolerance }: Tolerance, precision: Precision): Tolerance {
   if (absolute === undefined) return tolerance;
   return { ...tolerance, absolute: precision === "f64" ? absolute * 2 ** -29 : absolute };
+}
+
+const known = new WeakMap<ConformanceCase, Map<string, Results>>();
+
+/** What the interpreter makes of a case: once, however many devices and tools are compared with it. */
+export function expectedOf(spec: ConformanceCase, precision: Precision, subgroupSize?: number): Results {
+  const results = known.get(spec) ?? new Map<string, Results>();
+  known.set(spec, results);
+  const key = `${precision} ${subgroupSize}`;
+  const expected = results.get(key) ?? inInterpreter(spec, precision, spec.args(arraysOf(precision)), subgroupSize);
+  results.set(key, expected);
+  return expected;
 }
 
 /** The contents of every array after the launch in the interpreter; `args` are left as they are. */

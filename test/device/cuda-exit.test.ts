@@ -1,23 +1,23 @@
 /** A program that opened a CUDA device ends by itself, from a worker thread too. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { rmSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { bundled, programFolder } from "../support/program.ts";
 import { type Emulation, emulation } from "./cuda-kernels.ts";
 
 const run = promisify(execFile);
 const emulated = await emulation();
-const cuda = new URL("../../src/device/cuda/index.ts", import.meta.url).href;
+const folder = programFolder();
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const program = (end: string): string => `
-  const { createCudaDevice } = await import(${JSON.stringify(cuda)});
+  import { createCudaDevice } from "./src/device/cuda/index.ts";
   const device = await createCudaDevice();
   const buffer = device.createBuffer("f32", 4);
   console.log([...(await device.read(buffer))].join());
   ${end}
 `;
-
-/** A worker does not have its parent's. */
-const LOADER = `(await import(${JSON.stringify(import.meta.resolve("tsx/esm/api"))})).register();`;
 
 const ENDS = [
   ["disposed", "buffer[Symbol.dispose](); device[Symbol.dispose]();"],
@@ -33,7 +33,6 @@ describe.skipIf(emulated === undefined)("a process with a CUDA device", () => {
   const { libraries } = emulated ?? ({} as Emulation);
 
   async function outputOf(source: string): Promise<string> {
-    const args = ["--import", "tsx", "--input-type=module", "-e", source];
     const env = {
       ...process.env,
       FEYNKAC_CUDA_DRIVER: libraries.driver,
@@ -41,7 +40,7 @@ describe.skipIf(emulated === undefined)("a process with a CUDA device", () => {
       FEYNKAC_CACHE: "off",
     };
     // Ended by force after the timeout, which then rejects.
-    const { stdout } = await run(process.execPath, args, { env, timeout: 30_000 });
+    const { stdout } = await run(process.execPath, [bundled(source, folder)], { env, timeout: 30_000 });
     return stdout.trim();
   }
 
@@ -51,10 +50,9 @@ describe.skipIf(emulated === undefined)("a process with a CUDA device", () => {
 
   test.each(ENDS)("ends by itself, from a worker thread: %s", async (_, end) => {
     const worker = `
-      const { Worker } = await import("node:worker_threads");
-      const source = ${JSON.stringify(`(async () => { ${LOADER} ${program(end)} })()`)};
+      import { Worker } from "node:worker_threads";
       for (let i = 0; i < 2; i++) {
-        const worker = new Worker(source, { eval: true });
+        const worker = new Worker(${JSON.stringify(bundled(program(end), folder, "worker"))});
         await new Promise((resolve, reject) => worker.on("exit", resolve).on("error", reject));
       }
       console.log("over");

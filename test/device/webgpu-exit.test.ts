@@ -1,14 +1,17 @@
 /** A program that opened a WebGPU device ends by itself. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { rmSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { bundled, programFolder } from "../support/program.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
 
 const run = promisify(execFile);
-const support = new URL("../support/webgpu.ts", import.meta.url).href;
+const folder = programFolder();
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const program = (end: string): string => `
-  const { openWebGpuForTests } = await import(${JSON.stringify(support)});
+  import { openWebGpuForTests } from "./test/support/webgpu.ts";
   const device = await openWebGpuForTests();
   const buffer = device.createBuffer("f32", 4);
   console.log([...(await device.read(buffer))].join());
@@ -16,9 +19,8 @@ const program = (end: string): string => `
 `;
 
 async function outputOf(end: string): Promise<string> {
-  const args = ["--import", "tsx", "--input-type=module", "-e", program(end)];
   // Ended by force after the timeout, which then rejects.
-  const { stdout } = await run(process.execPath, args, { timeout: 30_000 });
+  const { stdout } = await run(process.execPath, [bundled(program(end), folder)], { timeout: 30_000 });
   return stdout.trim();
 }
 

@@ -159,7 +159,7 @@ describe("scenario values on their way", () => {
 });
 
 // What `npm ci` builds: the thread's file stands beside what starts it there, and nowhere else.
-const built = existsSync(`${root}dist/pricing/worker pool/worker.js`);
+const built = existsSync(`${root}dist/pricing/workers/worker.js`);
 
 interface Case {
   readonly batchSize?: number;

@@ -16,7 +16,11 @@ export type Collective = Extract<Stmt, { kind: "barrier" | "subgroup" }>;
 
 type Plain = (item: Item) => Flow;
 type Waiting = (item: Item) => Generator<Collective, Flow, void>;
-export type Step = { readonly waits: false; readonly run: Plain } | { readonly waits: true; readonly run: Waiting };
+export type Step =
+  | { readonly waits: false; readonly run: Plain }
+  | { readonly waits: true; readonly run: Waiting; readonly collective?: { readonly at: Collective; offer: Offer } };
+/** What an item does before it waits. */
+type Offer = (item: Item) => void;
 
 function plain(run: Plain): Step {
   return { waits: false, run };
@@ -99,12 +103,13 @@ function choice(scope: Scope, stmt: Extract<Stmt, { kind: "if" }>): Step {
   return {
     waits: true,
     *run(item) {
-      return yield* advance(condition(item) === 0 ? otherwise : then, item);
+      const step = condition(item) === 0 ? otherwise : then;
+      return step.waits ? yield* step.run(item) : step.run(item);
     },
   };
 }
 
-/** Runs either kind of step from within a generator. */
+/** Runs either kind of step as a generator. Steps do so themselves: a resumption passes through every generator. */
 export function* advance(step: Step, item: Item): Generator<Collective, Flow, void> {
   return step.waits ? yield* step.run(item) : step.run(item);
 }
@@ -125,10 +130,13 @@ function waitingLoop(init: Step, proceeds: (item: Item) => boolean, body: Step, 
   return {
     waits: true,
     *run(item) {
-      yield* advance(init, item);
+      if (init.waits) yield* init.run(item);
+      else init.run(item);
       while (proceeds(item)) {
-        if ((yield* advance(body, item)) === "break") break;
-        yield* advance(update, item);
+        const flow = body.waits ? yield* body.run(item) : body.run(item);
+        if (flow === "break") break;
+        if (update.waits) yield* update.run(item);
+        else update.run(item);
       }
       return "next";
     },
@@ -148,22 +156,19 @@ function loopTest(scope: Scope, { test, place }: Extract<Stmt, { kind: "loop" }>
 function subgroup(scope: Scope, stmt: Extract<Stmt, { kind: "subgroup" }>): Step {
   const value = compileExpr(scope, stmt.place, stmt.value);
   const operand = stmt.operand === null ? () => 0 : compileExpr(scope, stmt.place, stmt.operand);
-  return {
-    waits: true,
-    *run(item) {
-      item.offered = value(item);
-      item.operand = operand(item);
-      yield stmt;
-      return "next";
-    },
-  };
+  return collective(stmt, (item) => {
+    item.offered = value(item);
+    item.operand = operand(item);
+  });
 }
 
-function barrier(stmt: Extract<Stmt, { kind: "barrier" }>): Step {
+function collective(at: Collective, offer: Offer): Step {
   return {
     waits: true,
-    *run() {
-      yield stmt;
+    collective: { at, offer },
+    *run(item) {
+      offer(item);
+      yield at;
       return "next";
     },
   };
@@ -184,7 +189,7 @@ function compileStmt(scope: Scope, stmt: Stmt): Step {
     case "continue":
       return plain(() => "continue");
     case "barrier":
-      return barrier(stmt);
+      return collective(stmt, () => {});
     case "fetch":
       return fetch(scope, stmt);
     case "atomic":
@@ -200,7 +205,11 @@ export function compileBlock(scope: Scope, stmts: readonly Stmt[]): Step {
   const steps = stmts.map((stmt) => compileStmt(scope, stmt));
   const runs: Plain[] = [];
   for (const step of steps) if (!step.waits) runs.push(step.run);
-  if (runs.length < steps.length) return waitingBlock(steps);
+  if (runs.length === steps.length) return plainBlock(runs);
+  return steps.length === 1 ? steps[0] : waitingBlock(steps);
+}
+
+function plainBlock(runs: readonly Plain[]): Step {
   return plain((item) => {
     for (const run of runs) {
       const flow = run(item);
@@ -215,8 +224,17 @@ function waitingBlock(steps: readonly Step[]): Step {
     waits: true,
     *run(item) {
       for (const step of steps) {
-        const flow = step.waits ? yield* step.run(item) : step.run(item);
-        if (flow !== "next") return flow;
+        if (!step.waits) {
+          const flow = step.run(item);
+          if (flow !== "next") return flow;
+        } else if (step.collective !== undefined) {
+          // Most waits, without a generator of their own.
+          step.collective.offer(item);
+          yield step.collective.at;
+        } else {
+          const flow = yield* step.run(item);
+          if (flow !== "next") return flow;
+        }
       }
       return "next";
     },
