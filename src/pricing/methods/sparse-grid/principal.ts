@@ -109,7 +109,7 @@ export function onPrincipalComponents(
     expiry: p.add(expiry, "T"),
     conditions: [...conditions, ...restarts(terms, names[0], p)],
     level,
-    // Exercise on nodes leaves kinks between them: errors are not of order h², and extrapolation doubled the largest.
+    // Exercise on nodes leaves kinks between them: errors are not of order h², which extrapolation takes them to be.
     ...(conditions.length === 0 ? { extrapolate: "levels" } : {}),
     steps,
     errorEstimate: true,
