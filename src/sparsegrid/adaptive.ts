@@ -1,6 +1,6 @@
 /** Grids chosen one after another where they change the value most: Gerstner & Griebel (2003). */
 import { SpecError } from "../errors.ts";
-import { isObject, knownKeys } from "../fdm/index.ts";
+import { isObject, knownKeys, type ParameterValues } from "../fdm/index.ts";
 import { IndexSet } from "./combination.ts";
 import type { SparseModel } from "./problem/model.ts";
 import type { SparseAccuracy } from "./problem/problem.ts";
@@ -29,7 +29,7 @@ export async function adaptiveGrids(
   accuracy: SparseAccuracy<string>,
 ): Promise<Pick<SparseContents, "error" | "warnings" | "fine" | "time" | "estimate">> {
   const { initial, max } = model.combination;
-  const point = pointOf(model, accuracy);
+  const point = pointOf(model, accuracy, runs.entry);
   const { relative = 0, absolute = 0, maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
   const allowed = (value: number): number => Math.max(absolute, relative * Math.abs(value));
   const read = (of: readonly CombinedGrid[]): number => combined(of, point, ZEROS(point), 4, endValueOf(runs, model));
@@ -130,13 +130,22 @@ function surplus(
 }
 
 /** @throws SpecError */
-function pointOf({ names }: SparseModel, { at }: SparseAccuracy<string>): readonly number[] {
+function pointOf(
+  { names, axesOf }: SparseModel,
+  { at }: SparseAccuracy<string>,
+  entry: ParameterValues,
+): readonly number[] {
   isObject("accuracy.at", at, `the values of ${names.join(", ")}`);
   knownKeys("accuracy.at", at, names);
-  return names.map((name) => {
+  const axes = axesOf(entry);
+  return names.map((name, k) => {
     const value: unknown = at[name];
-    if (typeof value === "number" && Number.isFinite(value)) return value;
-    throw new SpecError(`accuracy.at.${name}: got ${String(value)}, expected a number`);
+    if (typeof value !== "number" || !Number.isFinite(value))
+      throw new SpecError(`accuracy.at.${name}: got ${String(value)}, expected a number`);
+    const { from, to } = axes[k];
+    if (value < from || value > to)
+      throw new SpecError(`accuracy.at.${name}: ${value} is outside the axis, ${from} to ${to}`);
+    return value;
   });
 }
 

@@ -1,4 +1,5 @@
 import { SpecError } from "../errors.ts";
+import { isObject, knownKeys, oneOf } from "../fdm/index.ts";
 
 /** A grid of the combination: its level along each axis, and how often it counts. Level l has 2^l intervals. */
 export interface CombinationGrid {
@@ -49,7 +50,10 @@ export interface CombinationSettings {
  * // 1 × 1: -1, 1 × 2: 1, 2 × 1: 1
  */
 export function combinationGrids(settings: CombinationSettings): readonly CombinationGrid[] {
+  isObject("combinationGrids", settings, "an object with level and initial");
+  knownKeys("combinationGrids", settings, ["level", "initial", "max", "axes", "extrapolate"]);
   const { level, initial, axes, extrapolate = false } = settings;
+  oneOf("extrapolate", extrapolate, [false, true, "levels"]);
   const lows = perAxis("initial", initial, axes);
   const highs = settings.max === undefined ? lows.map(() => MAX_LEVEL) : perAxis("max", settings.max, lows.length);
   if (!Number.isInteger(level) || level < 0 || level > MAX_LEVEL)
@@ -80,7 +84,10 @@ const MAX_LEVEL = 20;
 
 /** A level for each axis. @throws SpecError */
 export function perAxis(name: string, value: number | readonly number[], axes: number | undefined): readonly number[] {
+  if (axes !== undefined && (!Number.isInteger(axes) || axes < 1))
+    throw new SpecError(`axes: got ${axes}, expected a whole number of at least 1`);
   const list = typeof value === "number" ? new Array<number>(axes ?? 0).fill(value) : value;
+  if (!Array.isArray(list)) throw new SpecError(`${name}: missing; expected a level, or a list of them`);
   if (list.length === 0) throw new SpecError(`axes: missing; expected the number of axes, or a list of levels`);
   if (axes !== undefined && list.length !== axes)
     throw new SpecError(`${name}: ${list.length} levels, expected ${axes}, one for each axis`);

@@ -1,6 +1,6 @@
 import type { BackendName } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { isObject, knownKeys, shownType, stencilOf, type AxesPoint } from "../fdm/index.ts";
+import { isObject, knownKeys, oneOf, shownType, stencilOf, type AxesPoint } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { GridValues } from "./grids.ts";
 
@@ -106,6 +106,7 @@ export class SparseEntrySolution<A extends string = string> {
    */
   at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): AxesPoint<A> {
     const contents = this.#solved();
+    oneOf("order", order, [2, 4]);
     const x = this.#checked("at", point);
     const { axes, fine, coarser, plain, time, estimate } = contents;
     const read = (combination: readonly CombinedGrid[], orders: readonly number[]): number =>
@@ -150,10 +151,15 @@ export class SparseEntrySolution<A extends string = string> {
     { order = 4 }: { readonly order?: 2 | 4 } = {},
   ): Float64Array {
     const { axes, fine, endValue } = this.#solved();
+    oneOf("order", order, [2, 4]);
     isObject("on", grid, `the values of ${axes.join(", ")}`);
+    knownKeys("on", grid, axes);
     const lists = axes.map((name) => {
       const given: unknown = (grid as Record<string, unknown>)[name];
-      return typeof given === "number" ? [given] : Array.from((given ?? []) as ArrayLike<number>);
+      if (typeof given === "number") return [given];
+      if (!Array.isArray(given) && !ArrayBuffer.isView(given))
+        throw new SpecError(`on.${name}: got ${shownType(given)}, expected a number or a list of numbers`);
+      return Array.from(given as ArrayLike<number>);
     });
     const size = lists.reduce((product, { length }) => product * length, 1);
     const none = axes.map(() => 0);

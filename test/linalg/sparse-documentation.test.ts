@@ -9,5 +9,5 @@ test("each prints what its comments say", () => {
     return printed.join("\n");
   });
   const three = ["converged 100", "converged 100", "converged 100"].join("\n");
-  expect(outputs).toEqual(["converged true", "1660 4300", three]);
+  expect(outputs).toEqual(["converged true", "converged 1 2", "1660 4300", three]);
 });

@@ -1,7 +1,7 @@
 /** What is wrong is said with its place and its remedy. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
+import { combinationGrids, solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -25,7 +25,7 @@ describe("solveOnSparseGrid", () => {
     [{ axes: { S: { ...S, points: [300] }, v } }, "axes.S.points[0]: 300 is not inside the axis, 0 to 200"],
     [{ axes: { S: { ...S, initialLevel: -1 }, v } }, "axes.S.initialLevel[0]: got -1"],
     [{ axes: { S: { ...S, coordinate: "log" }, v } }, "axes.S.from: got 0, expected a positive number"],
-    [{ axes: { S: { ...S, maxLevel: 1 }, v } }, "max[0]: got 1, expected at least the initial level 2"],
+    [{ axes: { S: { ...S, maxLevel: 1 }, v } }, "axes.S.maxLevel: got 1, expected at least the initial level 2"],
     [{ level: 25 }, "level: got 25, expected a whole number from 0 to 20"],
     [{ levels: 3 }, "levels: unknown; expected one of axes"],
     [{ scheme: { kind: "douglas" } }, 'scheme.kind: "douglas" is for several axes; of one, expected implicit-euler'],
@@ -34,6 +34,10 @@ describe("solveOnSparseGrid", () => {
     [{ solver: { relative: 0 } }, "solver.relative: got 0, expected a number between 0 and 1"],
     [{ accuracy: { at: { S: 100, v: 0.5 }, relative: 1e-3 } }, "level: given beside accuracy"],
     [{ level: undefined, accuracy: { at: { S: 100 }, relative: 1e-3 } }, "accuracy.at.v: got undefined"],
+    [
+      { level: undefined, accuracy: { at: { S: 300, v: 1 }, relative: 1e-3 } },
+      "at.S: 300 is outside the axis, 0 to 200",
+    ],
     [{ level: undefined, accuracy: { at: { S: 100, v: 1 } } }, "accuracy: neither relative nor absolute"],
     [{ conditions: [{ kind: "jump", at: [0.5], to: "S" }] }, "conditions[0]: a jump, which sparse grids do not have"],
     [{ axes: { S: { ...S, initialLevel: 16 }, v: { ...v, initialLevel: 16 } } }, "take a smaller level"],
@@ -53,6 +57,28 @@ describe("solveOnSparseGrid", () => {
     const { entries } = (await solved(change)) as Awaited<ReturnType<typeof solveOnSparseGrid>>;
     expect(entries[0].error?.message).toContain(message);
     expect(() => entries[0].at({ S: 100, v: 0.5 })).toThrow(message);
+  });
+
+  test("what is read", async () => {
+    const { entries } = (await solved({})) as Awaited<ReturnType<typeof solveOnSparseGrid>>;
+    const [entry] = entries as unknown as {
+      at: (...args: unknown[]) => unknown;
+      on: (...args: unknown[]) => unknown;
+    }[];
+    expect(() => entry.at({ S: 100, v: 0.5 }, { order: 3 })).toThrow("order: got 3, expected 2 or 4");
+    expect(() => entry.on({ S: [100, 110] })).toThrow("on.v: got nothing, expected a number or a list of numbers");
+    expect(() => entry.on({ S: [100], v: 0.5, r: 1 })).toThrow("on.r: unknown; expected one of S, v");
+  });
+
+  test("combinations", () => {
+    const grids = (settings: unknown) => () => combinationGrids(settings as never);
+    expect(grids(undefined)).toThrow("combinationGrids: got nothing, expected an object with level and initial");
+    expect(grids({ axes: 2, initialLevel: 1, level: 1 })).toThrow(
+      "initialLevel: unknown; expected one of level, initial",
+    );
+    expect(grids({ axes: 2, level: 1 })).toThrow("initial: missing; expected a level, or a list of them");
+    expect(grids({ axes: -2, initial: 1, level: 1 })).toThrow("axes: got -2, expected a whole number of at least 1");
+    expect(grids({ axes: 2, initial: 1, level: 1, extrapolate: "space" })).toThrow('extrapolate: got "space"');
   });
 
   test("points outside", async () => {

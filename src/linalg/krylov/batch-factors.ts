@@ -63,7 +63,11 @@ function linesOf(
   { shapes, axis }: Extract<BatchPreconditioner, { kind: "lines" }>,
   s: number,
 ): CsrMatrix {
-  const shape = shapes[s];
+  if (!Array.isArray(shapes))
+    throw new SpecError(
+      "KrylovBatch: preconditioner: shapes: missing, expected the grid of each matrix, [[nx, ny], …]",
+    );
+  const shape: readonly number[] | undefined = shapes[s];
   const nodes = shape?.reduce((product, count) => product * count, 1);
   if (shape === undefined || nodes !== rows)
     throw new ShapeError(

@@ -1,6 +1,6 @@
 /** What a workgroup does to the vectors of its own system: products, preconditioners, sums. */
 import { fn, i32, type KernelBody, read, real, record, write } from "../../kernel/index.ts";
-import { Recurrence } from "./recurrences.ts";
+import { Recurrence, square } from "./recurrences.ts";
 import { type Advance, GROUP, groupSums } from "./workspace.ts";
 
 /** Words of a system in the table. */
@@ -96,8 +96,8 @@ export const itemDots = fn({
 export const teamResidual = fn({
   name: "teamResidual",
   params: { system: System, vectors: Vectors, x: i32, rhs: i32, residual: i32, copy: i32 },
-  env: { GROUP, multiply },
-  *body({ system, vectors, x, rhs, residual, copy }, gpu, { GROUP, multiply }) {
+  env: { GROUP, multiply, square },
+  *body({ system, vectors, x, rhs, residual, copy }, gpu, { GROUP, multiply, square }) {
     yield* multiply({ system, vectors, from: x, to: residual });
     const { v, origin, pitch } = vectors;
     let first = 0.0;
@@ -107,8 +107,8 @@ export const teamResidual = fn({
       const r = b - v[origin + residual * pitch + i];
       v[origin + residual * pitch + i] = r;
       v[origin + copy * pitch + i] = r;
-      first += r * r;
-      second += b * b;
+      first += square({ x: r });
+      second += square({ x: b });
     }
     return { first, second };
   },

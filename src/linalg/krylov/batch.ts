@@ -1,6 +1,7 @@
 import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, offeredPrecision } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
+import { givenBuffer, knownFields } from "../given.ts";
 import type { SparseMatrix } from "../sparse/index.ts";
 import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
 import { type BatchPreconditioner, sweepOf } from "./batch-factors.ts";
@@ -119,6 +120,7 @@ export class KrylovBatch implements Disposable {
     spec: KrylovSpec,
     options: BatchOptions = {},
   ): Promise<KrylovBatch> {
+    knownFields("KrylovBatch", options, ["precision", "preconditioner", "memory"]);
     const { preconditioner = "none", memory = "auto" } = options;
     oneOf("memory", memory, ["auto", "workgroup", "device"]);
     const precision = await offeredPrecision(device, options.precision ?? "f64");
@@ -170,6 +172,7 @@ export class KrylovBatch implements Disposable {
   #check(buffers: { readonly b: DeviceBuffer; readonly x: DeviceBuffer }): void {
     const element = hostReal(this.precision);
     for (const [name, buffer] of Object.entries(buffers)) {
+      givenBuffer("KrylovBatch", name, buffer);
       if (buffer.disposed) throw new DisposedError(`KrylovBatch: ${name}: the buffer was disposed`);
       if (buffer.device !== this.device || buffer.element !== element || buffer.length !== this.rows)
         throw new ShapeError(

@@ -1,4 +1,5 @@
 /** Iterative solution of sparse systems on any device. */
+export { solveSparse, type SolveSparseOptions, type SparseSolved } from "./host.ts";
 export { KrylovBatch, type BatchOptions, type BatchResult, type BatchSystems } from "./batch.ts";
 export type { BatchPreconditioner } from "./batch-factors.ts";
 export { preconditioner, type PreconditionerOptions } from "./precondition.ts";

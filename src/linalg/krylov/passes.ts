@@ -4,7 +4,7 @@
  */
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
-import { at, flag } from "./recurrences.ts";
+import { at, flag, square } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 
 const common = { n: i32, flags: read(i32), state: read(real) } as const;
@@ -15,8 +15,8 @@ export const residualPass = kernel({
   name: "residual",
   params: { n: i32, b: read(real), ax: read(real), r: write(real), copy: write(real), partials: write(real) },
   groupSize: GROUP,
-  env: { GROUP, groupSums },
-  *body({ n, b, ax, r, copy, partials }, gpu, { GROUP, groupSums }) {
+  env: { GROUP, groupSums, square },
+  *body({ n, b, ax, r, copy, partials }, gpu, { GROUP, groupSums, square }) {
     const scratch = gpu.sharedReal(2 * GROUP);
     let first = 0.0;
     let second = 0.0;
@@ -25,8 +25,8 @@ export const residualPass = kernel({
       const residual = rhs - ax[i];
       r[i] = residual;
       copy[i] = residual;
-      first += residual * residual;
-      second += rhs * rhs;
+      first += square({ x: residual });
+      second += square({ x: rhs });
     }
     yield* groupSums({ first, second, scratch, partials, place: gpu.groupId() });
   },

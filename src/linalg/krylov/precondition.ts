@@ -1,4 +1,5 @@
 import { SpecError } from "../../errors.ts";
+import { knownFields } from "../given.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { ilu } from "./ilu.ts";
 import { jacobi } from "./jacobi.ts";
@@ -42,6 +43,7 @@ export async function preconditioner(
   operator: SparseOperator,
   options: PreconditionerOptions,
 ): Promise<Preconditioner> {
+  knownFields("preconditioner", options, ["kind", "size", "shape", "axis"]);
   const made = await make(operator, options);
   made.refresh();
   const row = await made.failure();
@@ -67,7 +69,7 @@ function make(operator: SparseOperator, options: PreconditionerOptions): Promise
       return lines(operator, options.shape, options.axis);
     default:
       throw new SpecError(
-        `preconditioner: kind ${JSON.stringify(options satisfies never)}, expected jacobi, block-jacobi, ilu0 or lines`,
+        `preconditioner: kind ${JSON.stringify((options satisfies never as PreconditionerOptions).kind)}, expected jacobi, block-jacobi, ilu0 or lines`,
       );
   }
 }

@@ -42,6 +42,19 @@ export const Recurrence = record({ state: write(real), flags: write(i32) });
 /** After a reduction: what was summed, two numbers. */
 const afterSums = { of: Recurrence, first: real, second: real } as const;
 
+/**
+ * x², or the smallest number above 0 where x² is none: a vector of such numbers must not count as zero, whose solution
+ * is zero. GPUs may take the smallest number of f32 for 0.
+ */
+export const square = fn({
+  name: "square",
+  params: { x: real },
+  body({ x }, gpu) {
+    const result = x * x;
+    return result === 0 && x !== 0 ? (gpu.precision === "f64" ? 5e-324 : 1.4e-45) : result;
+  },
+});
+
 /** r·r and b·b: of the start or a restart, or of the next cycle of gmres, which goes on counting. */
 const start = (name: string, isNextCycle: boolean) =>
   fn({

@@ -1,6 +1,7 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal } from "../../kernel/index.ts";
+import { givenBuffer } from "../given.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { gmres } from "./gmres.ts";
 import { bicgstab, cg, cgs, type Method } from "./methods.ts";
@@ -38,7 +39,8 @@ interface Passes {
  * from x, as long as each start halves the residual.
  * Sums have a fixed shape, which depends on the number of rows only: the same system gives the same bits, on any number
  * of threads.
- * Squares of norms must be representable: in f32 ‖b‖ between 1e-15 and 1e18.
+ * Squares of norms must be representable: in f32 ‖b‖ between 1e-15 and 1e18, in f64 between 1e-145 and 1e154. Above
+ * that the result is "not-finite", below it "breakdown" or "stagnation": scale b.
  * Verified: test/linalg/krylov, against LAPACK's solutions (NumPy, SciPy).
  *
  * @example
@@ -188,6 +190,7 @@ export class KrylovSolver implements Disposable {
     this.#assertUsable();
     const element = hostReal(this.#work.precision);
     for (const [name, buffer] of Object.entries({ b, x })) {
+      givenBuffer("KrylovSolver", name, buffer);
       if (buffer.disposed) throw new DisposedError(`KrylovSolver: ${name}: the buffer was disposed`);
       if (buffer.device !== this.device || buffer.element !== element || buffer.length !== this.#work.n)
         throw new ShapeError(

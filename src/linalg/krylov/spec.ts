@@ -1,4 +1,5 @@
 import { SpecError } from "../../errors.ts";
+import { knownFields } from "../given.ts";
 
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
 
@@ -13,6 +14,18 @@ const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
  *   Orthogonalisation by classical Gram–Schmidt, twice.
  */
 export type KrylovMethod = (typeof METHODS)[number];
+
+/** `kind`, so that a specification can be the start of another one. */
+const FIELDS = [
+  "method",
+  "relative",
+  "absolute",
+  "maxIterations",
+  "restart",
+  "patience",
+  "checkEvery",
+  "kind",
+] as const;
 
 /** What `krylovSpec` takes. */
 export interface KrylovOptions {
@@ -38,7 +51,7 @@ export type KrylovSpec = Required<KrylovOptions> & { readonly kind: "krylov" };
  * Checks and completes the description of an iterative solution.
  *
  * @param options what differs from the defaults.
- * @throws SpecError naming the field, what was got, and what was expected.
+ * @throws SpecError naming the field, what was got, and what was expected; a field that is not known is one, too.
  * @example
  * import { krylovSpec } from "feynkac/linalg";
  *
@@ -46,6 +59,7 @@ export type KrylovSpec = Required<KrylovOptions> & { readonly kind: "krylov" };
  * console.log(method, maxIterations); // bicgstab 1000
  */
 export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
+  knownFields("krylovSpec", options, FIELDS);
   const spec = {
     kind: "krylov",
     method: options.method ?? "bicgstab",

@@ -1,5 +1,6 @@
 /** Conversions between formats, on the host. `SparseOperator.convert` makes most of them on a device. */
 import { SpecError } from "../../errors.ts";
+import { knownFields } from "../given.ts";
 import { csr, toCoordinates } from "./entries.ts";
 import {
   type BcsrMatrix,
@@ -57,6 +58,15 @@ export function convertSparse<F extends SparseFormat>(
   format: F,
   options: ConvertOptions = {},
 ): Of<F> {
+  knownFields("convertSparse", options, [
+    "padding",
+    "block",
+    "width",
+    "packetRows",
+    "packetItems",
+    "order",
+    "maxPlaces",
+  ]);
   return to(format, toCsr(matrix), options) as Of<F>;
 }
 

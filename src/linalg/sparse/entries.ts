@@ -1,5 +1,6 @@
 /** Matrices from what a user has: lists of entries, compressed rows, dense arrays. */
 import { ShapeError, SpecError } from "../../errors.ts";
+import { givenList, givenObject } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 
 /** Entries of a matrix in any order. */
@@ -39,8 +40,12 @@ export const MAX_INDEX = 2 ** 31 - 1;
  * console.log(a.starts.join(" "), a.column.join(" "), a.values.join(" ")); // 0 1 3 0 0 1 1 3 4
  */
 export function sparseMatrix(entries: SparseEntries): CsrMatrix {
+  givenObject("sparseMatrix", entries, ["rows", "columns", "row", "column", "values"]);
   const { rows, columns, row, column, values, duplicates = "error" } = entries;
   checkShape("sparseMatrix", rows, columns);
+  for (const [name, list] of Object.entries({ row, column, values })) givenList("sparseMatrix", name, list);
+  if (duplicates !== "error" && duplicates !== "sum")
+    throw new SpecError(`sparseMatrix: duplicates: got ${JSON.stringify(duplicates)}, expected "error" or "sum"`);
   const count = values.length;
   if (row.length !== count || column.length !== count)
     throw new ShapeError(
@@ -103,8 +108,10 @@ export function compressed(
  * console.log(a.values.length); // 3
  */
 export function csrMatrix(given: CompressedRows): CsrMatrix {
+  givenObject("csrMatrix", given, ["rows", "columns", "starts", "column", "values"]);
   const { rows, columns, starts, column, values } = given;
   checkShape("csrMatrix", rows, columns);
+  for (const [name, list] of Object.entries({ starts, column, values })) givenList("csrMatrix", name, list);
   if (starts.length !== rows + 1)
     throw new ShapeError(`csrMatrix: ${starts.length} starts, expected rows + 1 = ${rows + 1}`);
   if (column.length !== values.length || starts[rows] !== values.length || starts[0] !== 0)

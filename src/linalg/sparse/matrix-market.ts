@@ -48,7 +48,7 @@ interface Header {
  * Cost: one pass over the text, and the sorting of `sparseMatrix`.
  *
  * @param text the whole file, or its lines one after the other (files beyond 512 MiB do not fit one string).
- * @throws MatrixMarketError with the number of the line
+ * @throws MatrixMarketError with the number of the line; SpecError for bytes
  * @example
  * import { parseMatrixMarket } from "feynkac/linalg";
  *
@@ -57,6 +57,11 @@ interface Header {
  * console.log(a.starts.join(" "), a.values.join(" ")); // 0 2 3 4 -1 -1
  */
 export function parseMatrixMarket(text: string | Iterable<string>): CsrMatrix {
+  if (ArrayBuffer.isView(text) || typeof text?.[Symbol.iterator] !== "function")
+    throw new SpecError(
+      "parseMatrixMarket: got bytes or no text, expected the text of the file or its lines; " +
+        'read it with the encoding "utf8"',
+    );
   const reader = new Reader();
   for (const line of typeof text === "string" ? linesOf(text) : text) reader.line(line);
   return reader.end();

@@ -1,5 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
+import { knownFields } from "../given.ts";
 import type { CsrAlgorithm } from "./csr-product.ts";
 
 /** What `SparseOperator.create` takes. */
@@ -16,7 +17,9 @@ export interface OperatorOptions {
 }
 
 /** @throws SpecError */
-export function checkOptions({ precision = "f64", algorithm, lanes }: OperatorOptions): void {
+export function checkOptions(options: OperatorOptions): void {
+  knownFields("SparseOperator", options, ["precision", "algorithm", "lanes"]);
+  const { precision = "f64", algorithm, lanes } = options;
   oneOf("precision", precision, ["f64", "f32", "f32x2"]);
   oneOf("algorithm", algorithm, [undefined, "scalar", "vector", "aligned"]);
   oneOf("lanes", lanes, [undefined, 2, 4, 8, 16, 32]);

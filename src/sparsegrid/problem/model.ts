@@ -126,6 +126,11 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   if (problem.extrapolate !== undefined) oneOf("extrapolate", problem.extrapolate, ["space", "levels"]);
   const levels = (field: "initialLevel" | "maxLevel", otherwise: number): readonly number[] =>
     names.map((name) => perAxis(`axes.${name}.${field}`, [problem.axes[name][field] ?? otherwise], 1)[0]);
+  const [initial, max] = [levels("initialLevel", 2), levels("maxLevel", 20)];
+  names.forEach((name, k) => {
+    if (max[k] < initial[k])
+      throw new SpecError(`axes.${name}.maxLevel: got ${max[k]}, expected at least the initial level ${initial[k]}`);
+  });
   const { region, pointwise } = gridConditions(conditions, names.length);
   return {
     names,
@@ -169,8 +174,8 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     },
     combination: {
       level: problem.level ?? 3,
-      initial: levels("initialLevel", 2),
-      max: levels("maxLevel", 20),
+      initial,
+      max,
       extrapolate: problem.extrapolate === "levels" ? "levels" : problem.extrapolate === "space",
     },
     errorEstimate,

@@ -34,7 +34,10 @@ export interface GridSolver {
 /** The accuracy that is wanted at a point. */
 export interface SparseAccuracy<A extends string> {
   readonly at: Readonly<Record<A, number>>;
-  /** Of the value's size. At least one of `relative` and `absolute`; the larger error of both is allowed. */
+  /**
+   * Of the value's size. At least one of `relative` and `absolute`; the larger error of both is allowed. A value near
+   * zero needs `absolute`.
+   */
   readonly relative?: number;
   readonly absolute?: number;
   /** Unknowns of all grids at most; 20 million by default. */

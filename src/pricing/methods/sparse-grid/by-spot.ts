@@ -14,7 +14,7 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/plan.ts";
 import { Parameters } from "../several/text.ts";
-import { type Fineness, isAtExpiry, nodesOf, restarts } from "./fineness.ts";
+import { type Fineness, isAtExpiry, nodesOf, OF_DATES, restarts, widened } from "./fineness.ts";
 
 /** Of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
@@ -55,6 +55,12 @@ export function bySpot(
   const dated = knockOuts.filter((one) => !isWhole(one, expiry));
   const last = dated.filter(({ times }) => times!.some((time) => isAtExpiry(time, terms)));
   const paid = lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p);
+  const exercised = exerciseOf(exercise, expiry, payoffText(terms.payoff, names, p), p);
+  const knockedOut = dated.flatMap((one) =>
+    beforeExpiry(one, terms).map((early) => knockOutOf(early, names, rebate(one), p)),
+  );
+  const irregular =
+    knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_DATES.none;
   const problem = {
     axes,
     equation: coefficients,
@@ -62,11 +68,7 @@ export function bySpot(
     terminal: last.reduce((text, one) => `(${hitText(one, names, p)} ? ${rebate(one)} : ${text})`, paid),
     expiry: p.add(expiry, "T"),
     boundaries,
-    conditions: [
-      ...exerciseOf(exercise, expiry, payoffText(terms.payoff, names, p), p),
-      ...dated.flatMap((one) => beforeExpiry(one, terms).map((early) => knockOutOf(early, names, rebate(one), p))),
-      ...restarts(terms, names[0], p),
-    ],
+    conditions: [...exercised, ...knockedOut, ...restarts(terms, names[0], p)],
     level,
     steps,
     errorEstimate: true,
@@ -76,7 +78,7 @@ export function bySpot(
     problem,
     parameters: p,
     nodes: nodesOf({ level, initial, steps }),
-    read: (entry, at) => entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))),
+    read: (entry, at) => widened(entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))), irregular),
   };
 }
 

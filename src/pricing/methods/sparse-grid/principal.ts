@@ -9,7 +9,7 @@ import { exerciseOf, lessText, type Part } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/plan.ts";
 import { Parameters } from "../several/text.ts";
-import { type Fineness, nodesOf, restarts } from "./fineness.ts";
+import { type Fineness, nodesOf, OF_DATES, restarts, widened } from "./fineness.ts";
 
 /** Standard deviations to each side. */
 const DEVIATIONS = 4.5;
@@ -109,7 +109,8 @@ export function onPrincipalComponents(
     expiry: p.add(expiry, "T"),
     conditions: [...conditions, ...restarts(terms, names[0], p)],
     level,
-    extrapolate: "levels",
+    // Exercise on nodes leaves kinks between them: errors are not of order h², which extrapolation takes them to be.
+    ...(conditions.length === 0 ? { extrapolate: "levels" } : {}),
     steps,
     errorEstimate: true,
   };
@@ -120,7 +121,8 @@ export function onPrincipalComponents(
     nodes: nodesOf({ level, initial, steps }),
     read: (entry, at) => {
       const y = componentsAt(at);
-      return inSpots(entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]]))), names, Q, at);
+      const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
+      return widened(inSpots(point, names, Q, at), conditions.length === 0 ? OF_DATES.none : OF_DATES.exercise);
     },
   };
 }
