@@ -1,3 +1,4 @@
+import { allOf } from "../all-of.ts";
 import { failedResult, type ParsedTrade, type Scenarios, type TradeResult } from "../book/index.ts";
 import { Turns } from "../turns.ts";
 import type { Engine } from "./backend.ts";
@@ -70,12 +71,6 @@ async function choose(
     }
   }
   return chosen;
-}
-
-/** Ends when all of some jobs have, even if one fails. @throws what the first of them throws */
-async function allOf(jobs: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(jobs);
-  for (const job of jobs) await job;
 }
 
 function outputRows(rows: OutputRows): TradeResult[] {

@@ -1,3 +1,4 @@
+import { allOf } from "../all-of.ts";
 import type { TimeProgram } from "../fdm/index.ts";
 import type { GridJob, GridSolver, GridValues } from "./grids.ts";
 
@@ -31,14 +32,12 @@ export async function solveSpread(
   }
   const results = new Array<GridValues>(jobs.length);
   // Those without work, too: what they compile now decides what they take later.
-  const ended = await Promise.allSettled(
+  await allOf(
     loads.map(async ({ solver, places }) => {
       const own = places.map((at) => jobs[at]);
       const values = await solver.solve(own, program, room);
       places.forEach((at, i) => (results[at] = values[i]));
     }),
   );
-  const failed = ended.find((end) => end.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
   return results;
 }

@@ -16,7 +16,7 @@ export const layers: readonly (readonly string[])[] = [
   ["linalg"],
   ["device"],
   ["kernel"],
-  ["errors.ts", "last-used.ts", "turns.ts"],
+  ["all-of.ts", "errors.ts", "last-used.ts", "turns.ts"],
 ];
 
 /**

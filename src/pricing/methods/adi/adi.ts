@@ -2,7 +2,8 @@ import { type AxesSolution, type EquationProblem, solve } from "../../../fdm/ind
 import type { Device } from "../../../device/index.ts";
 import { assetsOf, factorsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import { type Engine, SeveralPlan } from "../several/plan.ts";
+import type { Engine } from "../several/engine.ts";
+import { SeveralPlan } from "../several/plan.ts";
 import { finenessOf, isFinest, refined } from "./fineness.ts";
 import { build } from "./problem.ts";
 

@@ -15,7 +15,7 @@ import {
   restartsOf,
 } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
-import type { Built } from "../several/plan.ts";
+import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
 
 /** How fine a problem is solved. */

@@ -1,8 +1,8 @@
 /** Trades in several factors on their way through a method that solves their equation. */
+import { allOf } from "../../../all-of.ts";
 import type { DriverCorrelations, SpotMove } from "../../../book/index.ts";
 import { type BookError, DeviceLostError } from "../../../errors.ts";
-import type { AxesPoint } from "../../../fdm/index.ts";
-import type { Device } from "../../../device/index.ts";
+import { type Device, isGpu } from "../../../device/index.ts";
 import { Turns } from "../../../turns.ts";
 import { moveOf } from "../../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
@@ -10,8 +10,9 @@ import { type Bump, bumped, type Terms, termsOf } from "../../terms.ts";
 import type { Batch, Plan } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { problemOf } from "./check-correlations.ts";
-import { isKnockedOut, type Known, knownAt, type Part, partsOf } from "./parts.ts";
-import { payoffAt } from "./payoff.ts";
+import type { Engine, EntryReading } from "./engine.ts";
+import { knownAt, partsOf } from "./parts.ts";
+import { addTo, isExercisable, pointsOf, type Row, type Task, tasksOf, valueAt } from "./row.ts";
 import {
   bumpsOf,
   followFromGamma,
@@ -21,67 +22,9 @@ import {
   slopesFromGamma,
   slopesOf,
 } from "./sensitivities.ts";
-import type { Parameters } from "./text.ts";
-
-/** A problem whose numbers stand beside it. */
-export interface Built {
-  /** Problems with the same key differ in their parameters alone. */
-  readonly key: string;
-  readonly problem: object;
-  readonly parameters: Parameters;
-  /** About how many there are in memory. */
-  readonly nodes: number;
-  /** Value, derivatives by the factors' names, and error estimate at some spots. */
-  readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
-}
-
-/** A solution as it is read. @throws why there is none */
-export interface EntryReading {
-  at(point: Readonly<Record<string, number>>): AxesPoint;
-}
-
-/** How the equations of several factors are solved. */
-export interface Engine {
-  readonly name: "adi" | "sparse-grid";
-  /** The error of a value to aim at where nothing is said, relative to the largest spot. */
-  readonly accuracy: number;
-  /** The problem of a part of the terms. `mesh`: the terms whose mesh it has; `spots`: by asset, where it is read. */
-  build(terms: Terms, mesh: Terms, spots: readonly (readonly number[])[], part: Part, level: number): Built;
-  /** An entry for each element of the parameters. */
-  solve(problem: object, options: EngineOptions): Promise<readonly EntryReading[]>;
-  isFinest(terms: Terms, level: number): boolean;
-  /** The level at which an error that is `ratio` times too large is expected to be small enough. */
-  refined(terms: Terms, level: number, ratio: number): number;
-  /** Whether sensitivities that delta and gamma imply are taken from those. */
-  readonly usesGamma: boolean;
-  /** Errors of a difference of two values on one mesh cancel, so that a sensitivity needs none finer than this. */
-  readonly maxBumpLevel: number;
-}
-
-export interface EngineOptions {
-  readonly device: Device;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** The least error, relative to the largest spot, that f32 can do. */
 const ACCURACY_F32 = 1e-4;
-
-/** A case of a trade, or a bump of it, on its way. */
-interface Row {
-  readonly terms: Terms;
-  /** Whose mesh it has: its own, or those of what it is a bump of. */
-  readonly mesh: Terms;
-  /** What it is read at, spots of all assets each: today's, then those of the scenarios. */
-  readonly spots: readonly (readonly number[])[];
-  /** By spots: what needs no solution. */
-  readonly known: readonly (Known | undefined)[];
-  readonly parts: readonly Part[];
-  level: number;
-  /** By spots: the sum over the parts. */
-  points: AxesPoint[];
-  error: number;
-  failure: unknown;
-}
 
 /** One of the batch's trades. */
 interface Job {
@@ -92,15 +35,10 @@ interface Job {
   failure: unknown;
 }
 
-/** One problem to be solved. */
-interface Task {
-  readonly row: Row;
-  readonly part: Part;
-  readonly built: Built;
-}
-
 /** Entries of one call of `solve` have at most this many nodes together: their results stand in memory at once. */
 const MAX_NODES = 1.6e7;
+/** On a GPU each shape is a kernel, which takes seconds to compile: while one is compiled others are, or run. */
+const AT_ONCE_ON_GPUS = 4;
 /** How often a value is solved again, finer. */
 const MAX_ROUNDS = 6;
 
@@ -234,10 +172,23 @@ export class SeveralPlan implements Plan {
         row.failure = error;
       }
     }
-    for (const group of groups.values()) {
-      const size = Math.max(1, Math.floor(MAX_NODES / group[0].built.nodes));
-      for (let at = 0; at < group.length; at += size) await this.#solveGroup(group.slice(at, at + size), signal);
-    }
+    const calls = [...groups.values()].flatMap((group) => {
+      const size = Math.max(1, Math.floor(MAX_NODES / (this.#atOnce * group[0].built.nodes)));
+      return Array.from({ length: Math.ceil(group.length / size) }, (_, k) => group.slice(k * size, (k + 1) * size));
+    });
+    const next = calls.values();
+    await allOf(
+      Array.from({ length: this.#atOnce }, async () => {
+        for (const call of next) await this.#solveGroup(call, signal);
+      }),
+    );
+    // In one order, whatever was ready first, so that sums have the same bits.
+    for (const task of calls.flat()) addTo(task);
+  }
+
+  /** Problems of different shapes that are solved at a time. */
+  get #atOnce(): number {
+    return isGpu(this.#device) ? AT_ONCE_ON_GPUS : 1;
   }
 
   /** Solves problems that differ in their parameters alone. */
@@ -260,7 +211,7 @@ export class SeveralPlan implements Plan {
     }
     group.forEach((task, i) => {
       try {
-        addTo(task, entries[i]);
+        task.points = pointsOf(task, entries[i]);
       } catch (error) {
         task.row.failure ??= error;
       }
@@ -331,48 +282,5 @@ export class SeveralPlan implements Plan {
   [Symbol.dispose](): void {}
 }
 
-function tasksOf(row: Row, engine: Engine): readonly Task[] {
-  const { terms, mesh, spots, parts, level } = row;
-  const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
-  return parts.map((part) => ({ row, part, built: engine.build(terms, mesh, byAsset, part, level) }));
-}
-
 const movedSpots = ({ assets }: Terms, move: SpotMove): readonly number[] =>
   assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name)));
-
-/** A row's value at some of its spots. */
-function valueAt({ terms, spots, known, points }: Row, k: number): number {
-  const value = known[k]?.value ?? points[k].value;
-  return known[k] === undefined && isExercisable(terms) ? Math.max(value, payoffAt(terms, spots[k])) : value;
-}
-
-const isExercisable = ({ exercise }: Terms): boolean =>
-  exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));
-
-/** Adds a problem's solution to its row, where the part that it is of has not been knocked out. */
-function addTo({ row, part, built }: Task, entry: EntryReading): void {
-  const { terms, spots, known } = row;
-  let largest = 0;
-  spots.forEach((one, k) => {
-    row.points[k] ??= NOTHING;
-    if (known[k] !== undefined || isKnockedOut(part, one, terms.expiry)) return;
-    const point = built.read(entry, one);
-    largest = Math.max(largest, point.errorEstimate ?? 0);
-    row.points[k] = {
-      value: row.points[k].value + part.sign * point.value,
-      first: added(row.points[k].first, point.first, part.sign),
-      second: added(row.points[k].second, point.second, part.sign),
-      errorEstimate: undefined,
-    };
-  });
-  row.error += largest;
-}
-
-const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, errorEstimate: undefined };
-
-const added = (
-  to: Readonly<Record<string, number>>,
-  from: Readonly<Record<string, number>>,
-  sign: number,
-): Record<string, number> =>
-  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + sign * value]));

@@ -12,7 +12,7 @@ import {
   rebateText,
 } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
-import type { Built } from "../several/plan.ts";
+import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
 import { type Fineness, isAtExpiry, nodesOf, OF_DATES, restarts, widened } from "./fineness.ts";
 

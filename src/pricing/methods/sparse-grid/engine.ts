@@ -1,5 +1,5 @@
 import { type SparseGridProblem, solveOnSparseGrid } from "../../../sparsegrid/index.ts";
-import type { Engine } from "../several/plan.ts";
+import type { Engine } from "../several/engine.ts";
 import { bySpot } from "./by-spot.ts";
 import { finenessOf, levelsOfComponents, levelsOfSpots, nodesOf } from "./fineness.ts";
 import { basisOf, onPrincipalComponents } from "./principal.ts";

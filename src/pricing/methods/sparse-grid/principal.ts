@@ -7,7 +7,7 @@ import { assetName } from "../several/equation.ts";
 import { combined, sigmaOf } from "../several/in-time.ts";
 import { exerciseOf, lessText, type Part } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
-import type { Built } from "../several/plan.ts";
+import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
 import { type Fineness, nodesOf, OF_DATES, restarts, widened } from "./fineness.ts";
 

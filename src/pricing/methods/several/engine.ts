@@ -1,0 +1,46 @@
+/** What solves the equations of several factors. */
+import type { Device } from "../../../device/index.ts";
+import type { AxesPoint } from "../../../fdm/index.ts";
+import type { Terms } from "../../terms.ts";
+import type { Part } from "./parts.ts";
+import type { Parameters } from "./text.ts";
+
+/** A problem whose numbers stand beside it. */
+export interface Built {
+  /** Problems with the same key differ in their parameters alone. */
+  readonly key: string;
+  readonly problem: object;
+  readonly parameters: Parameters;
+  /** About how many there are in memory. */
+  readonly nodes: number;
+  /** Value, derivatives by the factors' names, and error estimate at some spots. */
+  readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
+}
+
+/** A solution as it is read. @throws why there is none */
+export interface EntryReading {
+  at(point: Readonly<Record<string, number>>): AxesPoint;
+}
+
+/** How the equations of several factors are solved. */
+export interface Engine {
+  readonly name: "adi" | "sparse-grid";
+  /** The error of a value to aim at where nothing is said, relative to the largest spot. */
+  readonly accuracy: number;
+  /** The problem of a part of the terms. `mesh`: the terms whose mesh it has; `spots`: by asset, where it is read. */
+  build(terms: Terms, mesh: Terms, spots: readonly (readonly number[])[], part: Part, level: number): Built;
+  /** An entry for each element of the parameters. */
+  solve(problem: object, options: EngineOptions): Promise<readonly EntryReading[]>;
+  isFinest(terms: Terms, level: number): boolean;
+  /** The level at which an error that is `ratio` times too large is expected to be small enough. */
+  refined(terms: Terms, level: number, ratio: number): number;
+  /** Whether sensitivities that delta and gamma imply are taken from those. */
+  readonly usesGamma: boolean;
+  /** Errors of a difference of two values on one mesh cancel, so that a sensitivity needs none finer than this. */
+  readonly maxBumpLevel: number;
+}
+
+export interface EngineOptions {
+  readonly device: Device;
+  readonly signal: AbortSignal | undefined;
+}

@@ -1,0 +1,80 @@
+/** Cases of trades in several factors: the problems that they consist of, and what those come to. */
+import type { AxesPoint } from "../../../fdm/index.ts";
+import type { Terms } from "../../terms.ts";
+import type { Built, Engine, EntryReading } from "./engine.ts";
+import { isKnockedOut, type Known, type Part } from "./parts.ts";
+import { payoffAt } from "./payoff.ts";
+
+/** A case of a trade, or a bump of it, on its way. */
+export interface Row {
+  readonly terms: Terms;
+  /** Whose mesh it has: its own, or those of what it is a bump of. */
+  readonly mesh: Terms;
+  /** What it is read at, spots of all assets each: today's, then those of the scenarios. */
+  readonly spots: readonly (readonly number[])[];
+  /** By spots: what needs no solution. */
+  readonly known: readonly (Known | undefined)[];
+  readonly parts: readonly Part[];
+  level: number;
+  /** By spots: the sum over the parts. */
+  points: AxesPoint[];
+  error: number;
+  failure: unknown;
+}
+
+/** One problem to be solved. */
+export interface Task {
+  readonly row: Row;
+  readonly part: Part;
+  readonly built: Built;
+  /** The solution at the row's spots; undefined where the part is not needed, and where it has failed. */
+  points: readonly (AxesPoint | undefined)[];
+}
+
+export function tasksOf(row: Row, engine: Engine): readonly Task[] {
+  const { terms, mesh, spots, parts, level } = row;
+  const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
+  return parts.map((part) => ({ row, part, built: engine.build(terms, mesh, byAsset, part, level), points: [] }));
+}
+
+/** A row's value at some of its spots. */
+export function valueAt({ terms, spots, known, points }: Row, k: number): number {
+  const value = known[k]?.value ?? points[k].value;
+  return known[k] === undefined && isExercisable(terms) ? Math.max(value, payoffAt(terms, spots[k])) : value;
+}
+
+export const isExercisable = ({ exercise }: Terms): boolean =>
+  exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));
+
+/** A problem's solution at the spots of its row, where the part that it is of has not been knocked out. */
+export const pointsOf = ({ row: { terms, spots, known }, part, built }: Task, entry: EntryReading): Task["points"] =>
+  spots.map((one, k) =>
+    known[k] !== undefined || isKnockedOut(part, one, terms.expiry) ? undefined : built.read(entry, one),
+  );
+
+/** Adds a problem's solution to its row. */
+export function addTo({ row, part, points }: Task): void {
+  let largest = 0;
+  row.spots.forEach((_, k) => {
+    row.points[k] ??= NOTHING;
+    const point = points[k];
+    if (point === undefined) return;
+    largest = Math.max(largest, point.errorEstimate ?? 0);
+    row.points[k] = {
+      value: row.points[k].value + part.sign * point.value,
+      first: added(row.points[k].first, point.first, part.sign),
+      second: added(row.points[k].second, point.second, part.sign),
+      errorEstimate: undefined,
+    };
+  });
+  row.error += largest;
+}
+
+const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, errorEstimate: undefined };
+
+const added = (
+  to: Readonly<Record<string, number>>,
+  from: Readonly<Record<string, number>>,
+  sign: number,
+): Record<string, number> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + sign * value]));
