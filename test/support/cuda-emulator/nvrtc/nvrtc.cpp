@@ -161,9 +161,9 @@ nvrtcResult readOptions(fkemu::Request& request, bool& isVirtual, std::string& l
   return NVRTC_SUCCESS;
 }
 
-/** Uses as much stack as the real compiler may, which recurses: callers must have it. */
+/** Uses more stack than koffi gives calls on its threads by default: the real compiler recurses. */
 void useStack() {
-  volatile char stack[6 << 20];
+  volatile char stack[768 << 10];
   for (std::size_t at = 0; at < sizeof stack; at += 1024) stack[at] = 1;
 }
 
