@@ -116,8 +116,10 @@ describe("formats", () => {
     expect([chooseFormat(even, device), chooseFormat(even, gpu, "f32")]).toEqual(["ell", "ell"]);
     const uneven = rows(1000, (i) => 1 + (i % 50 === 0 ? at(400) : at(3)));
     expect([chooseFormat(uneven, device), chooseFormat(uneven, gpu)]).toEqual(["csr", "csr"]);
-    const few = rows(1000, (i) => (i === 500 ? 900 : 4));
-    expect([chooseFormat(few, device), chooseFormat(few, gpu)]).toEqual(["hyb", "csr"]);
+    const few = rows(1000, (i) => (i === 500 ? 100 : 4));
+    expect([chooseFormat(few, device), chooseFormat(few, gpu)]).toEqual(["hyb", "hyb"]);
+    const long = rows(1000, (i) => (i === 500 ? 900 : 4));
+    expect([chooseFormat(long, device), chooseFormat(long, gpu)]).toEqual(["csr", "csr"]);
     expect(chooseFormat(empty, device)).toBe("dia");
   });
 
