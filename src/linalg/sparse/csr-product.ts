@@ -35,8 +35,8 @@ const params = {
 const BLOCK = 256;
 
 /**
- * Row after row, for CPUs: a workgroup is one item, whose code is scalar. Rows side by side in the lanes of a vector took
- * up to 1.8 times as long, since lanes gather, and wait for the longest row. Sums in the order of the columns.
+ * Row after row, for CPUs: a workgroup is one item, whose code is scalar. Rows side by side in the lanes of a vector
+ * took up to 1.8 times as long, since lanes gather, and wait for the longest row. Sums in the order of the columns.
  * Bytes per entry: 12 (8 in f32), and x; per row 4 and y.
  */
 const scalarKernel = remembered(({ padded }: Pick<Variant, "padded">) =>
