@@ -8,6 +8,7 @@ import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { type Method, priceBook } from "../../src/pricing/index.ts";
 import { METHODS } from "../../src/pricing/methods/choose.ts";
 import type { Batch } from "../../src/pricing/methods/method.ts";
+import { TimeBudget } from "../../src/pricing/time-budget.ts";
 import { RowProblems } from "../../src/pricing/trade-problem.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { results, trade } from "./reference.ts";
@@ -51,8 +52,16 @@ function batchOf(parts: Partial<Trade>, method: Method): Batch {
   const one = trade(parts);
   const columns = new TradeColumns([{ ok: true, trade: one }], new ScenarioCases(undefined));
   columns.add(0, one, 0);
-  const settings = { method, greeks: "all", accuracy: 1e-5, seed: 1 } as const;
-  return { columns, problems: new RowProblems(columns), settings, precision: "f64" };
+  const settings = {
+    method,
+    greeks: "all",
+    sensitivityErrorEstimates: false,
+    accuracy: 1e-5,
+    timePerTrade: undefined,
+    seed: 1,
+  } as const;
+  const budget = new TimeBudget(undefined);
+  return { columns, problems: new RowProblems(columns), settings, budget, precision: "f64" };
 }
 
 describe("auto", () => {

@@ -52,6 +52,9 @@ export class AdaptiveRows {
   /** Today's sensitivities. */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
+  /** How much extrapolation moved them: their leading errors on the fine mesh. */
+  readonly deltaMove: Float64Array;
+  readonly gammaMove: Float64Array;
   readonly #goal: Goal;
   readonly #pool: InstancePool;
   readonly #arena: Arena;
@@ -74,6 +77,8 @@ export class AdaptiveRows {
     this.#assessments = new Assessments(rows, spots);
     this.delta = new Float64Array(rows);
     this.gamma = new Float64Array(rows);
+    this.deltaMove = new Float64Array(rows);
+    this.gammaMove = new Float64Array(rows);
     this.#goal = goal;
     this.#pool = pool;
     this.#arena = arena;
@@ -223,6 +228,9 @@ export class AdaptiveRows {
     assessments.value[slot] = point.value;
     this.delta[row] = point.delta;
     this.gamma[row] = point.gamma;
+    const [onFine, onCoarse] = [difference(fine, minusFine), difference(coarse, minusCoarse)];
+    this.deltaMove[row] = Math.abs(onFine.delta - onCoarse.delta) / 3;
+    this.gammaMove[row] = Math.abs(onFine.gamma - onCoarse.gamma) / 3;
     if (knockedOutBy(problem, spot) !== undefined) {
       assessments.exercised[slot] = 1;
       assessments.observeNothing(slot);
@@ -232,8 +240,8 @@ export class AdaptiveRows {
     const hasBetween = this.#tellsTime[row] !== 0;
     const between = (part: number): number => pointOf(pool, first + 2 * parts + part, rounding).value;
     assessments.observe(slot, spot, {
-      fine: difference(fine, minusFine).value,
-      coarse: difference(coarse, minusCoarse).value,
+      fine: onFine.value,
+      coarse: onCoarse.value,
       between: hasBetween ? between(0) - (parts > 1 ? between(1) : 0) : undefined,
       noise: this.#noiseToday(row, problem, point.exercised),
       drift,

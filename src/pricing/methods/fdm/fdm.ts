@@ -147,7 +147,7 @@ class FdmPlan implements Plan {
     this.#cases = cases.count;
     const goal = { accuracy: this.#accuracy, rounding: this.#rounding };
     this.#rows = new AdaptiveRows(rows, 1 + cases.spots, goal, this.#pool, arena);
-    this.#bumps = new Bumps(trades.length, precision, this.#pool, arena);
+    this.#bumps = new Bumps(trades.length, precision, this.#pool, arena, settings.sensitivityErrorEstimates);
     this.#known = new Uint8Array(rows);
     this.#started = new Uint8Array(trades.length);
     this.#maxNodes = new Int32Array(trades.length);
@@ -315,10 +315,34 @@ class FdmPlan implements Plan {
     }
     results.vega[trade] = this.#bumps.vega(i, this.#rounding);
     results.rho[trade] = this.#bumps.rho(i, this.#rounding);
+    if (settings.sensitivityErrorEstimates) this.#readErrors(i, trade, results);
     const rough = isRough(problem);
     if (rows.isDriftDominated(row) && (rough || estimate > this.#accuracy * spot))
       results.warnings[trade] |= rough ? WARNING.roughVolatility : WARNING.driftDominates;
     results.priced(trade, "fdm");
+  }
+
+  /**
+   * Error estimates of the sensitivities: what extrapolation moved them by, and the value's own estimate over the width
+   * in which the value changes much: a standard deviation of the spot, and what of volatility and rates is one.
+   */
+  #readErrors(i: number, trade: number, results: ResultColumns): void {
+    const row = i * this.#cases;
+    const { problem } = this.#problems[row];
+    const { spot, rate, dividendYield, sigma } = marketOf(problem);
+    const { sensitivityErrors: errors, errorEstimate } = results;
+    const estimate = 2 * errorEstimate[trade];
+    const deviation = Math.sqrt(totalVariance(problem));
+    const width = spot * Math.min(deviation, 1);
+    const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];
+    const delta = 2 * this.#rows.deltaMove[row] + estimate / width;
+    const gamma = 2 * this.#rows.gammaMove[row] + estimate / width ** 2;
+    errors.delta[trade] = delta;
+    errors.gamma[trade] = gamma;
+    errors.theta[trade] =
+      Math.abs(rate) * estimate + Math.abs(rate - dividendYield) * spot * delta + 0.5 * (sigma * spot) ** 2 * gamma;
+    errors.vega[trade] = this.#bumps.vegaError(i, volatility, this.#rounding) + estimate / volatility;
+    errors.rho[trade] = this.#bumps.rhoError(i, rates, this.#rounding) + estimate / rates;
   }
 
   #readScenarios(i: number, trade: number, results: ResultColumns): void {
