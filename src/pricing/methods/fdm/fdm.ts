@@ -336,7 +336,7 @@ class FdmPlan implements Plan {
     const width = spot * Math.min(deviation, 1);
     const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];
     const delta = 2 * this.#rows.deltaMove[row] + estimate / width;
-    const gamma = 2 * this.#rows.gammaMove[row] + estimate / width ** 2;
+    const gamma = 2 * this.#rows.gammaMove[row] + (estimate / width ** 2) * (problem.expiry / smoothedFor(problem));
     errors.delta[trade] = delta;
     errors.gamma[trade] = gamma;
     errors.theta[trade] =
@@ -389,6 +389,18 @@ function isKnown(problem: OneFactorProblem): boolean {
 /** The barrier that today's spot has hit; scenarios' spots may have not. */
 function paidNow(problem: OneFactorProblem): KnockOut | undefined {
   return knockedOutBy(problem, problem.spots[0]);
+}
+
+/** Parts of the time to an event, and of the life, over which diffusion smooths what a boundary does to gamma. */
+const EVENT_PART = 1 / 4;
+const LIFE_PART = 1 / 64;
+const AMERICAN_PART = 1 / 16;
+
+/** The time over which diffusion has smoothed the kinks that exercise and barriers leave in a solution. */
+function smoothedFor({ expiry, american, exerciseTimes = [], barriers = [] }: OneFactorProblem): number {
+  const dates = [...exerciseTimes, ...barriers.flatMap(({ times = [] }) => times)].filter((time) => time > 0);
+  const part = Math.max(EVENT_PART * Math.min(...dates, Number.POSITIVE_INFINITY), LIFE_PART * expiry);
+  return Math.min(part, american ? AMERICAN_PART * expiry : expiry);
 }
 
 function marketOf({ spots, rates, dividendYield, diffusion }: OneFactorProblem): SpotMarket {

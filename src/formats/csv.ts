@@ -1,4 +1,4 @@
-import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../../book/index.ts";
+import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
 export const RESULT_COLUMNS = [
