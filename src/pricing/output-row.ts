@@ -12,7 +12,13 @@ import {
 import { BookError, SpecError } from "../errors.ts";
 import { VolatilityError } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
-import { type ResultColumns, type Several, type SeveralSensitivities, STATUS, WARNING } from "./columns/result-columns.ts";
+import {
+  type ResultColumns,
+  type Several,
+  type SeveralSensitivities,
+  STATUS,
+  WARNING,
+} from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
 import type { Settings } from "./options.ts";
 import { unitWarnings } from "./unit-warnings.ts";

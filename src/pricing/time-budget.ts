@@ -30,8 +30,8 @@ export class TimeBudget {
     return this.#spent.get(trade) ?? 0;
   }
 
-  /** Whether a trade may take `further` seconds: what its next refinement is expected to cost. */
-  allows(trade: number, further: number): boolean {
-    return this.#limit === undefined || this.spentOn(trade) + further <= this.#limit;
+  /** Whether a trade may take `times` as long again as it has so far: what a method expects of its next step. */
+  allowsTimes(trade: number, times: number): boolean {
+    return this.#limit === undefined || (1 + times) * this.spentOn(trade) <= this.#limit;
   }
 }

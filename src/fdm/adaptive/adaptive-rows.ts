@@ -3,6 +3,7 @@ import { coarserInTime, type Grid, grids, gridsOn, type Resolution } from "../ex
 import { instance, type Instance, type Reading } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { driftExcess } from "../mesh/domain.ts";
+import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { knockedOutBy } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { premiumAtBoundary } from "../read/solution.ts";
@@ -108,16 +109,21 @@ export class AdaptiveRows {
     return this.#pending[row] !== 0;
   }
 
-  /** To be called when a row's instances have their values. @throws as `start` */
-  advance(row: number): void {
-    if (!this.isPending(row)) return;
+  /**
+   * To be called when a row's instances have their values.
+   * @returns whether it would go on to a finer resolution if it were allowed to (`mayRefine`)
+   * @throws as `start`
+   */
+  advance(row: number, mayRefine: boolean): boolean {
+    if (!this.isPending(row)) return false;
     this.#pending[row] = 0;
     this.#tries[row]++;
     this.#assess(row);
     const next = this.#refined(row);
-    if (next === undefined) return;
+    if (next === undefined || !mayRefine) return next !== undefined;
     this.#assessments.refine(row, next.nodes, next.steps);
     this.#attempt(row);
+    return false;
   }
 
   /** A row's resolution: the last one, whether it has been solved or not. */
@@ -138,6 +144,13 @@ export class AdaptiveRows {
   /** Whether exercise is optimal at once. */
   isExercised(row: number): boolean {
     return this.#assessments.exercised[row * this.#assessments.spots] !== 0;
+  }
+
+  /** The width of the mesh's cell at today's spot. */
+  cellWidth(row: number): number {
+    const { mesh, problem } = this.#pool.instance(this.#first[row]).grid;
+    const cell = cellOf(mesh, problem.spots[0]);
+    return nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
   }
 
   /** Whether the scheme is of first order in a row. */

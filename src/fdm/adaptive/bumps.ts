@@ -94,16 +94,16 @@ export class Bumps {
   }
 
   /**
-   * The error estimate of vega, NaN where there are no bumps, or errors are not wanted; `scale`: a move of volatility by
-   * which the value changes much.
+   * The error estimate of vega, NaN where there are no bumps, or errors are not wanted; `estimate` is the value's,
+   * `scale` a move of volatility by which the value changes much.
    */
-  vegaError(row: number, scale: number, rounding: number): number {
-    return this.#error(row, this.#first[row], this.#volatility[row], scale, rounding);
+  vegaError(row: number, estimate: number, scale: number, rounding: number): number {
+    return this.#error(row, this.#first[row], this.#volatility[row], { estimate, scale, rounding });
   }
 
   /** The same of rho; `scale` is a move of rates. */
-  rhoError(row: number, scale: number, rounding: number): number {
-    return this.#error(row, this.#first[row] + this.#ofRate[row], this.#rate[row], scale, rounding);
+  rhoError(row: number, estimate: number, scale: number, rounding: number): number {
+    return this.#error(row, this.#first[row] + this.#ofRate[row], this.#rate[row], { estimate, scale, rounding });
   }
 
   /** Shifted problems on the grids of the base case, for today's spot: pairs, or fine solutions alone. */
@@ -146,8 +146,14 @@ export class Bumps {
   /**
    * The slope's leading error in space and time, what the width of the difference leaves, and rounding. A forward
    * difference is off by ½·h·V″, a central one by ⅙·h²·V‴, where V‴ is about V″ over the `scale` on which V changes.
+   * Of the value's own error the part that a bump moves is divided by the bump, where it moves an exercise boundary.
    */
-  #error(row: number, first: number, size: number, scale: number, rounding: number): number {
+  #error(
+    row: number,
+    first: number,
+    size: number,
+    { estimate, scale, rounding }: Readonly<Record<"estimate" | "scale" | "rounding", number>>,
+  ): number {
     if (this.#exists[row] === 0 || !this.#tellsErrors) return Number.NaN;
     const parts = this.#parts[row];
     const at = (start: number): number => this.#valueOf(row, start, 2, rounding);
@@ -157,7 +163,12 @@ export class Bumps {
     const slope = (of: number): number => (at(first + of) - at(down + of)) / (2 * size);
     const leading = Math.abs(slope(0) - slope(1)) / 3;
     const curvature = Math.abs(at(first) - 2 * at(base) + at(down)) / size;
-    const width = this.#smooth[row] !== 0 ? 0.5 : (0.5 * size) / scale;
-    return 2 * leading + width * curvature + (4 * rounding * spot) / size;
+    const isSmooth = this.#smooth[row] !== 0;
+    const width = isSmooth ? 0.5 : (0.5 * size) / scale;
+    const moved = isSmooth ? estimate / scale : estimate * Math.max(1 / scale, MOVED / size);
+    return 2 * leading + width * curvature + moved + (4 * rounding * spot) / size;
   }
 }
+
+/** The part of a value's error estimate that moves with an exercise boundary. */
+const MOVED = 0.3;

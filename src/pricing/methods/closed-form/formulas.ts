@@ -97,12 +97,14 @@ function blackScholesErrors(
   // The density of a vanilla's d₁ times the asset, of a digital's d₂ times the cash, and how often d multiplies it.
   const density = cash > 0 ? Math.abs(delta) * spot * deviation : Math.abs(gamma) * spot * spot * deviation;
   const once = density * ofD;
-  const [first, second] = cash > 0 ? [(once * d) / deviation, (once * (d * d + 1)) / deviation ** 2] : [once, (once * d) / deviation];
+  const [first, second] =
+    cash > 0 ? [(once * d) / deviation, (once * (d * d + 1)) / deviation ** 2] : [once, (once * d) / deviation];
+  // Tails may vanish in f32.
   const size = spot + cash;
   const errors = {
     delta: (first + rounding * (size + Math.abs(spot * delta))) / spot,
-    gamma: second / spot ** 2 + 2 * rounding * Math.abs(gamma),
-    vega: (second * integrate(columns.sigmaOf(row)!, expiry)) + 2 * rounding * Math.abs(vega),
+    gamma: (second + rounding ** 2 * size) / spot ** 2 + 2 * rounding * Math.abs(gamma),
+    vega: (second + rounding ** 2 * size) * integrate(columns.sigmaOf(row)!, expiry) + 2 * rounding * Math.abs(vega),
     rho: first * expiry + rounding * (size * expiry + Math.abs(rho)),
   };
   const sigma = columns.sigmaOf(row)!.values[0];
@@ -193,7 +195,9 @@ function hestonErrors(
   const relative = (x: number): number => 1e-11 * Math.abs(x);
   const rate = columns.ratesOf(row).values[0];
   const inVariance =
-    kappa * Math.abs(mean - v) * byV + Math.abs(correlation) * sigma * v * byV * steep + 0.5 * sigma ** 2 * v * byV ** 2;
+    kappa * Math.abs(mean - v) * byV +
+    Math.abs(correlation) * sigma * v * byV * steep +
+    0.5 * sigma ** 2 * v * byV ** 2;
   const drift = Math.abs(rate - columns.dividendYield[trade]);
   return {
     delta: (e * steep) / spot + relative(delta),

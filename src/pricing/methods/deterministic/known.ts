@@ -51,7 +51,8 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
   results.gamma[trade] = 0;
   results.theta[trade] = thetaOf(problem, value, delta);
   results.vega[trade] = 0;
-  results.rho[trade] = problem.expiry === 0 ? 0 : (rateShifted(0.5 * RATE_WIDTH) - rateShifted(-0.5 * RATE_WIDTH)) / RATE_WIDTH;
+  results.rho[trade] =
+    problem.expiry === 0 ? 0 : (rateShifted(0.5 * RATE_WIDTH) - rateShifted(-0.5 * RATE_WIDTH)) / RATE_WIDTH;
   results.errorEstimate[trade] = ROUNDING * (Math.abs(value) + spot);
   const { sensitivityErrors: errors } = results;
   const rounding = 2 * results.errorEstimate[trade];
@@ -87,7 +88,8 @@ export function readKnockedOut(
   results.rho[trade] = exercised ? 0 : -problem.expiry * value + 0;
   results.errorEstimate[trade] = 1e-14 * value;
   for (const name of SENSITIVITIES)
-    results.sensitivityErrors[name][trade] = 1e-14 * (name === "theta" || name === "rho" ? Math.abs(results[name][trade]) : 0);
+    results.sensitivityErrors[name][trade] =
+      1e-14 * (name === "theta" || name === "rho" ? Math.abs(results[name][trade]) : 0);
   results.priced(trade, "knocked-out");
 }
 
