@@ -40,6 +40,7 @@ export {
   type MonteCarloSettings,
   type Status,
 } from "./estimate.ts";
+export type { Variant } from "./variants.ts";
 export { type Basis, basisFunctionParams } from "./stopping/basis.ts";
 export { longstaffSchwartz, type StoppingEstimates, type StoppingSettings } from "./stopping/longstaff-schwartz.ts";
 export type { UpperBound, UpperSettings } from "./stopping/upper.ts";
