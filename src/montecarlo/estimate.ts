@@ -229,9 +229,7 @@ function planOf(settings: MonteCarloSettings): Plan {
   const means = [control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
   const controlMean = (variant: number, i: number): number => {
     const mean = means[copies.length > 0 ? variant : 0];
-    return typeof mean === "function"
-      ? mean(variants.model[variant], variants.control[variant], i)
-      : columnAt(mean, i);
+    return typeof mean === "function" ? mean(variants.model[variant], variants.control[variant], i) : columnAt(mean, i);
   };
   const names = [...bumps.map(({ name }) => name), ...measures.map(([name]) => name)];
   return { instances, batch, names, scores, method, control, controlMean };

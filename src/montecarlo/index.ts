@@ -30,6 +30,7 @@ export {
 } from "./products/basket.ts";
 export { type BarrierSettings, type PathBarrier, withBarriers } from "./products/barrier.ts";
 export { type Control, europeanControl } from "./controls.ts";
+export { intervalWidth } from "./moments.ts";
 export type { GreekMethod } from "./greeks.ts";
 export type { Sampling } from "./paths/shape.ts";
 export {

@@ -28,7 +28,7 @@ interface CopySettings {
   readonly shifts?: readonly Parameter[];
 }
 
-/** @throws SpecError copies beside greeks, or without measures; ShapeError a number of dates or weights that is not theirs */
+/** @throws SpecError copies beside greeks, or without a control; ShapeError a number of dates or weights */
 export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
   const { variants = [], measures = {}, greeks = [], dates, control } = settings;
   if (variants.length > 0 && greeks.length > 0)
@@ -64,4 +64,3 @@ export function countOf({ accuracy, streams, shifts = [] }: CopySettings, varian
     throw new ShapeError(`streams: got ${streams.length}, expected ${instances}, one for each instance`);
   return instances;
 }
-

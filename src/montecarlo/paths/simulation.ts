@@ -131,11 +131,14 @@ export class Simulation implements Disposable {
     return new Simulation(device, batch, to - from, {
       walk: await compileExact(device, walkKernel(shape), precision),
       merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
-      sobol:
-        shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
+      sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
       table,
       streams: uploaded(device, "u32", streams),
-      slots: uploaded(device, "i32", Int32Array.from(streams, (stream) => slots.get(stream)!)),
+      slots: uploaded(
+        device,
+        "i32",
+        Int32Array.from(streams, (stream) => slots.get(stream)!),
+      ),
       slotCount: own.length,
       rule,
       weights: uploaded(device, element, weightTable(variants, from, to)),
@@ -296,13 +299,7 @@ class SobolPoints implements Disposable {
   readonly #roots: DeviceBuffer;
   #buffers: readonly DeviceBuffer[] = [];
 
-  private constructor(
-    device: Device,
-    batch: Batch,
-    kernels: SobolKernels,
-    table: Uint32Array,
-    streams: Uint32Array,
-  ) {
+  private constructor(device: Device, batch: Batch, kernels: SobolKernels, table: Uint32Array, streams: Uint32Array) {
     const { shape, precision, dates } = batch;
     const element = hostReal(precision);
     this.#device = device;
@@ -377,7 +374,8 @@ class SobolPoints implements Disposable {
 
   [Symbol.dispose](): void {
     this.#free();
-    for (const buffer of [this.#table, this.#streams, this.#places, this.#weights, this.#roots]) buffer[Symbol.dispose]();
+    for (const buffer of [this.#table, this.#streams, this.#places, this.#weights, this.#roots])
+      buffer[Symbol.dispose]();
   }
 }
 

@@ -76,8 +76,8 @@ export const sobolKernel = remembered((factors: number, numbers: number, scrambl
 );
 
 /**
- * An item per (factor, point, stream and scrambling): Brownian motion through the normal numbers by the bridge, then its
- * increments, divided by the root of their time, to where steps read them.
+ * An item per (factor, point, stream and scrambling): Brownian motion through the normal numbers by the bridge, then
+ * its increments, divided by the root of their time, to where steps read them.
  *
  * Bytes: each number read and written twice.
  */

@@ -36,7 +36,7 @@ export interface StoppingSettings {
   readonly dates: readonly Column[];
   /** Steps of the model from date to date, 1 by default. */
   readonly substeps?: number;
-  /** Monomials of degree 3 and the payoff by default. */
+  /** "auto" by default: monomials and powers of the payoff, fewer of more variables. */
   readonly basis?: Basis;
   /** Paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64. */
   readonly regressionPaths?: number;
@@ -49,8 +49,8 @@ export interface StoppingSettings {
   /** 32 by default. */
   readonly scramblings?: number;
   /**
-   * Copies with other numbers, on the paths of the price: they are exercised where the first is, which is right to first
-   * order of what they differ in.
+   * Copies with other numbers, on the paths of the price: they are exercised where the first is, which is right to
+   * first order of what they differ in.
    */
   readonly variants?: readonly Variant[];
   /** Beside variants, by name: weights of the value and of that of each variant. */
@@ -122,7 +122,7 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
   checkSettings(settings);
   if (dates.length < 2)
     throw new ShapeError(`dates: got ${dates.length}, expected at least two: one date is a European option`);
-  const basis = basisOf(settings.basis ?? { kind: "monomials", degree: 3 }, model, product);
+  const basis = basisOf(settings.basis ?? { kind: "auto" }, model, product);
   const own: Paths = { model, product, control: undefined, dates };
   const weights = Object.entries(settings.measures ?? {});
   const variants = givenVariants(
