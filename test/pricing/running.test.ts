@@ -45,7 +45,7 @@ describe("options that no compiler has looked at", () => {
     [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "grid" or "none"'],
     [
       { device: new PlainDevice(), method: "pde" },
-      'method: got "pde", expected one of "auto", "closed-form", "deterministic", "fdm"',
+      'method: got "pde", expected one of "auto", "closed-form", "deterministic", "integral", "fdm"',
     ],
   ])("%j", async (options, message) => {
     await expect(collected(parsed(1), options as never)).rejects.toThrow(message);
