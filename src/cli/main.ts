@@ -146,6 +146,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   auto: true,
   "closed-form": true,
   deterministic: true,
+  integral: true,
   fdm: true,
   adi: true,
   "sparse-grid": true,

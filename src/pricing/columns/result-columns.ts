@@ -12,6 +12,7 @@ export const RESULT_METHODS = [
   "deterministic",
   "payoff",
   "knocked-out",
+  "integral",
   "fdm",
   "heston",
   "adi",
