@@ -228,6 +228,18 @@ export class OutOfMemoryError extends FeynkacError {
 }
 
 /**
+ * A method gave a number that the trade's payoff does not allow, at a finer resolution, too.
+ *
+ * @example
+ * import { NumericsError } from "feynkac";
+ *
+ * console.log(new NumericsError('trades[3]: method "fdm" gives -4, less than 0').code); // NUMERICS
+ */
+export class NumericsError extends FeynkacError {
+  readonly code = "NUMERICS";
+}
+
+/**
  * A book, or a part of it, cannot be used. `path` names the place, such as `trades[3].strike` or `line 17: strike`.
  *
  * @example

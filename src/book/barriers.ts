@@ -1,8 +1,8 @@
 import { BookError } from "../errors.ts";
+import type { Clock } from "./clock.ts";
 import { quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { BarrierSpec } from "./schema/index.ts";
-import { type AsOf, yearsFrom } from "./time.ts";
 import type { Barrier } from "./types.ts";
 
 /**
@@ -13,11 +13,11 @@ export function resolveBarriers(
   specs: readonly BarrierSpec[],
   underlyings: readonly string[],
   expiry: number,
-  asOf: AsOf,
+  clock: Clock,
   place: Place,
 ): Barrier[] {
   return specs.flatMap((spec, i) => {
-    const barrier = resolveBarrier(spec, expiry, asOf, inside(place, i));
+    const barrier = resolveBarrier(spec, expiry, clock, inside(place, i));
     if (underlyings.length === 1 && spec.underlying === undefined) return [barrier];
     // One that names no underlying stands for each of them.
     const assets = spec.underlying === undefined ? [...underlyings.keys()] : [underlyings.indexOf(spec.underlying)];
@@ -30,23 +30,23 @@ export function resolveBarriers(
   });
 }
 
-function resolveBarrier(spec: BarrierSpec, expiry: number, asOf: AsOf, place: Place): Barrier {
-  const { from, to } = resolveWindow(spec, expiry, asOf, place);
+function resolveBarrier(spec: BarrierSpec, expiry: number, clock: Clock, place: Place): Barrier {
+  const { from, to } = resolveWindow(spec, expiry, clock, place);
   const { type, level, rebate = 0 } = spec;
   return {
     type,
     level,
     rebate,
     rebateAt: resolveRebateAt(spec, place),
-    monitoring: resolveMonitoring(spec, { from, to }, asOf, place),
+    monitoring: resolveMonitoring(spec, { from, to }, clock, place),
     from,
     to,
   };
 }
 
-function resolveWindow(spec: BarrierSpec, expiry: number, asOf: AsOf, place: Place): { from: number; to: number } {
-  const from = spec.from === undefined ? 0 : yearsFrom(asOf, spec.from);
-  const to = spec.to === undefined ? expiry : yearsFrom(asOf, spec.to);
+function resolveWindow(spec: BarrierSpec, expiry: number, clock: Clock, place: Place): { from: number; to: number } {
+  const from = spec.from === undefined ? 0 : clock.years(spec.from);
+  const to = spec.to === undefined ? expiry : clock.years(spec.to);
   if (from < 0 || from > expiry) throw new BookError(place("from"), "expected a date from asOf to expiry");
   if (to < 0 || to > expiry) throw new BookError(place("to"), "expected a date from asOf to expiry");
   if (from > to) throw new BookError(place("from"), "expected a window that begins before it ends");
@@ -64,12 +64,12 @@ function resolveRebateAt({ type, rebateAt }: BarrierSpec, place: Place): "hit" |
 function resolveMonitoring(
   { monitoring }: BarrierSpec,
   window: { from: number; to: number },
-  asOf: AsOf,
+  clock: Clock,
   place: Place,
 ): Barrier["monitoring"] {
   if (monitoring === undefined || monitoring === "continuous") return { kind: "continuous" };
   const times = monitoring.map((time, i) => {
-    const years = yearsFrom(asOf, time);
+    const years = clock.years(time);
     if (years < window.from || years > window.to)
       throw new BookError(place("monitoring", i), "expected a date inside the barrier's window");
     return years;

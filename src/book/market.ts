@@ -11,11 +11,12 @@ import {
   type Underlying,
   zeroCurve,
 } from "../market/index.ts";
+import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { MarketSpec, RateSpec, UnderlyingSpec } from "./schema/index.ts";
-import { type AsOf, yearsFrom } from "./time.ts";
+import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
 import { increasingYears, NOT_YET, resolveVolatility } from "./volatility.ts";
 
@@ -113,8 +114,9 @@ function resolveUnderlying(
 
 function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Dividends {
   if (spec === undefined) return noDividends;
+  const clock = new Clock(asOf);
   const discrete = (spec.discrete ?? []).map(({ date, cash = 0, proportional = 0 }) => ({
-    time: yearsFrom(asOf, date),
+    time: clock.years(date),
     cash,
     proportional,
   }));

@@ -1,21 +1,22 @@
 /** Payoffs that depend on the path of a spot: averages, lookbacks, swings. */
 import { BookError } from "../errors.ts";
+import type { Clock } from "./clock.ts";
 import { quote, show } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { AverageSpec, LookbackSpec, SwingSpec, TradeSpec } from "./schema/index.ts";
-import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
+import type { TimeSpec } from "./time.ts";
 import type { PathPayoff } from "./types.ts";
 
 /** What all of them are read against. */
 interface Terms {
   readonly right: "call" | "put";
   readonly expiry: number;
-  readonly asOf: AsOf;
+  readonly clock: Clock;
   readonly place: Place;
 }
 
 /** Undefined where the payoff is of the last spot alone. @throws BookError terms that do not go together */
-export function resolvePathPayoff(spec: TradeSpec, expiry: number, asOf: AsOf, place: Place): PathPayoff | undefined {
+export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: Place): PathPayoff | undefined {
   const { average, lookback, swing } = spec;
   const given = Object.entries({ average, lookback, swing }).filter(([, value]) => value !== undefined);
   if (given.length === 0) return undefined;
@@ -26,7 +27,7 @@ export function resolvePathPayoff(spec: TradeSpec, expiry: number, asOf: AsOf, p
     throw new BookError(place("payoff"), `expected "call" or "put" beside ${quote(name)}, got ${spec.payoff.kind}`);
   if (spec.exercise !== undefined && spec.exercise.kind !== "european")
     throw new BookError(place("exercise"), `expected "european" beside ${quote(name)}`);
-  const terms = { right: spec.payoff.right, expiry, asOf, place: inside(place, name) };
+  const terms = { right: spec.payoff.right, expiry, clock, place: inside(place, name) };
   if (average !== undefined) return averageOf(average, strikeOf(spec, place), terms);
   if (lookback !== undefined) return lookbackOf(lookback, spec, place, terms);
   if (spec.barriers !== undefined && spec.barriers.length > 0)
@@ -59,7 +60,7 @@ function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Te
 }
 
 function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: Place, terms: Terms): PathPayoff {
-  const { right, expiry, asOf } = terms;
+  const { right, expiry, clock } = terms;
   const isFloating = spec.strike === "floating";
   if (isFloating && trade.strike !== undefined)
     throw new BookError(place("strike"), "expected none: the strike of this lookback floats");
@@ -68,7 +69,7 @@ function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: Place, terms: T
     monitoring === "continuous"
       ? monitoring
       : timesOf(monitoring, "after asOf", terms, inside(terms.place, "monitoring"));
-  const from = spec.from === undefined ? 0 : yearsFrom(asOf, spec.from);
+  const from = spec.from === undefined ? 0 : clock.years(spec.from);
   if (!(from < expiry)) throw new BookError(terms.place("from"), "expected a date before expiry");
   if (from > 0 && extremum !== undefined)
     throw new BookError(terms.place("extremum"), 'expected none: no spot counts before "from"');
@@ -93,10 +94,10 @@ const years = (time: number): string => `${Number(time.toPrecision(6))} years fr
 function timesOf(
   dates: readonly TimeSpec[],
   since: "after asOf" | "from asOf on",
-  { expiry, asOf }: Terms,
+  { expiry, clock }: Terms,
   place: Place,
 ): readonly number[] {
-  const times = dates.map((date) => yearsFrom(asOf, date));
+  const times = dates.map((date) => clock.years(date));
   times.forEach((time, i) => {
     if (time < 0 || (since === "after asOf" && time === 0)) throw new BookError(place(i), `expected a date ${since}`);
     if (time > expiry)

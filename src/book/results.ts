@@ -1,8 +1,18 @@
 import { FeynkacError, BookError } from "../errors.ts";
 import type { FailedTrade } from "./types.ts";
 
-/** The result of a trade that could not be priced, from what was thrown. */
-export function failedResult(id: string | undefined, error: unknown, warnings: readonly string[] = []): FailedTrade {
+/**
+ * The result of a trade that could not be priced, from what was thrown; `place` is where the trade stands in the book,
+ * for an error that does not say.
+ */
+export function failedResult(
+  id: string | undefined,
+  error: unknown,
+  warnings: readonly string[] = [],
+  place?: string,
+): FailedTrade {
+  const message = error instanceof Error ? error.message : String(error);
+  const path = pathOf(error, message) ?? place;
   return {
     id: id ?? null,
     status: "error",
@@ -19,8 +29,14 @@ export function failedResult(id: string | undefined, error: unknown, warnings: r
     warnings,
     error: {
       code: error instanceof FeynkacError ? error.code : "INTERNAL",
-      ...(error instanceof BookError && error.path !== "" ? { path: error.path } : {}),
-      message: error instanceof Error ? error.message : String(error),
+      ...(path === undefined ? {} : { path }),
+      message: path === undefined || message.startsWith(path) ? message : `${path}: ${message}`,
     },
   };
+}
+
+/** The path that an error has, or that its message begins with. */
+function pathOf(error: unknown, message: string): string | undefined {
+  if (error instanceof BookError && error.path !== "") return error.path;
+  return /^(trades\[\d+\]|market\.)[\w.[\]]*(?=:)/.exec(message)?.[0];
 }

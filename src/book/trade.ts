@@ -1,5 +1,6 @@
 /** From a trade as written to a trade that can be priced, or to the error that says why it cannot. */
 import { BookError } from "../errors.ts";
+import { Clock } from "./clock.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
 import { checkFormula } from "./formulas.ts";
 import type { Volatility } from "../market/index.ts";
@@ -8,7 +9,7 @@ import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
 import { isPlainObject, type PayoffSpec, type TradeSpec, tradeSchema, basketTradeSchema } from "./schema/index.ts";
-import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
 import type { Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_YET, resolveVolatility } from "./volatility.ts";
 
@@ -44,10 +45,14 @@ export function failedTrade(value: unknown, index: number, error: BookError): Pa
 function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeReader): Trade {
   const { underlying: name, underlyings } = spec;
   const names = underlyings ?? [name as string];
-  const expiry = resolveExpiry(spec.expiry, asOf, place);
-  const payoff = resolvePathPayoff(spec, expiry, asOf, place) ?? resolvePayoff(spec, names.length, place);
-  const exercise = resolveExercise(spec, expiry, asOf, place);
-  const barriers = resolveBarriers(spec.barriers ?? [], names, expiry, asOf, inside(place, "barriers"));
+  const clock = new Clock(
+    asOf,
+    names.flatMap((one) => market.underlyings.get(one)?.dividends.discrete ?? []),
+  );
+  const expiry = resolveExpiry(spec.expiry, clock, place);
+  const payoff = resolvePathPayoff(spec, expiry, clock, place) ?? resolvePayoff(spec, names.length, place);
+  const exercise = resolveExercise(spec, expiry, clock, place);
+  const barriers = resolveBarriers(spec.barriers ?? [], names, expiry, clock, inside(place, "barriers"));
   const quantity = spec.quantity ?? 1;
   if (underlyings !== undefined)
     return { id: spec.id, ...resolveBasket(underlyings, market, place), payoff, expiry, exercise, barriers, quantity };
@@ -113,8 +118,8 @@ function chooseVolatility(
   return volatility;
 }
 
-function resolveExpiry(spec: TimeSpec, asOf: AsOf, place: Place): number {
-  const expiry = yearsFrom(asOf, spec);
+function resolveExpiry(spec: TimeSpec, clock: Clock, place: Place): number {
+  const expiry = clock.years(spec);
   if (expiry < 0) throw new BookError(place("expiry"), `the trade expired before asOf (${yearsText(-expiry)} ago)`);
   if (expiry > MAX_YEARS)
     throw new BookError(place("expiry"), `expected at most ${MAX_YEARS} years, got ${expiry.toFixed(0)}`);
@@ -163,11 +168,11 @@ function weightsOf(
   return [1, -1];
 }
 
-function resolveExercise({ exercise }: TradeSpec, expiry: number, asOf: AsOf, place: Place): Exercise {
+function resolveExercise({ exercise }: TradeSpec, expiry: number, clock: Clock, place: Place): Exercise {
   if (exercise === undefined) return { kind: "european" };
   if (exercise.kind !== "bermudan") return exercise;
   const times = exercise.times.map((time, i) => {
-    const years = yearsFrom(asOf, time);
+    const years = clock.years(time);
     if (years < 0 || years > expiry) throw new BookError(place("exercise", i), "expected a date from asOf to expiry");
     return years;
   });

@@ -73,8 +73,8 @@ export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t:
   return sum;
 }
 
-/** Years that are no time at all, some 30 ms: dates that are one date differ by rounding, by much less than that. */
-export const INSTANT = 1e-9;
+/** A second, in years: times that differ by less are one. */
+export const INSTANT = 1 / 31_536_000;
 
 /** g(s) = f(t + s): what is left of f after t years, t ≥ 0. */
 export function later({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {

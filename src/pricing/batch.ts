@@ -5,8 +5,10 @@ import type { Engine } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
-import { methodFor } from "./methods/choose.ts";
-import type { Batch, Plan, PricingMethod } from "./methods/method.ts";
+import { EuropeanTwins } from "./guard/european-twins.ts";
+import { Guard } from "./guard/guard.ts";
+import { methodFor, nextMethodFor } from "./methods/choose.ts";
+import type { Batch, MethodSession, Plan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
 import { type OutputRows, resultOf } from "./output-row.ts";
 import { TimeBudget } from "./time-budget.ts";
@@ -20,8 +22,9 @@ export interface BatchSetting extends Settings {
 }
 
 /**
- * Prices trades together: parsed rows become columns, each method prices those that it accepts, and columns become rows
- * again. What one trade throws is that trade's result; what the device throws is thrown.
+ * Prices trades together: parsed rows become columns, each method prices those that it accepts, a guard looks at what
+ * they find (`Guard`), and columns become rows again. What one trade throws is that trade's result; what the device
+ * throws is thrown.
  */
 export function priceBatch(
   trades: readonly ParsedTrade[],
@@ -40,17 +43,100 @@ export function priceBatch(
       budget: new TimeBudget(setting.timePerTrade),
       precision: engine.precision,
     };
+    const run: Run = { batch, results, sessionOf, signal };
     const chosen = await choose(trades, firstIndex, batch, results, signal);
-    const plans: Plan[] = [];
-    try {
-      for (const [method, accepted] of chosen) plans.push(await sessionOf(method).plan(batch, accepted, signal));
-      await allOf(plans.map((plan) => plan.run(signal)));
-      for (const plan of plans) await plan.read(results, signal);
-    } finally {
-      for (const plan of plans) plan[Symbol.dispose]();
-    }
+    await priceBy(chosen, run);
+    await guardResults(chosen, run);
     return outputRows({ trades, firstIndex, results, cases, settings: setting, engine });
   });
+}
+
+/** A batch on its way. */
+interface Run {
+  readonly batch: Batch;
+  readonly results: ResultColumns;
+  readonly sessionOf: (method: PricingMethod) => MethodSession;
+  readonly signal: AbortSignal | undefined;
+}
+
+type ByMethod = ReadonlyMap<PricingMethod, readonly number[]>;
+
+/** Prices trades by the methods that were chosen for them, to an accuracy that may be finer than what was asked for. */
+async function priceBy(
+  chosen: ByMethod,
+  { batch, results, sessionOf, signal }: Run,
+  accuracy = batch.settings.accuracy,
+): Promise<void> {
+  const own = accuracy === batch.settings.accuracy ? batch : { ...batch, settings: { ...batch.settings, accuracy } };
+  const plans: Plan[] = [];
+  try {
+    for (const [method, accepted] of chosen) {
+      for (const trade of accepted) results.asked[trade] = askedOf(batch, trade, method);
+      plans.push(await sessionOf(method).plan(own, accepted, signal));
+    }
+    await allOf(plans.map((plan) => plan.run(signal)));
+    for (const plan of plans) await plan.read(results, signal);
+  } finally {
+    for (const plan of plans) plan[Symbol.dispose]();
+  }
+}
+
+/** The error that a method is to aim at, in the currency; NaN where it computes to rounding. */
+function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own }: PricingMethod): number {
+  if (own === undefined) return Number.NaN;
+  const { payoff, assets } = columns.tradeOf(trade);
+  const spot =
+    assets === undefined ? columns.spot[trade] : Math.max(...assets.map(({ underlying }) => underlying.spot));
+  const units = payoff.kind === "swing" ? Math.max(payoff.max, 1) : 1;
+  return (settings.accuracy ?? own) * spot * units;
+}
+
+/** How many times finer a method tries again, and the finest that there is. */
+const FINER = 8;
+const FINEST = 1e-8;
+
+/**
+ * Trades whose values no such payoff can have are priced again: by a finer resolution, then by the next method if none
+ * is asked for. What is outside its bounds even then is an error.
+ */
+async function guardResults(chosen: ByMethod, run: Run): Promise<void> {
+  const { batch, results, sessionOf, signal } = run;
+  const methods = new Map<number, PricingMethod>();
+  for (const [method, trades] of chosen) for (const trade of trades) methods.set(trade, method);
+  const all = [...methods.keys()];
+  const guard = new Guard(batch, await EuropeanTwins.of(batch, all, sessionOf, signal));
+  guard.look(all, results);
+  const again = async (methodOf: (trade: number) => PricingMethod | undefined, finer: number): Promise<void> => {
+    for (const [method, trades] of byMethod(guard.outside, methodOf)) {
+      for (const trade of trades) results.reset(trade);
+      const { accuracy = method.accuracy } = batch.settings;
+      await priceBy(new Map([[method, trades]]), run, accuracy && Math.max(accuracy / finer, FINEST));
+      guard.look(trades, results);
+    }
+  };
+  const finerMethod = (trade: number): PricingMethod | undefined => {
+    const method = methods.get(trade)!;
+    return method.accuracy === undefined ? undefined : method;
+  };
+  await again(finerMethod, FINER);
+  await again((trade) => nextMethodFor(batch, trade, methods.get(trade)!), 1);
+  guard.settle(results);
+}
+
+/** Trades by the method that each of them has; without those that have none. */
+function byMethod(
+  trades: readonly number[],
+  methodOf: (trade: number) => PricingMethod | undefined,
+): Map<PricingMethod, number[]> {
+  const groups = new Map<PricingMethod, number[]>();
+  for (const trade of trades) {
+    const method = methodOf(trade);
+    if (method === undefined) continue;
+    const group = groups.get(method);
+    if (group === undefined) groups.set(method, [trade]);
+    else group.push(trade);
+  }
+  return groups;
 }
 
 /** Puts each trade into the columns, and chooses its method: trades by method. @throws the signal's reason */

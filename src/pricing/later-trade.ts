@@ -92,7 +92,7 @@ export function laterBarriers(barriers: readonly Barrier[], years: number): read
 /** A barrier that has not been hit: after its window a knock-out is gone, and a knock-in is never monitored again. */
 function laterBarrier(barrier: Barrier, years: number): Barrier[] {
   const { from, to, monitoring } = barrier;
-  if (to < years)
+  if (to < years - INSTANT)
     return barrier.type.endsWith("-out")
       ? []
       : [{ ...barrier, from: 0, to: 0, monitoring: { kind: "discrete", times: [] } }];
@@ -108,5 +108,5 @@ function laterBarrier(barrier: Barrier, years: number): Barrier[] {
 }
 
 function laterTimes(times: readonly number[], years: number): number[] {
-  return times.filter((time) => time >= years).map((time) => time - years);
+  return times.filter((time) => time > years - INSTANT).map((time) => Math.max(time - years, 0));
 }

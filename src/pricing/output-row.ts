@@ -10,7 +10,8 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { BookError, SpecError } from "../errors.ts";
-import { VolatilityError } from "../fdm/index.ts";
+import { roundingError, VolatilityError } from "../fdm/index.ts";
+import type { Precision } from "../kernel/index.ts";
 import type { Engine } from "./backend.ts";
 import {
   type ResultColumns,
@@ -41,7 +42,8 @@ export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
     return pricedTrade(rows, trade, i);
   } catch (error) {
-    return failedResult(trade.id, withPlace(error, trade, firstIndex + i), engine.warnings);
+    const place = firstIndex + i;
+    return failedResult(trade.id, withPlace(error, trade, place), engine.warnings, `trades[${place}]`);
   }
 }
 
@@ -83,7 +85,9 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
     backend: device.backend,
     warnings: [
       ...unitWarnings(trade),
+      ...(method === "knocked-out" ? [KNOCKED_OUT] : []),
       ...warningsOf(results.warnings[i], accuracy),
+      ...accuracyWarnings(results, i, settings, precision, trade),
       ...assumptions(several),
       ...engine.warnings,
     ],
@@ -93,6 +97,23 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
       : {}),
     ...laddersOf(results, cases, i),
   };
+}
+
+const KNOCKED_OUT = "a knock-out barrier is breached at asOf: the value is its rebate, or 0";
+
+/** Said by every result whose error estimate is above what was asked for; other warnings may say why. */
+const ACCURACY_MISSED = "the accuracy that was asked for is not reached: errorEstimate is larger";
+
+function accuracyWarnings(
+  results: ResultColumns,
+  i: number,
+  { accuracy }: Settings,
+  precision: Precision,
+  { underlying }: Trade,
+): string[] {
+  // Where nothing is asked for, f32 does what it can.
+  const rounding = accuracy === undefined ? roundingError(precision, underlying.spot, results.value[i]) : 0;
+  return results.errorEstimate[i] > results.asked[i] * (1 + 1e-9) + rounding ? [ACCURACY_MISSED] : [];
 }
 
 const seedOf = (seed: number | undefined): Pick<PricedTrade, "seed"> => (seed === undefined ? {} : { seed });
@@ -174,6 +195,10 @@ function warningsOf(bits: number, accuracy: number | undefined): string[] {
       WARNING.treeForgets,
       "the dates are too close for a tree in two factors: the value is not converged, and errorEstimate is no bound; " +
         "take fewer dates, or one factor",
+    ],
+    [
+      WARNING.scenarioOutside,
+      "values of scenarios that no such payoff can have are left out (null): ask for another accuracy or method",
     ],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];

@@ -52,6 +52,7 @@ export const WARNING = {
   treeForgets: 32,
   inaccurate: 64,
   outOfTime: 128,
+  scenarioOutside: 256,
 } as const;
 
 /** No result yet, one, or an error. */
@@ -77,7 +78,9 @@ export class ResultColumns {
    */
   readonly sensitivityErrors: Readonly<Record<SensitivityName, Float64Array>>;
   /** Bits of `WARNING`. */
-  readonly warnings: Uint8Array;
+  readonly warnings: Uint16Array;
+  /** The error that was aimed at, in the currency; NaN where only rounding is left. */
+  readonly asked: Float64Array;
   /** Of prices by random numbers, by trade. */
   readonly seeds = new Map<number, number>();
   readonly scenarioValues: Float64Array;
@@ -93,7 +96,8 @@ export class ResultColumns {
     const rows = cases.scenarios === undefined ? 0 : trades * cases.count;
     this.status = new Uint8Array(trades);
     this.#methods = new Uint8Array(trades);
-    this.warnings = new Uint8Array(trades);
+    this.warnings = new Uint16Array(trades);
+    this.asked = column();
     this.value = column();
     this.delta = column();
     this.gamma = column();
@@ -113,6 +117,17 @@ export class ResultColumns {
   priced(trade: number, method: ResultMethod): void {
     this.status[trade] = STATUS.priced;
     this.#methods[trade] = RESULT_METHODS.indexOf(method);
+  }
+
+  /** Forgets what was found of a trade: another attempt follows. */
+  reset(trade: number): void {
+    this.status[trade] = STATUS.none;
+    this.warnings[trade] = 0;
+    this.seeds.delete(trade);
+    this.#several.delete(trade);
+    const { value, delta, gamma, theta, vega, rho, errorEstimate, sensitivityErrors } = this;
+    const columns = [value, delta, gamma, theta, vega, rho, errorEstimate, ...Object.values(sensitivityErrors)];
+    for (const column of columns) column[trade] = Number.NaN;
   }
 
   setSeveral(trade: number, several: Several): void {

@@ -1,8 +1,9 @@
-import { INSTANT } from "../../market/index.ts";
+/** Relative: what the same terms differ by when they are written with another date. */
+const ROUNDING = 1e-9;
 
 /** Whether two values of plain data are the same but for the rounding of their numbers: years, as `asOf` moves. */
 export function same(a: unknown, b: unknown): boolean {
-  if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= INSTANT * (1 + Math.abs(a));
+  if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= ROUNDING * (1 + Math.abs(a));
   if (!isObject(a) || !isObject(b)) return a === b;
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => same(a[name], b[name]));

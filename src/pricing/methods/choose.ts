@@ -30,7 +30,7 @@ export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
  */
 export function methodFor(batch: Batch, trade: number): PricingMethod {
   const { method: name } = batch.settings;
-  if (name === "auto") return cheapest(batch, trade);
+  if (name === "auto") return cheapest(batch, trade) ?? refuseAll(batch, trade);
   // Finite differences, whatever the number of axes.
   const wanted = name === "fdm" && batch.columns.severalFactors[trade] !== 0 ? adi : BY_NAME[name];
   const answer = wanted.accepts(batch, trade);
@@ -39,14 +39,23 @@ export function methodFor(batch: Batch, trade: number): PricingMethod {
   throw refusal(batch, trade, [[wanted, answer]], `expected method ${orList(["auto", ...others])}`);
 }
 
-function cheapest(batch: Batch, trade: number): PricingMethod {
+/** The cheapest method for a trade but for one that has failed; undefined where there is none, or one is asked for. */
+export function nextMethodFor(batch: Batch, trade: number, failed: PricingMethod): PricingMethod | undefined {
+  return batch.settings.method === "auto" ? cheapest(batch, trade, failed) : undefined;
+}
+
+function cheapest(batch: Batch, trade: number, failed?: PricingMethod): PricingMethod | undefined {
   let best: PricingMethod | undefined;
   let cost = Number.POSITIVE_INFINITY;
   for (const method of METHODS) {
+    if (method === failed) continue;
     const answer = method.accepts(batch, trade);
     if (typeof answer === "number" && answer < cost) [best, cost] = [method, answer];
   }
-  if (best !== undefined) return best;
+  return best;
+}
+
+function refuseAll(batch: Batch, trade: number): never {
   const answers = METHODS.map((method) => [method, method.accepts(batch, trade)] as const);
   throw refusal(batch, trade, answers, "no method prices such a trade yet");
 }

@@ -10,6 +10,9 @@ import { build } from "./problem.ts";
 /** Microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
 
+/** The error of a value to aim at where nothing is said, relative to the largest spot. */
+const ACCURACY = 1e-4;
+
 /** Axes of `solve`. */
 const MAX_FACTORS = 3;
 
@@ -23,6 +26,7 @@ const MAX_FACTORS = 3;
  */
 export const adi = {
   name: "adi",
+  accuracy: ACCURACY,
   accepts,
   open: (device) => ({
     plan: (batch, trades) => Promise.resolve(new SeveralPlan(engine, batch, trades, device)),
@@ -32,7 +36,7 @@ export const adi = {
 
 const engine: Engine = {
   name: "adi",
-  accuracy: 1e-4,
+  accuracy: ACCURACY,
   build: (terms, mesh, spots, part, level) => build(terms, mesh, spots, part, finenessOf(mesh, level)),
   solve: async (problem, options) => {
     const solution = await solve(problem as EquationProblem<string, string>, options);

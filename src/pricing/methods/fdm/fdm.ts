@@ -52,6 +52,7 @@ const COST = 20;
  */
 export const fdm = {
   name: "fdm",
+  accuracy: ACCURACY,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0
       ? "several factors"

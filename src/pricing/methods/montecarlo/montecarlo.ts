@@ -43,6 +43,7 @@ const ACCURACY = 1e-3;
  */
 export const montecarlo = {
   name: "montecarlo",
+  accuracy: ACCURACY,
   accepts,
   open: (device) => ({
     plan: (batch, trades) => Promise.resolve(new MonteCarloPlan(batch, trades, device)),

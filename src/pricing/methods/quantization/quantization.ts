@@ -32,6 +32,7 @@ const MAX_LEVEL = 2;
  */
 export const quantization = {
   name: "quantization",
+  accuracy: ACCURACY,
   accepts,
   open: (device) => {
     const trees = Trees.open(device);

@@ -19,6 +19,7 @@ const MAX_ASSETS = 10;
  */
 export const sparseGrid = {
   name: "sparse-grid",
+  accuracy: ACCURACY,
   accepts,
   open: (device) => ({
     async plan(batch, trades) {

@@ -1,0 +1,39 @@
+import { INSTANT } from "../market/index.ts";
+import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
+
+/**
+ * Reads times that belong together, as those of a trade. Times less than a second apart are one: the first of them, as
+ * 30/365·k/30 is 30/365 though it differs in the last place.
+ */
+export class Clock {
+  readonly asOf: AsOf;
+  readonly #dividends: readonly { readonly time: number }[];
+  /** By the second that they are nearest to. */
+  readonly #seen = new Map<number, number>();
+
+  /** `dividends`: dates that are there already, of the trade's underlyings. */
+  constructor(asOf: AsOf, dividends: readonly { readonly time: number }[] = []) {
+    this.asOf = asOf;
+    this.#dividends = dividends;
+    this.#remember(0);
+  }
+
+  /** Years from `asOf`. */
+  years(spec: TimeSpec): number {
+    const years = yearsFrom(this.asOf, spec);
+    const second = Math.round(years / INSTANT);
+    for (let near = second - 1; near <= second + 1; near++) {
+      const known = this.#seen.get(near);
+      if (known !== undefined && isSame(known, years)) return known;
+    }
+    const paid = this.#dividends.find(({ time }) => isSame(time, years));
+    return this.#remember(paid === undefined ? years : paid.time);
+  }
+
+  #remember(years: number): number {
+    this.#seen.set(Math.round(years / INSTANT), years);
+    return years;
+  }
+}
+
+const isSame = (a: number, b: number): boolean => Math.abs(a - b) < INSTANT;

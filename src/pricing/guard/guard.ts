@@ -1,0 +1,137 @@
+/** The last look at values before they become results: nothing leaves that no price can be. */
+import { roundingError } from "../../fdm/index.ts";
+import { NumericsError } from "../../errors.ts";
+import { moveOf } from "../columns/scenario-cases.ts";
+import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
+import type { Batch } from "../methods/method.ts";
+import { type Terms, termsOf } from "../terms.ts";
+import { boundsOf } from "./bounds.ts";
+import type { EuropeanTwins } from "./european-twins.ts";
+import { distance, type Range } from "./range.ts";
+
+/** A value that is outside the bounds of its payoff. */
+interface Outside {
+  /** In `ResultColumns.scenarioValues`; undefined of the trade's own value. */
+  readonly scenario: number | undefined;
+  readonly value: number;
+  readonly range: Range;
+  /** How far it is outside, and what its error estimate allows; not finite where the value is not. */
+  readonly distance: number;
+  readonly allowed: number;
+}
+
+/**
+ * A value may be this many error estimates outside and still be let out, with an estimate that reaches to the bound: one
+ * that is further out is wrong. Monte Carlo's estimate is an interval of 95 %.
+ */
+const WITHIN = 2;
+const ESTIMATES_OF_PATHS = 2;
+
+const NOTHING: readonly Outside[] = [];
+
+/** Compares the values of a batch's trades, and of their scenarios, with what their payoffs allow (`boundsOf`). */
+export class Guard {
+  readonly #batch: Batch;
+  readonly #twins: EuropeanTwins | undefined;
+  readonly #found = new Map<number, readonly Outside[]>();
+
+  constructor(batch: Batch, twins: EuropeanTwins | undefined) {
+    this.#batch = batch;
+    this.#twins = twins;
+  }
+
+  /** Looks at the results of some trades, and remembers those outside. */
+  look(trades: readonly number[], results: ResultColumns): void {
+    for (const trade of trades) {
+      const found = results.status[trade] === STATUS.priced ? this.#look(trade, results) : NOTHING;
+      if (found.length > 0) this.#found.set(trade, found);
+      else this.#found.delete(trade);
+    }
+  }
+
+  /** The trades with values outside their bounds, when they were last looked at. */
+  get outside(): readonly number[] {
+    return [...this.#found.keys()];
+  }
+
+  /** What is still outside after other attempts becomes an error of its trade, or no value of its scenario. */
+  settle(results: ResultColumns): void {
+    for (const [trade, found] of this.#found) for (const one of found) this.#settleOne(trade, one, results);
+  }
+
+  #settleOne(trade: number, { scenario, value, range, distance: far, allowed }: Outside, results: ResultColumns): void {
+    if (!Number.isFinite(value)) return; // said of the trade, and null of a scenario
+    const isNear = far <= WITHIN * allowed;
+    const { spots } = this.#batch.columns.cases;
+    if (scenario === undefined) {
+      if (isNear) results.errorEstimate[trade] = Math.max(results.errorEstimate[trade], far);
+      else results.fail(trade, this.#error(trade, value, range, results));
+    } else if (isNear) {
+      const of = Math.floor(scenario / spots);
+      results.scenarioErrors[of] = Math.max(results.scenarioErrors[of], far);
+    } else {
+      results.scenarioValues[scenario] = Number.NaN;
+      results.warnings[trade] |= WARNING.scenarioOutside;
+    }
+  }
+
+  #error(trade: number, value: number, { low, high }: Range, results: ResultColumns): NumericsError {
+    const bound =
+      value < low ? `less than ${low}, which it is worth at least` : `more than ${high}, which it is worth at most`;
+    return new NumericsError(
+      `trades[${this.#batch.columns.place[trade]}]: method "${results.methodOf(trade)}" gives ${value}, ${bound}, and so does ` +
+        "a finer resolution; name another method, or ask for another accuracy",
+    );
+  }
+
+  #look(trade: number, results: ResultColumns): readonly Outside[] {
+    const { columns } = this.#batch;
+    const { cases, dates, scenarios, count, spots } = columns.cases;
+    const terms = columns.tradeOf(trade);
+    const found: Outside[] = [];
+    const allowance = results.methodOf(trade) === "montecarlo" ? ESTIMATES_OF_PATHS : 1;
+    for (let k = 0; k < count; k++) {
+      const then = termsOf(terms, dates[cases[k].date], cases[k].shift);
+      if (then === undefined) continue;
+      const at = boundsOf(then);
+      const row = columns.rowOf(trade) + k;
+      const compare = (
+        value: number,
+        estimate: number,
+        of: readonly number[],
+        spot: number,
+        scenario?: number,
+      ): void => {
+        const range = this.#withTwin(at(of), then, trade, k, spot);
+        const far = distance(range, value);
+        if (far === 0) return;
+        const allowed = allowance * estimate + this.#rounding(value, of);
+        if (!(far <= allowed)) found.push({ scenario, value, range, distance: far, allowed });
+      };
+      const today = then.assets.map(({ underlying }) => underlying.spot);
+      if (k === 0) compare(results.value[trade], results.errorEstimate[trade], today, 0);
+      for (let s = 0; s < spots; s++) {
+        const move = scenarios!.spot[s];
+        const moved = then.assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name)));
+        const scenario = row * spots + s;
+        compare(results.scenarioValues[scenario], results.scenarioErrors[row], moved, s + 1, scenario);
+      }
+    }
+    return found;
+  }
+
+  /** The bounds with what the same trade without early exercise and barriers is worth, where it is known. */
+  #withTwin(range: Range, { exercise, barriers }: Terms, trade: number, k: number, spot: number): Range {
+    const twin = this.#twins?.valueOf(trade, k, spot);
+    if (twin === undefined) return range;
+    const isEarly = exercise.kind !== "european";
+    if (isEarly && barriers.length === 0) return { ...range, low: Math.max(range.low, twin.value - twin.error) };
+    const isOut = !isEarly && barriers.every(({ rebate }) => rebate === 0);
+    return isOut ? { ...range, high: Math.min(range.high, twin.value + twin.error) } : range;
+  }
+
+  #rounding(value: number, spots: readonly number[]): number {
+    const spot = Math.max(...spots);
+    return roundingError(this.#batch.precision, spot, value) + 1e-9 * (spot + Math.abs(value));
+  }
+}

@@ -1,0 +1,12 @@
+/** Two numbers that a value lies between. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+export const UNBOUNDED: Range = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
+
+/** How far a value is outside; 0 inside, NaN of what is not a number. */
+export function distance({ low, high }: Range, value: number): number {
+  return value < low ? low - value : value > high ? value - high : value - value;
+}
