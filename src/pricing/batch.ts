@@ -81,9 +81,8 @@ async function priceBy(
   }
 }
 
-/** The error that a method is to aim at, in the currency; NaN where it computes to rounding. */
-function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own }: PricingMethod): number {
-  if (own === undefined) return Number.NaN;
+/** The error that a method is to aim at, in the currency; NaN where nothing is asked of one that computes to rounding. */
+function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = Number.NaN }: PricingMethod): number {
   const { payoff, assets } = columns.tradeOf(trade);
   const spot =
     assets === undefined ? columns.spot[trade] : Math.max(...assets.map(({ underlying }) => underlying.spot));

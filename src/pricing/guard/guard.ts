@@ -106,7 +106,7 @@ export class Guard {
         const far = distance(range, value);
         if (far === 0) return;
         const allowed = allowance * estimate + this.#rounding(value, of);
-        if (!(far <= allowed)) found.push({ scenario, value, range, distance: far, allowed });
+        if (!(far <= allowed && Number.isFinite(value))) found.push({ scenario, value, range, distance: far, allowed });
       };
       const today = then.assets.map(({ underlying }) => underlying.spot);
       if (k === 0) compare(results.value[trade], results.errorEstimate[trade], today, 0);

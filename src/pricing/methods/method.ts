@@ -27,8 +27,8 @@ export type Acceptance = number | string;
  */
 export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;
-  /** The error aimed at where nothing is said, relative to the largest spot; undefined where rounding is all there is. */
-  readonly accuracy: number | undefined;
+  /** The error aimed at where nothing is said, relative to the largest spot; none where rounding is all there is. */
+  readonly accuracy?: number;
   /**
    * Whether the method prices a trade, with all its scenarios: its expected cost, or the reason why not, which
    * completes the sentence "it has …".

@@ -24,7 +24,6 @@ const COST = { "black-scholes": 0.1, heston: 20 } as const;
  */
 export const closedForm = {
   name: "closed-form",
-  accuracy: undefined,
   accepts,
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;

@@ -15,7 +15,6 @@ const COST = 5;
  */
 export const deterministic = {
   name: "deterministic",
-  accuracy: undefined,
   accepts,
   open: () => session,
 } as const satisfies PricingMethod;

@@ -1,0 +1,183 @@
+/** Bounds of payoffs, against exact values; and what becomes of values that are outside. */
+import { afterAll, describe, expect, it } from "vitest";
+import { parseBook, type Payoff, type Trade, type TradeResult } from "../../src/book/index.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { constant, dividendSchedule, flatVolatility, type Underlying } from "../../src/market/index.ts";
+import { ResultColumns, WARNING } from "../../src/pricing/columns/result-columns.ts";
+import { ScenarioCases } from "../../src/pricing/columns/scenario-cases.ts";
+import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
+import { boundsOf } from "../../src/pricing/guard/bounds.ts";
+import { Guard } from "../../src/pricing/guard/guard.ts";
+import { priceBook } from "../../src/pricing/index.ts";
+import { termsOf } from "../../src/pricing/terms.ts";
+import { TimeBudget } from "../../src/pricing/time-budget.ts";
+import { RowProblems } from "../../src/pricing/trade-problem.ts";
+import { blackScholes } from "../properties/closed-forms.ts";
+import { bookOf, type Contract } from "../properties/contract.ts";
+import { drawContract } from "../properties/generate.ts";
+import { Random } from "../properties/random.ts";
+import { trade } from "./reference.ts";
+
+const device = createCpuDevice({ threads: 1 });
+afterAll(() => device[Symbol.dispose]());
+
+const rangeOf = (parts: Partial<Trade> & { readonly market?: Partial<Underlying> }, spots: readonly number[] = [100]) =>
+  boundsOf(termsOf(trade({ volatility: flatVolatility(0.2), ...parts }), 0, { volatility: 0, rate: 0 })!)(spots);
+
+const vanilla = (right: "call" | "put", strike: number): Payoff => ({ kind: "vanilla", right, strike });
+
+describe("bounds", () => {
+  const market: Partial<Underlying> = {
+    rates: constant(-0.02),
+    dividends: dividendSchedule(0.01, [{ time: 0.5, cash: 5, proportional: 0.1 }]),
+  };
+
+  it("of European options are those of the forward, with negative rates and dividends", () => {
+    const discount = Math.exp(0.02);
+    const most = 100 * 0.9 * Math.exp(-0.01);
+    const cash = 5 * Math.exp(0.01) * Math.exp(0.005 - 0.01);
+    const put = rangeOf({ payoff: vanilla("put", 120), expiry: 1, market });
+    expect(put.low).toBeCloseTo(120 * discount - most, 10);
+    expect(put.high).toBeCloseTo(120 * discount, 10);
+    const call = rangeOf({ payoff: vanilla("call", 60), expiry: 1, market });
+    expect(call.low).toBeCloseTo(most - cash - 60 * discount, 10);
+    expect(call.high).toBeCloseTo(most, 10);
+  });
+
+  it("of early exercise are at least the European value and what is paid now, and follow the dearest time", () => {
+    const exercise = { kind: "american" } as const;
+    const plain = { rates: constant(-0.02), dividends: dividendSchedule(0.01, []) };
+    const model = { spot: 100, rate: -0.02, yield: 0.01, volatility: 0.2, expiry: 1 };
+    const put = rangeOf({ payoff: vanilla("put", 100), expiry: 1, market: plain, exercise });
+    expect(put.low).toBeCloseTo(blackScholes(model, "put", 100), 8);
+    expect(put.high).toBeCloseTo(100 * Math.exp(0.02), 10);
+    expect(rangeOf({ payoff: vanilla("put", 250), expiry: 1, exercise }).low).toBeCloseTo(150, 10);
+  });
+
+  it("of knock-outs are nothing, and the option with its rebate", () => {
+    const barrier = { type: "up-and-out", level: 130, rebate: 3, rebateAt: "hit", from: 0, to: 1 } as const;
+    const range = rangeOf({
+      payoff: vanilla("call", 100),
+      expiry: 1,
+      market: { rates: constant(0.05) },
+      barriers: [{ ...barrier, monitoring: { kind: "continuous" } }],
+    });
+    const plain = blackScholes({ spot: 100, rate: 0.05, yield: 0, volatility: 0.2, expiry: 1 }, "call", 100);
+    expect(range.low).toBe(0);
+    expect(range.high).toBeCloseTo(plain + 3, 8);
+  });
+
+  it("of what a formula pays are none, unless it is a number", () => {
+    const formula = (expression: string): Payoff => ({ kind: "expression", expression, kinks: [] });
+    expect(rangeOf({ payoff: formula("S - 100") })).toEqual({ low: -Infinity, high: Infinity });
+    expect(rangeOf({ payoff: formula("0") })).toEqual({ low: 0, high: 0 });
+  });
+});
+
+describe("no right value is outside", () => {
+  it("random trades of one factor, with scenarios", async () => {
+    const random = new Random(5);
+    const contracts: Contract[] = Array.from({ length: 6 }, () => drawContract(random, {}, 0.5));
+    const book = {
+      ...bookOf(contracts),
+      scenarios: { time: [0, 0.03], spot: [-0.2, 0.2], volatility: [0.05], rate: [-0.02] },
+    };
+    const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, greeks: "none" });
+    expect(results.filter((one) => one.status === "error")).toEqual([]);
+    const nulls = results.filter((one) => one.status === "ok" && one.scenarios!.flat(3).includes(null));
+    expect(nulls).toEqual([]);
+  });
+});
+
+describe("a value that is outside", () => {
+  const put = trade({ payoff: vanilla("put", 100), expiry: 1, exercise: { kind: "american" } });
+
+  function looked(
+    value: number,
+    estimate: number,
+    settle = true,
+  ): { results: ResultColumns; outside: readonly number[] } {
+    const cases = new ScenarioCases(undefined);
+    const columns = new TradeColumns([{ ok: true, trade: put }], cases);
+    columns.add(0, put, 7);
+    const results = new ResultColumns(1, cases);
+    results.value[0] = value;
+    results.errorEstimate[0] = estimate;
+    results.priced(0, "fdm");
+    const settings = {
+      method: "auto",
+      greeks: "all",
+      sensitivityErrorEstimates: false,
+      accuracy: undefined,
+      timePerTrade: undefined,
+      seed: 1,
+    } as const;
+    const problems = new RowProblems(columns);
+    const budget = new TimeBudget(undefined);
+    const guard = new Guard({ columns, problems, settings, budget, precision: "f64" }, undefined);
+    guard.look([0], results);
+    const { outside } = guard;
+    if (settle) guard.settle(results);
+    return { results, outside };
+  }
+
+  it("is seen on either side, and if it is no number", () => {
+    expect(looked(6, 1e-3).outside).toEqual([]);
+    for (const value of [-1e-2, 101, NaN, Infinity, -1.4e19]) expect(looked(value, 1e-3).outside).toEqual([0]);
+  });
+
+  it("is an error of the trade, with its path, the bound and a remedy", () => {
+    const { results } = looked(101, 1e-3);
+    expect(results.errorOf(0)).toMatchObject({
+      code: "NUMERICS",
+      message: expect.stringMatching(
+        /^trades\[7\]: method "fdm" gives 101, more than [\d.]+, which it is worth at most, .*name another method/,
+      ) as string,
+    });
+  });
+
+  it("is let out near the bound, with an estimate that reaches it", () => {
+    const low = looked(0, 1e-9, false);
+    expect(low.outside).toEqual([0]);
+    const european = boundsOf(termsOf(put, 0, { volatility: 0, rate: 0 })!)([put.underlying.spot]).low;
+    const { results } = looked(european - 1.5e-3, 1e-3);
+    expect(results.errorOf(0)).toBeUndefined();
+    expect(results.errorEstimate[0]).toBeCloseTo(1.5e-3, 8);
+  });
+});
+
+describe("results say", () => {
+  const price = async (book: object): Promise<readonly TradeResult[]> =>
+    (await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: 1e-8, greeks: "none" })).results;
+  const asOf = "2026-11-20T00:00:00Z";
+  const market = { rates: { EUR: 0.03 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.25 } } };
+
+  it("that the accuracy was not reached, in the same words whatever the method", async () => {
+    const one = { id: "A", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, exercise: "american" };
+    const [american] = await price({ asOf, market, trades: [one] });
+    const text = "the accuracy that was asked for is not reached: errorEstimate is larger";
+    expect(american.errorEstimate! > 1e-8 * 100).toBe(american.warnings.includes(text));
+    const quick = { device, accuracy: 1e-8, greeks: "none", method: "fdm", timePerTrade: 1e-9 } as const;
+    const { results } = await priceBook(parseBook({ asOf, market, trades: [one] } as never), quick);
+    expect(results[0].warnings).toContain(text);
+  });
+
+  it("that a knock-out is breached at asOf, and that a variance looks like percent", async () => {
+    const barriers = [{ type: "up-and-out", level: 90, rebate: 2 }];
+    const one = { id: "A", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, barriers };
+    const [out] = await price({ asOf, market, trades: [one] });
+    expect(out).toMatchObject({
+      value: 2,
+      warnings: ["a knock-out barrier is breached at asOf: the value is its rebate, or 0"],
+    });
+    const heston = { v0: 20, kappa: 1, theta: 0.04, sigma: 0.5, rho: -0.5 };
+    const plain = { id: "H", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, volatility: { heston } };
+    const [warned] = await price({ asOf, market, trades: [plain] });
+    expect(warned.warnings.join()).toContain("v0 of ACME is 20, a volatility of 447.2 %");
+  });
+});
+
+it("warnings have bits of their own", () => {
+  const bits = Object.values(WARNING);
+  expect(new Set(bits).size).toBe(bits.length);
+});
