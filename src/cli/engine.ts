@@ -18,7 +18,7 @@ export interface RunOptions {
   /** Error aimed at, relative to spot. */
   readonly accuracy?: number | undefined;
   /** Instead of the book's own. */
-  readonly method?: MethodName;
+  readonly method?: MethodName | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
 }

@@ -1,7 +1,8 @@
 /** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../formats/index.ts";
+import { accuracyGoal, atLeastTwo, deviceIndex, seconds, tableRows, wholeNumber } from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
@@ -9,6 +10,7 @@ import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, re
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 import { reportFailure } from "./report-failure.ts";
+import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What is under way when a signal comes has this long to end by itself. Milliseconds. */
@@ -68,7 +70,7 @@ export async function main(
   }
 }
 
-interface Context {
+export interface Context {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly engine: OpenEngine;
@@ -86,6 +88,7 @@ function describe(context: Context): Command {
     });
   describePrice(program, context);
   describeExplain(program, context);
+  describeRuns(program, context);
   program
     .command("doctor")
     .description("list the devices of this machine, what is missing, and how to get it")
@@ -138,7 +141,10 @@ const withFormats = (command: Command): Command =>
     .addOption(
       new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
-    .option("-o, --output <file>", "where results go; the file appears when it is complete")
+    .option(
+      "-o, --output <file>",
+      "where results go; the file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",
+    )
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
 /** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
@@ -161,6 +167,11 @@ const withMethod = (command: Command): Command =>
     ).choices(Object.keys(METHODS)),
   );
 
+const withChunks = (command: Command): Command =>
+  command
+    .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", wholeNumber, 16_384)
+    .option("--chunk-seconds <s>", "of a run in parts: expected cost of a part on one core, at most", seconds, 1);
+
 /** What commander makes of the options. */
 interface Flags {
   readonly accuracy?: number;
@@ -175,6 +186,9 @@ interface Flags {
   readonly format?: OutputFormat;
   readonly output?: string;
   readonly rows?: TableRows;
+  readonly resume?: true;
+  readonly chunkTrades?: number;
+  readonly chunkSeconds?: number;
 }
 
 const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
@@ -186,7 +200,8 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
+  const all = withChunks(withAccuracy(withGreeks(withMethod(withFormats(command)))));
+  all.option("--resume", "continue the run in parts that is in --output FOLDER/");
   all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
     const { price } = await import("./commands/price.ts");
     done(await price(path, { ...priceOptions(flags), method: flags.method }, terminal, signal, engine));
@@ -270,32 +285,4 @@ function priceOptions(flags: Flags): PriceOptions {
   const { market, inputFormat, format, output, device, threads, rows, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
   return { ...rest, precision, market, inputFormat, format, output, device, threads, rows };
-}
-
-function tableRows(text: string): TableRows {
-  return text === "all" ? text : wholeNumber(text);
-}
-
-function deviceIndex(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
-  return value;
-}
-
-function accuracyGoal(text: string): number {
-  const value = Number(text);
-  if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
-  return value;
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a whole number from 1 on.");
-  return value;
-}
-
-function atLeastTwo(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 2) throw new InvalidArgumentError("expected a whole number from 2 on.");
-  return value;
 }

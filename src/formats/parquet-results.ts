@@ -1,7 +1,7 @@
 import type { TradeResult } from "../book/index.ts";
 import { RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
-import type { PricedRow, ResultFormat } from "./writer.ts";
+import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
 
 /**
  * The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata
@@ -11,14 +11,24 @@ export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
     begin: async ({ asOf, device, scenarios }) => {
-      const columns = RESULT_COLUMNS.map(resultColumn);
-      if (scenarios !== undefined) columns.push(...SCENARIO_COLUMNS.map(scenarioColumn));
-      table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
+      table = await parquetTable(resultColumns({ scenarios }), {
+        asOf,
+        device,
+        ...(scenarios === undefined ? {} : { scenarios }),
+      });
       return "";
     },
     rows: (rows) => table.add(rows),
     end: () => table.end(),
   };
+}
+
+/** The columns of results. */
+export function resultColumns({ scenarios }: Pick<RunStart, "scenarios">): ParquetColumn<PricedRow>[] {
+  return [
+    ...RESULT_COLUMNS.map(resultColumn),
+    ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
+  ];
 }
 
 function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
