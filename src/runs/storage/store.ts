@@ -6,7 +6,10 @@ export interface Store {
   readonly url: string;
   /** A file's bytes; undefined where there is none. @throws StorageError */
   read(name: string): Promise<Uint8Array | undefined>;
-  /** Writes a file, or replaces it: whoever reads it finds all of the new bytes, or all of the old. @throws StorageError */
+  /**
+   * Writes a file, or replaces it: whoever reads it finds all of the new bytes, or all of the old.
+   * @throws StorageError
+   */
   write(name: string, bytes: Uint8Array): Promise<void>;
   /** Does nothing where there is no such file. @throws StorageError */
   remove(name: string): Promise<void>;
