@@ -33,7 +33,7 @@ const trades = Array.from({ length: 40 }, (_, i) => trade(`T${i % 13}`, i % 7 ==
 
 const bytes = (text: string): ArrayBuffer => {
   const encoded = new TextEncoder().encode(text);
-  return encoded.buffer.slice(encoded.byteOffset, encoded.byteOffset + encoded.byteLength) as ArrayBuffer;
+  return encoded.buffer.slice(encoded.byteOffset, encoded.byteOffset + encoded.byteLength);
 };
 async function* chunks(text: string): AsyncGenerator<string> {
   yield text;
@@ -132,7 +132,7 @@ test("bytes that are no UTF-8, at the beginning of a chunk, are one trade's erro
   const at = market.length + lines[1].length + 2;
   text[at] = 0x1f; // what begins a gzip file, and is no reason to refuse this one
   text[at + 1] = 0x8b;
-  const { trades: read } = await inChunks("ndjson", text.buffer as ArrayBuffer, undefined, 1);
+  const { trades: read } = await inChunks("ndjson", text.buffer, undefined, 1);
   expect(read.map(({ ok }) => ok)).toEqual([true, false, true]);
 });
 

@@ -29,7 +29,14 @@ test("a run that is killed at random moments ends with the bytes of one that was
   });
   writeFileSync(book, [header, ...trades].map((line) => JSON.stringify(line)).join("\n"));
   const args = (name: string): string[] => [
-    ...["price", book, "--chunk-trades", "50", "--threads", "1", "--output", `${join(folder, name)}/`],
+    "price",
+    book,
+    "--chunk-trades",
+    "50",
+    "--threads",
+    "1",
+    "--output",
+    `${join(folder, name)}/`,
   ];
   const began = performance.now();
   expect(await runOrKill(program, args("whole"))).toBe(0);

@@ -17,7 +17,11 @@ beforeAll(async () => {
     market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
   };
   const trades = Array.from({ length: 45 }, (_, i) => ({
-    ...{ id: `T${i}`, underlying: "ACME", payoff: "put", strike: 90 + i, expiry: 1 },
+    id: `T${i}`,
+    underlying: "ACME",
+    payoff: "put",
+    strike: 90 + i,
+    expiry: 1,
   }));
   writeFileSync(book, [header, ...trades].map((line) => JSON.stringify(line)).join("\n"));
   vi.stubEnv("AWS_ENDPOINT_URL_S3", server.url);
