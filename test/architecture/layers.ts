@@ -74,8 +74,8 @@ function resolve(from: string, specifier: string): string {
 }
 
 /**
- * package.json is as far from `dist/` as from `src/`; nothing else outside is packed in the same place. The build writes
- * commit.json.
+ * package.json is as far from `dist/` as from `src/`; nothing else outside is packed in the same place. The build
+ * writes commit.json.
  */
 function violationOf(from: string, { specifier, line }: Import): string | undefined {
   if (!specifier.startsWith(".")) return undefined;
