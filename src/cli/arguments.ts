@@ -44,3 +44,16 @@ export function share(text: string): number {
     throw new InvalidArgumentError("expected a share of the trades, such as 0.1% or 0.001.");
   return value;
 }
+
+export function portNumber(text: string): number {
+  const value = Number(text);
+  if (!(Number.isInteger(value) && value >= 0 && value <= 65_535))
+    throw new InvalidArgumentError("expected a port from 0 (any free one) to 65535.");
+  return value;
+}
+
+export function runShare(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1 && value <= 12)) throw new InvalidArgumentError("expected a number from 1 to 12.");
+  return value;
+}

@@ -5,7 +5,7 @@ export { type Manifest, needManifest, packageName, readManifest, type RunOptions
 export { addRows, type PartRow, readPart } from "./part.ts";
 export { type BookPlace, checkBook, openBook, type OpenBook, openPlanned, planRun, type PlanRequest } from "./plan.ts";
 export { priceChunks, priceRun, type Pricer, processName, type RunProgress } from "./price-run.ts";
-export { checkVersion, isSameVersion, type Known, knownParts, readReceipt, writePart } from "./receipts.ts";
+export { checkVersion, isSameVersion, type Known, knownPart, knownParts, writePart } from "./receipts.ts";
 export { type Difference, Repricer } from "./reprice.ts";
-export { fullName, isS3, openFile, openStore, type Store } from "./storage/index.ts";
+export { fullName, hashOf, isS3, openFile, openStore, type Store } from "./storage/index.ts";
 export { readParts, type Verification, verifyRun } from "./verify.ts";

@@ -36,13 +36,16 @@ export async function openBook({ place, format, market }: BookPlace): Promise<Op
   }
 }
 
-/** The book of a run, which must be the one that was planned. @throws RunError another book, or another market */
-export async function openPlanned({ book: { place, format, bytes }, market }: Manifest): Promise<OpenBook> {
-  const open = await openBook({ place, format, market: market.place });
-  const changed = open.file.byteLength !== bytes ? place : open.marketHash !== market.sha256 ? "its market" : undefined;
-  if (changed === undefined) return open;
+/**
+ * The book of a run, which must be the one that was planned; it may have moved.
+ * @throws RunError another book, or another market
+ */
+export async function openPlanned({ book, market }: Manifest, moved?: BookPlace): Promise<OpenBook> {
+  const open = await openBook(moved ?? { place: book.place, format: book.format, market: market.place });
+  const isOther = open.file.byteLength !== book.bytes;
+  if (!isOther && open.marketHash === market.sha256) return open;
   await open[Symbol.asyncDispose]();
-  throw changedBook(changed);
+  throw changedBook(isOther ? book.place : "its market");
 }
 
 /** @throws RunError another book, or another market, than a run was begun with */

@@ -7,7 +7,7 @@ import { posix } from "node:path";
 export const layers: readonly (readonly string[])[] = [
   ["cli", "web"],
   ["cluster", "service"],
-  ["runs"],
+  ["runs", "serving"],
   ["formats"],
   ["index.ts"],
   ["pricing"],

@@ -30,15 +30,9 @@ export async function priceInParts(
   const runs = await import("../../runs/index.ts");
   const store = await runs.openStore(output);
   const place = bookPlace(path, options);
-  await using book = await runs.openBook(place);
-  const begun = await runs.readManifest(store);
-  if (begun !== undefined && options.resume !== true)
-    throw new CliError(`${output} has a run already: --resume continues it; or choose another folder`);
-  const request = planRequest(place, options, signal);
-  const manifest = begun ?? (await runs.planRun(request, book));
-  if (begun === undefined) await runs.writeManifest(store, manifest);
-  else await checkSame(runs, begun, request, book);
-  const known = await runs.knownParts(store, manifest, signal);
+  const manifest = await planned(runs, store, place, output, options, signal);
+  const known = await runs.knownParts(store, manifest, { signal });
+  await using book = await runs.openPlanned(manifest, place);
   const started = performance.now();
   await using engine = await openEngine(options);
   const bar = new ProgressBar(terminal.stderr);
@@ -64,6 +58,32 @@ export async function priceInParts(
   return (complete.failed ?? 0) > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 
+/**
+ * The manifest of a run: a new one, or that of the run which is to go on.
+ * @throws CliError a run that is there and is not to go on, or another one; BookError | RunError | StorageError
+ */
+export async function planned(
+  runs: typeof Runs,
+  store: Runs.Store,
+  place: Runs.BookPlace,
+  output: string,
+  options: PriceOptions,
+  signal: AbortSignal,
+): Promise<Runs.Manifest> {
+  await using book = await runs.openBook(place);
+  const request = planRequest(place, options, signal);
+  const begun = await runs.readManifest(store);
+  if (begun === undefined) {
+    const manifest = await runs.planRun(request, book);
+    await runs.writeManifest(store, manifest);
+    return manifest;
+  }
+  if (options.resume !== true)
+    throw new CliError(`${output} has a run already: --resume continues it; or choose another folder`);
+  await checkSame(runs, begun, request, book);
+  return begun;
+}
+
 const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
 
 /** @throws CliError standard input; a name that does not tell the format */
@@ -78,7 +98,7 @@ export function bookPlace(path: string, options: Pick<PriceOptions, "inputFormat
 }
 
 /** How a book is cut for these options. */
-export function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
+function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
   const { greeks, accuracy, method, precision, chunkTrades = 16_384, chunkSeconds = CHUNK_SECONDS } = options;
   const asked = {
     greeks,
@@ -99,7 +119,7 @@ export function planRequest(book: Runs.BookPlace, options: PriceOptions, signal:
 }
 
 /** @throws RunError another version; CliError another book or other options */
-export async function checkSame(
+async function checkSame(
   runs: typeof Runs,
   manifest: Runs.Manifest,
   { options }: Runs.PlanRequest,
