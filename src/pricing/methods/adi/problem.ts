@@ -74,7 +74,7 @@ export function build(
   // (design/factors.md).
   const reverts = assets.some(({ volatility: { kind } }) => kind === "heston");
   const problem = {
-    axes,
+    axes: Object.fromEntries(inSweepOrder(equation.factors, assets.length).map(({ name }) => [name, axes[name]])),
     equation: equation.coefficients,
     terminal: lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p),
     expiry: T,
@@ -104,6 +104,17 @@ export function build(
       return { ...point, errorEstimate: error };
     },
   };
+}
+
+/**
+ * Axes in the order that `solve` needs, which sweeps along the last of them first. Volatilities come before assets, so
+ * that their sweeps are the last ones. Diffusion of S vanishes at v = 0. Steps grow there if what the mixed derivative
+ * makes at v > 0 comes to v = 0 before the diffusion of S has damped it (design/factors.md).
+ */
+function inSweepOrder<T>(factors: readonly (T & { readonly driver: number })[], assets: number): readonly T[] {
+  const own = factors.slice(0, assets);
+  const others = factors.slice(assets);
+  return [...others.filter(({ driver }) => driver < assets), ...own, ...others.filter(({ driver }) => driver >= assets)];
 }
 
 const strikeOf = (payoff: Payoff): number | undefined =>
