@@ -1,7 +1,7 @@
 import type { CompiledKernel, Device, DeviceBuffer, HostArray, LaunchArguments } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
-import type { AxesVariant } from "../operator/axes-variant.ts";
+import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
 import type { ParameterValues } from "../problem/quantity.ts";
 import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
@@ -157,7 +157,7 @@ export async function launchAxes(
       ...shape,
       rows,
       dates: instances[0].timeline.dates.length,
-      table: filled(element, packedMeshes(shape, instances)),
+      table: filled(element, packedMeshes(variant.axes, shape, instances)),
       parameters: filled(element, packedParameters(instances, model.literals)),
       words: filled("i32", program.words),
       reals: filled(element, program.reals),
@@ -239,6 +239,7 @@ function statusOf(words: Int32Array): AxesStatus {
  * node and to the one before. They are made in f64 here, for differences of rounded coordinates are not those of f32.
  */
 function packedMeshes(
+  axes: readonly AxisCode[],
   { n0, n1, n2, stride }: AxesShape,
   instances: readonly AxesInstance[],
 ): Float64Array {
@@ -254,7 +255,7 @@ function packedMeshes(
         table[at + i] = values[Math.min(i, count - 1)];
         table[at + length + i] = i + 1 < count ? coordinates[i + 1] - coordinates[i] : 1;
       }
-      putWeights(table, at + 2 * length, length, coordinates);
+      putWeights(table, at + 2 * length, length, coordinates, axes[k]);
       at += AXIS_ARRAYS * length;
     });
   });
@@ -262,17 +263,22 @@ function packedMeshes(
 }
 
 /**
- * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, and 0 at them. An end
- * has no second derivative along its axis. A mixed derivative without that is not well posed, and explicit steps of it
- * grow (design/alternating-directions.md).
+ * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, one-sided at an end of
+ * zero curvature, and 0 at other ends. V is a straight line at a linear end, the same for all values of the other axes:
+ * a mixed derivative beside no second derivative is not well posed, and explicit steps of it grow
+ * (design/alternating-directions.md).
  */
-function putWeights(table: Float64Array, at: number, length: number, x: Float64Array): void {
+function putWeights(table: Float64Array, at: number, length: number, x: Float64Array, axis: AxisCode): void {
   const last = x.length - 1;
-  for (let i = 1; i < last; i++) {
-    const down = x[i] - x[i - 1];
-    const up = x[i + 1] - x[i];
-    table[at + i] = down / (up * (down + up));
-    table[at + length + i] = up / (down * (down + up));
+  for (let i = 0; i <= last; i++) {
+    const down = i > 0 ? x[i] - x[i - 1] : 0;
+    const up = i < last ? x[i + 1] - x[i] : 0;
+    const isFree = (i === 0 ? axis.first : axis.last).kind === "zero-curvature";
+    let [next, before] = [down / (up * (down + up)), up / (down * (down + up))];
+    if (i === 0) [next, before] = [isFree ? 1 / up : 0, 0];
+    if (i === last) [next, before] = [0, isFree ? 1 / down : 0];
+    table[at + i] = next;
+    table[at + length + i] = before;
   }
 }
 
