@@ -8,6 +8,8 @@ const VARIANCE = [16, 12];
 const ALPHA = [24, 16];
 const RATE = [16, 12];
 const STEPS = 12;
+/** Steps of a variance that reverts fast, as a multiple of those. */
+const MAX_STEPS_FACTOR = 8;
 
 /** Levels beyond these take minutes. */
 const MAX_LEVEL = [7, 4];
@@ -24,8 +26,9 @@ export function finenessOf(terms: Terms, level: number): Fineness {
   if (terms.shortRate !== undefined) intervals.push(RATE[k]);
   // Early exercise is of first order in time, and dates share the steps.
   const exercised = terms.exercise.kind === "european" ? 1 : 2;
-  // Steps of κΔt beyond 2 to 4 grow without bound, and the coarser solution in time has half as many.
-  const steps = Math.max(even(STEPS * exercised), 2 * Math.ceil(0.5 * reversionsOf(terms)));
+  // A fast variance wants a step for each of its reversions, up to a point.
+  const fast = Math.min(reversionsOf(terms), MAX_STEPS_FACTOR * STEPS * factor);
+  const steps = Math.max(even(STEPS * exercised), 2 * Math.ceil(0.5 * fast));
   return { nodes: intervals.map((count) => even(count) + 1), steps };
 }
 
