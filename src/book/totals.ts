@@ -1,6 +1,5 @@
+import { SENSITIVITIES } from "./sensitivities.ts";
 import type { CurrencyTotals, ScenarioValues, TradeResult } from "./types.ts";
-
-const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
 
 /** What the totals need of a trade. */
 export interface TotalledTrade {

@@ -56,6 +56,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   auto: true,
   "closed-form": true,
   deterministic: true,
+  integral: true,
   fdm: true,
   adi: true,
   "sparse-grid": true,
@@ -84,6 +85,8 @@ export interface Flags {
   readonly device?: number;
   readonly threads?: number;
   readonly greeks: PriceOptions["greeks"];
+  readonly sensitivityErrors?: true;
+  readonly timePerTrade?: number;
   readonly market?: string;
   readonly marketAfter?: string;
   readonly inputFormat?: InputFormat;
@@ -97,7 +100,7 @@ export interface Flags {
 
 /** The options of pricing, of what commander makes of them. */
 export function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, rows, ...rest } = flags;
+  const { market, inputFormat, format, output, device, threads, rows, sensitivityErrors = false, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, market, inputFormat, format, output, device, threads, rows };
+  return { ...rest, precision, sensitivityErrors, market, inputFormat, format, output, device, threads, rows };
 }

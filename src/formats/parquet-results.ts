@@ -1,5 +1,11 @@
-import type { TradeResult } from "../book/index.ts";
-import { RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
+import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
+import {
+  RESULT_COLUMNS,
+  type ResultColumn,
+  SCENARIO_COLUMNS,
+  sensitivityErrorColumn,
+  sensitivityErrorOf,
+} from "./csv.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
 
@@ -10,12 +16,10 @@ import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
-    begin: async ({ asOf, device, scenarios }) => {
-      table = await parquetTable(resultColumns({ scenarios }), {
-        asOf,
-        device,
-        ...(scenarios === undefined ? {} : { scenarios }),
-      });
+    begin: async (start) => {
+      const { asOf, device, scenarios } = start;
+      const about = { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) };
+      table = await parquetTable(resultColumns(start), about);
       return "";
     },
     rows: (rows) => table.add(rows),
@@ -24,9 +28,13 @@ export function parquetFormat(): ResultFormat {
 }
 
 /** The columns of results. */
-export function resultColumns({ scenarios }: Pick<RunStart, "scenarios">): ParquetColumn<PricedRow>[] {
+export function resultColumns({
+  scenarios,
+  sensitivityErrors,
+}: Pick<RunStart, "scenarios" | "sensitivityErrors">): ParquetColumn<PricedRow>[] {
   return [
     ...RESULT_COLUMNS.map(resultColumn),
+    ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
     ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
   ];
 }
@@ -37,6 +45,12 @@ function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
   const texts: readonly string[] = ["id", "status", "method", "precision", "backend"];
   return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] };
 }
+
+const errorEstimateColumn = (name: SensitivityName): ParquetColumn<PricedRow> => ({
+  name: sensitivityErrorColumn(name),
+  type: "number",
+  value: ({ result }) => sensitivityErrorOf(result, name),
+});
 
 function errorCell(result: TradeResult): string | null {
   return result.status === "error" ? result.error.message : null;

@@ -5,6 +5,7 @@ import { TradeColumns } from "./columns/trade-columns.ts";
 import { methodFor } from "./methods/choose.ts";
 import type { PricingOptions } from "./options.ts";
 import { settingsOf } from "./price-trades.ts";
+import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
 
 /** Of reading a trade, putting it into columns, and writing its result. Seconds. */
@@ -21,7 +22,9 @@ export function expectedCosts(
 ): number[] {
   const settings = settingsOf(options, context);
   const columns = new TradeColumns(trades, new ScenarioCases(context.scenarios));
-  const batch = { columns, problems: new RowProblems(columns), settings, precision: options.precision };
+  const { precision } = options;
+  const budget = new TimeBudget(undefined);
+  const batch = { columns, problems: new RowProblems(columns), settings, precision, budget };
   return trades.map((parsed, i) => {
     if (!parsed.ok) return 0;
     try {

@@ -61,6 +61,8 @@ const scenarios = z.object({
 /** What decides the numbers, beside the book. */
 export const runOptions = z.object({
   greeks: z.enum(["all", "grid", "none"]),
+  sensitivityErrorEstimates: z.boolean(),
+  timePerTrade: number.optional(),
   accuracy: number.optional(),
   method: z.enum(METHOD_NAMES).optional(),
   precision: z.enum(["f64", "f32", "f32x2"]),

@@ -16,9 +16,9 @@ const SCENARIOS = ["scenarios", "scenarioErrorEstimates"];
  * The columns of results as Parquet, then what the totals need, then all other fields of the result as JSON: a part
  * holds everything that pricing gave.
  */
-function columnsOf(scenarios: Scenarios | undefined): ParquetColumn<PricedRow>[] {
+function columnsOf({ scenarios, sensitivityErrors }: PartHead): ParquetColumn<PricedRow>[] {
   return [
-    ...resultColumns({ scenarios }),
+    ...resultColumns({ scenarios, sensitivityErrors }),
     { name: "quantity", type: "number", value: ({ trade }) => trade?.quantity ?? null },
     { name: "currency", type: "string", value: ({ trade }) => trade?.underlying.currency ?? null },
     { name: "details", type: "string", value: ({ result }) => detailsOf(result) },
@@ -36,6 +36,7 @@ function detailsOf(result: TradeResult): string | null {
 export interface PartHead {
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
+  readonly sensitivityErrors: boolean;
 }
 
 /** A part under way: its bytes depend on its rows alone. */
@@ -45,9 +46,10 @@ export interface PartBuilder {
   end(): Uint8Array;
 }
 
-export async function buildPart({ asOf, scenarios }: PartHead): Promise<PartBuilder> {
+export async function buildPart(head: PartHead): Promise<PartBuilder> {
+  const { asOf, scenarios } = head;
   const about = { asOf, ...(scenarios === undefined ? {} : { scenarios }) };
-  const table = await parquetTable(columnsOf(scenarios), about);
+  const table = await parquetTable(columnsOf(head), about);
   const pieces: Uint8Array[] = [];
   return {
     add: (rows) => void pieces.push(table.add(rows)),
@@ -62,7 +64,11 @@ export async function buildPart({ asOf, scenarios }: PartHead): Promise<PartBuil
  * The rows of a part.
  * @throws RunError what is no part
  */
-export async function readPart(bytes: Uint8Array, { scenarios }: PartHead, place: string): Promise<PartRow[]> {
+export async function readPart(
+  bytes: Uint8Array,
+  { scenarios }: Pick<PartHead, "scenarios">,
+  place: string,
+): Promise<PartRow[]> {
   const [{ parquetReadObjects }, { compressors }] = await Promise.all([
     import("hyparquet"),
     import("hyparquet-compressors"),

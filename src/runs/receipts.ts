@@ -44,7 +44,11 @@ export async function writePart(store: Store, manifest: Manifest, priced: Priced
   const { chunk, rows, device, timing } = priced;
   const totals = new Totals();
   for (const { trade, result } of rows) totals.add(trade, result);
-  const part = await buildPart({ asOf: manifest.asOf, scenarios: manifest.scenarios });
+  const part = await buildPart({
+    asOf: manifest.asOf,
+    scenarios: manifest.scenarios,
+    sensitivityErrors: manifest.options.sensitivityErrorEstimates,
+  });
   part.add(rows);
   const bytes = part.end();
   const sha256 = hashOf(bytes);

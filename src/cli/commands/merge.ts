@@ -30,8 +30,9 @@ export async function merge(
   const output = await openOutput(path, terminal.stdout);
   try {
     const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
+    const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
     const writer = formatNamed(format, { rows }, output);
-    await output.write(await writer.begin({ asOf, device, scenarios }));
+    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors }));
     const totals = new Totals();
     for await (const part of runs.readParts(store, manifest)) {
       signal.throwIfAborted();

@@ -99,10 +99,21 @@ export function bookPlace(path: string, options: Pick<PriceOptions, "inputFormat
 
 /** How a book is cut for these options. */
 function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
-  const { greeks, accuracy, method, precision, chunkTrades = 16_384, chunkSeconds = CHUNK_SECONDS } = options;
+  const {
+    greeks,
+    sensitivityErrors,
+    accuracy,
+    timePerTrade,
+    method,
+    precision,
+    chunkTrades = 16_384,
+    chunkSeconds = CHUNK_SECONDS,
+  } = options;
   const asked = {
     greeks,
+    sensitivityErrorEstimates: sensitivityErrors,
     precision,
+    ...(timePerTrade === undefined ? {} : { timePerTrade }),
     ...(accuracy === undefined ? {} : { accuracy }),
     ...(method === undefined ? {} : { method }),
   };
