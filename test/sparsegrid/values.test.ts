@@ -2,7 +2,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { solve } from "../../src/fdm/index.ts";
-import { IndexSet } from "../../src/sparsegrid/combination.ts";
 import { solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
 import { type Assets, axesNamed, bestOf, casesOf, nested, priced } from "./support.ts";
 
@@ -306,17 +305,4 @@ test("accuracy on request chooses levels and time steps", async () => {
   expect(Math.abs(point.value - expected["price"])).toBeLessThan(point.errorEstimate!);
   expect(point.errorEstimate! / point.value).toBeLessThan(1e-3);
   expect(entry.grids.length).toBeGreaterThan(10);
-  // The coefficients are those of a set of levels that has all coarser ones, too.
-  const closed = new IndexSet();
-  for (const { levels } of entry.grids) addBelow(closed, levels);
-  const byLevels = ({ levels, coefficient }: { levels: readonly number[]; coefficient: number }): string =>
-    `${levels.join()}: ${coefficient}`;
-  expect(entry.grids.map(byLevels).sort()).toEqual(closed.combination().map(byLevels).sort());
 });
-
-/** Adds levels and all that are coarser. */
-function addBelow(set: IndexSet, levels: readonly number[]): void {
-  if (set.has(levels)) return;
-  levels.forEach((level, k) => level > 2 && addBelow(set, levels.with(k, level - 1)));
-  set.add(levels);
-}
