@@ -16,12 +16,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   // Examples and user programs import the package by its name: here they get its sources, not what was built of others.
   resolve: { alias: [...sources] },
   test: {
     // Processes, not threads: the WebGPU addon is native and the CPU device starts worker threads of its own.
     pool: "forks",
+    // `vitest run --mode all`: see test/support/extent.ts.
+    env: mode === "all" ? { FEYNKAC_TESTS: "all" } : {},
     // Each test file may start a worker a core, so more processes would only compete.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
@@ -31,4 +33,4 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
-});
+}));
