@@ -227,8 +227,8 @@ export interface PricedTrade {
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
   /**
-   * How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "sparse-grid",
-   * "montecarlo", "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
+   * How it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
+   * "sparse-grid", "montecarlo", "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
    */
   readonly method: string;
   /** Of a price by random numbers: their seed. */

@@ -19,6 +19,7 @@ afterAll(() => {
   compiler[Symbol.dispose]();
 });
 const base = trade();
+const stepped = { kind: "deterministic", sigma: { times: [0.2], values: [0.2, 0.3] } } as const;
 const flat = { kind: "deterministic", sigma: constant(0) } as const;
 const out = {
   type: "up-and-out",
@@ -33,7 +34,8 @@ const cash = { ...base.underlying, dividends: dividendSchedule(0, [{ time: 0.25,
 
 const TRADES: readonly (readonly [string, Partial<Trade>, string])[] = [
   ["a European put", {}, "black-scholes"],
-  ["an American put", { exercise: { kind: "american" } }, "fdm"],
+  ["an American put", { exercise: { kind: "american" } }, "integral"],
+  ["an American put on a volatility by time", { volatility: stepped, exercise: { kind: "american" } }, "fdm"],
   ["a Bermudan put", { exercise: { kind: "bermudan", times: [0.5 * base.expiry] } }, "fdm"],
   ["a Bermudan put on expiry alone", { exercise: { kind: "bermudan", times: [base.expiry] } }, "black-scholes"],
   ["a formula", { payoff: { kind: "expression", expression: "abs(S - 100)", kinks: [100] } }, "fdm"],
@@ -140,7 +142,7 @@ describe("the method of a book", () => {
 
   it("is one of those that are known", () => {
     expect(() => parseBook(book("fmd"))).toThrow(
-      'method: expected "auto", "closed-form", "deterministic", "fdm", "adi", "sparse-grid", "montecarlo" or "quantization", got "fmd" (did you mean "fdm"?)',
+      'method: expected "auto", "closed-form", "deterministic", "integral", "fdm", "adi", "sparse-grid", "montecarlo" or "quantization", got "fmd" (did you mean "fdm"?)',
     );
   });
 });

@@ -7,6 +7,7 @@ export const RESULT_METHODS = [
   "deterministic",
   "payoff",
   "knocked-out",
+  "integral",
   "fdm",
   "heston",
   "adi",
