@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 import { sources } from "./test/support/sources.ts";
 
 /** Those that take longest, begun first: the last to end then keeps nobody waiting. Their order here is their order. */
-const longest = ["fdm/splits", "kernel/cuda-nvcc", "browser/browser", "fdm/axes/devices", "conformance/conformance"];
+const longest = ["fdm/splits", "browser/browser", "kernel/cuda-nvcc", "conformance/conformance", "fdm/axes/devices"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -28,6 +28,7 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     include: ["test/**/*.test.ts"],
+    reporters: ["default", "./test/support/slowest.ts"],
     teardownTimeout: 10_000,
     // The software GPU takes seconds to compile its first pipelines; a loaded machine takes longer.
     testTimeout: 60_000,

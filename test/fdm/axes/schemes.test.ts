@@ -1,5 +1,5 @@
 /** Orders of convergence of the alternating-direction schemes, in time and in space, and their stability. */
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import type { SchemeChoice } from "../../../src/fdm/index.ts";
 import { solveAxes } from "./device-cases.ts";
@@ -56,8 +56,11 @@ describe.each([2, 3] as const)("on %d axes, in time, smooth values and mixed der
     [{ kind: "hundsdorfer-verwer", rannacherSteps: 0 }, 2],
     [{ kind: "hundsdorfer-verwer", theta: 0.3, rannacherSteps: 0 }, 2],
   ];
+  let exact: Float64Array;
+  beforeAll(async () => {
+    exact = await valuesOf(smooth(axes, { kind: "hundsdorfer-verwer", rannacherSteps: 0 }, 2048));
+  });
   test.each(schemes)("%j is of order %d", async (scheme, order) => {
-    const exact = await valuesOf(smooth(axes, { kind: "hundsdorfer-verwer", rannacherSteps: 0 }, 2048));
     const errors: number[] = [];
     for (const steps of [64, 128, 256])
       errors.push(largest(await valuesOf(smooth(axes, scheme, steps)), (i) => exact[i]));
