@@ -228,7 +228,7 @@ export interface PricedTrade {
   readonly errorEstimate: number;
   /**
    * How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "sparse-grid",
-   * "montecarlo", "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
+   * "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or "knocked-out".
    */
   readonly method: string;
   /** Of a price by random numbers: their seed. */

@@ -151,6 +151,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   "sparse-grid": true,
   montecarlo: true,
   quantization: true,
+  convolution: true,
 };
 
 const withMethod = (command: Command): Command =>

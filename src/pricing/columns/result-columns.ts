@@ -13,6 +13,7 @@ export const RESULT_METHODS = [
   "sparse-grid",
   "montecarlo",
   "quantization",
+  "convolution",
 ] as const;
 
 /** What only trades of several factors have. */
