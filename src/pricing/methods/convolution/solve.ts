@@ -10,7 +10,7 @@ import type { Common } from "../quantization/plan.ts";
 import { discountFactorsOf, exactly, forwardsOf, hasRightToday, type Instance } from "../quantization/solve.ts";
 
 /** Distances of nodes on the first level, in standard deviations: one factor, two, two with a year of days. */
-const SPACING = { one: 0.175, two: 0.25, many: 0.35 } as const;
+const SPACING = { one: 0.0875, two: 0.175, many: 0.35 } as const;
 /** Dates × units beyond which a first value is found on fewer nodes. */
 const MANY = 2_000;
 
@@ -19,7 +19,7 @@ const RATIO = Math.SQRT2;
 /** Errors are of fourth order. */
 const ORDER = 4;
 
-const MAX_LEVEL = { one: 8, two: 4 } as const;
+const MAX_LEVEL = { one: 6, two: 3 } as const;
 
 /** Below this share of the variance a step is taken to be as large. */
 const MIN_SHARE = 1e-14;
