@@ -3,6 +3,7 @@ export const METHOD_NAMES = [
   "auto",
   "closed-form",
   "deterministic",
+  "integral",
   "fdm",
   "adi",
   "sparse-grid",

@@ -6,6 +6,7 @@ import { deterministic } from "./deterministic/deterministic.ts";
 import { adi } from "./adi/adi.ts";
 import { fdm } from "./fdm/fdm.ts";
 import { sparseGrid } from "./sparse-grid/sparse-grid.ts";
+import { integral } from "./integral/integral.ts";
 import { montecarlo } from "./montecarlo/montecarlo.ts";
 import { quantization } from "./quantization/quantization.ts";
 import type { Acceptance, Batch, PricingMethod } from "./method.ts";
@@ -14,6 +15,7 @@ import type { Acceptance, Batch, PricingMethod } from "./method.ts";
 const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod & { readonly name: Name } } = {
   "closed-form": closedForm,
   deterministic,
+  integral,
   fdm,
   adi,
   "sparse-grid": sparseGrid,
