@@ -8,6 +8,7 @@ import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { type Method, priceBook } from "../../src/pricing/index.ts";
 import { METHODS } from "../../src/pricing/methods/choose.ts";
 import type { Batch } from "../../src/pricing/methods/method.ts";
+import { TimeBudget } from "../../src/pricing/time-budget.ts";
 import { RowProblems } from "../../src/pricing/trade-problem.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { results, trade } from "./reference.ts";
@@ -53,8 +54,16 @@ function batchOf(parts: Partial<Trade>, method: Method): Batch {
   const one = trade(parts);
   const columns = new TradeColumns([{ ok: true, trade: one }], new ScenarioCases(undefined));
   columns.add(0, one, 0);
-  const settings = { method, greeks: "all", accuracy: 1e-5, seed: 1 } as const;
-  return { columns, problems: new RowProblems(columns), settings, precision: "f64" };
+  const settings = {
+    method,
+    greeks: "all",
+    sensitivityErrorEstimates: false,
+    accuracy: 1e-5,
+    timePerTrade: undefined,
+    seed: 1,
+  } as const;
+  const budget = new TimeBudget(undefined);
+  return { columns, problems: new RowProblems(columns), settings, budget, precision: "f64" };
 }
 
 describe("auto", () => {
@@ -142,7 +151,7 @@ describe("the method of a book", () => {
 
   it("is one of those that are known", () => {
     expect(() => parseBook(book("fmd"))).toThrow(
-      'method: expected "auto", "closed-form", "deterministic", "integral", "fdm", "adi", "sparse-grid", "montecarlo" or "quantization", got "fmd" (did you mean "fdm"?)',
+      'method: expected "auto", "closed-form", "deterministic", "integral", "fdm", "adi", "sparse-grid", "montecarlo", "quantization" or "convolution", got "fmd" (did you mean "fdm"?)',
     );
   });
 });
