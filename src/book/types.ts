@@ -232,7 +232,8 @@ export interface PricedTrade {
   readonly errorEstimate: number;
   /**
    * How it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
-   * "sparse-grid", "montecarlo", "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
+   * "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * "knocked-out".
    */
   readonly method: string;
   /** Of a price by random numbers: their seed. */

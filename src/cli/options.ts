@@ -21,7 +21,7 @@ export const withDevice = (
 export const withAccuracy = (command: Command): Command =>
   withDevice(command).option(
     "--accuracy <part>",
-    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids and quantization)",
+    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids, quantization and convolution)",
     accuracyGoal,
   );
 
@@ -62,6 +62,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   "sparse-grid": true,
   montecarlo: true,
   quantization: true,
+  convolution: true,
 };
 
 export const withMethod = (command: Command): Command =>
