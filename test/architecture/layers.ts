@@ -13,7 +13,7 @@ export const layers: readonly (readonly string[])[] = [
   ["pricing"],
   ["book"],
   ["sparsegrid"],
-  ["fdm", "quantization", "montecarlo"],
+  ["fdm", "integral", "quantization", "montecarlo"],
   ["models", "products", "market"],
   ["random"],
   ["linalg"],

@@ -16,7 +16,8 @@ import { openOutput, type Output, type OutputFormat, outputFormat, type TableRow
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
-export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
+export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
+  readonly sensitivityErrors: boolean;
   readonly method?: MethodName | undefined;
   readonly market: string | undefined;
   readonly inputFormat: InputFormat | undefined;
@@ -73,9 +74,20 @@ async function run({ input, engine, output, format: name, options, terminal, sig
   const onProgress: RunOptions["onProgress"] = ({ done, total = input.total }) =>
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
-    await output.write(await format.begin({ asOf: input.asOf, device: engine.device, scenarios: input.scenarios }));
-    const { precision, greeks, accuracy, method } = options;
-    const run = { precision, greeks, accuracy, signal, onProgress, ...(method === undefined ? {} : { method }) };
+    const { asOf, scenarios } = input;
+    const { sensitivityErrors } = options;
+    await output.write(await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors }));
+    const { precision, greeks, sensitivityErrors: sensitivityErrorEstimates, accuracy, timePerTrade, method } = options;
+    const run = {
+      precision,
+      greeks,
+      sensitivityErrorEstimates,
+      accuracy,
+      timePerTrade,
+      signal,
+      onProgress,
+      ...(method === undefined ? {} : { method }),
+    };
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
       const rows = trades.pair(results);
