@@ -27,7 +27,6 @@ export type {
   Trade,
   TradeError,
   TradeResult,
-  UnderlyingTotals,
 } from "./book/index.ts";
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";

@@ -9,6 +9,7 @@ export const METHOD_NAMES = [
   "sparse-grid",
   "montecarlo",
   "quantization",
+  "convolution",
 ] as const;
 
 export type MethodName = (typeof METHOD_NAMES)[number];

@@ -1,32 +1,16 @@
-import type { Underlying } from "../market/index.ts";
-import type { AssetSensitivities, CurrencyTotals, PricedTrade, ScenarioValues, Trade, TradeResult } from "./types.ts";
+import { SENSITIVITIES } from "./sensitivities.ts";
+import type { CurrencyTotals, ScenarioValues, Trade, TradeResult } from "./types.ts";
 
-/** Numbers added up, of which some may be missing. */
-interface Sum {
-  total: number;
-  count: number;
-  missing: number;
-}
-
-const UNDERLYING = ["delta", "gamma", "vega"] as const;
-const CURRENCY = ["cashDelta", "theta", "rho"] as const;
-
-interface UnderlyingSums extends Record<(typeof UNDERLYING)[number], Sum> {
-  trades: number;
-}
-
-interface CurrencySums extends Record<(typeof CURRENCY)[number], Sum> {
-  trades: number;
-  value: number;
-  errorEstimate: number;
-  readonly underlyings: Map<string, UnderlyingSums>;
-  scenarios?: Ladder;
-  scenarioErrorEstimates?: Ladder[number];
-}
+type Sums = {
+  -readonly [K in keyof Omit<CurrencyTotals, "scenarios" | "scenarioErrorEstimates">]: CurrencyTotals[K];
+} & {
+  scenarios?: Sum;
+  scenarioErrorEstimates?: Sum[number];
+};
 
 /**
- * Adds results up, multiplied by the quantity: what is in money by currency, and delta, gamma and vega by underlying,
- * since a move of 1 is another thing for each.
+ * Adds results up by currency, multiplied by the quantity. Delta and gamma of different underlyings are added as they
+ * are: the totals of a book with several underlyings say what a move of 1 in each of them does.
  *
  * @example
  * import { openDevice, parseBook, priceTrades, Totals } from "feynkac";
@@ -52,7 +36,7 @@ export class Totals {
   priced = 0;
   /** Trades with an error. */
   failed = 0;
-  readonly #byCurrency = new Map<string, CurrencySums>();
+  readonly #byCurrency = new Map<string, Sums>();
 
   /** Adds one result. `trade` is undefined where the parser found none. */
   add(trade: Trade | undefined, result: TradeResult): void {
@@ -62,20 +46,11 @@ export class Totals {
     }
     this.priced++;
     const { quantity, underlying } = trade;
-    const sums = getOrMake(this.#byCurrency, underlying.currency, noCurrencySums);
+    const sums = this.#sumsOf(underlying.currency);
     sums.trades++;
     sums.value += quantity * result.value;
     sums.errorEstimate += Math.abs(quantity) * result.errorEstimate;
-    add(sums.theta, quantity, result.theta);
-    add(sums.rho, quantity, result.rho);
-    let cashDelta: number | null = 0;
-    for (const [{ name, spot }, own] of sensitivitiesOf(trade, result)) {
-      const of = getOrMake(sums.underlyings, name, noUnderlyingSums);
-      of.trades++;
-      for (const sensitivity of UNDERLYING) add(of[sensitivity], quantity, own[sensitivity]);
-      cashDelta = plus(cashDelta, spot, own.delta);
-    }
-    add(sums.cashDelta, quantity, cashDelta);
+    for (const name of SENSITIVITIES) sums[name] = plus(sums[name], quantity, result[name]);
     const { scenarios, scenarioErrorEstimates } = result;
     if (scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, quantity, scenarios);
     if (scenarioErrorEstimates !== undefined)
@@ -88,82 +63,26 @@ export class Totals {
 
   /** One entry per currency, in the order of their first trades. */
   get totals(): readonly CurrencyTotals[] {
-    return [...this.#byCurrency].map(([currency, { trades, value, errorEstimate, underlyings, ...sums }]) => {
-      const { scenarios, scenarioErrorEstimates } = sums;
-      return {
-        currency,
-        trades,
-        value,
-        ...shown(sums, CURRENCY),
-        errorEstimate,
-        ...missingOf(sums, CURRENCY),
-        underlyings: [...underlyings].map(([underlying, own]) => ({
-          underlying,
-          trades: own.trades,
-          ...shown(own, UNDERLYING),
-          ...missingOf(own, UNDERLYING),
-        })),
-        ...(scenarios === undefined ? {} : { scenarios }),
-        ...(scenarioErrorEstimates === undefined ? {} : { scenarioErrorEstimates }),
-      };
-    });
+    return [...this.#byCurrency.values()];
   }
-}
 
-const noSum = (): Sum => ({ total: 0, count: 0, missing: 0 });
-
-const noUnderlyingSums = (): UnderlyingSums => ({ trades: 0, delta: noSum(), gamma: noSum(), vega: noSum() });
-
-const noCurrencySums = (): CurrencySums => ({
-  trades: 0,
-  value: 0,
-  errorEstimate: 0,
-  cashDelta: noSum(),
-  theta: noSum(),
-  rho: noSum(),
-  underlyings: new Map(),
-});
-
-function getOrMake<T>(map: Map<string, T>, key: string, make: () => T): T {
-  let known = map.get(key);
-  if (known === undefined) map.set(key, (known = make()));
-  return known;
-}
-
-/** The underlyings of a trade with its sensitivities to them. */
-function sensitivitiesOf(
-  { assets, underlying }: Trade,
-  result: PricedTrade,
-): readonly (readonly [Underlying, AssetSensitivities])[] {
-  if (assets === undefined) return [[underlying, result]];
-  const none = { delta: null, gamma: null, vega: null };
-  return assets.map((asset) => [asset.underlying, result.sensitivities?.[asset.underlying.name] ?? none]);
-}
-
-function add(sum: Sum, quantity: number, value: number | null): void {
-  if (value === null) sum.missing++;
-  else {
-    sum.total += quantity * value;
-    sum.count++;
+  #sumsOf(currency: string): Sums {
+    const known = this.#byCurrency.get(currency);
+    if (known !== undefined) return known;
+    const zero: Sums = {
+      currency,
+      trades: 0,
+      value: 0,
+      delta: 0,
+      gamma: 0,
+      theta: 0,
+      vega: 0,
+      rho: 0,
+      errorEstimate: 0,
+    };
+    this.#byCurrency.set(currency, zero);
+    return zero;
   }
-}
-
-function shown<Name extends string>(sums: Readonly<Record<Name, Sum>>, names: readonly Name[]) {
-  return Object.fromEntries(names.map((name) => [name, sums[name].count === 0 ? null : sums[name].total])) as Record<
-    Name,
-    number | null
-  >;
-}
-
-function missingOf<Name extends string>(
-  sums: Readonly<Record<Name, Sum>>,
-  names: readonly Name[],
-): { readonly missing?: Partial<Record<Name, number>> } {
-  const some = names.filter((name) => sums[name].count > 0 && sums[name].missing > 0);
-  if (some.length === 0) return {};
-  return {
-    missing: Object.fromEntries(some.map((name) => [name, sums[name].missing])) as Partial<Record<Name, number>>,
-  };
 }
 
 /** sum + quantity·value; null when either is not known. */
@@ -171,10 +90,10 @@ function plus(sum: number | null, quantity: number, value: number | null): numbe
   return sum === null || value === null ? null : sum + quantity * value;
 }
 
-type Ladder = (number | null)[][][][];
+type Sum = (number | null)[][][][];
 
 /** sum + quantity·values, in place: a ladder has hundreds of values, and a book thousands of ladders. */
-function addScenarios(sum: Ladder | undefined, quantity: number, values: ScenarioValues): Ladder {
+function addScenarios(sum: Sum | undefined, quantity: number, values: ScenarioValues): Sum {
   if (sum === undefined)
     return values.map((cube) => cube.map((plane) => plane.map((row) => row.map((value) => plus(0, quantity, value)))));
   values.forEach((cube, t) =>

@@ -146,9 +146,12 @@ export interface Trade {
   readonly quantity: number;
 }
 
-/** A trade, or why there is none. The order of the book is kept: `index` counts from 0. */
+/**
+ * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
+ * may be left out: their index is then their place in the run.
+ */
 export type ParsedTrade =
-  | { readonly ok: true; readonly trade: Trade }
+  | { readonly ok: true; readonly trade: Trade; readonly index?: number }
   | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
 
 /**
@@ -229,7 +232,8 @@ export interface PricedTrade {
   readonly errorEstimate: number;
   /**
    * How it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
-   * "sparse-grid", "montecarlo", "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
+   * "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * "knocked-out".
    */
   readonly method: string;
   /** Of a price by random numbers: their seed. */
@@ -291,37 +295,21 @@ export interface FailedTrade {
 /** One result for each trade; `status` tells which. */
 export type TradeResult = PricedTrade | FailedTrade;
 
-/**
- * Sums of quantity × result over the priced trades of one currency. A sensitivity that some trades do not have is the sum
- * over the others, and `missing` counts those without; it is null where none has it. So it is of underlyings.
- */
+/** Sums of quantity × result over the priced trades of one currency. A sum of which any part is null is null. */
 export interface CurrencyTotals {
   readonly currency: string;
   readonly trades: number;
   readonly value: number;
-  /** Σ quantity·delta·spot over trades and underlyings, which can be added up: what a relative move of all spots does. */
-  readonly cashDelta: number | null;
+  readonly delta: number | null;
+  readonly gamma: number | null;
   readonly theta: number | null;
+  readonly vega: number | null;
   readonly rho: number | null;
   /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
   readonly errorEstimate: number;
-  /** How many trades are not in a sum that other trades have. */
-  readonly missing?: Readonly<Partial<Record<"cashDelta" | "theta" | "rho", number>>>;
-  /** One entry an underlying, in the order of their first trades. */
-  readonly underlyings: readonly UnderlyingTotals[];
   readonly scenarios?: ScenarioValues;
   /** Σ |quantity|·estimate. */
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
-}
-
-/** Sums of quantity × sensitivity to one underlying over the priced trades on it. */
-export interface UnderlyingTotals {
-  readonly underlying: string;
-  readonly trades: number;
-  readonly delta: number | null;
-  readonly gamma: number | null;
-  readonly vega: number | null;
-  readonly missing?: Readonly<Partial<Record<"delta" | "gamma" | "vega", number>>>;
 }
 
 /** What `priceBook` returns. */

@@ -37,12 +37,12 @@ export interface OutputRows {
 
 /** The result of trade number i of a batch, which is `trade`. */
 export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
-  const { results, engine, firstIndex } = rows;
+  const { results, engine, trades, firstIndex } = rows;
   try {
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
     return pricedTrade(rows, trade, i);
   } catch (error) {
-    const place = firstIndex + i;
+    const place = trades[i].index ?? firstIndex + i;
     return failedResult(trade.id, withPlace(error, trade, place), engine.warnings, `trades[${place}]`);
   }
 }

@@ -34,10 +34,8 @@ describe("results", () => {
         "A      10.00000  0.50000  0.012500  -1.50000  39.2500    –  1.5e-5  intrinsic",
         "B      10.00000  0.50000  0.012500  -1.50000  39.2500    –  1.5e-5  intrinsic",
         "",
-        "total × quantity  trades       value  cash delta      theta  rho   error",
-        "EUR                    2  -10.000000  -50.000000  1.5000000    –  4.6e-5",
-        "by underlying  trades        delta        gamma        vega",
-        "ACME                2  -0.50000000  -0.01250000  -39.250000",
+        "total × quantity  trades       value        delta        gamma      theta        vega  rho   error",
+        "EUR                    2  -10.000000  -0.50000000  -0.01250000  1.5000000  -39.250000    –  4.6e-5",
         "",
       ].join("\n"),
     );
@@ -57,11 +55,12 @@ describe("results", () => {
         currency: "EUR",
         trades: 2,
         value: -10,
-        cashDelta: -50,
+        delta: -0.5,
+        gamma: -0.0125,
         theta: 1.5,
+        vega: -39.25,
         rho: null,
         errorEstimate: 3 * 2 ** -16,
-        underlyings: [{ underlying: "ACME", trades: 2, delta: -0.5, gamma: -0.0125, vega: -39.25 }],
       },
     ]);
   });
@@ -190,7 +189,7 @@ describe("results", () => {
     const rows = narrow.stdout.split("\n").filter((line) => !line.startsWith("no room"));
     expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(60);
     expect(narrow.stdout).toMatch(/^trade +value +delta +gamma +theta +error\n/);
-    expect(narrow.stdout).toContain("\nno room for theta, vega, rho, method (see --format csv)\n");
+    expect(narrow.stdout).toContain("\nno room for gamma, theta, vega, rho, method (see --format csv)\n");
     expect((await feynkac(["price", path], { tty: true })).stdout).not.toContain("no room");
   });
 

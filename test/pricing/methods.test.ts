@@ -151,7 +151,7 @@ describe("the method of a book", () => {
 
   it("is one of those that are known", () => {
     expect(() => parseBook(book("fmd"))).toThrow(
-      'method: expected "auto", "closed-form", "deterministic", "integral", "fdm", "adi", "sparse-grid", "montecarlo" or "quantization", got "fmd" (did you mean "fdm"?)',
+      'method: expected "auto", "closed-form", "deterministic", "integral", "fdm", "adi", "sparse-grid", "montecarlo", "quantization" or "convolution", got "fmd" (did you mean "fdm"?)',
     );
   });
 });

@@ -1,7 +1,7 @@
 /** Results as a table for people. */
-import type { CurrencyTotals, TradeError, TradeResult, UnderlyingTotals } from "../../book/index.ts";
+import type { CurrencyTotals, TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed, magnitude } from "./numbers.ts";
+import { decimalsFor, fixed, magnitude } from "../../formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import type { ResultFormat, RunEnd, RunStart } from "../../formats/index.ts";
 
@@ -153,12 +153,16 @@ export function more(hidden: number): string {
 
 function noRoom(layout: Layout | undefined, { totals }: RunEnd, room: number): string {
   if (layout === undefined) return "";
-  const hidden = new Set([
-    ...layout.hidden,
-    ...tooMuch(TOTAL_COLUMNS, widthsOf(TOTAL_COLUMNS, totals.map(totalCells)), room, DISPENSABLE),
-  ]);
+  const hidden = new Set([...layout.hidden, ...tooMuch(TOTAL_COLUMNS, totalWidths(totals), room, DISPENSABLE)]);
   const names = COLUMNS.map(({ title }) => title).filter((title) => hidden.has(title));
   return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
+}
+
+function totalWidths(totals: readonly CurrencyTotals[]): number[] {
+  return widthsOf(
+    TOTAL_COLUMNS,
+    totals.map((total) => totalCells(total)),
+  );
 }
 
 /** Warnings of priced trades, each once, with how many trades it is for and the first of them. */
@@ -183,63 +187,23 @@ class Warnings {
   }
 }
 
-const TOTALS = ["value", "cashDelta", "theta", "rho"] as const;
 const TOTAL_COLUMNS: readonly TextColumn[] = [
   { title: "total × quantity", align: "left" },
   { title: "trades", align: "right" },
-  ...["value", "cash delta", "theta", "rho", "error"].map((title) => ({ title, align: "right" }) as const),
+  ...[...NUMBERS, "error"].map((title) => ({ title, align: "right" }) as const),
 ];
-
-const UNDERLYING_TOTALS = ["delta", "gamma", "vega"] as const;
-const UNDERLYING_COLUMNS: readonly TextColumn[] = [
-  { title: "by underlying", align: "left" },
-  { title: "trades", align: "right" },
-  ...UNDERLYING_TOTALS.map((title) => ({ title, align: "right" }) as const),
-];
-/** Underlyings shown; all of them stand in JSON. */
-const MAX_UNDERLYINGS = 20;
 
 function totalsBlock({ totals, priced, failed }: RunEnd, room: number): string {
   if (totals.length === 0) return priced + failed === 0 ? "no trades\n" : "";
-  const underlyings = totals.flatMap((total) => total.underlyings);
-  const shown = underlyings.slice(0, MAX_UNDERLYINGS);
-  const left = underlyings.length - shown.length;
-  return [
-    tableOf(TOTAL_COLUMNS, totals.map(totalCells), room),
-    tableOf(UNDERLYING_COLUMNS, shown.map(underlyingCells), room),
-    left > 0 ? `… ${left.toLocaleString("en-US")} more underlyings: see --format json\n` : "",
-    ...missingLines(totals),
-  ].join("");
-}
-
-function tableOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[], room: number): string {
-  const widths = widthsOf(columns, rows);
-  const titles = columns.map(({ title }) => title);
-  return visibleLines(columns, [titles, ...rows], widths, tooMuch(columns, widths, room, DISPENSABLE));
-}
-
-/** What sums leave out: a total must not look complete that is not. */
-function missingLines(totals: readonly CurrencyTotals[]): string[] {
-  const line = (name: string, missing: Readonly<Record<string, number>> = {}): string[] =>
-    Object.entries(missing).map(
-      ([sum, count]) =>
-        `  ${printable(name)}: ${count.toLocaleString("en-US")} ${count === 1 ? "trade has" : "trades have"} no ` +
-        `${sum === "cashDelta" ? "delta" : sum}, the total is that of the others\n`,
-    );
-  return totals.flatMap(({ currency, missing, underlyings }) => [
-    ...line(currency, missing),
-    ...underlyings.flatMap((one) => line(one.underlying, one.missing)),
-  ]);
+  const rows = totals.map((total) => totalCells(total));
+  const widths = totalWidths(totals);
+  const titles = TOTAL_COLUMNS.map(({ title }) => title);
+  return visibleLines(TOTAL_COLUMNS, [titles, ...rows], widths, tooMuch(TOTAL_COLUMNS, widths, room, DISPENSABLE));
 }
 
 function totalCells(total: CurrencyTotals): string[] {
-  const numbers = TOTALS.map((name) => fixed(total[name], decimalsFor([total[name]], 8)));
+  const numbers = NUMBERS.map((name) => fixed(total[name], decimalsFor([total[name]], 8)));
   return [printable(total.currency), total.trades.toLocaleString("en-US"), ...numbers, magnitude(total.errorEstimate)];
-}
-
-function underlyingCells(total: UnderlyingTotals): string[] {
-  const numbers = UNDERLYING_TOTALS.map((name) => fixed(total[name], decimalsFor([total[name]], 8)));
-  return [printable(total.underlying), total.trades.toLocaleString("en-US"), ...numbers];
 }
 
 /** A message may have several lines: a formula, and a caret under the place in it. */

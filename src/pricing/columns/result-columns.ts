@@ -19,6 +19,7 @@ export const RESULT_METHODS = [
   "sparse-grid",
   "montecarlo",
   "quantization",
+  "convolution",
 ] as const;
 
 /** Sensitivities by underlying and by pair, or the estimates of their errors. */

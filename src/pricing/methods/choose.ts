@@ -1,5 +1,6 @@
 import type { MethodName } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
+import { convolution } from "./convolution/convolution.ts";
 import { closedForm } from "./closed-form/closed-form.ts";
 import { deterministic } from "./deterministic/deterministic.ts";
 import { adi } from "./adi/adi.ts";
@@ -20,6 +21,7 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
   "sparse-grid": sparseGrid,
   montecarlo,
   quantization,
+  convolution,
 };
 
 export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
