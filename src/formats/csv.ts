@@ -1,4 +1,4 @@
-import type { TradeResult } from "../../book/index.ts";
+import type { TradeResult } from "../book/index.ts";
 import type { ResultFormat } from "./writer.ts";
 
 export const RESULT_COLUMNS = [
