@@ -94,6 +94,7 @@ function describe(context: Context): Command {
     .command("schema")
     .description("print the book's format as JSON Schema, for editors and for other programs")
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
+  describeWeb(program, context);
   describeBench(program, context);
   describeReproduce(program, context);
   return program;
@@ -228,6 +229,18 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
   );
 }
 
+function describeWeb(program: Command, { terminal, signal }: Context): void {
+  program
+    .command("web")
+    .description("open a page in the browser that prices books, draws their risk and solves equations")
+    .option("--port <n>", "port of this machine to serve it on; a free one by default", portNumber, 0)
+    .option("--no-open", "only print the address")
+    .action(async (options: { port: number; open: boolean }) => {
+      const { web } = await import("./commands/web.ts");
+      await web(options, terminal, signal);
+    });
+}
+
 function describeBench(program: Command, { terminal, signal, engine, done }: Context): void {
   const command = program
     .command("bench")
@@ -279,6 +292,13 @@ function tableRows(text: string): TableRows {
 function deviceIndex(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
+  return value;
+}
+
+function portNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError("expected a whole number from 0 to 65535.");
   return value;
 }
 

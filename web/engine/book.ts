@@ -63,7 +63,9 @@ export class SessionBook {
 
   #editTrade(place: number, value: unknown): number[] {
     const parsed = this.#read(value, place);
-    const twin = this.parsed.findIndex((one, i) => i !== place && idOf(one) !== undefined && idOf(one) === idOf(parsed));
+    const twin = this.parsed.findIndex(
+      (one, i) => i !== place && idOf(one) !== undefined && idOf(one) === idOf(parsed),
+    );
     this.entries[place] = value;
     this.parsed[place] = twin < 0 ? parsed : this.#readTwice(value, place, twin);
     return [place];
@@ -124,7 +126,7 @@ export function withValue(data: unknown, path: readonly (string | number)[], val
   const changed = withValue(inner, rest, value);
   if (changed === undefined) return others;
   // The order of fields stays what it was.
-  return Object.hasOwn((data ?? {}) as object, key)
+  return Object.hasOwn(data ?? {}, key)
     ? Object.fromEntries(Object.entries(data as Plain).map(([name, old]) => [name, name === key ? changed : old]))
     : { ...others, [key]: changed };
 }

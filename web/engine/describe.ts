@@ -1,7 +1,12 @@
 /** A trade in words, as a person would say it in a list. */
 import type { Barrier, BasketIndex, Exercise, Payoff, Trade } from "../../src/book/index.ts";
 
-const BARRIERS = { "up-and-out": "up-and-out", "up-and-in": "up-and-in", "down-and-out": "down-and-out", "down-and-in": "down-and-in" };
+const BARRIERS = {
+  "up-and-out": "up-and-out",
+  "up-and-in": "up-and-in",
+  "down-and-out": "down-and-out",
+  "down-and-in": "down-and-in",
+};
 
 const INDEX: Readonly<Record<BasketIndex, string>> = {
   sum: "basket",

@@ -1,9 +1,7 @@
 /** Results in the formats of the command line, as a file to save. */
 import { type ParsedTrade, Totals } from "../../src/book/index.ts";
-import { csvFormat } from "../../src/cli/format/csv.ts";
-import { jsonFormat, ndjsonFormat } from "../../src/cli/format/json.ts";
-import { parquetFormat } from "../../src/cli/format/parquet-results.ts";
-import type { Part, PricedRow, ResultFormat } from "../../src/cli/format/writer.ts";
+import { csvFormat, jsonFormat, ndjsonFormat, parquetFormat } from "../../src/formats/index.ts";
+import type { Part, PricedRow, ResultFormat } from "../../src/formats/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import type { SessionBook } from "./book.ts";
 import type { ExportedFile, ExportFormat } from "./protocol.ts";

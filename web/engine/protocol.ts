@@ -1,5 +1,12 @@
 /** What the page and its worker say to each other: calls by name with one answer each, and events on the way. */
-import type { BookReport, CurrencyTotals, MethodName, Scenarios, TradeError, TradeResult } from "../../src/book/index.ts";
+import type {
+  BookReport,
+  CurrencyTotals,
+  MethodName,
+  Scenarios,
+  TradeError,
+  TradeResult,
+} from "../../src/book/index.ts";
 import type { BackendName } from "../../src/device/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 
@@ -40,7 +47,17 @@ export interface RunChoice {
 }
 
 /** The numbers of a row, in this order; what is not known is NaN. */
-export const NUMBERS = ["quantity", "expiry", "value", "delta", "gamma", "theta", "vega", "rho", "errorEstimate"] as const;
+export const NUMBERS = [
+  "quantity",
+  "expiry",
+  "value",
+  "delta",
+  "gamma",
+  "theta",
+  "vega",
+  "rho",
+  "errorEstimate",
+] as const;
 export type NumberName = (typeof NUMBERS)[number];
 
 /** The texts of a row. */

@@ -48,7 +48,10 @@ export async function readFiles(files: readonly GivenFile[]): Promise<ReadBook> 
 
 async function readJsonFiles(files: readonly GivenFile[]): Promise<ReadBook> {
   if (files.length !== 1)
-    throw new BookError("", `expected one JSON book, or a table of trades with its market, got ${files.length} JSON files`);
+    throw new BookError(
+      "",
+      `expected one JSON book, or a table of trades with its market, got ${files.length} JSON files`,
+    );
   const value = await plainJson(files[0]);
   return readPlainBook(files[0].name, value);
 }

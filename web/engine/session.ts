@@ -11,6 +11,10 @@ import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from 
 import { readFiles } from "./read.ts";
 import { rowBlock } from "./rows.ts";
 
+/** Trades of a book that is priced in small batches, and of such a batch. */
+const SMALL = 40;
+const FIRST = 4;
+
 /** What a call has besides its argument. */
 export interface CallContext {
   readonly signal: AbortSignal;
@@ -93,12 +97,19 @@ export class EngineSession implements Session {
   }
 
   /** Prices the trades at some places, and tells the page of each block. */
-  async #run(book: SessionBook, places: readonly number[], choice: RunChoice, { signal, tell }: CallContext): Promise<RunEnd> {
+  async #run(
+    book: SessionBook,
+    places: readonly number[],
+    choice: RunChoice,
+    { signal, tell }: CallContext,
+  ): Promise<RunEnd> {
     const { device, precision, choice: chosen } = await this.#device();
     const started = performance.now();
     const total = places.length;
     let done = 0;
-    const options = { ...choice, device, precision: chosen.precision, signal };
+    // The first prices of a small book are shown before its last ones are there.
+    const batchSize = total <= SMALL ? { batchSize: FIRST } : {};
+    const options = { ...choice, ...batchSize, device, precision: chosen.precision, signal };
     const trades = places.map((place) => book.parsed[place]);
     for await (const results of priceTrades(trades, book.context, options)) {
       const block = places.slice(done, done + results.length);

@@ -1,9 +1,11 @@
 /** The worker's entry: hears calls, and answers them. */
 import { FeynkacError } from "../../src/errors.ts";
+import { computeAsNode } from "./math.ts";
 import { type CallContext, EngineSession } from "./session.ts";
 import type { Failure, FromWorker, ToWorker } from "./protocol.ts";
 
 const post = (message: FromWorker, transfer: Transferable[] = []): void => self.postMessage(message, { transfer });
+computeAsNode();
 const session = new EngineSession((reason) => post({ kind: "lost", reason }));
 const running = new Map<number, AbortController>();
 

@@ -12,7 +12,7 @@ export const EXAMPLES: readonly Example[] = [
   {
     name: "showcase",
     title: "A small mixed book",
-    about: "Twelve trades: American, barrier, digital, Bermudan, stochastic volatility",
+    about: "Twelve trades: American and European, barriers, a digital, Bermudan exercise",
     url: new URL("../examples/showcase.json", import.meta.url),
   },
   {
@@ -20,6 +20,12 @@ export const EXAMPLES: readonly Example[] = [
     title: "1,008 DAX options",
     about: "European and American, at the quoted volatilities of 5 July 2002",
     url: new URL("../../examples/dax/book.json", import.meta.url),
+  },
+  {
+    name: "models",
+    title: "Models and several assets",
+    about: "Heston, CEV, random rates, baskets, averages, lookbacks",
+    url: new URL("../examples/models.json", import.meta.url),
   },
   {
     name: "dividends",

@@ -111,11 +111,7 @@ export async function editBook(edit: Edit): Promise<void> {
   if (grows) rows.value = rows.value.resized(before + 1);
   if (edit.kind === "remove") rows.value = rows.value.resized(before - 1, edit.place);
   await running(0, async (signal) => {
-    const { book: changed, end } = await engine.call(
-      "edit",
-      { edit, run: runChoice.value },
-      { signal, onEvent: hear },
-    );
+    const { book: changed, end } = await engine.call("edit", { edit, run: runChoice.value }, { signal, onEvent: hear });
     book.value = changed;
     return end;
   });

@@ -31,7 +31,8 @@ const CHOICES: readonly { readonly choice: DeviceChoice; readonly label: string;
 function DeviceMenu(): VNode {
   const opened = device.value;
   const current = choice.value;
-  const name = opened === undefined ? "Starting …" : `${opened.name.replace(", WebAssembly SIMD", "")} · ${opened.precision}`;
+  const name =
+    opened === undefined ? "Starting …" : `${opened.name.replace(", WebAssembly SIMD", "")} · ${opened.precision}`;
   return (
     <Menu label={`Device: ${name}`} button={<span class="device">{name}</span>}>
       {(close) => (
@@ -70,7 +71,8 @@ function threadsNote(isParallel: boolean): string {
 const NEXT: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", dark: "system" };
 const ICONS: Readonly<Record<Theme, string>> = {
   system: "M4 5h16v10H4zM9 19h6M12 15v4",
-  light: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6 19 19M5 19l1.4-1.4M17.6 6.4 19 5",
+  light:
+    "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6 19 19M5 19l1.4-1.4M17.6 6.4 19 5",
   dark: "M20 14.5A8.5 8.5 0 1 1 9.5 4a7 7 0 0 0 10.5 10.5z",
 };
 

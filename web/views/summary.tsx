@@ -9,7 +9,9 @@ export function Summary(): VNode {
   const end = state.state === "done" ? state.end : undefined;
   return (
     <section class="summary" aria-label="Totals" aria-busy={state.state === "running"}>
-      {end?.totals.map((total) => <Total key={total.currency} total={total} />)}
+      {end?.totals.map((total) => (
+        <Total key={total.currency} total={total} />
+      ))}
       <div class="card">
         <h2>{state.state === "running" ? "Pricing" : "Run"}</h2>
         <RunState />
@@ -28,7 +30,10 @@ function Total({ total }: { readonly total: CurrencyTotals }): VNode {
       <h2>Value, {total.currency}</h2>
       <p class="figure" data-testid="total">
         {number(total.value)}
-        <small title="The sum of the error estimates of all trades"> ± {fixed(total.errorEstimate, decimalsFor([total.errorEstimate], 2))}</small>
+        <small title="The sum of the error estimates of all trades">
+          {" "}
+          ± {fixed(total.errorEstimate, decimalsFor([total.errorEstimate], 2))}
+        </small>
       </p>
       <dl>
         {RISKS.map((name) => (

@@ -20,8 +20,22 @@ interface Column {
 
 const COLUMNS: readonly Column[] = [
   { key: "id", title: "Trade", unit: "", about: "the trade's name", width: "minmax(9rem, 1.5fr)", isText: true },
-  { key: "product", title: "Product", unit: "", about: "what is bought or sold", width: "minmax(11rem, 2fr)", isText: true },
-  { key: "underlying", title: "Underlying", unit: "", about: "what it is written on", width: "minmax(5.5rem, 0.8fr)", isText: true },
+  {
+    key: "product",
+    title: "Product",
+    unit: "",
+    about: "what is bought or sold",
+    width: "minmax(11rem, 2fr)",
+    isText: true,
+  },
+  {
+    key: "underlying",
+    title: "Underlying",
+    unit: "",
+    about: "what it is written on",
+    width: "minmax(5.5rem, 0.8fr)",
+    isText: true,
+  },
   { key: "expiry", title: "Expiry", unit: "years", about: "from the day of valuation", width: "4.5rem" },
   { key: "quantity", title: "Quantity", unit: "units", about: "negative when sold", width: "6rem" },
   { key: "value", title: "Value", unit: "a unit", about: "of one unit, in the currency", width: "7rem" },
@@ -30,9 +44,21 @@ const COLUMNS: readonly Column[] = [
   { key: "delta", title: "Delta", unit: "per 1 of spot", about: "∂V/∂S", width: "6rem" },
   { key: "gamma", title: "Gamma", unit: "per 1 of spot²", about: "∂²V/∂S²", width: "6.5rem" },
   { key: "theta", title: "Theta", unit: "a year", about: "∂V/∂t", width: "6rem" },
-  { key: "vega", title: "Vega", unit: "per 1.00 vol.", about: "∂V/∂σ, a parallel move of the volatility", width: "6rem" },
+  {
+    key: "vega",
+    title: "Vega",
+    unit: "per 1.00 vol.",
+    about: "∂V/∂σ, a parallel move of the volatility",
+    width: "6rem",
+  },
   { key: "rho", title: "Rho", unit: "per 1.00 rate", about: "∂V/∂r, a parallel move of rates", width: "6.5rem" },
-  { key: "errorEstimate", title: "Error", unit: "at most, estimated", about: "a bound meant to hold the error of the value", width: "6.5rem" },
+  {
+    key: "errorEstimate",
+    title: "Error",
+    unit: "at most, estimated",
+    about: "a bound meant to hold the error of the value",
+    width: "6.5rem",
+  },
   { key: "method", title: "Method", unit: "", about: "how it was priced", width: "minmax(6rem, 0.8fr)", isText: true },
 ];
 
@@ -186,7 +212,15 @@ function valueOf(all: Rows, row: number, key: SortKey): number {
     : all.number(key as NumberName, row);
 }
 
-const DIGITS: Readonly<Record<string, number>> = { value: 7, position: 8, delta: 5, gamma: 5, theta: 6, vega: 6, rho: 6 };
+const DIGITS: Readonly<Record<string, number>> = {
+  value: 7,
+  position: 8,
+  delta: 5,
+  gamma: 5,
+  theta: 6,
+  vega: 6,
+  rho: 6,
+};
 
 /** One number of decimals for each column, so that the points stand under each other. */
 function decimalsOf(all: Rows): Record<string, number> {
@@ -239,13 +273,17 @@ function groupCell({ currency, sums }: Extract<Line, { kind: "group" }>["sums"][
   const name = key === "position" ? "value" : key === "value" ? undefined : (key as keyof typeof sums);
   const value = name === undefined ? undefined : sums[name];
   if (value === undefined) return "";
-  return key === "errorEstimate" ? magnitude(value) : fixed(Number.isNaN(value) ? null : value, decimalsFor([value], 7));
+  return key === "errorEstimate"
+    ? magnitude(value)
+    : fixed(Number.isNaN(value) ? null : value, decimalsFor([value], 7));
 }
 
 /** The arrows move the selection, and the list with it. */
 function keys(event: KeyboardEvent, all: readonly Line[], list: Virtualizer<HTMLDivElement, HTMLDivElement>): void {
   const page = Math.max(Math.floor((list.scrollRect?.height ?? 10 * ROW) / ROW) - 3, 1);
-  const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -all.length, End: all.length }[event.key];
+  const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -all.length, End: all.length }[
+    event.key
+  ];
   if (step === undefined || all.length === 0) return;
   event.preventDefault();
   const at = all.findIndex((line) => line.kind === "row" && line.row === selected.value);
