@@ -20,7 +20,7 @@ function withHighWord(x: number, high: number): number {
 
 const LN2_HIGH = 6.9314718036912381649e-1;
 const LN2_LOW = 1.90821492927058770002e-10;
-const INVERSE_LN2 = 1.442695040888963387;
+const INVERSE_LN2 = Math.LOG2E;
 
 /** e^x = 2^k·e^r with |r| ≤ ½·ln 2, and e^r by a rational function of r². */
 export function exp(x: number): number {
@@ -78,7 +78,7 @@ export function log(x: number): number {
 function logReduced(f: number, k: number, fraction: number): number {
   if ((0xfffff & (2 + fraction)) < 3) {
     if (f === 0) return k === 0 ? 0 : k * LN2_HIGH + k * LN2_LOW;
-    const rest = f * f * (0.5 - 0.33333333333333333 * f);
+    const rest = f * f * (0.5 - (1 / 3) * f);
     return k === 0 ? f - rest : k * LN2_HIGH - (rest - k * LN2_LOW - f);
   }
   const s = f / (2 + f);
@@ -104,7 +104,7 @@ export function asinh(x: number): number {
   const size = Math.abs(x);
   const value =
     high > 0x41b00000
-      ? log(size) + 6.93147180559945286227e-1
+      ? log(size) + Math.LN2
       : high > 0x40000000
         ? log(2 * size + 1 / (Math.sqrt(x * x + 1) + size))
         : Math.log1p(size + (x * x) / (1 + Math.sqrt(1 + x * x)));
