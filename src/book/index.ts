@@ -1,6 +1,7 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export { readCsv } from "./csv.ts";
+export { describeTrade, underlyingsOf } from "./describe.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
@@ -11,6 +12,7 @@ export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export { type BookInput, bookJsonSchema } from "./schema/index.ts";
 export { failedResult } from "./results.ts";
+export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { Totals } from "./totals.ts";
 export type * from "./types.ts";

@@ -94,6 +94,7 @@ function describe(context: Context): Command {
     .command("schema")
     .description("print the book's format as JSON Schema, for editors and for other programs")
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
+  describeReport(program, context);
   describeWeb(program, context);
   describeBench(program, context);
   describeReproduce(program, context);
@@ -115,7 +116,7 @@ const withDevice = (
 const withAccuracy = (command: Command): Command =>
   withDevice(command).option(
     "--accuracy <part>",
-    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids and quantization)",
+    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids, quantization and convolution)",
     accuracyGoal,
   );
 
@@ -147,11 +148,13 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   auto: true,
   "closed-form": true,
   deterministic: true,
+  integral: true,
   fdm: true,
   adi: true,
   "sparse-grid": true,
   montecarlo: true,
   quantization: true,
+  convolution: true,
 };
 
 const withMethod = (command: Command): Command =>
@@ -170,6 +173,8 @@ interface Flags {
   readonly device?: number;
   readonly threads?: number;
   readonly greeks: PriceOptions["greeks"];
+  readonly sensitivityErrors?: true;
+  readonly timePerTrade?: number;
   readonly market?: string;
   readonly marketAfter?: string;
   readonly inputFormat?: InputFormat;
@@ -186,11 +191,15 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .description("price a book: value, Greeks and error estimate of every trade")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
+    .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", seconds)
+    .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
-  all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
+  all.option("--report <file>", "write a report on the results as well, one HTML file");
+  all.action(async (path: string, flags: Flags & { method?: MethodName; report?: string }) => {
     const { price } = await import("./commands/price.ts");
-    done(await price(path, { ...priceOptions(flags), method: flags.method }, terminal, signal, engine));
+    const options = { ...priceOptions(flags), method: flags.method, report: flags.report };
+    done(await price(path, options, terminal, signal, engine));
   });
 }
 
@@ -227,6 +236,21 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
       done(await explain(before, after, options, terminal, signal, engine));
     },
   );
+}
+
+function describeReport(program: Command, { terminal, done }: Context): void {
+  program
+    .command("report")
+    .description(
+      "write a report on results: totals, largest risks, charts, and how they were computed, in one HTML file",
+    )
+    .argument("<results>", "RESULTS.parquet or RESULTS.json, as price has written them")
+    .option("--book <file>", "the book in JSON that was priced: for quantities, totals and pictures by underlying")
+    .requiredOption("-o, --output <file>", "REPORT.html; - for standard output")
+    .action(async (path: string, options: { book?: string; output: string }) => {
+      const { report } = await import("./commands/report.ts");
+      done(await report(path, { book: options.book, output: options.output }, terminal));
+    });
 }
 
 function describeWeb(program: Command, { terminal, signal }: Context): void {
@@ -280,9 +304,9 @@ function describeReproduce(program: Command, { terminal, signal, done }: Context
 }
 
 function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, rows, ...rest } = flags;
+  const { market, inputFormat, format, output, device, threads, rows, sensitivityErrors = false, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, market, inputFormat, format, output, device, threads, rows };
+  return { ...rest, precision, sensitivityErrors, market, inputFormat, format, output, device, threads, rows };
 }
 
 function tableRows(text: string): TableRows {
@@ -305,6 +329,12 @@ function portNumber(text: string): number {
 function accuracyGoal(text: string): number {
   const value = Number(text);
   if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
+  return value;
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError("expected a number of seconds above 0.");
   return value;
 }
 

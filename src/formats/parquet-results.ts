@@ -1,5 +1,11 @@
-import type { TradeResult } from "../book/index.ts";
-import { RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
+import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
+import {
+  RESULT_COLUMNS,
+  type ResultColumn,
+  SCENARIO_COLUMNS,
+  sensitivityErrorColumn,
+  sensitivityErrorOf,
+} from "./csv.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 import type { PricedRow, ResultFormat } from "./writer.ts";
 
@@ -10,8 +16,9 @@ import type { PricedRow, ResultFormat } from "./writer.ts";
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
-    begin: async ({ asOf, device, scenarios }) => {
+    begin: async ({ asOf, device, scenarios, sensitivityErrors }) => {
       const columns = RESULT_COLUMNS.map(resultColumn);
+      if (sensitivityErrors) columns.push(...SENSITIVITIES.map(errorEstimateColumn));
       if (scenarios !== undefined) columns.push(...SCENARIO_COLUMNS.map(scenarioColumn));
       table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
       return "";
@@ -27,6 +34,12 @@ function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
   const texts: readonly string[] = ["id", "status", "method", "precision", "backend"];
   return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] };
 }
+
+const errorEstimateColumn = (name: SensitivityName): ParquetColumn<PricedRow> => ({
+  name: sensitivityErrorColumn(name),
+  type: "number",
+  value: ({ result }) => sensitivityErrorOf(result, name),
+});
 
 function errorCell(result: TradeResult): string | null {
   return result.status === "error" ? result.error.message : null;

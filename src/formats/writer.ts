@@ -11,6 +11,8 @@ export interface RunStart {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
+  /** Whether results have error estimates of their sensitivities. */
+  readonly sensitivityErrors: boolean;
 }
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals">;
 

@@ -46,7 +46,7 @@ export async function priced(page: Page): Promise<void> {
 
 /** What the page saves under an entry of its menu. */
 export async function saved(page: Page, entry: string): Promise<Buffer> {
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("menuitem", { name: entry }).click(),

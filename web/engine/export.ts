@@ -34,7 +34,14 @@ async function partsOf(format: ResultFormat, book: SessionBook, device: Device):
   const { context, parsed, results } = book;
   const totals = new Totals();
   const { asOf, scenarios } = context;
-  const parts = [await format.begin({ asOf, scenarios, device: { backend: device.backend, name: device.name } })];
+  const parts = [
+    await format.begin({
+      asOf,
+      scenarios,
+      sensitivityErrors: false,
+      device: { backend: device.backend, name: device.name },
+    }),
+  ];
   for (let from = 0; from < parsed.length; from += BLOCK) {
     const rows = parsed.slice(from, from + BLOCK).flatMap((trade, i) => rowOf(trade, results[from + i]));
     for (const { trade, result } of rows) totals.add(trade, result);

@@ -8,6 +8,10 @@ import type {
   TradeResult,
 } from "../../src/book/index.ts";
 import type { BackendName } from "../../src/device/index.ts";
+import type { Chart } from "../../src/charts/index.ts";
+import type { ExplainMethod } from "../../src/pricing/index.ts";
+import type { PictureRequest } from "./pictures.ts";
+import type { PlayRequest, PlayResult } from "./play.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 
 export interface DeviceChoice {
@@ -115,7 +119,26 @@ export interface Calls {
   price(choice: RunChoice): RunEnd;
   edit(change: { readonly edit: Edit; readonly run: RunChoice }): { readonly book: LoadedBook; readonly end: RunEnd };
   detail(place: number): TradeDetail;
+  schema(nothing: undefined): unknown;
   export(format: ExportFormat): ExportedFile;
+  picture(request: PictureRequest): readonly Chart[];
+  explain(request: ExplainRequest): ExplainAnswer;
+  play(request: PlayRequest): PlayResult;
+}
+
+/** Why the book's value changes: to another book, or to this one in a market that has moved. */
+export interface ExplainRequest {
+  readonly method: ExplainMethod;
+  readonly after?: readonly GivenFile[];
+  /** A market that has moved: days later, all spots by a part, all volatilities and rates by an amount. */
+  readonly move?: { readonly days: number; readonly spot: number; readonly volatility: number; readonly rate: number };
+}
+
+export interface ExplainAnswer {
+  readonly charts: readonly Chart[];
+  readonly explained: number;
+  readonly failed: number;
+  readonly reasons: readonly string[];
 }
 
 export type CallName = keyof Calls;

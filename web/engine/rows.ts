@@ -1,6 +1,5 @@
 /** Results as rows of the page's table. */
-import type { ParsedTrade, TradeResult } from "../../src/book/index.ts";
-import { describeTrade, underlyingsOf } from "./describe.ts";
+import { describeTrade, type ParsedTrade, type TradeResult, underlyingsOf } from "../../src/book/index.ts";
 import { NUMBERS, type RowBlock, TEXTS, type TextName } from "./protocol.ts";
 
 /** Columns of some results, to be sent to the page. */

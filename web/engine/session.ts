@@ -1,11 +1,15 @@
 /** What the worker does: opens devices, loads books, prices them, and hands out what the page asks for. */
-import { type ParsedTrade, Totals, type TradeResult } from "../../src/book/index.ts";
+import { bookJsonSchema, describeTrade, type ParsedTrade, Totals, type TradeResult } from "../../src/book/index.ts";
 import { type Device, offeredPrecision, openDevice } from "../../src/device/index.ts";
 import { SpecError } from "../../src/errors.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
+import type { Chart } from "../../src/charts/index.ts";
 import { SessionBook } from "./book.ts";
-import { describeTrade } from "./describe.ts";
+import type { PictureRequest } from "./pictures.ts";
+import type { PlayRequest, PlayResult } from "./play.ts";
+import { Pricer } from "./pricer.ts";
+import type { ExplainAnswer, ExplainRequest } from "./protocol.ts";
 import type { Calls, DeviceChoice, Edit, Event, GivenFile, LoadedBook, OpenedDevice } from "./protocol.ts";
 import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
 import { readFiles } from "./read.ts";
@@ -91,9 +95,31 @@ export class EngineSession implements Session {
     };
   }
 
+  async schema(): Promise<unknown> {
+    return bookJsonSchema();
+  }
+
   async export(format: ExportFormat): Promise<ExportedFile> {
     const { exportResults } = await import("./export.ts");
     return exportResults(format, this.#loaded(), (await this.#device()).device);
+  }
+
+  async picture(request: PictureRequest, { signal }: CallContext): Promise<readonly Chart[]> {
+    const [book, open] = [this.#loaded(), await this.#device()];
+    const { drawPicture } = await import("./pictures.ts");
+    return drawPicture(request, book, new Pricer(open.device, open.choice.precision, book.context, signal));
+  }
+
+  async explain(request: ExplainRequest, { signal }: CallContext): Promise<ExplainAnswer> {
+    const [book, { device, choice }] = [this.#loaded(), await this.#device()];
+    const { explainChange } = await import("./explain.ts");
+    return explainChange(request, book, { device, precision: choice.precision, signal });
+  }
+
+  async play(request: PlayRequest, { signal }: CallContext): Promise<PlayResult> {
+    const { device } = await this.#device();
+    const { play } = await import("./play.ts");
+    return play(request, device, signal);
   }
 
   /** Prices the trades at some places, and tells the page of each block. */

@@ -3,6 +3,8 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { Engine, EngineError } from "../engine/client.ts";
 import type { DeviceChoice, Edit, ExportFormat, GivenFile, LoadedBook, OpenedDevice } from "../engine/protocol.ts";
 import type { Event, Failure, RunChoice, RunEnd, TradeDetail } from "../engine/protocol.ts";
+import { PLAYS } from "../examples/plays.ts";
+import type { Schema } from "../views/schema-form.tsx";
 import { type Line, linesOf, Rows, type View } from "./rows.ts";
 
 export const engine = new Engine(
@@ -23,6 +25,11 @@ export type Run =
   | { readonly state: "cancelled" };
 
 export const choice = signal<DeviceChoice>({ backend: "cpu", precision: "f64" });
+export const TABS = ["Book", "Pictures", "Explain", "Playground"] as const;
+export type Tab = (typeof TABS)[number];
+export const tab = signal<Tab>("Book");
+export const playCode = signal(PLAYS[0].code);
+export const schema = signal<Schema | undefined>(undefined);
 export const device = signal<OpenedDevice | undefined>(undefined);
 export const book = signal<LoadedBook | undefined>(undefined);
 export const run = signal<Run>({ state: "none" });
@@ -109,7 +116,10 @@ export async function editBook(edit: Edit): Promise<void> {
   const before = rows.value.length;
   const grows = edit.kind === "trade" && edit.place >= before;
   if (grows) rows.value = rows.value.resized(before + 1);
-  if (edit.kind === "remove") rows.value = rows.value.resized(before - 1, edit.place);
+  if (edit.kind === "remove") {
+    rows.value = rows.value.resized(before - 1, edit.place);
+    selected.value = Math.min(edit.place, before - 2);
+  }
   await running(0, async (signal) => {
     const { book: changed, end } = await engine.call("edit", { edit, run: runChoice.value }, { signal, onEvent: hear });
     book.value = changed;
@@ -158,6 +168,32 @@ async function loadDetail(): Promise<void> {
   if (row === undefined || row >= rows.value.length) return;
   const found = await engine.call("detail", row);
   if (selected.value === row) detail.value = found;
+}
+
+/** What a trade may look like, as the book's schema says. */
+export async function loadSchema(): Promise<void> {
+  schema.value ??= (await engine.call("schema", undefined)) as Schema;
+}
+
+/** A new trade at the end of the book, which its form then changes. */
+export async function addTrade(): Promise<void> {
+  const { underlyings } = (book.value?.header["market"] ?? {}) as {
+    readonly underlyings?: Readonly<Record<string, { readonly spot?: number }>>;
+  };
+  const [name, { spot = 100 }] = Object.entries(underlyings ?? {})[0] ?? ["", {}];
+  const place = rows.value.length;
+  const strike = Number(spot.toPrecision(3));
+  const value = {
+    id: `Trade ${place + 1}`,
+    underlying: name,
+    payoff: "put",
+    strike,
+    expiry: 1,
+    exercise: "american",
+    quantity: 1,
+  };
+  selected.value = place;
+  await editBook({ kind: "trade", place, value });
 }
 
 /** Saves results, or the book itself, as a file. */

@@ -1,9 +1,13 @@
 /** The whole page: its bar, its parts, and where files are dropped. */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { openFiles } from "../state/store.ts";
+import { CHART_STYLE } from "../../src/charts/index.ts";
+import { openFiles, tab } from "../state/store.ts";
 import { BookView } from "./book.tsx";
+import { ExplainView } from "./explain.tsx";
 import { Header } from "./header.tsx";
+import { PicturesView } from "./pictures.tsx";
+import { PlaygroundView } from "./playground.tsx";
 import { Problems } from "./problems.tsx";
 
 export function App(): VNode {
@@ -26,13 +30,19 @@ export function App(): VNode {
       }}
       onDrop={drop}
     >
+      <style>{CHART_STYLE}</style>
       <a class="skip" href="#main">
         Skip to the results
       </a>
       <Header />
       <main id="main" tabIndex={-1}>
         <Problems />
-        <BookView />
+        <div hidden={tab.value !== "Book"}>
+          <BookView />
+        </div>
+        {tab.value === "Pictures" && <PicturesView />}
+        {tab.value === "Explain" && <ExplainView />}
+        {tab.value === "Playground" && <PlaygroundView />}
       </main>
       <footer>
         <p>Everything is computed on this machine. No book, quote or result is sent anywhere.</p>

@@ -1,7 +1,8 @@
 /** The book: how to open one, what it is worth, its trades, and the one that is selected. */
 import type { VNode } from "preact";
+import { shareBook } from "../state/address.ts";
 import { EXAMPLES, openExample } from "../state/examples.ts";
-import { book, openFiles } from "../state/store.ts";
+import { addTrade, book, openFiles } from "../state/store.ts";
 import { Detail } from "./detail.tsx";
 import { Menu } from "./menu.tsx";
 import { Summary } from "./summary.tsx";
@@ -25,6 +26,12 @@ export function BookView(): VNode {
           Open files …
           <input type="file" multiple accept=".json,.csv,.ndjson,.jsonl,.parquet" onChange={opened} />
         </label>
+        <button type="button" class="button" onClick={() => void addTrade()}>
+          New trade
+        </button>
+        <button type="button" class="button" onClick={() => void shareBook()}>
+          Copy link
+        </button>
         <Menu label="Examples" button="Examples" className="button">
           {(close) => (
             <ul role="menu" aria-label="Examples">

@@ -1,6 +1,6 @@
 /** The bar at the top: name, device, colours. */
 import type { VNode } from "preact";
-import { choice, device, openDevice, price, type Theme, theme } from "../state/store.ts";
+import { choice, device, openDevice, price, TABS, tab, type Theme, theme } from "../state/store.ts";
 import type { DeviceChoice } from "../engine/protocol.ts";
 import { Menu } from "./menu.tsx";
 
@@ -14,6 +14,18 @@ export function Header(): VNode {
         </svg>
         <span>Feynkac</span>
       </a>
+      <nav class="tabs" aria-label="Parts of the page">
+        {TABS.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-current={tab.value === name ? "page" : undefined}
+            onClick={() => (tab.value = name)}
+          >
+            {name}
+          </button>
+        ))}
+      </nav>
       <div class="spacer" />
       <DeviceMenu />
       <ThemeButton />

@@ -3,7 +3,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { decimalsFor, fixed, magnitude } from "../../src/cli/format/numbers.ts";
+import { decimalsFor, fixed, magnitude } from "../../src/formats/index.ts";
 import type { NumberName, TextName } from "../engine/protocol.ts";
 import { type Line, type Rows, type SortKey, STATUS } from "../state/rows.ts";
 import { lines, rows, select, selected, version, view } from "../state/store.ts";
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column[] = [
     title: "Underlying",
     unit: "",
     about: "what it is written on",
-    width: "minmax(5.5rem, 0.8fr)",
+    width: "minmax(7rem, 0.8fr)",
     isText: true,
   },
   { key: "expiry", title: "Expiry", unit: "years", about: "from the day of valuation", width: "4.5rem" },

@@ -1,12 +1,5 @@
 /** A trade in words, as a person would say it in a list. */
-import type { Barrier, BasketIndex, Exercise, Payoff, Trade } from "../../src/book/index.ts";
-
-const BARRIERS = {
-  "up-and-out": "up-and-out",
-  "up-and-in": "up-and-in",
-  "down-and-out": "down-and-out",
-  "down-and-in": "down-and-in",
-};
+import type { Barrier, BasketIndex, Exercise, Payoff, Trade } from "./types.ts";
 
 const INDEX: Readonly<Record<BasketIndex, string>> = {
   sum: "basket",
@@ -27,7 +20,7 @@ function exerciseWord({ kind }: Exercise, payoff: Payoff): string {
 
 function barrierWord(barriers: readonly Barrier[]): string {
   if (barriers.length === 0) return "";
-  if (barriers.length === 1) return `${BARRIERS[barriers[0].type]} `;
+  if (barriers.length === 1) return `${barriers[0].type} `;
   return barriers.every(({ type }) => type.endsWith("-out")) ? "double knock-out " : "double-barrier ";
 }
 
