@@ -71,10 +71,9 @@ export function readRow(
   index: number,
   where: string,
   market: BookHeader,
-  repeated?: boolean,
 ): ParsedTrade {
   try {
-    return market.readRow(tradeOfCells(columns, cells, where), index, where, repeated);
+    return market.readRow(tradeOfCells(columns, cells, where), index, where);
   } catch (error) {
     if (error instanceof BookError) return failedTrade({ id: idOf(columns, cells) }, index, error);
     throw error;
@@ -82,7 +81,7 @@ export function readRow(
 }
 
 /** What the row of a trade that cannot be read calls it. */
-export function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
+function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
   const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
   return typeof id === "string" ? id : undefined;
 }

@@ -38,11 +38,7 @@ async function* notBlank(lines: AsyncIterable<Line>): AsyncGenerator<Line, undef
 }
 
 async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<BookHeader> {
-  return readNdjsonHeader((await lines.next()).value);
-}
-
-/** The header in a first line. @throws BookError */
-export function readNdjsonHeader(first: Line | undefined): BookHeader {
+  const first = (await lines.next()).value;
   if (first === undefined) throw new BookError("", "expected a book, got an empty input");
   if (first.text === undefined)
     throw new BookError(`line ${first.number}`, "the book's first line is longer than 64 Mi characters");
@@ -60,16 +56,10 @@ export function readNdjsonHeader(first: Line | undefined): BookHeader {
 async function* tradesOf(header: BookHeader, lines: AsyncIterable<Line>): AsyncGenerator<ParsedTrade> {
   yield* readTrades(header);
   let index = header.trades.length;
-  for await (const line of lines) yield readNdjsonLine(line, index++, header);
+  for await (const line of lines) yield readLine(line, index++, header);
 }
 
-/** The trade of a line; `repeated` as for `BookHeader.readRow`. */
-export function readNdjsonLine(
-  { number, text }: Line,
-  index: number,
-  header: BookHeader,
-  repeated?: boolean,
-): ParsedTrade {
+function readLine({ number, text }: Line, index: number, header: BookHeader): ParsedTrade {
   const where = `line ${number}`;
   if (text === undefined)
     return failedTrade(
@@ -84,5 +74,5 @@ export function readNdjsonLine(
     if (error instanceof BookError) return failedTrade(undefined, index, error);
     throw error;
   }
-  return header.readRow(value, index, where, repeated);
+  return header.readRow(value, index, where);
 }

@@ -146,12 +146,9 @@ export interface Trade {
   readonly quantity: number;
 }
 
-/**
- * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
- * may be left out: their index is then their place in the run.
- */
+/** A trade, or why there is none. The order of the book is kept: `index` counts from 0. */
 export type ParsedTrade =
-  | { readonly ok: true; readonly trade: Trade; readonly index?: number }
+  | { readonly ok: true; readonly trade: Trade }
   | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
 
 /**

@@ -1,6 +1,7 @@
 /** Pricing: a book or a stream of trades in, values, sensitivities, scenarios and error estimates out. */
 export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
-export { expectedCosts } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
+/** @internal */
+export { laterTrade } from "./later-trade.ts";
 export * from "./explain/index.ts";
