@@ -5,6 +5,8 @@ import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.
 import type { Engine } from "../several/engine.ts";
 import { SeveralPlan } from "../several/plan.ts";
 import { finenessOf, isFinest, refined } from "./fineness.ts";
+import { LEVELS_BELOW, lognormalEstimate } from "./estimate.ts";
+import { isLognormal, lognormalProblem } from "./lognormal.ts";
 import { build } from "./problem.ts";
 
 /** Microseconds that a case of a trade takes on one core, about. */
@@ -33,14 +35,19 @@ export const adi = {
 const engine: Engine = {
   name: "adi",
   accuracy: 1e-4,
-  build: (terms, mesh, spots, part, level) => build(terms, mesh, spots, part, finenessOf(mesh, level)),
+  build: (terms, mesh, spots, part, level) =>
+    isLognormal(terms)
+      ? lognormalProblem(terms, mesh, spots, part, level)
+      : build(terms, mesh, spots, part, finenessOf(mesh, level)),
   solve: async (problem, options) => {
     const solution = await solve(problem as EquationProblem<string, string>, options);
     return (solution as unknown as AxesSolution).entries;
   },
   isFinest,
   refined,
-  usesGamma: false,
+  levelsBelow: (terms) => (isLognormal(terms) ? LEVELS_BELOW : undefined),
+  estimate: lognormalEstimate,
+  usesGamma: true,
   maxBumpLevel: 3,
 };
 
