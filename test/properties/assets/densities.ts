@@ -117,11 +117,12 @@ export function ruleOnDates(motion: Motion, { side, level, dates = [] }: LevelJs
     // Behind the last date a payoff may bend inside a panel.
     const width = k === ends.length - 1 ? 0.15 * volatility * Math.sqrt(expiry) : 2 * volatility * Math.sqrt(next);
     const to = panels(low, high, Math.min(width, 2 * volatility * Math.sqrt(next)));
-    values = [...to.nodes].map((y) =>
-      values.reduce((sum, value, i) => {
-        const z = (y - rule.nodes[i] - drift * step) / deviation;
-        return Math.abs(z) > 9 ? sum : sum + value * rule.weights[i] * density(z);
-      }, 0) / deviation,
+    values = [...to.nodes].map(
+      (y) =>
+        values.reduce((sum, value, i) => {
+          const z = (y - rule.nodes[i] - drift * step) / deviation;
+          return Math.abs(z) > 9 ? sum : sum + value * rule.weights[i] * density(z);
+        }, 0) / deviation,
     );
     rule = to;
   });

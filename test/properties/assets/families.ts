@@ -73,7 +73,9 @@ export function drawPayoff(
   const right = random.choice(["call", "put"] as const);
   const spots = assets.map(({ spot }) => spot);
   const move = Math.exp(widthOf(market) * random.uniform(-0.7, 0.7));
-  const kind = random.choice(assets.length === 2 ? (["basket", "best", "worst", "spread"] as const) : (["basket", "best", "worst"] as const));
+  const kind = random.choice(
+    assets.length === 2 ? (["basket", "best", "worst", "spread"] as const) : (["basket", "best", "worst"] as const),
+  );
   switch (kind) {
     case "basket": {
       const draws = assets.map(() => random.uniform(0.2, 1));

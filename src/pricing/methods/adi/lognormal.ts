@@ -6,7 +6,16 @@ import { type Coordinates, coordinatesOf, driftOf, weighted } from "../several/c
 import type { Range } from "../several/domain.ts";
 import { axisOf } from "../several/equation.ts";
 import { inSpots, lognormalEquation, variablesAt } from "../several/lognormal.ts";
-import { axisBarriers, exerciseOf, isWhole, knockOutOf, type Level, lessText, type Part, rebateText } from "../several/parts.ts";
+import {
+  axisBarriers,
+  exerciseOf,
+  isWhole,
+  knockOutOf,
+  type Level,
+  lessText,
+  type Part,
+  rebateText,
+} from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
@@ -53,13 +62,26 @@ export function lognormalProblem(
     ),
   );
   const rebate = (one: Level): string => rebateText(one, terms, p);
-  const ranges = names.map((_, j) => rangeOf(from, coordinates, j, read.map((at) => at[j]), isAmerican));
+  const ranges = names.map((_, j) =>
+    rangeOf(
+      from,
+      coordinates,
+      j,
+      read.map((at) => at[j]),
+      isAmerican,
+    ),
+  );
   const { nodes, steps } = lognormalFineness(from, coordinates.deviations, ranges, level);
   const axes: Record<string, object> = {};
   const boundaries: Record<string, object> = {};
   names.forEach((name, j) => {
     const asset = coordinates.owner[j];
-    const { range, low, high, inner } = axisBarriers(ranges[j], asset === undefined ? [] : knockOuts, asset ?? -1, expiry);
+    const { range, low, high, inner } = axisBarriers(
+      ranges[j],
+      asset === undefined ? [] : knockOuts,
+      asset ?? -1,
+      expiry,
+    );
     const points = inner.map((one) => ({
       at: p.add(one.level, "H"),
       align: one.times === undefined ? ("node" as const) : ("midway" as const),

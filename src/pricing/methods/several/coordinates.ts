@@ -85,9 +85,7 @@ function regression(C: Matrix, own: readonly number[], rest: readonly number[]):
     if (variance > DEPENDENT * C[asset][asset]) directions.push({ by, variance });
   });
   return rest.map((asset) =>
-    own.map((_, b) =>
-      directions.reduce((sum, one) => sum + (covariance(one.by, asset) / one.variance) * one.by[b], 0),
-    ),
+    own.map((_, b) => directions.reduce((sum, one) => sum + (covariance(one.by, asset) / one.variance) * one.by[b], 0)),
   );
 }
 

@@ -43,8 +43,8 @@ export interface Engine {
   estimate(terms: Terms, correction: number, distance: number, levels: number): number;
   /** Whether sensitivities that delta and gamma imply are taken from those. */
   readonly usesGamma: boolean;
-  /** Errors of a difference of two values on one mesh cancel, so that a sensitivity needs none finer than this. */
-  readonly maxBumpLevel: number;
+  /** The level of bumps of a value: errors of two values on one mesh cancel in their difference. */
+  bumpLevel(terms: Terms, level: number): number;
 }
 
 export interface EngineOptions {

@@ -37,7 +37,8 @@ export function lognormalEquation(
   const coefficients: Record<string, string> = { V: `-${r}`, ...diffusions(terms, inverse, owner, names, p) };
   const drifts = assets.map((_, i) => driftOf(terms, i));
   owner.forEach((asset, j) => {
-    if (asset !== undefined) coefficients[names[j]] = `(${r} - ${p.add(assets[asset].underlying.dividends.yield, "q")})*${names[j]}`;
+    if (asset !== undefined)
+      coefficients[names[j]] = `(${r} - ${p.add(assets[asset].underlying.dividends.yield, "q")})*${names[j]}`;
     else if (standing) coefficients[names[j]] = p.piecewise(weighted(drifts, inverse[j]), expiry, "d");
   });
   // m(t): what the axes without a drift have of each asset's.
@@ -54,7 +55,9 @@ export function lognormalEquation(
       if (at >= 0) return names[at];
       const grown = Math.exp(integrate(carried[i], expiry));
       const powers = owner.map((of, j) =>
-        of === undefined || A[i][j] === 0 ? "" : `*(${names[j]}/${p.add(assets[of].underlying.spot, "s")})^${p.add(A[i][j], "b")}`,
+        of === undefined || A[i][j] === 0
+          ? ""
+          : `*(${names[j]}/${p.add(assets[of].underlying.spot, "s")})^${p.add(A[i][j], "b")}`,
       );
       const sum = owner.flatMap((of, j) => (of === undefined ? [`${p.add(A[i][j], "Q")}*${names[j]}`] : []));
       const back = isAtExpiry || standing ? "" : ` - ${p.integral(carried[i], expiry, "m")}`;
@@ -75,7 +78,10 @@ function diffusions(
   const rates = assets.flatMap((_, i) => assets.map((_one, l) => covarianceRate(terms, i, l)));
   const largest = Math.max(...rates.flatMap(({ values }) => values.map(Math.abs)));
   const rate = (j: number, k: number): PiecewiseConstant =>
-    weighted(rates, inverse[j].flatMap((a) => inverse[k].map((b) => a * b)));
+    weighted(
+      rates,
+      inverse[j].flatMap((a) => inverse[k].map((b) => a * b)),
+    );
   const scale = (j: number): string => (owner[j] === undefined ? "" : `*${names[j]}`);
   const all: Record<string, string> = {};
   names.forEach((a, j) => {
@@ -97,7 +103,9 @@ export const variablesAt = (
   spots: readonly number[],
 ): readonly number[] =>
   owner.map((asset, j) =>
-    asset === undefined ? inverse[j].reduce((sum, one, i) => sum + one * Math.log(spots[i] / today[i]), 0) : spots[asset],
+    asset === undefined
+      ? inverse[j].reduce((sum, one, i) => sum + one * Math.log(spots[i] / today[i]), 0)
+      : spots[asset],
   );
 
 /** Derivatives by spots of a point whose derivatives are those by the axes' variables: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */

@@ -169,7 +169,7 @@ export class SeveralPlan implements Plan {
   #bumpsOf({ rows: [base], bumps }: Job): readonly Row[] {
     if (base === undefined || base.failure !== undefined || base.known[0] !== undefined) return [];
     if (this.#batch.settings.greeks !== "all" || this.#fromGamma(base.terms)) return [];
-    const level = Math.min(base.level, this.#engine.maxBumpLevel);
+    const level = this.#engine.bumpLevel(base.mesh, base.level);
     return bumpsOf(base.terms).map((bump) => {
       const row = newRow({ ...base, terms: bumped(base.terms, bump), spots: base.spots.slice(0, 1), level });
       bumps.push({ bump, row });

@@ -29,5 +29,5 @@ export const engine: Omit<Engine, "name" | "accuracy"> = {
   levelsBelow: () => undefined,
   estimate: (_, correction) => correction,
   usesGamma: true,
-  maxBumpLevel: 1,
+  bumpLevel: (_, level) => Math.min(level, 1),
 };
