@@ -23,6 +23,7 @@ export type {
   Scenarios,
   ScenarioErrorEstimates,
   ScenarioValues,
+  SensitivityErrorEstimates,
   Trade,
   TradeError,
   TradeResult,

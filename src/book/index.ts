@@ -10,6 +10,7 @@ export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export { type BookInput, bookJsonSchema } from "./schema/index.ts";
 export { failedResult } from "./results.ts";
+export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { Totals } from "./totals.ts";
 export type * from "./types.ts";

@@ -1,6 +1,5 @@
+import { SENSITIVITIES } from "./sensitivities.ts";
 import type { CurrencyTotals, ScenarioValues, Trade, TradeResult } from "./types.ts";
-
-const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
 
 type Sums = {
   -readonly [K in keyof Omit<CurrencyTotals, "scenarios" | "scenarioErrorEstimates">]: CurrencyTotals[K];

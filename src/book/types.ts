@@ -7,6 +7,7 @@ import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
+import type { SensitivityName } from "./sensitivities.ts";
 
 /** What is paid when a trade is exercised or expires, per unit of quantity. */
 export type Payoff =
@@ -227,8 +228,9 @@ export interface PricedTrade {
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
   /**
-   * How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "sparse-grid",
-   * "montecarlo", "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
+   * How it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
+   * "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * "knocked-out".
    */
   readonly method: string;
   /** Of a price by random numbers: their seed. */
@@ -242,8 +244,20 @@ export interface PricedTrade {
   readonly crossGamma?: readonly PairSensitivity[];
   /** ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate, per 1.00. */
   readonly correlation?: readonly PairSensitivity[];
+  /** On request. */
+  readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+}
+
+/**
+ * Bounds meant to hold the errors of a trade's sensitivities, in their units and by their names in `PricedTrade`; null
+ * where a sensitivity was not asked for, or its error is not known.
+ */
+export interface SensitivityErrorEstimates extends Readonly<Record<SensitivityName, number | null>> {
+  readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
+  readonly crossGamma?: readonly PairSensitivity[];
+  readonly correlation?: readonly PairSensitivity[];
 }
 
 /** Sensitivities to one of several underlyings; null where they were not asked for. */

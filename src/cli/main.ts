@@ -1,6 +1,7 @@
 /** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
+import { packageVersion } from "../formats/index.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
@@ -9,7 +10,6 @@ import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { Terminal } from "./terminal.ts";
-import { packageVersion } from "./version.ts";
 
 /** What is under way when a signal comes has this long to end by itself. Milliseconds. */
 const PATIENCE = 300;
@@ -114,7 +114,7 @@ const withDevice = (
 const withAccuracy = (command: Command): Command =>
   withDevice(command).option(
     "--accuracy <part>",
-    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids and quantization)",
+    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids, quantization and convolution)",
     accuracyGoal,
   );
 
@@ -146,11 +146,13 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   auto: true,
   "closed-form": true,
   deterministic: true,
+  integral: true,
   fdm: true,
   adi: true,
   "sparse-grid": true,
   montecarlo: true,
   quantization: true,
+  convolution: true,
 };
 
 const withMethod = (command: Command): Command =>
@@ -169,6 +171,8 @@ interface Flags {
   readonly device?: number;
   readonly threads?: number;
   readonly greeks: PriceOptions["greeks"];
+  readonly sensitivityErrors?: true;
+  readonly timePerTrade?: number;
   readonly market?: string;
   readonly marketAfter?: string;
   readonly inputFormat?: InputFormat;
@@ -185,6 +189,8 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .description("price a book: value, Greeks and error estimate of every trade")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
+    .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", seconds)
+    .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
   all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
@@ -267,9 +273,9 @@ function describeReproduce(program: Command, { terminal, signal, done }: Context
 }
 
 function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, rows, ...rest } = flags;
+  const { market, inputFormat, format, output, device, threads, rows, sensitivityErrors = false, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, market, inputFormat, format, output, device, threads, rows };
+  return { ...rest, precision, sensitivityErrors, market, inputFormat, format, output, device, threads, rows };
 }
 
 function tableRows(text: string): TableRows {
@@ -285,6 +291,12 @@ function deviceIndex(text: string): number {
 function accuracyGoal(text: string): number {
   const value = Number(text);
   if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
+  return value;
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError("expected a number of seconds above 0.");
   return value;
 }
 

@@ -5,12 +5,15 @@ import { posix } from "node:path";
  * know each other. `index.ts` is the package's own entry.
  */
 export const layers: readonly (readonly string[])[] = [
-  ["cli", "web", "cluster"],
+  ["cli", "web"],
+  ["cluster", "service"],
+  ["runs"],
+  ["formats"],
   ["index.ts"],
   ["pricing"],
   ["book"],
   ["sparsegrid"],
-  ["fdm", "quantization", "montecarlo"],
+  ["fdm", "integral", "quantization", "montecarlo"],
   ["models", "products", "market"],
   ["random"],
   ["linalg"],

@@ -438,6 +438,11 @@ describe("options", () => {
     const rows = await parquetReadObjects({ file: results });
     const csv = (await feynkac(["price", path, "--format", "csv"])).stdout.split("\n")[0].split(",");
     expect(rows.map((row) => Object.keys(row))).toEqual([csv, csv, csv]);
+    await feynkac(["price", path, "--sensitivity-errors", "--output", target]);
+    const [told] = await parquetReadObjects({ file: await asyncBufferFromFile(target) });
+    const wider = (await feynkac(["price", path, "--sensitivity-errors", "--format", "csv"])).stdout.split("\n");
+    expect(Object.keys(told).join(",")).toBe(wider[0]);
+    expect(wider[0]).toContain(",sensitivityErrorEstimates.delta,sensitivityErrorEstimates.gamma,");
     expect(rows[0]).toMatchObject({ id: "A", status: "ok", value: 10, rho: null, warnings: [], error: null });
     expect(rows[0].scenarios).toEqual([10, 11, 12, 110, 111, 112]);
     expect(rows[1].warnings).toEqual(["a warning"]);

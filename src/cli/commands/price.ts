@@ -1,18 +1,23 @@
 import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
+import {
+  csvFormat,
+  jsonFormat,
+  ndjsonFormat,
+  parquetFormat,
+  type PricedRow,
+  type ResultFormat,
+} from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
 import { EXIT } from "../failure.ts";
-import { csvFormat } from "../format/csv.ts";
-import { jsonFormat, ndjsonFormat } from "../format/json.ts";
-import { parquetFormat } from "../format/parquet-results.ts";
 import { tableFormat } from "../format/table.ts";
-import type { PricedRow, ResultFormat } from "../format/writer.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
 import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
-export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
+export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
+  readonly sensitivityErrors: boolean;
   readonly method?: MethodName | undefined;
   readonly market: string | undefined;
   readonly inputFormat: InputFormat | undefined;
@@ -69,9 +74,20 @@ async function run({ input, engine, output, format: name, options, terminal, sig
   const onProgress: RunOptions["onProgress"] = ({ done, total = input.total }) =>
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
-    await output.write(await format.begin({ asOf: input.asOf, device: engine.device, scenarios: input.scenarios }));
-    const { precision, greeks, accuracy, method } = options;
-    const run = { precision, greeks, accuracy, signal, onProgress, ...(method === undefined ? {} : { method }) };
+    const { asOf, scenarios } = input;
+    const { sensitivityErrors } = options;
+    await output.write(await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors }));
+    const { precision, greeks, sensitivityErrors: sensitivityErrorEstimates, accuracy, timePerTrade, method } = options;
+    const run = {
+      precision,
+      greeks,
+      sensitivityErrorEstimates,
+      accuracy,
+      timePerTrade,
+      signal,
+      onProgress,
+      ...(method === undefined ? {} : { method }),
+    };
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
       const rows = trades.pair(results);

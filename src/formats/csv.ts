@@ -1,5 +1,5 @@
-import type { TradeResult } from "../../book/index.ts";
-import type { ResultFormat } from "./writer.ts";
+import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
+import type { ResultFormat, RunStart } from "./writer.ts";
 
 export const RESULT_COLUMNS = [
   "id",
@@ -19,33 +19,49 @@ export const RESULT_COLUMNS = [
 ] as const;
 /** Further ones of a book with scenarios, which a table has no columns for: as JSON. */
 export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const;
+/** The column of a sensitivity's error estimate: a dotted path into the result. */
+export const sensitivityErrorColumn = (name: SensitivityName): string => `sensitivityErrorEstimates.${name}`;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
 /**
  * RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message.
  */
 export function csvFormat(): ResultFormat {
-  let withScenarios = false;
+  let run: Pick<RunStart, "scenarios" | "sensitivityErrors">;
   return {
-    begin: ({ scenarios }) => {
-      withScenarios = scenarios !== undefined;
-      return `${[...RESULT_COLUMNS, ...(withScenarios ? SCENARIO_COLUMNS : [])].join(",")}\n`;
+    begin: (start) => {
+      run = start;
+      const { scenarios, sensitivityErrors } = start;
+      const names = [
+        ...RESULT_COLUMNS,
+        ...(sensitivityErrors ? SENSITIVITIES.map(sensitivityErrorColumn) : []),
+        ...(scenarios === undefined ? [] : SCENARIO_COLUMNS),
+      ];
+      return `${names.join(",")}\n`;
     },
-    rows: (rows) => rows.map(({ result }) => `${cellsOf(result, withScenarios).map(cell).join(",")}\n`).join(""),
+    rows: (rows) => rows.map(({ result }) => `${cellsOf(result, run).map(cell).join(",")}\n`).join(""),
     end: () => "",
   };
 }
 
-function cellsOf(result: TradeResult, withScenarios: boolean): (string | number | null)[] {
+function cellsOf(
+  result: TradeResult,
+  { scenarios, sensitivityErrors }: Pick<RunStart, "scenarios" | "sensitivityErrors">,
+): (string | number | null)[] {
   const { warnings, ...plain } = result;
   const cells = RESULT_COLUMNS.map((name) => {
     if (name === "warnings") return warnings.join("; ");
     if (name === "error") return result.status === "error" ? result.error.message : null;
     return plain[name];
   });
-  if (!withScenarios) return cells;
+  if (sensitivityErrors) cells.push(...SENSITIVITIES.map((name) => sensitivityErrorOf(result, name)));
+  if (scenarios === undefined) return cells;
   const values = result.status === "ok" ? SCENARIO_COLUMNS.map((name) => result[name]) : [undefined, undefined];
   return [...cells, ...values.map((value) => (value === undefined ? null : JSON.stringify(value)))];
+}
+
+export function sensitivityErrorOf(result: TradeResult, name: SensitivityName): number | null {
+  return result.status === "ok" ? (result.sensitivityErrorEstimates?.[name] ?? null) : null;
 }
 
 /** One cell, quoted where it has to be. */

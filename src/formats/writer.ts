@@ -1,4 +1,4 @@
-import type { BookReport, Scenarios, Trade, TradeResult } from "../../book/index.ts";
+import type { BookReport, Scenarios, Trade, TradeResult } from "../book/index.ts";
 
 /** A result together with the trade it belongs to; there is no trade where the parser found none. */
 export interface PricedRow {
@@ -11,6 +11,8 @@ export interface RunStart {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
+  /** Whether results have error estimates of their sensitivities. */
+  readonly sensitivityErrors: boolean;
 }
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals">;
 

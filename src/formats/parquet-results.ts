@@ -1,0 +1,54 @@
+import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
+import {
+  RESULT_COLUMNS,
+  type ResultColumn,
+  SCENARIO_COLUMNS,
+  sensitivityErrorColumn,
+  sensitivityErrorOf,
+} from "./csv.ts";
+import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
+import type { PricedRow, ResultFormat } from "./writer.ts";
+
+/**
+ * The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata
+ * has.
+ */
+export function parquetFormat(): ResultFormat {
+  let table: ParquetTable<PricedRow>;
+  return {
+    begin: async ({ asOf, device, scenarios, sensitivityErrors }) => {
+      const columns = RESULT_COLUMNS.map(resultColumn);
+      if (sensitivityErrors) columns.push(...SENSITIVITIES.map(errorEstimateColumn));
+      if (scenarios !== undefined) columns.push(...SCENARIO_COLUMNS.map(scenarioColumn));
+      table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
+      return "";
+    },
+    rows: (rows) => table.add(rows),
+    end: () => table.end(),
+  };
+}
+
+function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
+  if (name === "warnings") return { name, type: "strings", value: ({ result }) => result.warnings };
+  if (name === "error") return { name, type: "string", value: ({ result }) => errorCell(result) };
+  const texts: readonly string[] = ["id", "status", "method", "precision", "backend"];
+  return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] };
+}
+
+const errorEstimateColumn = (name: SensitivityName): ParquetColumn<PricedRow> => ({
+  name: sensitivityErrorColumn(name),
+  type: "number",
+  value: ({ result }) => sensitivityErrorOf(result, name),
+});
+
+function errorCell(result: TradeResult): string | null {
+  return result.status === "error" ? result.error.message : null;
+}
+
+function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): ParquetColumn<PricedRow> {
+  const value = ({ result }: PricedRow): ParquetCell => {
+    const values = result.status === "ok" ? result[name] : undefined;
+    return values === undefined ? null : values.flat(3);
+  };
+  return { name, type: "numbers", value };
+}
