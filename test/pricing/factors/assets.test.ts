@@ -1,6 +1,7 @@
 /** Trades on two lognormal assets against quadrature and Margrabe's formula, where meshes of spots were wrong. */
 import { afterAll, expect, test } from "vitest";
-import { type BookInput, type PricedTrade, priceBook, readBook } from "../../../src/index.ts";
+import { parseBook } from "../../../src/book/index.ts";
+import { type PricedTrade, priceBook } from "../../../src/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 
 const device = createCpuDevice({ threads: 1 });
@@ -33,8 +34,8 @@ async function price(pair: Pair, trades: readonly object[]): Promise<readonly Pr
       correlations: [["A", "B", rho]],
     },
     trades: trades.map((trade, i) => ({ id: String(i), underlyings: ["A", "B"], ...trade })),
-  } as BookInput;
-  const { results } = await priceBook(readBook(book), { device });
+  };
+  const { results } = await priceBook(parseBook(JSON.stringify(book)), { device });
   return results.map((result) => {
     if (result.status === "error") throw new Error(result.error.message);
     return result;

@@ -37,6 +37,8 @@ export function finenessOf(terms: Terms, level: number): Fineness {
 const DEVIATIONS = 10;
 /** As `rangeOf` takes it. */
 const MIN_DEVIATION = 0.01;
+/** The power of its share of the largest deviation by which an axis has fewer intervals, on two axes and on three. */
+const SHARE = [0.25, 0.5];
 /** Half of them make a mesh, too. */
 const MIN_INTERVALS = 12;
 /** Multiples of the intervals that axes have, so that few shapes of problems occur. */
@@ -62,7 +64,7 @@ export function lognormalFineness(
   const nodes = ranges.map(({ from, to, coordinate }, j) => {
     const length = coordinate === "log" ? Math.log(to / from) : to - from;
     const deviation = Math.max(deviations[j], MIN_DEVIATION);
-    const wanted = Math.sqrt(deviation / largest) * Math.max(length / (DEVIATIONS * deviation), 1);
+    const wanted = (deviation / largest) ** SHARE[k] * Math.max(length / (DEVIATIONS * deviation), 1);
     const stretch = STRETCHES.find((one) => one >= wanted - 0.1) ?? STRETCHES[STRETCHES.length - 1];
     return Math.max(even(ASSET[k] * stretch), MIN_INTERVALS) + 1;
   });
