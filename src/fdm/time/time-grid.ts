@@ -241,8 +241,8 @@ function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): bo
 }
 
 /**
- * Steps of a segment, in units of a twelfth or as given, so that patterns recur among trades: as the square root of its share of
- * the life. Where the solution only bends less of them will do the closer the dates: as the power ¾.
+ * Steps of a segment, in units of a twelfth or as given, so that patterns recur among trades: as the square root of its
+ * share of the life. Where the solution only bends less of them will do the closer the dates: as the power ¾.
  */
 function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;

@@ -1,4 +1,4 @@
-/** Densities of the logarithm of one asset at expiry, with what barriers on it leave, and means of payoffs of one asset. */
+/** Densities of an asset's logarithm at expiry, with what barriers leave of them, and means of payoffs under them. */
 import { cdf, density } from "../normal.ts";
 
 /** A Black–Scholes asset. */

@@ -1,4 +1,4 @@
-/** Trades on assets whose logarithms are normal: on coordinates that leave as few mixed derivatives as barriers allow. */
+/** Trades on lognormal assets: on coordinates that leave as few mixed derivatives as barriers allow. */
 import type { EquationProblem } from "../../../fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
