@@ -85,11 +85,3 @@ test("more rights of exercise are worth no less", async () => {
   expect(bermudan.value).toBeGreaterThanOrEqual(european.value);
   expect(american.value).toBeGreaterThanOrEqual(bermudan.value);
 });
-
-test("theta of a down-and-in on two assets is the value's slope in time", async () => {
-  const pair: Pair = { spots: [100, 100], volatilities: [0.2, 0.3], yields: [0, 0], rho: 0.5, rate: 0.03 };
-  const trade = { payoff: { worstOf: "put" }, strike: 100, barriers: [{ type: "down-and-in", level: 70 }] };
-  const [{ theta }] = await price(pair, [{ ...trade, expiry: 1 }]);
-  // A difference of values over time; the mesh of spots said −9.05 at 1e-5.
-  expect(Math.abs(theta! - -8.43)).toBeLessThan(0.1);
-});
