@@ -1,6 +1,8 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export { readCsv } from "./csv.ts";
+export { describeTrade, underlyingsOf } from "./describe.ts";
+export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";

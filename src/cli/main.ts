@@ -94,6 +94,8 @@ function describe(context: Context): Command {
     .command("schema")
     .description("print the book's format as JSON Schema, for editors and for other programs")
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
+  describeReport(program, context);
+  describeWeb(program, context);
   describeBench(program, context);
   describeReproduce(program, context);
   return program;
@@ -193,9 +195,11 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
-  all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
+  all.option("--report <file>", "write a report on the results as well, one HTML file");
+  all.action(async (path: string, flags: Flags & { method?: MethodName; report?: string }) => {
     const { price } = await import("./commands/price.ts");
-    done(await price(path, { ...priceOptions(flags), method: flags.method }, terminal, signal, engine));
+    const options = { ...priceOptions(flags), method: flags.method, report: flags.report };
+    done(await price(path, options, terminal, signal, engine));
   });
 }
 
@@ -232,6 +236,33 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
       done(await explain(before, after, options, terminal, signal, engine));
     },
   );
+}
+
+function describeReport(program: Command, { terminal, done }: Context): void {
+  program
+    .command("report")
+    .description(
+      "write a report on results: totals, largest risks, charts, and how they were computed, in one HTML file",
+    )
+    .argument("<results>", "RESULTS.parquet or RESULTS.json, as price has written them")
+    .option("--book <file>", "the book in JSON that was priced: for quantities, totals and pictures by underlying")
+    .requiredOption("-o, --output <file>", "REPORT.html; - for standard output")
+    .action(async (path: string, options: { book?: string; output: string }) => {
+      const { report } = await import("./commands/report.ts");
+      done(await report(path, { book: options.book, output: options.output }, terminal));
+    });
+}
+
+function describeWeb(program: Command, { terminal, signal }: Context): void {
+  program
+    .command("web")
+    .description("open a page in the browser that prices books, draws their risk and solves equations")
+    .option("--port <n>", "port of this machine to serve it on; a free one by default", portNumber, 0)
+    .option("--no-open", "only print the address")
+    .action(async (options: { port: number; open: boolean }) => {
+      const { web } = await import("./commands/web.ts");
+      await web(options, terminal, signal);
+    });
 }
 
 function describeBench(program: Command, { terminal, signal, engine, done }: Context): void {
@@ -285,6 +316,13 @@ function tableRows(text: string): TableRows {
 function deviceIndex(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
+  return value;
+}
+
+function portNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError("expected a whole number from 0 to 65535.");
   return value;
 }
 

@@ -2,4 +2,6 @@
 export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
+/** @internal */
+export { laterTrade } from "./later-trade.ts";
 export * from "./explain/index.ts";

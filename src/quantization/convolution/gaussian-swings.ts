@@ -47,7 +47,7 @@ const MAX_VALUES = 2 ** 23;
  *
  * Shapes: one value for each swing. Accuracy: of fourth order in the spacing, and regular, so that two spacings
  * extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
- * test/quantization/convolution.test.ts, against quadrature, strips and regression.
+ * test/pricing/convolution, against published cases and closed forms.
  *
  * @param device where it is computed.
  * @param settings the chain of the factors, the spot and the grid.
