@@ -24,7 +24,7 @@ import {
 import { BookError } from "../errors.ts";
 import { CliError, reasonOf } from "./failure.ts";
 
-export type { InputFormat } from "../book/index.ts";
+export { formatOfName, type InputFormat } from "../book/index.ts";
 
 type TextFormat = Exclude<InputFormat, "parquet">;
 

@@ -46,5 +46,5 @@ test("says what to do where the page was not built or the port is taken", async 
 test("refuses a port that is none", async () => {
   const { status, stderr } = await feynkac(["web", "--port", "70000"]);
   expect(status).toBe(2);
-  expect(stderr).toContain("expected a whole number from 0 to 65535");
+  expect(stderr).toContain("expected a port from 0 (any free one) to 65535");
 });
