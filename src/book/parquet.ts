@@ -1,7 +1,7 @@
 /** Trades as a Parquet table beside a market in JSON, read by row groups. */
 import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
 import { BookError } from "../errors.ts";
-import { type Column, readColumns, readRow } from "./columns.ts";
+import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./header.ts";
 import type { BookStream } from "./ndjson.ts";
 import type { ParsedTrade } from "./types.ts";
@@ -17,6 +17,7 @@ export type RandomAccess = AsyncBuffer;
 export async function readParquet(
   file: RandomAccess,
   market: BookHeader,
+  options: TableOptions = {},
 ): Promise<BookStream & { readonly total: number }> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));
@@ -24,9 +25,10 @@ export async function readParquet(
   const columns = readColumns(
     nodes.map(({ element }) => element.name),
     "the table",
+    options,
   );
   const trades = tradesOf(file, metadata, nodes, columns, market);
-  return { ...contextOf(market), trades, total: Number(metadata.num_rows) };
+  return { ...contextOf(market), trades, tags: tagNames(columns), total: Number(metadata.num_rows) };
 }
 
 async function* tradesOf(

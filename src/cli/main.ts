@@ -138,6 +138,7 @@ const withFormats = (command: Command): Command =>
     .addOption(
       new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
+    .option("--keep <columns>", "columns of CSV or Parquet that are no terms of a trade: desk,ticker", names)
     .option("-o, --output <file>", "where results go; the file appears when it is complete")
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
@@ -175,6 +176,8 @@ interface Flags {
   readonly format?: OutputFormat;
   readonly output?: string;
   readonly rows?: TableRows;
+  readonly keep?: readonly string[];
+  readonly groupBy?: readonly string[];
 }
 
 const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
@@ -185,6 +188,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .description("price a book: value, Greeks and error estimate of every trade")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
+    .option("--group-by <names>", "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker", names)
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
   all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
@@ -267,13 +271,20 @@ function describeReproduce(program: Command, { terminal, signal, done }: Context
 }
 
 function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, rows, ...rest } = flags;
+  const { market, inputFormat, format, output, device, threads, rows, keep, groupBy, ...rest } = flags;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, market, inputFormat, format, output, device, threads, rows };
+  return { ...rest, precision, market, inputFormat, format, output, device, threads, rows, keep, groupBy };
 }
 
 function tableRows(text: string): TableRows {
   return text === "all" ? text : wholeNumber(text);
+}
+
+/** Names with commas between them. */
+function names(text: string): string[] {
+  const all = text.split(",").map((name) => name.trim());
+  if (all.includes("")) throw new InvalidArgumentError("expected names with commas between them.");
+  return all;
 }
 
 function deviceIndex(text: string): number {

@@ -1,5 +1,6 @@
 import {
   failedResult,
+  labelsOf,
   type PairSensitivity,
   type ParsedTrade,
   type PricedTrade,
@@ -34,7 +35,11 @@ export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
     return pricedTrade(rows, trade, i);
   } catch (error) {
-    return failedResult(trade.id, withPlace(error, trade, firstIndex + i), engine.warnings);
+    return failedResult(
+      { id: trade.id, ...labelsOf(trade) },
+      withPlace(error, trade, firstIndex + i),
+      engine.warnings,
+    );
   }
 }
 
@@ -62,6 +67,7 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
   const all = greeks === "all";
   return {
     id: trade.id,
+    ...labelsOf(trade),
     status: "ok",
     value,
     delta: shown(results.delta[i], grid),

@@ -160,7 +160,7 @@ describe("a trade that cannot be used says where and why", () => {
     ],
     [
       { exercise: "americn" },
-      'trades[0].exercise: expected "european" or "american", got "americn" (did you mean "american"?)',
+      'trades[0].exercise: expected "european", "american" or a list of dates, got "americn" (did you mean "american"?)',
     ],
     [{ quantity: null }, "trades[0].quantity: expected a finite number, got null"],
     [{ expiry: "2026-11-19" }, "trades[0].expiry: the trade expired before asOf (0.00273973 years ago)"],
@@ -280,7 +280,7 @@ describe("terms that cannot be, or come later, are refused by name", () => {
     [{ exercise: [] }, "trades[0].exercise: expected a list of dates, at least one, got an empty list"],
     [
       { volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2, 0.3]] } } },
-      "trades[0].volatility.quotes: not supported in this version",
+      /^trades\[0\]\.volatility\.quotes: implied quotes are checked and not priced; give \{ "termStructure" \} .*"surface"/,
     ],
     [
       { volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2]] } } },
@@ -330,8 +330,8 @@ describe("terms that cannot be, or come later, are refused by name", () => {
 
   test("an underlying with quotes refuses the trades that need them, and only those", () => {
     const quotes = { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2, 0.3]] } };
-    expect(refusal({}, { volatility: quotes })).toBe(
-      'trades[0].underlying: "ACME" has its volatility as quotes: not supported in this version',
+    expect(refusal({}, { volatility: quotes })).toMatch(
+      /^trades\[0\]\.underlying: "ACME" has quotes for its volatility: .* give \{ "termStructure" \}/,
     );
     expect(refusal({ volatility: 0.2 }, { volatility: quotes })).toBe("accepted");
   });

@@ -1,7 +1,7 @@
 import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
-import { EXIT } from "../failure.ts";
+import { CliError, EXIT } from "../failure.ts";
 import { csvFormat } from "../format/csv.ts";
 import { jsonFormat, ndjsonFormat } from "../format/json.ts";
 import { parquetFormat } from "../format/parquet-results.ts";
@@ -19,6 +19,10 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
+  /** Columns of a table that become tags. */
+  readonly keep: readonly string[] | undefined;
+  /** What totals are grouped by. */
+  readonly groupBy: readonly string[] | undefined;
 }
 
 /**
@@ -33,8 +37,11 @@ export async function price(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
+  const { market: marketPath, inputFormat, keep } = options;
   const format = outputFormat(options.format, options.output, terminal.stdout);
-  const request = { path, marketPath: options.market, format: options.inputFormat, stdin: terminal.stdin, signal };
+  if (options.groupBy !== undefined && format !== "table" && format !== "json")
+    throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
+  const request = { path, marketPath, keep, format: inputFormat, stdin: terminal.stdin, signal };
   const input = await openInput(request);
   try {
     await using engine = await openEngine(options);
@@ -62,14 +69,16 @@ interface Run {
 
 async function run({ input, engine, output, format: name, options, terminal, signal }: Run): Promise<number> {
   const format = formatNamed(name, options, output);
-  const totals = new Totals();
+  const { groupBy } = options;
+  const totals = new Totals({ groupBy });
   const bar = new ProgressBar(terminal.stderr);
   const started = performance.now();
   const trades = new Pairing(input.trades);
   const onProgress: RunOptions["onProgress"] = ({ done, total = input.total }) =>
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
-    await output.write(await format.begin({ asOf: input.asOf, device: engine.device, scenarios: input.scenarios }));
+    const { asOf, scenarios, tags } = input;
+    await output.write(await format.begin({ asOf, device: engine.device, scenarios, tags }));
     const { precision, greeks, accuracy, method } = options;
     const run = { precision, greeks, accuracy, signal, onProgress, ...(method === undefined ? {} : { method }) };
     for await (const results of engine.priceTrades(trades, input, run)) {
@@ -82,7 +91,9 @@ async function run({ input, engine, output, format: name, options, terminal, sig
       await output.write(part);
     }
     bar.clear();
-    await output.write(format.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals }));
+    const { priced, failed, groups } = totals;
+    const end = { priced, failed, totals: totals.totals, ...(groupBy === undefined ? {} : { groups }) };
+    await output.write(format.end(end));
   } finally {
     bar.clear();
   }

@@ -1,6 +1,6 @@
 import type { TradeResult } from "../../book/index.ts";
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
-import { RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
+import { type FurtherColumn, RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS, tagColumns } from "./csv.ts";
 import { EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 import type { PricedRow, ResultFormat } from "./writer.ts";
@@ -12,8 +12,9 @@ import type { PricedRow, ResultFormat } from "./writer.ts";
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
-    begin: async ({ asOf, device, scenarios }) => {
+    begin: async ({ asOf, device, scenarios, tags }) => {
       const columns = RESULT_COLUMNS.map(resultColumn);
+      columns.push(...tagColumns(tags).map(tagColumn));
       if (scenarios !== undefined) columns.push(...SCENARIO_COLUMNS.map(scenarioColumn));
       table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
       return "";
@@ -26,8 +27,14 @@ export function parquetFormat(): ResultFormat {
 function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
   if (name === "warnings") return { name, type: "strings", value: ({ result }) => result.warnings };
   if (name === "error") return { name, type: "string", value: ({ result }) => errorCell(result) };
-  const texts: readonly string[] = ["id", "status", "method", "precision", "backend"];
-  return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] };
+  const texts: readonly string[] = ["id", "underlying", "currency", "status", "method", "precision", "backend"];
+  return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] ?? null };
+}
+
+/** A column of texts: one tag may be a number here and a text there. */
+function tagColumn({ name, value }: FurtherColumn): ParquetColumn<PricedRow> {
+  const textOf = (tag: string | number | null): string | null => (tag === null ? null : String(tag));
+  return { name, type: "string", value: ({ result }) => textOf(value(result)) };
 }
 
 function errorCell(result: TradeResult): string | null {
