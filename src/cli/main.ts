@@ -1,6 +1,7 @@
 /** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
+import { packageVersion } from "../formats/index.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
@@ -9,7 +10,6 @@ import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { Terminal } from "./terminal.ts";
-import { packageVersion } from "./version.ts";
 
 /** What is under way when a signal comes has this long to end by itself. Milliseconds. */
 const PATIENCE = 300;

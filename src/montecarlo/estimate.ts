@@ -1,17 +1,18 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
 import type { Device } from "../device/index.ts";
-import { ShapeError, SpecError } from "../errors.ts";
+import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
-import { type Bump, bumpsOf, type GreekMethod, variantsOf } from "./greeks.ts";
+import { bumpedVariants, bumpsOf, givenVariants, type GreekMethod, type Paths } from "./greeks.ts";
 import type { PathModel } from "./model.ts";
 import { intervalWidth, Moments } from "./moments.ts";
-import { type Column, columnAt, instancesOf, type Parameters } from "./parameters.ts";
+import { type Column, columnAt, type Parameter } from "./parameters.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
 import type { PathProduct } from "./product.ts";
 import { checkPaths, checkSettings, seedOf } from "./settings.ts";
+import { copiesOf, countOf, type Variant } from "./variants.ts";
 
 /** What `monteCarlo` takes. */
 export interface MonteCarloSettings {
@@ -41,6 +42,15 @@ export interface MonteCarloSettings {
   readonly greeks?: readonly string[];
   /** "bump" by default. */
   readonly greekMethod?: GreekMethod;
+  /** Copies with other numbers, on the same random numbers. */
+  readonly variants?: readonly Variant[];
+  /** Beside variants, by name: weights of the value and of that of each variant, whose sum is among the Greeks. */
+  readonly measures?: Readonly<Record<string, readonly Column[]>>;
+  /**
+   * Importance sampling: what is added to each normal number of a step, one for each of the model. Each path is
+   * weighted by the ratio of the densities, so that no mean changes.
+   */
+  readonly shifts?: readonly Parameter[];
   /** Of each instance: which random numbers it has. 0, 1, 2 … by default; equal ones have common random numbers. */
   readonly streams?: ArrayLike<number>;
   /** "f64" by default; WebGPU has "f32". */
@@ -72,6 +82,11 @@ export interface MonteCarloResult extends Estimates {
   readonly halfWidth: Float64Array;
   /** Paths of each instance, reflections among them. */
   readonly paths: Float64Array;
+  /**
+   * Of each instance (Σ y)²/Σ y² over what paths pay: how many of them the value rests on. Errors of a value that rests
+   * on a few are larger than the standard error says.
+   */
+  readonly effectivePaths: Float64Array;
   /**
    * Of each instance: "reached" its accuracy, "limit" of paths first, or "fixed" number of paths; "not-finite" where a
    * path paid NaN or Infinity, and the value means nothing.
@@ -156,7 +171,8 @@ const pathsPerBlock = ({ scramblings, antithetic }: WalkShape): number => BLOCK 
 interface Plan {
   readonly instances: number;
   readonly batch: Batch;
-  readonly bumps: readonly Bump[];
+  /** Of the measures after the value. */
+  readonly names: readonly string[];
   readonly scores: readonly string[];
   readonly method: GreekMethod;
   readonly control: Control | undefined;
@@ -170,28 +186,25 @@ function planOf(settings: MonteCarloSettings): Plan {
   const greeks = settings.greeks ?? [];
   const scores = method === "likelihood-ratio" ? scoresOf(model, greeks) : [];
   const bumps = method === "likelihood-ratio" ? [] : bumpsOf(model, product, greeks, method);
-  const variants = variantsOf(model, product, bumps, method);
-  const ends = stepEnds(dates, substeps);
-  const control =
-    settings.control === "none"
-      ? undefined
-      : (settings.control ?? "auto") === "auto"
-        ? recognisedControl(model, product, ends, dates)
-        : (settings.control as Control);
-  const controlParameters = control?.product.parameters ?? {};
-  const groups = { model: model.parameters, product: product.parameters, control: controlParameters };
-  const columns = { dates: Object.fromEntries(dates.map((date, k) => [String(k), date])) };
-  const accuracy: Record<string, Parameters> =
-    settings.accuracy === undefined ? {} : { settings: { accuracy: settings.accuracy } };
-  const instances = Math.max(instancesOf({ ...groups, ...columns, ...accuracy }), settings.streams?.length ?? 1);
-  if (settings.streams !== undefined && settings.streams.length !== instances)
-    throw new ShapeError(`streams: got ${settings.streams.length}, expected ${instances}, one for each instance`);
+  const control = controlOf(settings);
+  const own: Paths = { model, product, control: control?.product, dates };
+  const copies = copiesOf(settings, own);
+  const measures = Object.entries(settings.measures ?? {});
+  const variants =
+    copies.length > 0
+      ? givenVariants(
+          [own, ...copies],
+          measures.map(([, weights]) => weights),
+        )
+      : bumpedVariants(own, bumps, method);
+  const instances = countOf(settings, variants);
   const shape: WalkShape = {
     model,
     product,
     control: control?.product,
     substeps,
     sampling,
+    isShifted: settings.shifts !== undefined,
     antithetic,
     variants: variants.model.length,
     measures: variants.weights.length,
@@ -199,37 +212,32 @@ function planOf(settings: MonteCarloSettings): Plan {
     scramblings: sampling === "sobol" ? (settings.scramblings ?? 32) : 1,
     single: instances === 1,
   };
-  const controls =
-    control === undefined
-      ? []
-      : variants.product.map((moved) => sharedParameters(controlParameters, product.parameters, moved));
   const batch: Batch = {
     shape,
     precision: settings.precision ?? "f64",
     seed: seedOf(settings.seed ?? 1),
     dates,
     variants,
-    control: control === undefined ? variants.model.map(() => ({})) : controls,
     streams: Uint32Array.from({ length: instances }, (_, i) => settings.streams?.[i] ?? i),
-  };
-  const controlMean = (variant: number, i: number): number => {
-    if (control === undefined) return 0;
-    const { mean } = control;
-    return typeof mean === "function" ? mean(variants.model[variant], controls[variant], i) : columnAt(mean, i);
+    shifts: settings.shifts,
   };
   if (control !== undefined && typeof control.mean !== "function" && bumps.length > 0)
     throw new SpecError(
       `control.mean: got a column beside greeks by bumps, expected a function of the parameters: shifted ones have ` +
         `another mean; or ask for control: "none"`,
     );
-  return { instances, batch, bumps, scores, method, control, controlMean };
+  const means = [control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
+  const controlMean = (variant: number, i: number): number => {
+    const mean = means[copies.length > 0 ? variant : 0];
+    return typeof mean === "function" ? mean(variants.model[variant], variants.control[variant], i) : columnAt(mean, i);
+  };
+  const names = [...bumps.map(({ name }) => name), ...measures.map(([name]) => name)];
+  return { instances, batch, names, scores, method, control, controlMean };
 }
 
-/** A control moves with its product where that is shifted, in what it has of it: the same number or column. */
-function sharedParameters(control: Parameters, product: Parameters, moved: Parameters): Parameters {
-  return Object.fromEntries(
-    Object.entries(control).map(([name, own]) => [name, own === product[name] ? moved[name] : own]),
-  );
+function controlOf({ control = "auto", model, product, dates, substeps = 1 }: MonteCarloSettings): Control | undefined {
+  if (control === "none") return undefined;
+  return control === "auto" ? recognisedControl(model, product, stepEnds(dates, substeps), dates) : control;
 }
 
 function scoresOf(model: PathModel, greeks: readonly string[]): readonly string[] {
@@ -248,16 +256,17 @@ type Writable = { -readonly [K in keyof MonteCarloResult]: MonteCarloResult[K] }
 };
 
 function emptyResult(
-  { instances, bumps, scores, method, batch, control }: Plan,
+  { instances, names: measures, scores, method, batch, control }: Plan,
   settings: MonteCarloSettings,
 ): Writable {
   const column = (): Float64Array => new Float64Array(instances);
-  const names = [...bumps.map(({ name }) => name), ...scores];
+  const names = [...measures, ...scores];
   return {
     value: column(),
     standardError: column(),
     halfWidth: column(),
     paths: column(),
+    effectivePaths: column(),
     status: Array.from({ length: instances }, () => "fixed" as const),
     greeks: Object.fromEntries(names.map((name) => [name, { value: column(), standardError: column(), method }])),
     sampling: batch.shape.sampling,
@@ -269,7 +278,7 @@ function emptyResult(
 
 /** Estimates of instances `from` to `to` from their moments. */
 function read(result: Writable, plan: Plan, moments: Moments, from: number, to: number): void {
-  const { batch, bumps, scores, controlMean } = plan;
+  const { batch, names, scores, controlMean } = plan;
   const { scramblings, variants, measures } = batch.shape;
   const width = scramblings > 1 ? intervalWidth(scramblings - 1) : intervalWidth(Infinity);
   const { weights } = batch.variants;
@@ -285,14 +294,15 @@ function read(result: Writable, plan: Plan, moments: Moments, from: number, to: 
   const all = batch.shape.model.score?.names ?? [];
   const outputs: (readonly [Estimates, number])[] = [
     [result, 0],
-    ...bumps.map(({ name }, k) => [result.greeks[name], 1 + k] as const),
+    ...names.map((name, k) => [result.greeks[name], 1 + k] as const),
     ...scores.map((name) => [result.greeks[name], measures + all.indexOf(name)] as const),
   ];
   for (let i = from; i < to; i++) {
     for (const [output, measure] of outputs) {
-      const { value, standardError } = moments.estimate(measure, i - from, scramblings, meanOf(measure, i));
-      output.value[i] = value;
-      output.standardError[i] = standardError;
+      const estimate = moments.estimate(measure, i - from, scramblings, meanOf(measure, i));
+      output.value[i] = estimate.value;
+      output.standardError[i] = estimate.standardError;
+      if (measure === 0) result.effectivePaths[i] = estimate.effective;
     }
     result.halfWidth[i] = width * result.standardError[i];
   }

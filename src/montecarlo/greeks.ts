@@ -50,6 +50,8 @@ export function bumpsOf(model: PathModel, product: PathProduct, names: readonly 
 export interface Variants {
   readonly model: readonly Parameters[];
   readonly product: readonly Parameters[];
+  readonly control: readonly Parameters[];
+  readonly dates: readonly (readonly Column[])[];
   /** [measures][variants]. */
   readonly weights: readonly (readonly Column[])[];
 }
@@ -58,9 +60,8 @@ export interface Variants {
  * Central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one parameter are
  * shared by its derivatives.
  */
-export function variantsOf(
-  model: PathModel,
-  product: PathProduct,
+export function bumpedVariants(
+  { model, product, control, dates }: Paths,
   bumps: readonly Bump[],
   method: GreekMethod,
 ): Variants {
@@ -86,7 +87,42 @@ export function variantsOf(
     const middle = order === 1 ? {} : { 0: mapColumns([h], (x) => -2 / (x * x)) };
     return row({ ...middle, [at]: outer(1), [at + 1]: outer(-1) });
   });
-  return { model: models, product: products, weights: [row({ 0: 1 }), ...weights] };
+  return {
+    model: models,
+    product: products,
+    control: products.map((moved) =>
+      control === undefined ? {} : sharedParameters(control.parameters, product.parameters, moved),
+    ),
+    dates: models.map(() => dates),
+    weights: [row({ 0: 1 }), ...weights],
+  };
+}
+
+/** A control moves with its product where that is shifted, in what it has of it: the same number or column. */
+function sharedParameters(control: Parameters, product: Parameters, moved: Parameters): Parameters {
+  return Object.fromEntries(
+    Object.entries(control).map(([name, own]) => [name, own === product[name] ? moved[name] : own]),
+  );
+}
+
+/** What is simulated: of the settings, or of a copy with other numbers. */
+export interface Paths {
+  readonly model: PathModel;
+  readonly product: PathProduct;
+  readonly control: PathProduct | undefined;
+  readonly dates: readonly Column[];
+}
+
+/** Copies with given numbers after the first, and measures by the weights of all of them, after the value. */
+export function givenVariants(all: readonly Paths[], measures: readonly (readonly Column[])[]): Variants {
+  const value = all.map((_, v) => (v === 0 ? 1 : 0));
+  return {
+    model: all.map(({ model }) => model.parameters),
+    product: all.map(({ product }) => product.parameters),
+    control: all.map(({ control }) => control?.parameters ?? {}),
+    dates: all.map(({ dates }) => dates),
+    weights: [value, ...measures],
+  };
 }
 
 /** The shift of a parameter. A volatility is shifted by less than itself, so that it stays positive. */

@@ -30,6 +30,7 @@ export {
 } from "./products/basket.ts";
 export { type BarrierSettings, type PathBarrier, withBarriers } from "./products/barrier.ts";
 export { type Control, europeanControl } from "./controls.ts";
+export { intervalWidth } from "./moments.ts";
 export type { GreekMethod } from "./greeks.ts";
 export type { Sampling } from "./paths/shape.ts";
 export {
@@ -40,6 +41,7 @@ export {
   type MonteCarloSettings,
   type Status,
 } from "./estimate.ts";
+export type { Variant } from "./variants.ts";
 export { type Basis, basisFunctionParams } from "./stopping/basis.ts";
 export { longstaffSchwartz, type StoppingEstimates, type StoppingSettings } from "./stopping/longstaff-schwartz.ts";
 export type { UpperBound, UpperSettings } from "./stopping/upper.ts";

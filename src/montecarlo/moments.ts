@@ -68,10 +68,11 @@ export class Moments {
     const meanOf = (r: number): number =>
       each === 2 ? values[first + r] : values[first + r] - beta * (values[first + 2 * series + r] - controlMean);
     const n = counts[instance * randomisations];
+    const effective = this.#effective(first, randomisations, n);
     if (randomisations === 1) {
       const residual = values[first + series] - (each === 2 ? 0 : beta * values[first + 4 * series]);
       const freedom = n - (each === 2 ? 1 : 2);
-      return { value: meanOf(0), standardError: Math.sqrt(Math.max(residual, 0) / (n * freedom)), beta };
+      return { value: meanOf(0), standardError: Math.sqrt(Math.max(residual, 0) / (n * freedom)), beta, effective };
     }
     let [mean, squares] = [0, 0];
     for (let r = 0; r < randomisations; r++) {
@@ -79,7 +80,20 @@ export class Moments {
       mean += difference / (r + 1);
       squares += difference * (meanOf(r) - mean);
     }
-    return { value: mean, standardError: Math.sqrt(squares / (randomisations * (randomisations - 1))), beta };
+    const standardError = Math.sqrt(squares / (randomisations * (randomisations - 1)));
+    return { value: mean, standardError, beta, effective };
+  }
+
+  /** (Σ Y)²/Σ Y² over the series of a measure of an instance, from `first` on, of n samples each. */
+  #effective(first: number, randomisations: number, n: number): number {
+    const { series, values } = this;
+    let [sum, squares] = [0, 0];
+    for (let r = 0; r < randomisations; r++) {
+      const mean = values[first + r];
+      sum += n * mean;
+      squares += values[first + series + r] + n * mean * mean;
+    }
+    return squares > 0 ? (sum * sum) / squares : 0;
   }
 }
 
@@ -88,12 +102,22 @@ export interface Estimate {
   readonly value: number;
   readonly standardError: number;
   readonly beta: number;
+  /** (Σ Y)²/Σ Y², how many equal samples would scatter as much beside their mean: few where payoffs are rare. */
+  readonly effective: number;
 }
 
-/** Half the width of a 95 % interval in standard errors: Student's t with that many degrees of freedom. */
-export function intervalWidth(freedom: number): number {
+/**
+ * Half the width of an interval in standard errors, by Student's t with some degrees of freedom.
+ *
+ * @param freedom of the standard error, 7 or more.
+ * @param z the normal quantile of the same interval, of 95 % by default.
+ * @example
+ * import { intervalWidth } from "feynkac/montecarlo";
+ *
+ * console.log(intervalWidth(15).toFixed(3)); // 2.131
+ */
+export function intervalWidth(freedom: number, z = 1.959963984540054): number {
   // Cornish and Fisher's expansion about the normal quantile; good to 1e-3 from 7 degrees on.
-  const z = 1.959963984540054;
   const [z3, z5, z7] = [z ** 3, z ** 5, z ** 7];
   const terms = [(z3 + z) / 4, (5 * z5 + 16 * z3 + 3 * z) / 96, (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384];
   return terms.reduce((sum, term, k) => sum + term / freedom ** (k + 1), z);

@@ -75,10 +75,9 @@ export function tableOf(
     const byStep = variants.some((parameters) => isByStep(parameters[name]));
     if (byStep && columns[0].length !== steps)
       throw new ShapeError(`${place}: byStep: got ${columns[0].length} columns, expected ${steps}, one per step`);
-    const first = columns[0][0];
     const wide =
       columns.some((some) => some.some((column) => lengthOf(column) > 1)) ||
-      columns.some(([column]) => columnAt(column, 0) !== columnAt(first, 0));
+      columns.some((some) => some.some((column, k) => columnAt(column, 0) !== columnAt(columns[0][k], 0)));
     const width = wide ? (to - from) * variants.length : 1;
     layout.set([offset, byStep ? width : 0, wide ? 1 : 0], j * LAYOUT_NUMBERS);
     columns[0].forEach((_, k) => {

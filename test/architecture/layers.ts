@@ -5,7 +5,10 @@ import { posix } from "node:path";
  * know each other. `index.ts` is the package's own entry.
  */
 export const layers: readonly (readonly string[])[] = [
-  ["cli", "web", "cluster"],
+  ["cli", "web"],
+  ["cluster", "service"],
+  ["runs"],
+  ["formats"],
   ["index.ts"],
   ["pricing"],
   ["book"],

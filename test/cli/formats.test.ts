@@ -2,7 +2,7 @@ import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
 import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
 import { decimalsFor, fixed, magnitude } from "../../src/cli/format/numbers.ts";
-import { parquetTable } from "../../src/cli/format/parquet.ts";
+import { parquetTable } from "../../src/formats/index.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
 import { kept } from "./in-process.ts";
 

@@ -5,8 +5,8 @@ import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts
 import { CliError, EXIT } from "../failure.ts";
 import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
 import { explainTable } from "../format/explain-table.ts";
-import { explainParquet } from "../format/parquet-results.ts";
-import type { Part } from "../format/writer.ts";
+import type { Part } from "../../formats/index.ts";
+import { explainParquet } from "../format/explain-parquet.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
 import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";

@@ -1,12 +1,16 @@
 import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
+import {
+  csvFormat,
+  jsonFormat,
+  ndjsonFormat,
+  parquetFormat,
+  type PricedRow,
+  type ResultFormat,
+} from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
-import { csvFormat } from "../format/csv.ts";
-import { jsonFormat, ndjsonFormat } from "../format/json.ts";
-import { parquetFormat } from "../format/parquet-results.ts";
 import { tableFormat } from "../format/table.ts";
-import type { PricedRow, ResultFormat } from "../format/writer.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
 import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";

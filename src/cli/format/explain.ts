@@ -1,6 +1,6 @@
 /** What `explain` finds, for programs. The texts, one after another, are the whole output. */
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
-import { cell } from "./csv.ts";
+import { cell } from "../../formats/index.ts";
 
 /** Names of a report's terms, in their order. */
 export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {

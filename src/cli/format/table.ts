@@ -3,7 +3,7 @@ import type { CurrencyTotals, GroupTotals, TradeError, TradeResult } from "../..
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed, magnitude } from "./numbers.ts";
 import { scenarioTables } from "./scenario-table.ts";
-import type { ResultFormat, RunEnd, RunStart } from "./writer.ts";
+import type { ResultFormat, RunEnd, RunStart } from "../../formats/index.ts";
 
 /** Errors listed under a table, and under one that is complete: what a pipe or a file may still hold in memory. */
 const MAX_ERRORS = 20;

@@ -2,12 +2,17 @@
 import { fn, formula, type RealFunction, type UserFunction, userFunction } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { remembered } from "../remembered.ts";
+import type { Column } from "../parameters.ts";
 import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from "./gbm.ts";
 
 /** What `localVolatility` takes. */
 export interface LocalVolatilitySettings extends SpotSettings {
   /** σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
   readonly volatility: string | UserFunction<"S" | "t", number>;
+  /** Added to σ, which is nowhere below 0; 0 by default. */
+  readonly added?: Column;
+  /** Added to t; 0 by default. */
+  readonly start?: Column;
 }
 
 /**
@@ -27,7 +32,7 @@ export interface LocalVolatilitySettings extends SpotSettings {
  * console.log(localVolatility({ spot: 100, volatility: "0.2 + 0.1*exp(-S/100)" }).name); // local volatility
  */
 export function localVolatility(settings: LocalVolatilitySettings): PathModel {
-  const { spot, rate = 0, yield: carry = 0, volatility } = settings;
+  const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0 } = settings;
   checkSpot("localVolatility: spot", spot);
   return {
     name: "local volatility",
@@ -35,7 +40,7 @@ export function localVolatility(settings: LocalVolatilitySettings): PathModel {
     state: 1,
     normals: 1,
     uniforms: 0,
-    parameters: { spot, yield: carry, rate },
+    parameters: { spot, yield: carry, rate, added, start },
     ...functionsOf(volatility),
     greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
@@ -47,16 +52,17 @@ const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"
       ? formula(volatility, ["S", "t"], "volatility")
       : userFunction(["S", "t"], volatility, "volatility");
   return {
-    // (r − q)·dt, √dt, t
+    // (r − q)·dt, √dt, t of σ, what is added to σ
     coefficients: {
-      count: 3,
+      count: 4,
       function: fn({
         name: "localCoefficients",
         params: modelParams.coefficients,
         body({ p, t, dt, c }) {
           c[0] = (p[2] - p[1]) * dt;
           c[1] = Math.sqrt(dt);
-          c[2] = t;
+          c[2] = t + p[4];
+          c[3] = p[3];
         },
       }),
     },
@@ -65,8 +71,8 @@ const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"
       name: "localStep",
       params: modelParams.step,
       env: { sigma },
-      body({ state, normals, c, t, dt }, _gpu, { sigma }) {
-        const s = sigma(Math.exp(state[0]), t);
+      body({ state, normals, c, dt }, _gpu, { sigma }) {
+        const s = Math.max(sigma(Math.exp(state[0]), c[2]) + c[3], 0);
         state[0] = state[0] + c[0] - 0.5 * s * s * dt + s * c[1] * normals[0];
       },
     }),
@@ -77,7 +83,7 @@ const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"
       params: modelParams.variances,
       env: { sigma },
       body({ state, c, dt, variances }, _gpu, { sigma }) {
-        const s = sigma(Math.exp(state[0]), c[2]);
+        const s = Math.max(sigma(Math.exp(state[0]), c[2]) + c[3], 0);
         variances[0] = s * s * dt;
       },
     }),

@@ -31,6 +31,8 @@ export const Path = record({
   p: write(real),
   controlP: write(real),
   words: write(u32),
+  /** The logarithm of its weight, where normal numbers are shifted. */
+  weight: write(real),
 });
 
 /** Random numbers of a step, to private arrays. */
@@ -138,6 +140,7 @@ export function beginFunction(shape: PathShape) {
       for (let j = 0; j < CONTROL; j++) path.controlP[j] = table[(S + PRODUCT + j) * columns + column];
       for (let j = 0; j < R; j++) path.running[j] = 0;
       for (let j = 0; j < CONTROL_R; j++) path.controlRunning[j] = 0;
+      path.weight[0] = 0;
       observe({ state: path.state, spots: path.spots });
       if (start !== undefined) start({ running: path.running, spots: path.spots, p: path.p });
       if (controlStart !== undefined)
@@ -181,6 +184,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       HEAD: rows.head,
       STEP: rows.step,
       C: rows.coefficients,
+      SHIFTS: shape.isShifted === true ? model.normals : 0,
       A: model.assets,
       EACH: monitored(product),
       CONTROL_EACH: monitored(control),
@@ -207,6 +211,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         HEAD,
         STEP,
         C,
+        SHIFTS,
         A,
         EACH,
         CONTROL_EACH,
@@ -234,6 +239,12 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         const dt = table[(row + 1) * columns + column];
         for (let j = 0; j < C; j++) c[j] = table[(row + 3 + j) * columns + column];
         drawStep({ draws, n, isFirst: isFirst && s === 0, words: path.words, normals, uniforms, own });
+        // A density ratio of exp(−μ·z − μ²/2) for each z that becomes z + μ.
+        for (let j = 0; j < SHIFTS; j++) {
+          const shift = table[(row + 3 + C + j) * columns + column];
+          path.weight[0] = path.weight[0] - shift * (normals[j] + 0.5 * shift);
+          normals[j] = normals[j] + shift;
+        }
         for (let a = 0; a < A; a++) before[a] = spots[a];
         if (variancesOf !== undefined) variancesOf({ state, c, dt, variances });
         if (scoreOf !== undefined) scoreOf({ scores, normals, c, dt, isFirst: n === 0, initial });

@@ -4,8 +4,8 @@ import { LAYOUT_NUMBERS } from "../parameters.ts";
 import { kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
 /**
- * An item per column: rows of `PathShape`, [rows, columns]. The last parameter of the model is the time at which the
- * step ends.
+ * An item per column: rows of `PathShape`, [rows, columns]. After the parameters of the model come the time at which
+ * the step ends, and the shifts of its normal numbers if there are some.
  *
  *   discount factor to the end of step n = exp(−Σ rateₘ·Δtₘ), m ≤ n
  *
@@ -38,6 +38,7 @@ export const prepareKernel = kernelOf((shape: PathShape) => {
       CONTROL: rows.control,
       HEAD: rows.head,
       STEP: rows.step,
+      SHIFTS: shape.isShifted === true ? shape.model.normals : 0,
       RATE: names.indexOf("rate"),
       STATE_ROOM: room(rows.state),
       P_ROOM: room(rows.modelParameters),
@@ -46,7 +47,7 @@ export const prepareKernel = kernelOf((shape: PathShape) => {
     body(
       { steps, columns, modelValues, modelLayout, productValues, productLayout, controlValues, controlLayout, table },
       gpu,
-      { start, coefficients, L, S, P, C, PRODUCT, CONTROL, HEAD, STEP, RATE, STATE_ROOM, P_ROOM, C_ROOM },
+      { start, coefficients, L, S, P, C, PRODUCT, CONTROL, HEAD, STEP, SHIFTS, RATE, STATE_ROOM, P_ROOM, C_ROOM },
     ): undefined {
       const column = gpu.globalId();
       const p = gpu.privateReal(P_ROOM);
@@ -76,6 +77,11 @@ export const prepareKernel = kernelOf((shape: PathShape) => {
         table[(row + 1) * columns + column] = dt;
         table[(row + 2) * columns + column] = Math.exp(exponent);
         for (let j = 0; j < C; j++) table[(row + 3 + j) * columns + column] = c[j];
+        for (let j = 0; j < SHIFTS; j++) {
+          const at = L * (P + 1 + j);
+          table[(row + 3 + C + j) * columns + column] =
+            modelValues[modelLayout[at] + n * modelLayout[at + 1] + column * modelLayout[at + 2]];
+        }
         t = end;
       }
     },

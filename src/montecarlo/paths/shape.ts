@@ -15,6 +15,8 @@ export interface PathShape {
   /** Model steps from date to date. */
   readonly substeps: number;
   readonly sampling: Sampling;
+  /** Whether normal numbers are shifted, and paths weighted by the ratio of the densities; false by default. */
+  readonly isShifted?: boolean;
 }
 
 /** Samples that a work item takes one after the other, and that are summed up before anything else. */
@@ -38,7 +40,7 @@ export interface Rows {
 
 const count = (record: object): number => Object.keys(record).length;
 
-export function rowsOf({ model, product, control }: PathShape): Rows {
+export function rowsOf({ model, product, control, isShifted }: PathShape): Rows {
   const modelParameters = count(model.parameters);
   const coefficients = model.coefficients?.count ?? modelParameters;
   const rows = {
@@ -49,7 +51,7 @@ export function rowsOf({ model, product, control }: PathShape): Rows {
   return {
     ...rows,
     head: rows.state + rows.product + rows.control,
-    step: STEP_HEAD + coefficients,
+    step: STEP_HEAD + coefficients + (isShifted === true ? model.normals : 0),
     coefficients,
     modelParameters,
   };
@@ -85,12 +87,13 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
 export const room = (length: number): number => Math.max(1, length);
 
 /** What a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
-export const partsOf = ({ model, product, control, substeps, sampling }: PathShape): readonly unknown[] => [
+export const partsOf = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
   ...modelParts(model),
   ...productParts(product),
   ...(control === undefined ? [] : productParts(control)),
   substeps,
   sampling,
+  isShifted === true,
 ];
 
 const modelParts = (m: PathModel): readonly unknown[] => [

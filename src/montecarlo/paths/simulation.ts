@@ -4,7 +4,7 @@ import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { bridgePlan, sobolTable } from "../../random/index.ts";
 import { type Variants, weightTable } from "../greeks.ts";
 import type { Moments } from "../moments.ts";
-import { type Column, columnAt, type Parameters, tableOf } from "../parameters.ts";
+import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
 import { prepareKernel } from "./prepare.ts";
 import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";
 import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
@@ -18,13 +18,30 @@ export interface Batch {
   /** When each date is, for all instances or each. */
   readonly dates: readonly Column[];
   readonly variants: Variants;
-  readonly control: readonly Parameters[];
   /** Of each instance: its random numbers. */
   readonly streams: Uint32Array;
+  /** What is added to each normal number of a step, of all variants; none by default. */
+  readonly shifts?: readonly Parameter[] | undefined;
 }
 
-/** Bytes of tables and of random numbers in buffers, at most. */
+/** Coefficients and scales of a rule of exercise, on the device. */
+export interface Rule {
+  readonly betas: DeviceBuffer;
+  readonly scales: DeviceBuffer;
+}
+
+/** Bytes of tables in a buffer, at most. */
 const TABLE_BYTES = 2 ** 27;
+
+/** Bytes of random numbers in a buffer, about: few enough for a core's cache, and enough for all of the device. */
+const pointBytes = ({ parallelism }: Device): number => Math.min(Math.max(2 ** 12 * parallelism, 2 ** 24), 2 ** 27);
+
+/** Bytes of the points of a block of a stream, raw and bridged. */
+function blockBytes({ shape, dates }: Pick<Batch, "shape" | "dates">): number {
+  const { numbers, normals } = drawsOf(shape);
+  return 8 * BLOCK * shape.scramblings * dates.length * shape.substeps * (numbers + normals);
+}
+
 /** Steps of paths in a launch, about: short enough to be ended, long enough to be worth one. */
 export const stepsPerLaunch = ({ parallelism }: Device): number =>
   Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
@@ -58,8 +75,10 @@ export function instancesPerPart(device: Device, batch: Batch, blocks: number): 
   const { shape, dates } = batch;
   const rows = rowsOf(shape);
   const bytes = 8 * shape.variants * (rows.head + rows.step * dates.length * shape.substeps);
-  const steps = Math.min(blocks, mergedOf(shape)) * stepsPerBlock(batch);
-  return Math.max(1, Math.floor(Math.min(TABLE_BYTES / bytes, stepsPerLaunch(device) / steps)));
+  const merged = Math.min(blocks, mergedOf(shape));
+  const points = shape.sampling === "sobol" ? pointBytes(device) / (merged * blockBytes(batch)) : Infinity;
+  const steps = merged * stepsPerBlock(batch);
+  return Math.max(1, Math.floor(Math.min(TABLE_BYTES / bytes, stepsPerLaunch(device) / steps, points)));
 }
 
 type Compiled<K extends (...args: never) => Kernel> = CompiledKernel<ReturnType<K>["params"]>;
@@ -74,6 +93,9 @@ export class Simulation implements Disposable {
   readonly #sobol: SobolPoints | undefined;
   readonly #table: DeviceBuffer;
   readonly #streams: DeviceBuffer;
+  readonly #slots: DeviceBuffer;
+  readonly #slotCount: number;
+  readonly #rule: Rule | undefined;
   readonly #weights: DeviceBuffer;
   readonly #none: DeviceBuffer;
 
@@ -87,22 +109,38 @@ export class Simulation implements Disposable {
       sobol: this.#sobol,
       table: this.#table,
       streams: this.#streams,
+      slots: this.#slots,
+      slotCount: this.#slotCount,
+      rule: this.#rule,
       weights: this.#weights,
       none: this.#none,
     } = made);
   }
 
-  /** @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError */
-  static async create(device: Device, batch: Batch, from: number, to: number): Promise<Simulation> {
+  /**
+   * @param rule of instances `from` to `to`, borrowed; there is one if the shape has a basis.
+   * @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError
+   */
+  static async create(device: Device, batch: Batch, from: number, to: number, rule?: Rule): Promise<Simulation> {
     const { shape, precision, variants } = batch;
+    const streams = batch.streams.subarray(from, to);
+    const own = [...new Set(streams)];
+    const slots = new Map(own.map((stream, slot) => [stream, slot]));
     const element = hostReal(precision);
     const table = await preparedTable(device, batch, from, to);
     return new Simulation(device, batch, to - from, {
       walk: await compileExact(device, walkKernel(shape), precision),
       merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
-      sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch) : undefined,
+      sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
       table,
-      streams: uploaded(device, "u32", batch.streams.subarray(from, to)),
+      streams: uploaded(device, "u32", streams),
+      slots: uploaded(
+        device,
+        "i32",
+        Int32Array.from(streams, (stream) => slots.get(stream)!),
+      ),
+      slotCount: own.length,
+      rule,
       weights: uploaded(device, element, weightTable(variants, from, to)),
       none: device.createBuffer(element, 1),
     });
@@ -144,9 +182,13 @@ export class Simulation implements Disposable {
           instances: this.#instances,
           table: this.#table,
           streams: this.#streams,
+          slots: this.#slots,
+          slotCount: this.#slotCount,
+          betas: this.#rule?.betas ?? this.#none,
+          scales: this.#rule?.scales ?? this.#none,
           weights: this.#weights,
           points: points ?? this.#none,
-          pointStride: blocks * BLOCK * shape.scramblings,
+          pointStride: blocks * BLOCK * shape.scramblings * this.#slotCount,
           moments: buffer,
           itemCount: items,
         },
@@ -164,7 +206,7 @@ export class Simulation implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const resource of [this.#table, this.#streams, this.#weights, this.#none, this.#sobol])
+    for (const resource of [this.#table, this.#streams, this.#slots, this.#weights, this.#none, this.#sobol])
       resource?.[Symbol.dispose]();
   }
 }
@@ -175,6 +217,9 @@ interface Made {
   readonly sobol: SobolPoints | undefined;
   readonly table: DeviceBuffer;
   readonly streams: DeviceBuffer;
+  readonly slots: DeviceBuffer;
+  readonly slotCount: number;
+  readonly rule: Rule | undefined;
   readonly weights: DeviceBuffer;
   readonly none: DeviceBuffer;
 }
@@ -188,21 +233,24 @@ export const seedWords = (seed: bigint) => ({
 /** The table of instances `from` to `to`, made on the device. The caller disposes it. */
 export async function preparedTable(
   device: Device,
-  batch: Pick<Batch, "precision" | "dates" | "variants" | "control"> & { readonly shape: PathShape },
+  batch: Pick<Batch, "precision" | "dates" | "variants" | "shifts"> & { readonly shape: PathShape },
   from: number,
   to: number,
 ): Promise<DeviceBuffer> {
-  const { shape, precision, dates, variants, control } = batch;
+  const { shape, precision, dates, variants, shifts = [] } = batch;
   const rows = rowsOf(shape);
   const steps = dates.length * shape.substeps;
   const columns = (to - from) * variants.model.length;
   const element = hostReal(precision);
-  const ends = { byStep: stepEnds(dates, shape.substeps) };
-  const timed = variants.model.map((parameters) => ({ ...parameters, " end of step": ends }));
+  const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
+  const timed = variants.model.map((parameters, v) => {
+    const ends = { byStep: stepEnds(variants.dates[v], shape.substeps) };
+    return { ...parameters, " end of step": ends, ...shifted };
+  });
   const groups = [
     tableOf("model", timed, steps, from, to),
     tableOf("product", variants.product, steps, from, to),
-    tableOf("control", control, steps, from, to),
+    tableOf("control", variants.control, steps, from, to),
   ];
   const buffers = groups.map(({ values, layout }) => ({
     values: uploaded(device, element, values),
@@ -234,7 +282,7 @@ export async function preparedTable(
   return table;
 }
 
-/** Sobol' points of all steps in a buffer, [steps · numbers, points · scramblings], bridged. */
+/** Sobol' points of all steps in a buffer, [steps · numbers, points · streams · scramblings], bridged. */
 class SobolPoints implements Disposable {
   readonly mostBlocks: number;
   readonly #device: Device;
@@ -244,12 +292,14 @@ class SobolPoints implements Disposable {
   readonly #bridge: Compiled<typeof bridgeKernel>;
   readonly #tableValues: Uint32Array;
   readonly #table: DeviceBuffer;
+  readonly #streams: DeviceBuffer;
+  readonly #streamCount: number;
   readonly #places: DeviceBuffer;
   readonly #weights: DeviceBuffer;
   readonly #roots: DeviceBuffer;
   #buffers: readonly DeviceBuffer[] = [];
 
-  private constructor(device: Device, batch: Batch, kernels: SobolKernels, table: Uint32Array) {
+  private constructor(device: Device, batch: Batch, kernels: SobolKernels, table: Uint32Array, streams: Uint32Array) {
     const { shape, precision, dates } = batch;
     const element = hostReal(precision);
     this.#device = device;
@@ -257,6 +307,8 @@ class SobolPoints implements Disposable {
     [this.#normals, this.#uniforms, this.#bridge] = kernels;
     this.#tableValues = table;
     this.#table = device.createBuffer("u32", table.length);
+    this.#streams = uploaded(device, "u32", streams);
+    this.#streamCount = streams.length;
     // Increments of a bridge over any times are independent. Equal steps serve all instances where each has its own.
     const isShared = dates.every((date) => typeof date === "number");
     const ends = stepEnds(dates, shape.substeps).map((column, n) => (isShared ? columnAt(column, 0) : n + 1));
@@ -265,13 +317,11 @@ class SobolPoints implements Disposable {
     this.#places = uploaded(device, "i32", places);
     this.#weights = uploaded(device, element, weights);
     this.#roots = uploaded(device, element, roots);
-    const { numbers, normals } = drawsOf(shape);
-    const perBlock = 8 * BLOCK * shape.scramblings * ends.length * (numbers + normals);
-    this.mostBlocks = Math.max(1, Math.floor(TABLE_BYTES / perBlock));
+    this.mostBlocks = Math.max(1, Math.floor(pointBytes(device) / (blockBytes(batch) * streams.length)));
   }
 
   /** @throws SpecError for more dimensions than there are direction numbers */
-  static async create(device: Device, batch: Batch): Promise<SobolPoints> {
+  static async create(device: Device, batch: Batch, streams: Uint32Array): Promise<SobolPoints> {
     const { shape, precision, dates } = batch;
     const draws = drawsOf(shape);
     const dimensions = dates.length * shape.substeps * draws.numbers;
@@ -283,7 +333,7 @@ class SobolPoints implements Disposable {
         : undefined,
       await compileExact(device, bridgeKernel(draws.normals, draws.numbers), precision),
     ];
-    return new SobolPoints(device, batch, kernels, table);
+    return new SobolPoints(device, batch, kernels, table, streams);
   }
 
   /** Records the points of some blocks, and returns their buffer. */
@@ -292,7 +342,8 @@ class SobolPoints implements Disposable {
     const { normals: factors, numbers } = drawsOf(shape);
     const steps = dates.length * shape.substeps;
     const points = blocks * BLOCK;
-    const stride = points * shape.scramblings;
+    const series = shape.scramblings * this.#streamCount;
+    const stride = points * series;
     const element = hostReal(precision);
     if (this.#buffers.length === 0 || this.#buffers[0].length < steps * numbers * stride) {
       this.#free();
@@ -302,8 +353,9 @@ class SobolPoints implements Disposable {
     this.#tableValues[0] = firstBlock * BLOCK;
     this.#device.write(this.#table, this.#tableValues);
     const parts = points / POINTS;
-    const common = { ...seedWords(seed), parts, points, table: this.#table };
-    const items = (each: number): { readonly items: number } => ({ items: each * steps * parts * shape.scramblings });
+    const streams = { streams: this.#streams, streamCount: this.#streamCount };
+    const common = { ...seedWords(seed), parts, points, ...streams, table: this.#table };
+    const items = (each: number): { readonly items: number } => ({ items: each * steps * parts * series });
     this.#device.launch(this.#normals, { ...common, firstDimension: 0, out: raw }, items(factors));
     if (this.#uniforms !== undefined)
       this.#device.launch(
@@ -322,7 +374,8 @@ class SobolPoints implements Disposable {
 
   [Symbol.dispose](): void {
     this.#free();
-    for (const buffer of [this.#table, this.#places, this.#weights, this.#roots]) buffer[Symbol.dispose]();
+    for (const buffer of [this.#table, this.#streams, this.#places, this.#weights, this.#roots])
+      buffer[Symbol.dispose]();
   }
 }
 

@@ -17,9 +17,10 @@ const normalOrUniform = fn({
 });
 
 /**
- * An item per (dimension, run of points, scrambling), scramblings fastest. Dimensions are first the normal numbers in
+ * An item per (dimension, run of points, stream, scrambling), scramblings fastest: the scramblings of each stream are
+ * its own. Dimensions are first the normal numbers in
  * the order of the bridge, all factors of its first step before those of the next; then the uniform ones. Normals go to
- * `normals`, [steps · factors, points · scramblings], for the bridge; uniforms to where steps read them.
+ * `normals`, [steps · factors, points · streams · scramblings], for the bridge; uniforms to where steps read them.
  *
  * Bytes: each number written once.
  */
@@ -32,6 +33,8 @@ export const sobolKernel = remembered((factors: number, numbers: number, scrambl
       firstDimension: i32,
       parts: i32,
       points: i32,
+      streamCount: i32,
+      streams: read(u32),
       table: read(u32),
       out: write(real),
     },
@@ -48,23 +51,24 @@ export const sobolKernel = remembered((factors: number, numbers: number, scrambl
       NORMAL: isNormal ? 1 : 0,
     },
     body(
-      { seedLow, seedHigh, firstDimension, parts, points, table, out },
+      { seedLow, seedHigh, firstDimension, parts, points, streamCount, streams, table, out },
       gpu,
       { philox4x32, sobolStart, sobolNext, owenScramble, normalOrUniform, POINTS, R, F, D, NORMAL },
     ): undefined {
       const item = gpu.globalId();
       const scrambling = item % R;
-      const rest = (item / R) | 0;
+      const series = item % (R * streamCount);
+      const rest = (item / (R * streamCount)) | 0;
       const part = rest % parts;
       const one = (rest / parts) | 0;
       const dimension = gpu.u32(firstDimension + one);
-      const counter = { x: dimension, y: gpu.u32(scrambling), z: gpu.u32(0), w: gpu.u32(1) };
+      const counter = { x: dimension, y: gpu.u32(scrambling), z: streams[(series / R) | 0], w: gpu.u32(1) };
       const seed = philox4x32({ counter, key: { x: seedLow, y: seedHigh } }).x;
       const row = NORMAL === 1 ? one : ((one / (D - F)) | 0) * D + F + (one % (D - F));
-      const at = (row * points + part * POINTS) * R + scrambling;
+      const at = (row * points + part * POINTS) * R * streamCount + series;
       let state = sobolStart({ table, stream: dimension, part: gpu.u32(part) });
       for (let k = 0; k < POINTS; k++) {
-        out[at + k * R] = normalOrUniform({ word: owenScramble(state.word, seed), isNormal: NORMAL });
+        out[at + k * R * streamCount] = normalOrUniform({ word: owenScramble(state.word, seed), isNormal: NORMAL });
         if (k < POINTS - 1) state = sobolNext({ state, table });
       }
     },
@@ -72,8 +76,8 @@ export const sobolKernel = remembered((factors: number, numbers: number, scrambl
 );
 
 /**
- * An item per (factor, point and scrambling): Brownian motion through the normal numbers by the bridge, then its
- * increments, divided by the root of their time, to where steps read them.
+ * An item per (factor, point, stream and scrambling): Brownian motion through the normal numbers by the bridge, then
+ * its increments, divided by the root of their time, to where steps read them.
  *
  * Bytes: each number read and written twice.
  */

@@ -2,6 +2,8 @@
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 import { advanceFunction, beginFunction } from "./advance.ts";
+import type { BasisShape } from "../stopping/basis.ts";
+import { basisParts, continuationFunction } from "../stopping/rule.ts";
 import { BLOCK, drawsOf, kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
 /** What is measured on each path, and how many paths are side by side. */
@@ -17,6 +19,8 @@ export interface WalkShape extends PathShape {
   readonly scramblings: number;
   /** Whether all work items have the same instance, whose numbers they then read together. */
   readonly single: boolean;
+  /** What the rule of early exercise is a function of, if there is one. */
+  readonly basis?: BasisShape | undefined;
 }
 
 /** Moments of a measure: its mean and centred sum of squares; with a control its own and their centred products. */
@@ -26,12 +30,15 @@ export const measuresOf = ({ measures, scores }: WalkShape): number => measures 
 /**
  * An item takes `BLOCK` samples of an instance, and writes their moments: `moments[q · items + item]`, the item being
  * (block · instances + instance) · scramblings + scrambling. A sample is the mean of a path and its reflection where
- * those are asked for.
+ * those are asked for. With a rule of exercise a path ends at the first date where the payoff is positive and not below
+ * the continuation value. Its shifted copies end there, too: the value of the best rule does not change to first order
+ * with the rule.
  *
  * Bytes: the table of a column per path, from the cache; moments once per block.
  */
 export const walkKernel = kernelOf(makeWalk, (s) => [
   [s.antithetic, s.variants, s.measures, s.scores, s.scramblings, s.single].join(" "),
+  ...basisParts(s.basis),
 ]);
 
 function makeWalk(shape: WalkShape) {
@@ -50,6 +57,10 @@ function makeWalk(shape: WalkShape) {
       instances: i32,
       table: read(real),
       streams: read(u32),
+      slots: read(i32),
+      slotCount: i32,
+      betas: read(real),
+      scales: read(real),
       weights: read(real),
       points: read(real),
       pointStride: i32,
@@ -61,6 +72,8 @@ function makeWalk(shape: WalkShape) {
       advance: advanceFunction(shape, shape.scores > 0),
       payoff: product.payoff,
       controlPayoff: control?.payoff,
+      continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
+      SHIFTED: shape.isShifted === true,
       BLOCK,
       R: shape.scramblings,
       V: shape.variants,
@@ -90,6 +103,10 @@ function makeWalk(shape: WalkShape) {
         instances,
         table,
         streams,
+        slots,
+        slotCount,
+        betas,
+        scales,
         weights,
         points,
         pointStride,
@@ -102,6 +119,8 @@ function makeWalk(shape: WalkShape) {
         advance,
         payoff,
         controlPayoff,
+        continuation,
+        SHIFTED,
         BLOCK,
         R,
         V,
@@ -128,6 +147,7 @@ function makeWalk(shape: WalkShape) {
       const instance = SINGLE ? 0 : rest % instances;
       const block = firstBlock + (SINGLE ? rest : (rest / instances) | 0);
       const stream = streams[instance];
+      const slot = slots[instance];
 
       const path = {
         state: gpu.privateReal(STATE_ROOM),
@@ -137,6 +157,7 @@ function makeWalk(shape: WalkShape) {
         p: gpu.privateReal(P_ROOM),
         controlP: gpu.privateReal(CONTROL_P_ROOM),
         words: gpu.privateU32(WORDS),
+        weight: gpu.privateReal(1),
       };
       const scores = gpu.privateReal(SCORE_ROOM);
       const initial = gpu.privateReal(A);
@@ -154,11 +175,12 @@ function makeWalk(shape: WalkShape) {
           y[m] = 0;
           x[m] = 0;
         }
-        for (let side = 0; side < SIDES; side++)
+        for (let side = 0; side < SIDES; side++) {
+          let last = dates - 1;
           for (let v = 0; v < V; v++) {
             const column = SINGLE && V === 1 ? 0 : v * instances + instance;
             const batch = { table, columns: V * instances, column };
-            const pointAt = (number - firstPoint) * R + scrambling;
+            const pointAt = ((number - firstPoint) * slotCount + slot) * R + scrambling;
             const draws = {
               seedLow,
               seedHigh,
@@ -177,16 +199,25 @@ function makeWalk(shape: WalkShape) {
             }
             let t = gpu.real(0);
             let discount = gpu.real(1);
-            for (let date = 0; date < dates; date++) {
-              const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
-              t = end.time;
-              discount = end.discount;
-            }
-            const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
+            for (let date = 0; date < dates; date++)
+              if (date <= last) {
+                const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
+                t = end.time;
+                discount = end.discount;
+                if (continuation !== undefined && v === 0 && date < dates - 1) {
+                  const now = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
+                  if (now > 0) {
+                    const rule = { betas, scales, instances, instance, date };
+                    if (now >= continuation({ rule, path, payoff: now })) last = date;
+                  }
+                }
+              }
+            const factor = SHIFTED ? discount * Math.exp(path.weight[0]) : discount;
+            const paid = factor * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
             const other =
               controlPayoff === undefined
                 ? 0
-                : discount *
+                : factor *
                   controlPayoff({ running: path.controlRunning, spots: path.spots, p: path.controlP, t, discount });
             if (V === 1 && SCORES === 0) {
               y[0] += paid / SIDES;
@@ -203,6 +234,7 @@ function makeWalk(shape: WalkShape) {
               }
             }
           }
+        }
         for (let m = 0; m < ALL; m++) {
           if (sample === 0) {
             y0[m] = y[m];

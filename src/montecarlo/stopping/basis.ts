@@ -31,23 +31,29 @@ export type Basis = {
    * by default, and never with Laguerre polynomials.
    */
   readonly hidden?: boolean;
-} & (
-  | {
-      /**
-       * "monomials": all products of variables up to `degree`, on variables standardised date by date. "laguerre":
-       * weighted Laguerre polynomials e^(−x/2)·Lₖ(x) of each spot over its first value, and products of pairs.
-       */
-      readonly kind: "monomials" | "laguerre";
-      readonly degree: number;
-      /** Whether the payoff is one of the functions; true by default. */
-      readonly payoff?: boolean;
-    }
-  | {
-      readonly kind: "function";
-      readonly count: number;
-      readonly function: KernelFunction<typeof basisParams, void>;
-    }
-);
+} &
+  /**
+   * Monomials and powers of the payoff, as many as serve the number of variables: of degree 3 up to three variables and
+   * of degree 2 up to nine; then each variable and its square; then the variables; and the payoff's powers in any case.
+   */
+  (
+    | { readonly kind: "auto" }
+    | {
+        /**
+         * "monomials": all products of variables up to `degree`, on variables standardised date by date. "laguerre":
+         * weighted Laguerre polynomials e^(−x/2)·Lₖ(x) of each spot over its first value, and products of pairs.
+         */
+        readonly kind: "monomials" | "laguerre";
+        readonly degree: number;
+        /** Whether the payoff is one of the functions; true by default. */
+        readonly payoff?: boolean;
+      }
+    | {
+        readonly kind: "function";
+        readonly count: number;
+        readonly function: KernelFunction<typeof basisParams, void>;
+      }
+  );
 
 /** A basis as kernels have it. */
 export interface BasisShape {
@@ -69,7 +75,12 @@ export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }
   const variables = shown + (own?.count ?? 0);
   const isSorted = basis.order === "descending";
   const variablesOf = variablesFunction(assets, shown - assets, isSorted, own?.count ?? 0, own?.function);
-  const made = basis.kind === "function" ? { count: basis.count, basis: basis.function } : written(basis, variables);
+  const made =
+    basis.kind === "function"
+      ? { count: basis.count, basis: basis.function }
+      : basis.kind === "auto"
+        ? automatic(variables)
+        : written(basis, variables);
   if (!Number.isInteger(made.count) || made.count < 1 || made.count > MAX_COUNT)
     throw new SpecError(
       `basis: got ${made.count} functions, expected 1 to ${MAX_COUNT}: lower the degree (${variables} variables)`,
@@ -77,7 +88,29 @@ export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }
   return { variables, variablesOf, standardised: basis.kind !== "laguerre", ...made };
 }
 
-function written(basis: Exclude<Basis, { kind: "function" }>, variables: number) {
+/** For each variable that is more there is less of the others. */
+const automatic = remembered((variables: number) => {
+  const powers = ["payoff", "payoff * payoff", "payoff * payoff * payoff"];
+  const each = Array.from({ length: variables }, (_, v) => `x[${v}]`);
+  const choices = [
+    ...(variables <= 3 ? [[...monomials(3, variables), powers[0]]] : []),
+    [...monomials(2, variables), ...powers],
+    ["1", ...each, ...each.map((x) => `${x} * ${x}`), ...powers],
+    ["1", ...each, ...powers],
+  ];
+  return functionOf("auto", choices.find(({ length }) => length <= MAX_COUNT) ?? ["1", ...powers]);
+});
+
+/** A basis whose functions are lines of source. */
+function functionOf(name: string, lines: readonly string[]) {
+  const source = `({ x, payoff, basis }) => {\n${lines.map((line, j) => `  basis[${j}] = ${line};`).join("\n")}\n}`;
+  return {
+    count: lines.length,
+    basis: functionFromSource<typeof basisParams, void>({ name, params: basisParams, source }),
+  };
+}
+
+function written(basis: Extract<Basis, { kind: "monomials" | "laguerre" }>, variables: number) {
   const { kind, degree, payoff = true } = basis;
   if (!Number.isInteger(degree) || degree < 0 || degree > 10)
     throw new SpecError(`basis.degree: got ${degree}, expected a whole number from 0 to 10`);
@@ -89,12 +122,7 @@ function written(basis: Exclude<Basis, { kind: "function" }>, variables: number)
 const writtenBasis = remembered(
   (kind: "monomials" | "laguerre", degree: number, payoff: boolean, variables: number) => {
     const lines = kind === "monomials" ? monomials(degree, variables) : laguerre(degree, variables);
-    const all = payoff ? [...lines, "payoff"] : lines;
-    const source = `({ x, payoff, basis }) => {\n${all.map((line, j) => `  basis[${j}] = ${line};`).join("\n")}\n}`;
-    return {
-      count: all.length,
-      basis: functionFromSource<typeof basisParams, void>({ name: kind, params: basisParams, source }),
-    };
+    return functionOf(kind, payoff ? [...lines, "payoff"] : lines);
   },
 );
 

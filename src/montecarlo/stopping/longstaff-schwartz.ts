@@ -3,17 +3,17 @@ import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../de
 import { ShapeError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
-import { variantsOf } from "../greeks.ts";
+import { bumpedVariants, givenVariants, type Paths } from "../greeks.ts";
 import type { PathModel } from "../model.ts";
 import { Moments } from "../moments.ts";
-import { type Column, instancesOf } from "../parameters.ts";
-import { BLOCK } from "../paths/shape.ts";
-import { preparedTable, seedWords, stepsPerLaunch } from "../paths/simulation.ts";
-import { MERGED, mergeKernel } from "../paths/walk.ts";
+import type { Column } from "../parameters.ts";
+import { BLOCK, type Sampling } from "../paths/shape.ts";
+import { type Batch, preparedTable, seedWords, Simulation } from "../paths/simulation.ts";
+import { MERGED, measuresOf, mergeKernel, momentsOf } from "../paths/walk.ts";
 import type { PathProduct } from "../product.ts";
 import { checkPaths, checkSettings, seedOf } from "../settings.ts";
+import { copiesOf, countOf, type Variant } from "../variants.ts";
 import { type Basis, basisOf } from "./basis.ts";
-import { policyKernel } from "./policy.ts";
 import {
   ADDED,
   addKernel,
@@ -36,7 +36,7 @@ export interface StoppingSettings {
   readonly dates: readonly Column[];
   /** Steps of the model from date to date, 1 by default. */
   readonly substeps?: number;
-  /** Monomials of degree 3 and the payoff by default. */
+  /** "auto" by default: monomials and powers of the payoff, fewer of more variables. */
   readonly basis?: Basis;
   /** Paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64. */
   readonly regressionPaths?: number;
@@ -44,6 +44,17 @@ export interface StoppingSettings {
   readonly paths?: number;
   /** Whether each path of the price has a reflection; false by default. */
   readonly antithetic?: boolean;
+  /** Of the paths of the price: "philox", the default, or "sobol", with as many scramblings as `scramblings` says. */
+  readonly sampling?: Sampling;
+  /** 32 by default. */
+  readonly scramblings?: number;
+  /**
+   * Copies with other numbers, on the paths of the price: they are exercised where the first is, which is right to
+   * first order of what they differ in.
+   */
+  readonly variants?: readonly Variant[];
+  /** Beside variants, by name: weights of the value and of that of each variant. */
+  readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /** Asks for an upper bound, by Andersen and Broadie. */
   readonly upper?: UpperSettings | boolean;
   /** As in `monteCarlo`. */
@@ -68,6 +79,8 @@ export interface StoppingEstimates extends Estimates {
    */
   readonly condition: Float64Array;
   readonly upper: UpperBound | undefined;
+  /** Measures by name. */
+  readonly measures: Readonly<Record<string, Estimates>>;
   readonly seed: bigint;
 }
 
@@ -105,77 +118,95 @@ const RECORD_BYTES = 2 ** 28;
  * console.log(value[0]!.toFixed(1)); // 4.5
  */
 export async function longstaffSchwartz(device: Device, settings: StoppingSettings): Promise<StoppingEstimates> {
-  const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, signal } = settings;
+  const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, sampling = "philox", signal } = settings;
   checkSettings(settings);
   if (dates.length < 2)
     throw new ShapeError(`dates: got ${dates.length}, expected at least two: one date is a European option`);
-  const basis = basisOf(settings.basis ?? { kind: "monomials", degree: 3 }, model, product);
-  const groups = { model: model.parameters, product: product.parameters, dates: Object.fromEntries(dates.entries()) };
-  const instances = Math.max(instancesOf(groups), settings.streams?.length ?? 1);
+  const basis = basisOf(settings.basis ?? { kind: "auto" }, model, product);
+  const own: Paths = { model, product, control: undefined, dates };
+  const weights = Object.entries(settings.measures ?? {});
+  const variants = givenVariants(
+    [own, ...copiesOf(settings, own)],
+    weights.map(([, each]) => each),
+  );
+  const instances = countOf(settings, variants);
   const regressionPaths = BLOCK * Math.ceil(checkPaths("regressionPaths", settings.regressionPaths ?? 2 ** 14) / BLOCK);
   if (wanted !== 0) checkPaths("paths", wanted);
-  const perBlock = BLOCK * (antithetic ? 2 : 1);
+  const scramblings = sampling === "sobol" ? (settings.scramblings ?? 32) : 1;
+  const perBlock = BLOCK * scramblings * (antithetic ? 2 : 1);
   const blocks = Math.ceil(wanted / perBlock);
   const precision = settings.precision ?? "f64";
   const seed = seedOf(settings.seed ?? 1);
-  const substeps = settings.substeps ?? 1;
-  const shape: StoppingShape = {
-    model,
-    product,
-    control: undefined,
-    substeps,
-    sampling: "philox",
-    basis,
-    single: instances === 1,
-    antithetic,
+  const common = { model, product, control: undefined, substeps: settings.substeps ?? 1, single: instances === 1 };
+  const shape: StoppingShape = { ...common, sampling: "philox", basis };
+  const streams = Uint32Array.from({ length: instances }, (_, i) => settings.streams?.[i] ?? i);
+  const price: Batch = {
+    shape: {
+      ...common,
+      sampling,
+      basis,
+      antithetic,
+      scramblings,
+      variants: variants.model.length,
+      measures: variants.weights.length,
+      scores: 0,
+    },
+    precision,
+    seed,
+    dates,
+    variants,
+    streams,
   };
   const column = (): Float64Array => new Float64Array(instances);
   const estimates = () => ({ value: column(), standardError: column() });
-  const [price, regression, upper, condition] = [estimates(), estimates(), estimates(), column()];
-  const variants = variantsOf(model, product, [], "bump");
+  const [regression, upper, condition] = [estimates(), estimates(), column()];
+  const measures = [undefined, ...weights].map(estimates);
+  const base = bumpedVariants(own, [], "bump");
   const perInstance = 8 * regressionPaths * dates.length * (basis.variables + 1);
   const size = Math.max(1, Math.floor(RECORD_BYTES / perInstance));
-  const streams = Uint32Array.from({ length: instances }, (_, i) => settings.streams?.[i] ?? i);
   for (let from = 0; from < instances; from += size) {
     const to = Math.min(from + size, instances);
     const count = to - from;
     const element = hostReal(precision);
-    using table = await preparedTable(device, { shape, precision, dates, variants, control: [{}] }, from, to);
-    using own = uploaded(device, "u32", streams.subarray(from, to));
+    using table = await preparedTable(device, { shape, precision, dates, variants: base }, from, to);
+    using ofEach = uploaded(device, "u32", streams.subarray(from, to));
     using betas = device.createBuffer(element, dates.length * basis.count * count);
     using scales = device.createBuffer(element, 2 * dates.length * basis.variables * count);
     using none = device.createBuffer(element, 1);
-    const common = { device, shape, precision, seed, dates: dates.length, instances: count, table, streams: own };
-    const calculation: RuleOnDevice = { ...common, betas, scales, none, signal };
+    const sizes = { device, shape, precision, seed, dates: dates.length, instances: count };
+    const calculation: RuleOnDevice = { ...sizes, table, streams: ofEach, betas, scales, none, signal };
     const fitted = await regress(calculation, regressionPaths);
     condition.set(fitted.condition, from);
-    store(regression, fitted.moments, from, count);
-    const moments = blocks === 0 ? fitted.moments : await follow(calculation, blocks);
-    store(price, moments, from, count);
+    store([regression], fitted.moments, 1, from, count);
+    const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, from);
+    store(blocks === 0 ? measures.slice(0, 1) : measures, moments, blocks === 0 ? 1 : scramblings, from, count);
     if (settings.upper !== undefined && settings.upper !== false) {
-      const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, price, from);
+      const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], from);
       upper.value.set(bound.value, from);
       upper.standardError.set(bound.standardError, from);
     }
   }
   return {
-    ...price,
+    ...measures[0],
     isLowerBound: blocks > 0,
     regression,
     paths: blocks * perBlock,
     regressionPaths,
     condition,
     upper: settings.upper === undefined || settings.upper === false ? undefined : upper,
+    measures: Object.fromEntries(weights.map(([name], m) => [name, measures[m + 1]])),
     seed,
   };
 }
 
-function store(to: Estimates, moments: Moments, from: number, count: number): void {
-  for (let i = 0; i < count; i++) {
-    const { value, standardError } = moments.estimate(0, i, 1, 0);
-    to.value[from + i] = value;
-    to.standardError[from + i] = standardError;
-  }
+function store(to: readonly Estimates[], moments: Moments, series: number, from: number, count: number): void {
+  to.forEach((one, measure) => {
+    for (let i = 0; i < count; i++) {
+      const { value, standardError } = moments.estimate(measure, i, series, 0);
+      one.value[from + i] = value;
+      one.standardError[from + i] = standardError;
+    }
+  });
 }
 
 /** Stores paths, and goes back through the dates: coefficients and scales are left on the device. */
@@ -242,21 +273,15 @@ async function mergeInto(
 }
 
 /** What the rule earns on paths of its own. */
-async function follow(calculation: RuleOnDevice, blocks: number): Promise<Moments> {
-  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, signal } = calculation;
-  const policy = await compileExact(device, policyKernel(shape), precision);
-  const steps = instances * BLOCK * dates * shape.substeps * (shape.antithetic ? 2 : 1);
-  const perLaunch = MERGED * Math.max(1, Math.floor(stepsPerLaunch(device) / steps / MERGED));
-  const moments = new Moments(1, instances, 2);
-  using each = device.createBuffer(hostReal(precision), 2 * Math.min(perLaunch, blocks) * instances);
-  for (let first = 0; first < blocks; first += perLaunch) {
-    signal?.throwIfAborted();
-    const count = Math.min(perLaunch, blocks - first);
-    const itemCount = count * instances;
-    const rule = { table, streams, betas, scales, none, moments: each, itemCount };
-    const words = { ...seedWords(seed), firstBlock: first, dates, instances };
-    device.launch(policy, { ...words, ...rule }, { items: itemCount });
-    await mergeInto(calculation, moments, each, count);
-  }
+async function follow(
+  { device, betas, scales, instances, signal }: RuleOnDevice,
+  batch: Batch,
+  blocks: number,
+  from: number,
+): Promise<Moments> {
+  const { shape } = batch;
+  const moments = new Moments(measuresOf(shape), instances * shape.scramblings, momentsOf(shape));
+  using simulation = await Simulation.create(device, batch, from, from + instances, { betas, scales });
+  await simulation.run(moments, 0, blocks, () => signal?.throwIfAborted());
   return moments;
 }

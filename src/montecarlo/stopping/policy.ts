@@ -1,7 +1,7 @@
-/** Paths that follow an exercise rule: what it earns on paths of its own, and the martingale that bounds all rules. */
+/** Paths that follow an exercise rule, for the martingale that bounds all rules. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { advanceFunction, beginFunction } from "../paths/advance.ts";
-import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
+import { drawsOf, room, rowsOf } from "../paths/shape.ts";
 import { continuationFunction, type StoppingShape, stoppingKernel } from "./rule.ts";
 
 /** What all kernels of this file are compiled with. */
@@ -11,9 +11,8 @@ function environment(shape: StoppingShape) {
   return {
     begin: beginFunction(shape),
     advance: advanceFunction(shape),
-    continuation: continuationFunction(shape),
+    continuation: continuationFunction(shape.basis),
     payoff: product.payoff,
-    SINGLE: shape.single,
     A: model.assets,
     S: rows.state,
     R: product.running,
@@ -23,91 +22,6 @@ function environment(shape: StoppingShape) {
     WORDS: 4 * drawsOf(shape).blocks,
   };
 }
-
-/**
- * An item takes `BLOCK` paths of an instance, exercises each at the first date where the payoff is positive and not
- * below the continuation value, and writes the moments of what they earn, as `walkKernel` does.
- */
-export const policyKernel = stoppingKernel((shape: StoppingShape) =>
-  kernel({
-    name: "followRule",
-    params: {
-      seedLow: u32,
-      seedHigh: u32,
-      firstBlock: i32,
-      dates: i32,
-      instances: i32,
-      table: read(real),
-      streams: read(u32),
-      betas: read(real),
-      scales: read(real),
-      none: read(real),
-      moments: write(real),
-      itemCount: i32,
-    },
-    env: { ...environment(shape), BLOCK, SIDES: shape.antithetic ? 2 : 1 },
-    body(
-      { seedLow, seedHigh, firstBlock, dates, instances, table, streams, betas, scales, none, moments, itemCount },
-      gpu,
-      { begin, advance, continuation, payoff, SINGLE, A, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS, BLOCK, SIDES },
-    ): undefined {
-      const item = gpu.globalId();
-      const instance = SINGLE ? 0 : item % instances;
-      const block = firstBlock + (SINGLE ? item : (item / instances) | 0);
-      const path = {
-        state: gpu.privateReal(STATE_ROOM),
-        running: gpu.privateReal(RUNNING_ROOM),
-        controlRunning: gpu.privateReal(1),
-        spots: gpu.privateReal(A),
-        p: gpu.privateReal(P_ROOM),
-        controlP: gpu.privateReal(1),
-        words: gpu.privateU32(WORDS),
-      };
-      const scores = gpu.privateReal(1);
-      const batch = { table, columns: instances, column: instance };
-      let first = gpu.real(0);
-      let sum = gpu.real(0);
-      let squares = gpu.real(0);
-      for (let sample = 0; sample < BLOCK; sample++) {
-        let earned = gpu.real(0);
-        for (let side = 0; side < SIDES; side++) {
-          const draws = {
-            seedLow,
-            seedHigh,
-            stream: streams[instance],
-            purpose: gpu.u32(0),
-            path: gpu.u32(block * BLOCK + sample),
-            isReflected: side === 1,
-            points: none,
-            pointAt: 0,
-            pointStride: 1,
-          };
-          begin({ batch, path });
-          let isAlive = true;
-          for (let date = 0; date < dates; date++) {
-            const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
-            const { time: t, discount } = end;
-            const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
-            const rule = { betas, scales, instances, instance, date };
-            const isDue = isAlive && (date === dates - 1 || paid > 0);
-            if (isDue) {
-              const continued = continuation({ rule, path, payoff: paid });
-              if (date === dates - 1 || paid >= continued) {
-                earned += paid / SIDES;
-                isAlive = false;
-              }
-            }
-          }
-        }
-        if (sample === 0) first = earned;
-        sum += earned - first;
-        squares += (earned - first) * (earned - first);
-      }
-      moments[item] = first + sum / BLOCK;
-      moments[itemCount + item] = Math.max(squares - (sum * sum) / BLOCK, 0);
-    },
-  }),
-);
 
 /** Numbers of an outer path at a date after its states: the payoff, and whether the rule exercises. */
 export const OUTER_NUMBERS = 2;
@@ -149,6 +63,7 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
         p: gpu.privateReal(P_ROOM),
         controlP: gpu.privateReal(1),
         words: gpu.privateU32(WORDS),
+        weight: gpu.privateReal(1),
       };
       const scores = gpu.privateReal(1);
       const batch = { table, columns: instances, column: instance };
@@ -228,6 +143,7 @@ export const innerKernel = stoppingKernel((shape: StoppingShape) =>
         p: gpu.privateReal(P_ROOM),
         controlP: gpu.privateReal(1),
         words: gpu.privateU32(WORDS),
+        weight: gpu.privateReal(1),
       };
       const scores = gpu.privateReal(1);
       const batch = { table, columns: instances, column: instance };

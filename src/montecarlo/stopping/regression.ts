@@ -61,6 +61,7 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
         p: gpu.privateReal(P_ROOM),
         controlP: gpu.privateReal(1),
         words: gpu.privateU32(WORDS),
+        weight: gpu.privateReal(1),
       };
       const scores = gpu.privateReal(1);
       const x = gpu.privateReal(X_ROOM);

@@ -9,15 +9,16 @@ import type { BasisShape } from "./basis.ts";
 export interface StoppingShape extends PathShape {
   readonly basis: BasisShape;
   readonly single: boolean;
-  readonly antithetic: boolean;
 }
 
 /** What kernels of a shape depend on beside its paths. */
-export const stoppingParts = ({ basis, single, antithetic }: StoppingShape): readonly unknown[] => [
-  [basis.variables, basis.count, basis.standardised, single, antithetic].join(" "),
-  basis.variablesOf,
-  basis.basis,
-];
+const stoppingParts = ({ basis, single }: StoppingShape): readonly unknown[] => [single, ...basisParts(basis)];
+
+/** What kernels of a basis depend on. */
+export const basisParts = (basis: BasisShape | undefined): readonly unknown[] =>
+  basis === undefined
+    ? []
+    : [[basis.variables, basis.count, basis.standardised].join(" "), basis.variablesOf, basis.basis];
 
 /** A kernel of a stopping shape, made once. */
 export const stoppingKernel = <K>(make: (shape: StoppingShape) => K) => kernelOf(make, stoppingParts);
@@ -29,7 +30,7 @@ export const stoppingKernel = <K>(make: (shape: StoppingShape) => K) => kernelOf
 export const Rule = record({ betas: read(real), scales: read(real), instances: i32, instance: i32, date: i32 });
 
 /** The values of the basis at a state: variables, scaled; then its functions. */
-export function basisFunction({ basis }: StoppingShape) {
+function basisFunction(basis: BasisShape) {
   return fn({
     name: "basisAt",
     params: {
@@ -52,13 +53,12 @@ export function basisFunction({ basis }: StoppingShape) {
 }
 
 /** The continuation value at a state, discounted to time 0. */
-export function continuationFunction(shape: StoppingShape) {
-  const { basis } = shape;
+export function continuationFunction(basis: BasisShape) {
   return fn({
     name: "continuation",
     params: { rule: Rule, path: Path, payoff: real },
     env: {
-      basisAt: basisFunction(shape),
+      basisAt: basisFunction(basis),
       B: basis.count,
       X_ROOM: room(basis.variables),
     },

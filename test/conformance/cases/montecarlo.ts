@@ -81,16 +81,19 @@ const tables = Object.entries(shapes).map(([name, shape]): ConformanceCase => {
   };
 });
 
-const walks = Object.entries(shapes).map(([name, base]): ConformanceCase => {
-  const shape: WalkShape = {
-    ...base,
-    antithetic: true,
-    variants: 1,
-    measures: 1,
-    scores: 0,
-    scramblings: 1,
-    single: false,
-  };
+const two = shapes["two assets"];
+const twoBasis = basisOf({ kind: "monomials", degree: 2 }, two.model, two.product);
+const plain = { variants: 1, measures: 1 };
+const walked: readonly (readonly [string, Partial<WalkShape> & PathShape])[] = [
+  ...Object.entries(shapes).map(([name, shape]) => [name, { ...shape, ...plain }] as const),
+  ["shifted normal numbers", { ...shapes["average with control"], ...plain, isShifted: true }],
+  ["a rule of exercise, and copies that follow it", { ...two, variants: 2, measures: 2, basis: twoBasis }],
+];
+
+const walks = walked.map(([name, base]): ConformanceCase => {
+  const rest = { antithetic: true, scores: 0, scramblings: 1, single: false };
+  const shape: WalkShape = { ...rest, variants: 1, measures: 1, ...base };
+  const { variants, measures } = shape;
   const rows = rowsOf(shape);
   const items = 2 * COLUMNS;
   return {
@@ -104,12 +107,16 @@ const walks = Object.entries(shapes).map(([name, base]): ConformanceCase => {
       firstPoint: 0,
       dates: 2,
       instances: COLUMNS,
-      table: real(uniforms(COLUMNS * (rows.head + rows.step * STEPS), 0.1, 0.4)),
+      table: real(uniforms(variants * COLUMNS * (rows.head + rows.step * STEPS), 0.1, 0.4)),
       streams: Uint32Array.from(range(COLUMNS)),
-      weights: real([1]),
+      slots: Int32Array.from(range(COLUMNS)),
+      slotCount: COLUMNS,
+      betas: real(uniforms(2 * (shape.basis?.count ?? 1) * COLUMNS, -0.2, 0.3)),
+      scales: real(uniforms(2 * 2 * (shape.basis?.variables ?? 1) * COLUMNS, 0.5, 1)),
+      weights: real(uniforms(measures * variants * COLUMNS, 0.5, 1)),
       points: real([0]),
       pointStride: 1,
-      moments: zeros(momentsOf(shape) * items),
+      moments: zeros(measures * momentsOf(shape) * items),
       itemCount: items,
     }),
     precisions: EXACT,
@@ -152,10 +159,9 @@ const bridged: ConformanceCase = {
 };
 
 const stopping: StoppingShape = {
-  ...shapes["two assets"],
-  basis: basisOf({ kind: "monomials", degree: 2 }, shapes["two assets"].model, shapes["two assets"].product),
+  ...two,
+  basis: twoBasis,
   single: false,
-  antithetic: false,
 };
 const FUNCTIONS = stopping.basis.count;
 

@@ -8,7 +8,7 @@ import { averageLogarithm, logNormalOption, weightedLogarithm } from "./average.
 import type { Estimate } from "./simulate.ts";
 
 /** Rounding errors, relative. */
-const ROUNDING = 1e-13;
+export const ROUNDING = 1e-13;
 
 /**
  * At expiry the payoff; averages of which every fixing is known; geometric averages under a deterministic volatility,

@@ -2,13 +2,29 @@ import type { Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { moveOf } from "../../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
-import { bumped, type Bump, type Terms, termsOf } from "../../terms.ts";
+import { type Terms, termsOf } from "../../terms.ts";
 import type { Settings } from "../../options.ts";
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { datesOf, withoutModel, withoutProduct } from "./acceptance.ts";
-import { exactly } from "./exact.ts";
-import type { Instance } from "./simulate.ts";
+import { mayJump } from "./error.ts";
+import { exactly, ROUNDING } from "./exact.ts";
+import {
+  CROSS,
+  DAY,
+  DELTA,
+  GAMMA,
+  type Pair,
+  pairsOf,
+  RHO,
+  RHO_OF,
+  type Sensitivities,
+  sensitivitiesOf,
+  THETA,
+  VEGA,
+} from "./sensitivities.ts";
+import type { Estimate, Instance, Measured } from "./simulate.ts";
+import { streamOf } from "./stream.ts";
 
 /** Microseconds that a case of a trade takes on one core, about: more than any other method. */
 const COST = 1e6;
@@ -18,8 +34,9 @@ const ACCURACY = 1e-3;
 
 /**
  * Monte Carlo: what depends on the path, baskets of any size, and what no equation of three factors describes. The
- * error estimate is half a 95 % interval, with what a scheme or a rule of exercise adds; sensitivities are differences
- * of two values on the same random numbers, which belong to the seed and the trade's place in the book.
+ * error estimate is half an interval of at least 95 %, with what a scheme or a rule of exercise adds. Sensitivities are
+ * differences of values on the same paths. Random numbers belong to the seed and the trade's terms, so that a trade has
+ * one value in any book.
  *
  * Cost: about 30 ns a path, date and underlying, for the value and each bump. Source: docs/montecarlo.md. Verified:
  * test/pricing/montecarlo.
@@ -55,35 +72,12 @@ function costOf({ assets = [], exercise }: Trade, { accuracy = ACCURACY, greeks 
   return VALUE_COST + PATHS_COST * d * (ACCURACY / accuracy) ** 2 * (1 + moves);
 }
 
-type Pair = readonly [number, number];
-
-/** What of an instance is moved. */
-type Move =
-  | { readonly kind: "spot"; readonly asset: number | "all"; readonly by: number }
-  /** Two spots to the same side, by their own bumps. */
-  | { readonly kind: "spots"; readonly pair: Pair; readonly by: number }
-  | { readonly kind: "later"; readonly years: number }
-  | Bump;
-
-interface Moved {
-  readonly move: Move;
-  readonly instance: Instance;
-}
-
 interface Job {
   readonly trade: number;
   /** [case][spot]; undefined where the trade is settled. */
   readonly cases: (readonly Instance[] | undefined)[];
-  moves: readonly Moved[];
   failure: unknown;
 }
-
-/** Sizes of bumps: of a spot relative to it, of volatilities, rates and correlations absolute. */
-const SPOT = 0.01;
-const VOLATILITY = 0.01;
-const RATE = 1e-3;
-const CORRELATION = 0.02;
-const DAY = 1 / 365;
 
 class MonteCarloPlan implements Plan {
   readonly #batch: Batch;
@@ -95,52 +89,38 @@ class MonteCarloPlan implements Plan {
     this.#batch = batch;
     this.#device = device;
     this.#accuracy = batch.settings.accuracy ?? ACCURACY;
-    this.#jobs = trades.map((trade) => ({ trade, cases: [], moves: [], failure: undefined }));
+    this.#jobs = trades.map((trade) => ({ trade, cases: [], failure: undefined }));
   }
 
-  /** Values first, with as many paths as each takes; then bumps on as many, and the same. */
   async run(signal: AbortSignal | undefined): Promise<void> {
     const { precision, settings } = this.#batch;
-    const common = { precision, seed: settings.seed, signal };
     // Most books do without.
     const { simulate } = await import("./simulate.ts");
-    for (const job of this.#jobs) this.#collect(job, () => this.#addCases(job));
-    const values = this.#jobs.flatMap(({ cases }) => cases.flatMap((spots) => spots ?? []));
-    await simulate(this.#device, values, common);
-    if (settings.greeks === "none") return;
-    for (const job of this.#jobs) this.#collect(job, () => (job.moves = this.#movesOf(job)));
-    const moves = this.#jobs.flatMap(({ moves }) => moves.map(({ instance }) => instance));
-    await simulate(this.#device, moves, common);
-  }
-
-  #collect(job: Job, make: () => void): void {
-    if (job.failure !== undefined) return;
-    try {
-      make();
-    } catch (error) {
-      job.failure = error;
-    }
-  }
-
-  #instanceOf(job: Job, terms: Terms, spots: readonly number[], paths?: number): Instance {
-    const today = Math.max(...terms.assets.map(({ underlying }) => underlying.spot));
-    return {
-      terms,
-      spots,
-      dates: datesOf(terms),
-      stream: this.#batch.columns.place[job.trade],
-      // Half a 95 % interval is about two standard errors.
-      standardError: paths === undefined ? 0.5 * this.#accuracy * today : undefined,
-      paths,
-      estimate: exactly(terms, spots),
-      failure: undefined,
-    };
+    for (const job of this.#jobs)
+      try {
+        this.#addCases(job);
+      } catch (error) {
+        job.failure = error;
+      }
+    const instances = this.#jobs.flatMap(({ cases }) => cases.flatMap((spots) => spots ?? []));
+    await simulate(this.#device, instances, { precision, seed: settings.seed, signal });
   }
 
   #addCases(job: Job): void {
     const { columns } = this.#batch;
     const { cases, dates, scenarios, count } = columns.cases;
     const trade = columns.tradeOf(job.trade);
+    const stream = streamOf(trade);
+    const instanceOf = (terms: Terms, spots: readonly number[]): Instance => ({
+      terms,
+      spots,
+      dates: datesOf(terms),
+      stream,
+      accuracy: this.#accuracy * Math.max(...terms.assets.map(({ underlying }) => underlying.spot)),
+      sensitivities: undefined,
+      estimate: exactly(terms, spots),
+      failure: undefined,
+    });
     for (let k = 0; k < count; k++) {
       const { date, shift } = cases[k];
       const terms = termsOf(trade, dates[date], shift);
@@ -152,63 +132,24 @@ class MonteCarloPlan implements Plan {
       const spots = (scenarios?.spot ?? []).map((move) =>
         terms.assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name))),
       );
+      const moved = spots.map((one) => instanceOf(terms, one));
       // Case 0 is the trade as it is; others are read at the spots of scenarios alone.
-      const wanted = k === 0 ? [today, ...spots] : spots;
-      job.cases[k] = wanted.map((one) => this.#instanceOf(job, terms, one));
+      job.cases[k] = k === 0 ? [this.#withSensitivities(trade, instanceOf(terms, today)), ...moved] : moved;
     }
   }
 
-  /** What sensitivities are differences of; none of what needs no paths. */
-  #movesOf(job: Job): readonly Moved[] {
-    const base = job.cases[0]?.[0];
-    if (base?.failure !== undefined || base?.estimate === undefined) return [];
-    const { terms, spots } = base;
-    const all = this.#batch.settings.greeks === "all";
-    const d = terms.assets.length;
-    // Where a payoff jumps, the paths that cross the jump are few.
-    const scale = mayJump(terms) ? 3 : 1;
-    const both = (make: (size: number) => Move): Move[] => [make(scale), make(-scale)];
-    const moves: Move[] = [];
-    for (let asset = 0; asset < d; asset++)
-      moves.push(...both((size) => ({ kind: "spot", asset, by: size * SPOT * spots[asset] })));
-    if (all && terms.exercise.kind === "european")
-      for (const pair of pairsOf(d)) moves.push(...both((by) => ({ kind: "spots", pair, by })));
-    if (d > 1) moves.push(...both((size) => ({ kind: "spot", asset: "all", by: size * SPOT * Math.min(...spots) })));
-    if (terms.expiry > DAY) moves.push({ kind: "later", years: DAY });
-    if (all) {
-      for (let asset = 0; asset < d; asset++)
-        moves.push(...both((size) => ({ kind: "volatility", asset, by: size * VOLATILITY })));
-      moves.push(...both((size) => ({ kind: "rate", by: size * RATE })));
-      for (const pair of pairsOf(d)) {
-        const rho = terms.correlations[pair[0]][pair[1]];
-        // Towards 0, where a correlation matrix stays one; from 0 upwards.
-        moves.push({ kind: "correlation", pair, by: rho > 0 ? -CORRELATION : CORRELATION });
-      }
+  #withSensitivities(trade: Trade, instance: Instance): Instance {
+    const { greeks } = this.#batch.settings;
+    const { terms, estimate } = instance;
+    if (greeks === "none" || terms.expiry === 0) return instance;
+    const later = terms.expiry > DAY ? termsOf(trade, DAY, { volatility: 0, rate: 0 }) : undefined;
+    if (estimate === undefined) {
+      // Where a payoff jumps, the paths that cross the jump are few.
+      const sensitivities = sensitivitiesOf(instance, later, greeks, mayJump(terms) ? 2 : 1);
+      return { ...instance, sensitivities };
     }
-    return moves.flatMap((move) => {
-      const moved = this.#moved(job, terms, spots, move);
-      if (moved === undefined) return [];
-      const { terms: own, spots: at } = moved;
-      return [{ move, instance: this.#instanceOf(job, own, at, base.estimate!.paths) }];
-    });
-  }
-
-  #moved(job: Job, terms: Terms, spots: readonly number[], move: Move) {
-    switch (move.kind) {
-      case "spot":
-        return {
-          terms,
-          spots: spots.map((spot, i) => (move.asset === "all" || move.asset === i ? spot + move.by : spot)),
-        };
-      case "spots":
-        return { terms, spots: spots.map((spot, i) => (move.pair.includes(i) ? spot * (1 + move.by * SPOT) : spot)) };
-      case "later": {
-        const later = termsOf(this.#batch.columns.tradeOf(job.trade), move.years, { volatility: 0, rate: 0 });
-        return later === undefined || withoutProduct(later) !== undefined ? undefined : { terms: later, spots };
-      }
-      default:
-        return { terms: bumped(terms, move), spots };
-    }
+    const measures = exactMeasures(estimate, sensitivitiesOf(instance, later, greeks, EXACT_SCALE));
+    return { ...instance, estimate: { ...estimate, measures } };
   }
 
   read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void> {
@@ -219,7 +160,7 @@ class MonteCarloPlan implements Plan {
       signal,
       () => {
         const job = this.#jobs[next++];
-        const all = [...job.cases.flatMap((spots) => spots ?? []), ...job.moves.map(({ instance }) => instance)];
+        const all = job.cases.flatMap((spots) => spots ?? []);
         const failure = job.failure ?? all.find((one) => one.failure !== undefined)?.failure;
         if (failure === undefined) this.#readTrade(job, results);
         else results.fail(job.trade, failure);
@@ -229,45 +170,32 @@ class MonteCarloPlan implements Plan {
 
   #readTrade(job: Job, results: ResultColumns): void {
     const { columns, settings } = this.#batch;
-    const { trade, moves } = job;
+    const { trade } = job;
     const { terms, estimate } = job.cases[0]![0];
-    const { value, error, isLimited, method } = estimate!;
+    const { value, error, isLimited, method, measures } = estimate!;
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
     if (isLimited) results.warnings[trade] |= WARNING.pathsLimited;
-    const differences = new Differences(moves, value);
+    const of = (name: string): number => measures?.get(name)?.value ?? Number.NaN;
     const names = terms.assets.map(({ underlying }) => underlying.name);
-    const early = terms.exercise.kind !== "european";
-    const delta = names.map((_, i) => differences.slope((move) => move.kind === "spot" && move.asset === i));
-    const gamma = names.map((_, i) =>
-      early ? Number.NaN : differences.curvature((move) => move.kind === "spot" && move.asset === i),
-    );
-    const vega = names.map((_, i) => differences.slope((move) => move.kind === "volatility" && move.asset === i));
+    const assets = names.map((_, i) => ({ delta: of(DELTA(i)), gamma: of(GAMMA(i)), vega: of(VEGA(i)) }));
     const total = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0);
-    results.delta[trade] = total(delta);
-    results.gamma[trade] =
-      names.length === 1 || early
-        ? gamma[0]
-        : differences.curvature((move) => move.kind === "spot" && move.asset === "all");
-    results.theta[trade] = differences.rate((move) => move.kind === "later");
-    results.vega[trade] = total(vega);
-    results.rho[trade] = differences.slope((move) => move.kind === "rate");
-    const { correlations, assets } = columns.tradeOf(trade);
-    if (assets !== undefined)
+    results.delta[trade] = total(assets.map(({ delta }) => delta));
+    results.gamma[trade] = names.length === 1 ? assets[0].gamma : of(GAMMA("all"));
+    results.theta[trade] = of(THETA);
+    results.vega[trade] = total(assets.map(({ vega }) => vega));
+    results.rho[trade] = of(RHO);
+    const { correlations, assets: several } = columns.tradeOf(trade);
+    if (several !== undefined) {
+      const byPair = (name: (pair: Pair) => string) =>
+        pairsOf(names.length).map((pair) => [names[pair[0]], names[pair[1]], of(name(pair))] as const);
       results.setSeveral(trade, {
-        assets: names.map((_, i) => ({ delta: delta[i], gamma: gamma[i], vega: vega[i] })),
-        crossGamma: pairsOf(names.length).map((pair) => [
-          names[pair[0]],
-          names[pair[1]],
-          early ? Number.NaN : differences.cross(pair),
-        ]),
-        correlation: pairsOf(names.length).map(([i, j]) => [
-          names[i],
-          names[j],
-          differences.rate((move) => move.kind === "correlation" && move.pair[0] === i && move.pair[1] === j),
-        ]),
+        assets,
+        crossGamma: byPair(CROSS),
+        correlation: byPair(RHO_OF),
         assumed: correlations?.assumed ?? [],
       });
+    }
     if (columns.cases.scenarios !== undefined) this.#readScenarios(job, results);
     if (method === "montecarlo") results.seeds.set(trade, settings.seed);
     results.priced(trade, method);
@@ -287,59 +215,17 @@ class MonteCarloPlan implements Plan {
   [Symbol.dispose](): void {}
 }
 
-const mayJump = ({ payoff, barriers }: Terms): boolean =>
-  payoff.kind === "digital" || payoff.kind === "expression" || barriers.length > 0;
+/** Of bumps where values are exact: what rounding leaves of second differences is 1e-7 of the value. */
+const EXACT_SCALE = 0.1;
 
-const pairsOf = (count: number): readonly Pair[] =>
-  Array.from({ length: count }, (_, i) =>
-    Array.from({ length: count - i - 1 }, (_one, k) => [i, i + 1 + k] as const),
-  ).flat();
-
-/** Differences of values on the same paths; NaN where a value is missing. */
-class Differences {
-  readonly #moves: readonly Moved[];
-  readonly #base: number;
-
-  constructor(moves: readonly Moved[], base: number) {
-    this.#moves = moves;
-    this.#base = base;
+/** Sensitivities by differences of exact values; none where a moved copy has no exact value. */
+function exactMeasures(base: Estimate, { paths, measures }: Sensitivities): ReadonlyMap<string, Measured> {
+  const values = [base.value, ...paths.map(({ terms, spots }) => exactly(terms, spots)?.value ?? Number.NaN)];
+  const found = new Map<string, Measured>();
+  for (const { name, weights } of measures) {
+    const used = weights.map((weight, v) => (weight === 0 ? 0 : weight * values[v]));
+    const size = used.reduce((sum, x) => sum + Math.abs(x), 0);
+    found.set(name, { value: used.reduce((sum, x) => sum + x, 0), error: ROUNDING * size });
   }
-
-  #found(matches: (move: Move) => boolean): readonly { readonly by: number; readonly value: number }[] {
-    return this.#moves
-      .filter(({ move }) => matches(move))
-      .map((one) => ({ by: sizeOf(one.move), value: valueOf(one) }));
-  }
-
-  slope(matches: (move: Move) => boolean): number {
-    const [a, b] = this.#found(matches);
-    return b === undefined ? Number.NaN : (a.value - b.value) / (a.by - b.by);
-  }
-
-  curvature(matches: (move: Move) => boolean): number {
-    const [a, b] = this.#found(matches);
-    return b === undefined ? Number.NaN : (a.value - 2 * this.#base + b.value) / (a.by * a.by);
-  }
-
-  /**
-   * ∂²V/∂Sᵢ∂Sⱼ = (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ), of second order.
-   */
-  cross(pair: Pair): number {
-    const both = this.#found((move) => move.kind === "spots" && move.pair[0] === pair[0] && move.pair[1] === pair[1]);
-    const each = pair.map((asset) => this.#found((move) => move.kind === "spot" && move.asset === asset));
-    if (both.length < 2 || each.some((one) => one.length < 2)) return Number.NaN;
-    const total = (all: readonly { readonly value: number }[]): number =>
-      all.reduce((sum, { value }) => sum + value, 0);
-    const [one, other] = each;
-    return (total(both) - total(one) - total(other) + 2 * this.#base) / (2 * one[0].by * other[0].by);
-  }
-
-  /** Of one move alone. */
-  rate(matches: (move: Move) => boolean): number {
-    const [a] = this.#found(matches);
-    return a === undefined ? Number.NaN : (a.value - this.#base) / a.by;
-  }
+  return found;
 }
-
-const valueOf = ({ instance }: Moved): number => instance.estimate?.value ?? Number.NaN;
-const sizeOf = (move: Move): number => (move.kind === "later" ? move.years : move.by);

@@ -2,34 +2,49 @@
 import type { Device } from "../../../device/index.ts";
 import { DeviceLostError, SpecError } from "../../../errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { longstaffSchwartz, monteCarlo } from "../../../montecarlo/index.ts";
+import {
+  type Basis,
+  longstaffSchwartz,
+  monteCarlo,
+  type MonteCarloResult,
+  type Variant,
+} from "../../../montecarlo/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import { payoffAt } from "../several/payoff.ts";
 import type { Path } from "./acceptance.ts";
 import { controlOf, hasControl } from "./control.ts";
+import { errorOf, sensitivityError } from "./error.ts";
+import { exactly } from "./exact.ts";
 import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
-import { modelKey, modelOf, substepsOf } from "./spot-model.ts";
+import type { Sensitivities } from "./sensitivities.ts";
+import { shiftOf } from "./shift.ts";
+import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
+
+/** A number and half the width of an interval of 95 % that it is in. */
+export interface Measured {
+  readonly value: number;
+  readonly error: number;
+}
 
 /** What is known of an instance. */
-export interface Estimate {
-  readonly value: number;
-  /** Half a 95 % interval, with what else may be wrong. */
-  readonly error: number;
+export interface Estimate extends Measured {
   /** Paths it took. */
   readonly paths: number;
   /** Whether there would have to be more paths than there may be. */
   readonly isLimited: boolean;
   readonly method: ResultMethod;
+  /** Sensitivities by the names of their measures; none where none were asked for. */
+  readonly measures?: ReadonlyMap<string, Measured>;
 }
 
 /** A value to be estimated: terms, spots, random numbers. */
 export interface Instance extends Path {
   /** Instances of one stream have the same random numbers. */
   readonly stream: number;
-  /** To be reached; undefined where the number of paths is given. */
-  readonly standardError: number | undefined;
-  readonly paths: number | undefined;
+  /** The error to be reached, in the currency. */
+  readonly accuracy: number;
+  readonly sensitivities: Sensitivities | undefined;
   estimate: Estimate | undefined;
   failure: unknown;
 }
@@ -44,113 +59,230 @@ interface Common {
 const FIRST_PATHS = 2 ** 12;
 const MAX_PATHS = 2 ** 23;
 
-/** Sobol' points in so many scramblings, where a path takes few enough numbers for its points to be stored. */
+/** Sobol' points in so many scramblings, where a path takes no more numbers than there are dimensions. */
 const SCRAMBLINGS = 16;
-const MAX_DIMENSIONS = 2048;
+const MAX_DIMENSIONS = 2 ** 14;
+const POINTS = { sampling: "sobol", scramblings: SCRAMBLINGS } as const;
 
 /** Of early exercise: paths of the rule, and of the price. */
 const RULE_PATHS = 2 ** 14;
-const PRICE_PATHS = 2 ** 16;
+const PRICE_PATHS = 2 ** 14;
 
 /** Estimates those that are not known yet. @throws the signal's reason; what the device throws */
 export async function simulate(device: Device, instances: readonly Instance[], common: Common): Promise<void> {
-  const groups = new Map<string, Instance[]>();
-  for (const instance of instances) {
-    if (instance.estimate !== undefined) continue;
-    const { terms, dates, paths } = instance;
-    const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
-    const kind = isEarly(instance) ? "early" : hasControl(instance) ? "control" : "";
-    const key = `${modelKey(terms)} ${productKey(terms)} ${dates.length} ${substeps} ${paths} ${kind}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [instance]);
-    else group.push(instance);
-  }
-  for (const group of groups.values()) {
+  for (const group of groupsOf(instances)) {
     common.signal?.throwIfAborted();
     try {
-      await (isEarly(group[0]) ? stop : estimate)(device, group, common);
+      await (isEarly(group[0].instance) ? stop : estimate)(device, group, common);
     } catch (error) {
       if (error instanceof DeviceLostError || common.signal?.aborted === true) throw error;
-      for (const instance of group) instance.failure = error;
+      for (const { instance } of group) instance.failure = error;
     }
   }
 }
 
+/** An instance with what decides which kernel simulates it. */
+interface Job {
+  readonly instance: Instance;
+  readonly substeps: number;
+  readonly hasControl: boolean;
+  /** Of each step and normal number, see `shiftOf`. */
+  readonly shifts: readonly (readonly number[])[] | undefined;
+}
+
 /** Exercise at expiry alone is that of a European option. */
-const isEarly = ({ terms, dates }: Instance): boolean => terms.exercise.kind !== "european" && dates.length > 1;
+const isEarly = ({ terms, dates }: Path): boolean => terms.exercise.kind !== "european" && dates.length > 1;
+
+function jobOf(instance: Instance): Job {
+  const { terms, dates, sensitivities } = instance;
+  const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
+  if (isEarly(instance)) return { instance, substeps, hasControl: false, shifts: undefined };
+  const all = [instance, ...(sensitivities?.paths ?? [])];
+  return { instance, substeps, hasControl: all.every(hasControl), shifts: shiftOf(instance, endsOf(dates, substeps)) };
+}
+
+function groupsOf(instances: readonly Instance[]): Iterable<readonly Job[]> {
+  const groups = new Map<string, Job[]>();
+  for (const instance of instances) {
+    if (instance.estimate !== undefined || instance.failure !== undefined) continue;
+    const job = jobOf(instance);
+    const { terms, dates, sensitivities } = instance;
+    const shape = [isEarly(instance), job.hasControl, job.shifts !== undefined, dates.length, job.substeps].join(" ");
+    const measures = sensitivities?.measures.map(({ name }) => name).join(",") ?? "";
+    const key = `${modelKey(terms)} ${productKey(terms)} ${shape} ${measures}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [job]);
+    else group.push(job);
+  }
+  return groups.values();
+}
 
 /** What both engines take of a group. */
-function settingsOf(group: readonly Instance[], { precision, seed, signal }: Common) {
-  const [{ terms, dates }] = group;
-  const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
+function settingsOf(group: readonly Job[], { precision, seed, signal }: Common) {
+  const [{ substeps }] = group;
+  const paths = group.map(({ instance }) => instance);
   return {
-    model: modelOf(group, substeps),
-    product: productOf(group),
-    dates: dates.map((_, k) => Float64Array.from(group, (one) => one.dates[k])),
+    ...pathsOf(paths, substeps),
     substeps,
     seed,
-    streams: group.map(({ stream }) => stream),
+    streams: paths.map(({ stream }) => stream),
     precision,
     ...(signal === undefined ? {} : { signal }),
   };
 }
 
+const pathsOf = (paths: readonly Path[], substeps: number) => ({
+  model: modelOf(paths, substeps),
+  product: productOf(paths),
+  dates: paths[0].dates.map((_, k) => Float64Array.from(paths, ({ dates }) => dates[k])),
+});
+
+/** What copies whose value is known add to a measure, and the settings of those that are not. */
+interface Copies {
+  readonly variants: readonly Variant[];
+  readonly measures: Readonly<Record<string, readonly Float64Array[]>>;
+  readonly added: ReadonlyMap<string, Float64Array>;
+}
+
+/** The moved copies of a group's instances, and what their values are multiplied by. */
+function copiesOf(group: readonly Job[]): Copies | undefined {
+  const [{ instance: first, substeps, hasControl: isControlled }] = group;
+  if (first.sensitivities === undefined) return undefined;
+  const all = group.map(({ instance }) => [instance, ...instance.sensitivities!.paths]);
+  const known = all.map((paths) => paths.map(({ terms, spots }) => exactly(terms, spots)?.value));
+  const scales = all.map((paths, i) => paths.map((path, v) => (known[i][v] === undefined ? scaleOf(path) : 0)));
+  const variants = first.sensitivities.paths.map((_, v) => {
+    // Paths of a copy whose value is known are not looked at.
+    const paths = all.map((some, i) => (known[i][v + 1] === undefined ? some[v + 1] : some[0]));
+    return { ...pathsOf(paths, substeps), ...(isControlled ? { control: controlOf(paths, substeps) } : {}) };
+  });
+  const weightOf = (i: number, m: number, v: number): number => group[i].instance.sensitivities!.measures[m].weights[v];
+  const measures: Record<string, Float64Array[]> = {};
+  const added = new Map<string, Float64Array>();
+  first.sensitivities.measures.forEach(({ name, weights }, m) => {
+    measures[name] = weights.map((_, v) => Float64Array.from(group, (_one, i) => weightOf(i, m, v) * scales[i][v]));
+    const sums = known.map((values, i) => values.reduce<number>((sum, x, v) => sum + weightOf(i, m, v) * (x ?? 0), 0));
+    added.set(name, Float64Array.from(sums));
+  });
+  return { variants, measures, added };
+}
+
+/** The measures of an instance of a group. */
+const measuresOf = (
+  { added }: Copies,
+  found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
+  freedom: number,
+  i: number,
+): ReadonlyMap<string, Measured> =>
+  new Map(
+    [...added].map(([name, sums]) => {
+      const { value, standardError } = found[name];
+      return [name, { value: value[i] + sums[i], error: sensitivityError(standardError[i], freedom) }];
+    }),
+  );
+
 /**
- * Doubles the paths of each instance until its own error is small enough: how many it takes, and so its value, does not
- * depend on which others are in the group.
+ * Doubles the paths of each instance until its own error is small enough, then takes its sensitivities on as many: how
+ * many it takes, and so its value, does not depend on which others are in the group.
  */
-async function estimate(device: Device, group: readonly Instance[], common: Common): Promise<void> {
-  const [{ paths: given }] = group;
+async function estimate(device: Device, group: readonly Job[], common: Common): Promise<void> {
+  const [{ instance: first }] = group;
   let open = group;
-  for (let paths = given ?? FIRST_PATHS; open.length > 0; paths *= 2) {
-    await estimateBy(paths, device, open, common);
-    if (given !== undefined || 2 * paths > MAX_PATHS) return;
-    open = open.filter(({ estimate, failure }) => failure === undefined && estimate!.isLimited);
+  for (let paths = FIRST_PATHS; open.length > 0; paths *= 2) {
+    await estimateBy(paths, device, open, common, undefined);
+    const left = open.filter(({ instance }) => instance.failure === undefined && instance.estimate!.isLimited);
+    const isLast = 2 * paths > MAX_PATHS;
+    if (first.sensitivities !== undefined) {
+      const done = open.filter((job) => job.instance.failure === undefined && (isLast || !left.includes(job)));
+      if (done.length > 0) await estimateBy(paths, device, done, common, copiesOf(done));
+    }
+    if (isLast) return;
+    open = left;
   }
 }
 
-async function estimateBy(paths: number, device: Device, group: readonly Instance[], common: Common): Promise<void> {
+async function estimateBy(
+  paths: number,
+  device: Device,
+  group: readonly Job[],
+  common: Common,
+  copies: Copies | undefined,
+): Promise<void> {
   const settings = settingsOf(group, common);
   const { normals, uniforms } = settings.model;
-  const dimensions =
-    settings.dates.length * settings.substeps * (normals + uniforms + (settings.product.uniforms ?? 0));
-  const points = dimensions > MAX_DIMENSIONS ? {} : ({ sampling: "sobol", scramblings: SCRAMBLINGS } as const);
-  const control = hasControl(group[0]) ? controlOf(group, settings.substeps) : "none";
-  const result = await monteCarlo(device, { ...settings, ...points, paths, control });
-  group.forEach((instance, i) => {
-    const scale = scaleOf(instance);
-    const { standardError } = instance;
-    instance.estimate = {
-      value: scale * result.value[i],
-      error: scale * result.halfWidth[i],
-      paths,
-      isLimited: standardError !== undefined && !(scale * result.standardError[i] <= standardError),
-      method: "montecarlo",
-    };
+  const numbers = normals + uniforms + (settings.product.uniforms ?? 0);
+  const isSobol = settings.dates.length * settings.substeps * numbers <= MAX_DIMENSIONS;
+  const [{ hasControl: isControlled, shifts, substeps }] = group;
+  const instances = group.map(({ instance }) => instance);
+  const result = await monteCarlo(device, {
+    ...settings,
+    ...(isSobol ? POINTS : {}),
+    paths,
+    control: isControlled ? controlOf(instances, substeps) : "none",
+    ...(shifts === undefined ? {} : { shifts: shiftColumns(group) }),
+    ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
+  });
+  const freedom = isSobol ? SCRAMBLINGS - 1 : Infinity;
+  group.forEach((job, i) => {
+    const { instance } = job;
+    const estimated = estimateOf(job, result, freedom, i);
+    instance.estimate =
+      copies === undefined ? estimated : { ...estimated, measures: measuresOf(copies, result.greeks, freedom, i) };
     if (result.status[i] === "not-finite")
       instance.failure = new SpecError("value: not finite on some path; the volatility may grow without bound");
   });
 }
 
+/** Of each normal number of a step, by step, of all instances. */
+const shiftColumns = (group: readonly Job[]) =>
+  group[0].shifts![0].map((_, j) => ({
+    byStep: group[0].shifts!.map((_step, n) => Float64Array.from(group, ({ shifts }) => shifts![n][j])),
+  }));
+
+function estimateOf({ instance, shifts }: Job, result: MonteCarloResult, freedom: number, i: number): Estimate {
+  const scale = scaleOf(instance);
+  const value = scale * result.value[i];
+  const standardError = scale * result.standardError[i];
+  const paths = result.paths[i];
+  const sample = { value, standardError, freedom, paths, effective: result.effectivePaths[i] };
+  const error = errorOf(instance, { ...sample, isShifted: shifts !== undefined });
+  return { value, error, paths, isLimited: !(error <= instance.accuracy), method: "montecarlo" };
+}
+
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
-async function stop(device: Device, group: readonly Instance[], common: Common): Promise<void> {
-  const settings = settingsOf(group, common);
-  const result = await longstaffSchwartz(device, { ...settings, regressionPaths: RULE_PATHS, paths: PRICE_PATHS });
-  group.forEach((instance, i) => {
+async function stop(device: Device, group: readonly Job[], common: Common): Promise<void> {
+  const copies = copiesOf(group);
+  const result = await longstaffSchwartz(device, {
+    ...settingsOf(group, common),
+    ...POINTS,
+    basis: basisOf(group[0].instance),
+    regressionPaths: RULE_PATHS,
+    paths: PRICE_PATHS,
+    ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
+  });
+  group.forEach(({ instance }, i) => {
     const { terms, spots } = instance;
     const now = isExercisable(terms) ? payoffAt(terms, spots) : Number.NEGATIVE_INFINITY;
     const { value, standardError, regression } = result;
     // Both are off the price in opposite directions, but for noise.
     const gap = Math.abs(regression.value[i] - value[i]);
+    const error = sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap;
     instance.estimate = {
       value: Math.max(value[i], now),
-      error: 1.96 * standardError[i] + gap,
+      error,
       paths: result.paths,
-      isLimited: instance.standardError !== undefined && 1.96 * standardError[i] > 2 * instance.standardError,
+      isLimited: !(error <= instance.accuracy),
       method: "montecarlo",
+      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.measures, SCRAMBLINGS - 1, i) }),
     };
   });
 }
+
+/** Payoffs of the largest and the smallest depend on spots by their order. */
+const basisOf = ({ terms: { payoff } }: Instance): Basis => {
+  const isOrdered = payoff.kind === "basket" && (payoff.of === "max" || payoff.of === "min");
+  return { kind: "auto", order: isOrdered ? "descending" : "as-given" };
+};
 
 /** Whether it may be exercised today. */
 const isExercisable = ({ exercise }: Terms): boolean =>

@@ -16,7 +16,6 @@ import {
   type Volatility,
 } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
-import { renamed } from "../several/text.ts";
 import type { Path } from "./acceptance.ts";
 
 /** Steps a year of models whose scheme is not exact. */
@@ -25,13 +24,7 @@ const STEPS_PER_YEAR = { heston: 24, local: 100 } as const;
 /** What is the same for all instances that one kernel simulates. */
 export function modelKey({ assets }: Terms): string {
   const { volatility } = assets[0];
-  return `${assets.length} ${volatility.kind} ${volatility.kind === "local" ? localText(volatility) : ""}`;
-}
-
-/** σ(S, t) from the date of the case, with what is added to it. */
-function localText({ expression, start = 0, added = 0 }: Extract<Volatility, { kind: "local" }>): string {
-  const then = start === 0 ? expression : renamed(expression, "t", `(t + ${start})`);
-  return added === 0 ? then : `max((${then}) + (${added}), 0)`;
+  return `${assets.length} ${volatility.kind} ${volatility.kind === "local" ? volatility.expression : ""}`;
 }
 
 /** Steps of the model from date to date: a power of two, so that few shapes are compiled. */
@@ -51,7 +44,7 @@ export function endsOf(dates: readonly number[], substeps: number): readonly num
   });
 }
 
-/** The model of paths of one key, a column for each number. */
+/** The model of paths of one key, a column for each number. All have as many steps. */
 export function modelOf(paths: readonly Path[], substeps: number): PathModel {
   const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
   const ends = paths.map(({ dates }) => endsOf(dates, substeps));
@@ -111,7 +104,12 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
         rho: own("gaussianFactors", ({ rho }) => rho),
       });
     case "local":
-      return localVolatility({ ...common, volatility: localText(volatility) });
+      return localVolatility({
+        ...common,
+        volatility: volatility.expression,
+        added: own("local", ({ added = 0 }) => added),
+        start: own("local", ({ start = 0 }) => start),
+      });
     default:
       throw new Error(`no paths of ${volatility.kind}`);
   }
@@ -135,9 +133,9 @@ function correlationOf(paths: readonly Path[], ends: readonly (readonly number[]
     const [own, other] = [a, b].map((one) => integratedVariance(one, to) - integratedVariance(one, from));
     return own > 0 && other > 0 ? rho * Math.min(both / Math.sqrt(own * other), 1) : rho;
   };
-  const isFlat = paths.every((path) => [i, j].every((asset) => sigma(path, asset).times.length === 0));
-  const columns = ends[0]
-    .slice(0, isFlat ? 1 : undefined)
-    .map((_, k) => Float64Array.from(paths, (path, n) => over(path, k === 0 ? 0 : ends[n][k - 1], ends[n][k])));
-  return isFlat ? columns[0] : { byStep: columns };
+  return {
+    byStep: ends[0].map((_, k) =>
+      Float64Array.from(paths, (path, n) => over(path, k === 0 ? 0 : ends[n][k - 1], ends[n][k])),
+    ),
+  };
 }

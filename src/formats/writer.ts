@@ -1,4 +1,4 @@
-import type { BookReport, Scenarios, Trade, TradeResult } from "../../book/index.ts";
+import type { BookReport, Scenarios, Trade, TradeResult } from "../book/index.ts";
 
 /** A result together with the trade it belongs to; there is no trade where the parser found none. */
 export interface PricedRow {

@@ -4,7 +4,7 @@
  */
 import type { SchemaElement } from "hyparquet";
 import type { ColumnSource } from "hyparquet-writer";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "./version.ts";
 
 /** Lists of lists are written as one list, in the order of their axes. */
 type CellType = "string" | "number" | "strings" | "numbers";

@@ -1,4 +1,4 @@
-import type { PricedTrade, TradeResult } from "../../book/index.ts";
+import type { PricedTrade, TradeResult } from "../book/index.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
 export const RESULT_COLUMNS = [

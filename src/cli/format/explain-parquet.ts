@@ -1,0 +1,35 @@
+import { type ParquetColumn, parquetTable } from "../../formats/index.ts";
+import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
+import { EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
+
+/** What `explain` finds: the columns of its CSV. */
+export async function* explainParquet(report: ExplainReport): AsyncGenerator<Uint8Array> {
+  const number = (name: string, value: (row: ExplainedTrade) => number | null): ParquetColumn<ExplainedTrade> => ({
+    name,
+    type: "number",
+    value,
+  });
+  const text = (name: string, value: (row: ExplainedTrade) => string | null): ParquetColumn<ExplainedTrade> => ({
+    name,
+    type: "string",
+    value,
+  });
+  const { asOf, years, method, device } = report;
+  const table = await parquetTable<ExplainedTrade>(
+    [
+      text("id", ({ id }) => id),
+      text("status", ({ status }) => status),
+      ...EXPLAIN_NUMBERS.first.map((name) => number(name, (row) => row[name])),
+      ...termNames(report).map((name) => number(name, ({ terms }) => terms?.[name] ?? null)),
+      number("unexplained", ({ unexplained }) => unexplained),
+      ...EXPLAIN_MOVES.map((name) => number(`move.${name}`, ({ moves }) => moves?.[name] ?? null)),
+      ...EXPLAIN_NUMBERS.last.map((name) => number(name, (row) => row[name])),
+      { name: "warnings", type: "strings", value: ({ warnings }) => warnings },
+      text("reason", ({ reason }) => reason ?? null),
+      text("error", ({ error }) => error?.message ?? null),
+    ],
+    { asOf, years, method, device },
+  );
+  yield table.add(report.results);
+  yield table.end();
+}

@@ -1,0 +1,66 @@
+/** Copies of what is simulated, with other numbers on the same random numbers. */
+import { ShapeError, SpecError } from "../errors.ts";
+import type { Control } from "./controls.ts";
+import type { Paths, Variants } from "./greeks.ts";
+import type { PathModel } from "./model.ts";
+import { type Column, instancesOf, type Parameter, type Parameters } from "./parameters.ts";
+import type { PathProduct } from "./product.ts";
+
+/** A copy of what is simulated with other numbers: its model and product have the same functions. */
+export interface Variant {
+  readonly model: PathModel;
+  readonly product: PathProduct;
+  /** With the mean that it has for this variant; there is one if the settings have one. */
+  readonly control?: Control;
+  /** As many as the settings have, and the same by default. */
+  readonly dates?: readonly Column[];
+}
+
+/** What all simulations say of copies. */
+interface CopySettings {
+  readonly dates: readonly Column[];
+  readonly variants?: readonly Variant[];
+  readonly measures?: Readonly<Record<string, readonly Column[]>>;
+  readonly greeks?: readonly string[];
+  readonly control?: Control | "auto" | "none";
+  readonly accuracy?: Column;
+  readonly streams?: ArrayLike<number>;
+  readonly shifts?: readonly Parameter[];
+}
+
+/** @throws SpecError copies beside greeks, or without a control; ShapeError a number of dates or weights */
+export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
+  const { variants = [], measures = {}, greeks = [], dates, control } = settings;
+  if (variants.length > 0 && greeks.length > 0)
+    throw new SpecError(`greeks: got ${greeks.join(", ")} beside variants, expected none: they are measures there`);
+  for (const [name, weights] of Object.entries(measures))
+    if (weights.length !== 1 + variants.length)
+      throw new ShapeError(
+        `measures.${name}: got ${weights.length} weights, expected ${1 + variants.length}, of the value and each variant`,
+      );
+  return variants.map((one, v) => {
+    if (one.dates !== undefined && one.dates.length !== dates.length)
+      throw new ShapeError(`variants[${v}].dates: got ${one.dates.length}, expected ${dates.length}, as the first has`);
+    if (own.control !== undefined && (control === "auto" || one.control === undefined))
+      throw new SpecError(`variants[${v}].control: got none, expected one with the mean that it has for the variant`);
+    return { model: one.model, product: one.product, control: one.control?.product, dates: one.dates ?? dates };
+  });
+}
+
+/** How many instances all columns have. */
+export function countOf({ accuracy, streams, shifts = [] }: CopySettings, variants: Variants): number {
+  const groups: Record<string, Parameters> = {};
+  variants.model.forEach((parameters, v) => {
+    const place = v === 0 ? "" : ` of variant ${v - 1}`;
+    groups[`model${place}`] = parameters;
+    groups[`product${place}`] = variants.product[v];
+    groups[`control${place}`] = variants.control[v];
+    groups[`dates${place}`] = Object.fromEntries(variants.dates[v].map((date, k) => [String(k), date]));
+  });
+  if (accuracy !== undefined) groups["settings"] = { accuracy };
+  groups["shifts"] = Object.fromEntries(shifts.map((shift, j) => [String(j), shift]));
+  const instances = Math.max(instancesOf(groups), streams?.length ?? 1);
+  if (streams !== undefined && streams.length !== instances)
+    throw new ShapeError(`streams: got ${streams.length}, expected ${instances}, one for each instance`);
+  return instances;
+}

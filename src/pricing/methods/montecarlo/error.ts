@@ -1,0 +1,78 @@
+/** How far a sampled value may be off. */
+import { integrate, integratedVariance } from "../../../market/index.ts";
+import { intervalWidth } from "../../../montecarlo/index.ts";
+import type { Terms } from "../../terms.ts";
+import type { Path } from "./acceptance.ts";
+
+/** What was sampled of an instance, in its currency. */
+export interface Sample {
+  readonly value: number;
+  readonly standardError: number;
+  /** Of the standard error. */
+  readonly freedom: number;
+  readonly paths: number;
+  /** Samples that the value rests on, see `MonteCarloResult`. */
+  readonly effective: number;
+  /** Whether paths are shifted to where they pay. */
+  readonly isShifted: boolean;
+}
+
+/**
+ * The normal quantile of 98 %, so that 95 % is what remains: paths are doubled until the error looks small enough,
+ * which picks those that look too small, and payoffs are skewed.
+ */
+const QUANTILE = 2.3263478740408408;
+
+/** Samples below which the mean of a payoff is skewed: the rule of three bounds what has not been seen. */
+const FEW = 200;
+
+/** Half an interval of at least 95 %. */
+export function errorOf(path: Path, sample: Sample): number {
+  const { standardError, freedom } = sample;
+  return Math.max(intervalWidth(freedom, QUANTILE) * standardError, unseen(path, sample), tail(path, sample));
+}
+
+/** Half an interval of a sensitivity. */
+export const sensitivityError = (standardError: number, freedom: number): number =>
+  intervalWidth(freedom, QUANTILE) * standardError;
+
+/**
+ * The rule of three: what has not been seen among n paths has a probability below 3/n, with 95 %. All scramblings may
+ * count as many paths beyond a jump, and few paths that pay may be none of those that pay much.
+ */
+function unseen({ terms, spots }: Path, { value, paths, effective }: Sample): number {
+  if (!mayJump(terms) && effective >= FEW) return 0;
+  const each = effective > 0 ? Math.abs(value) / effective : unitOf(terms, spots) / paths;
+  return 3 * each;
+}
+
+/** What a payoff is of the order of, discounted. */
+function unitOf({ payoff, rates, expiry }: Terms, spots: readonly number[]): number {
+  const discount = Math.exp(-integrate(rates, expiry));
+  if (payoff.kind === "digital") return discount * payoff.cash;
+  const spot = Math.max(...spots);
+  return payoff.kind === "expression" ? spot : Math.max(spot, discount * payoff.strike);
+}
+
+/**
+ * Two standard errors by the exact second moment of a call on the largest of some log-normal spots, where samples do
+ * not show it: E[max(wᵢSᵢ)²] ≤ Σ wᵢ²·Fᵢ²·exp(vᵢ) with the variance v of the logarithm.
+ */
+function tail({ terms, spots }: Path, { paths, isShifted }: Sample): number {
+  const { payoff, assets, rates, expiry } = terms;
+  if (isShifted || payoff.kind === "digital" || payoff.kind === "swing") return 0;
+  if (payoff.kind !== "expression" && payoff.right === "put") return 0;
+  let [moment, largest] = [0, 0];
+  assets.forEach(({ volatility, underlying }, i) => {
+    if (volatility.kind !== "deterministic") return;
+    const v = integratedVariance(volatility.sigma, expiry);
+    const weight = payoff.kind === "basket" ? payoff.weights[i] : 1;
+    const forward = weight * spots[i] * Math.exp(integrate(rates, expiry) - underlying.dividends.yield * expiry);
+    moment += forward * forward * Math.exp(v);
+    largest = Math.max(largest, v);
+  });
+  return largest > 1 ? 2 * Math.exp(-integrate(rates, expiry)) * Math.sqrt(moment / paths) : 0;
+}
+
+export const mayJump = ({ payoff, barriers }: Terms): boolean =>
+  payoff.kind === "digital" || payoff.kind === "expression" || barriers.length > 0;

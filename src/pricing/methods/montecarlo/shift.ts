@@ -1,0 +1,113 @@
+/** Importance sampling: where paths are sent that would pay rarely, or whose payoffs have heavy tails. */
+import { integrate, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
+import { choleskyOf } from "../../../linalg/index.ts";
+import { type Path, strikeOf } from "./acceptance.ts";
+
+/** Standard deviations out of the money from which on a payoff is rare. */
+const RARE = 1;
+
+/** The variance of a logarithm from which on the square of a call has a tail that few paths would see. */
+const HEAVY = 1;
+
+/**
+ * What is added to the normal numbers of each step of a path, [steps][normals]; undefined where nothing is to be added.
+ *
+ * A payoff depends on B, about exp(Σ g·z) with the normal numbers z. Paths are shifted by θ·g, which moves ln B by θ·v,
+ * v = Σ g²: to the strike where that is far (P. Glasserman, P. Heidelberger and P. Shahabuddin, Mathematical Finance 9
+ * (1999)), and by 1 where v is large. The weight of a path is then 1/B up to a factor, so that calls, which are below
+ * B, have bounded samples. With the largest spot of a path in the place of B, θ = ½ bounds their second moment by
+ * exp(v/4) times the square of the forward, instead of exp(v).
+ */
+export function shiftOf(path: Path, ends: readonly number[]): readonly (readonly number[])[] | undefined {
+  const { payoff, barriers, exercise } = path.terms;
+  if (barriers.length > 0 || exercise.kind !== "european" || payoff.kind === "expression") return undefined;
+  if (payoff.kind === "basket" && (payoff.of !== "sum" || payoff.weights.some((w) => w <= 0))) return undefined;
+  const gradient = gradientOf(path, ends);
+  if (gradient === undefined) return undefined;
+  const v = gradient.flat().reduce((sum, g) => sum + g * g, 0);
+  const tilt = tiltOf(path, v);
+  return tilt === 0 ? undefined : gradient.map((row) => row.map((g) => tilt * g));
+}
+
+function tiltOf(path: Path, v: number): number {
+  const { payoff } = path.terms;
+  if (payoff.kind === "expression" || payoff.kind === "swing" || !(v > 0)) return 0;
+  const sign = payoff.right === "call" ? 1 : -1;
+  const isFloating = payoff.kind === "lookback" && payoff.isFloating;
+  const strike = strikeOf(path);
+  // The logarithm by which B has to move.
+  const far = isFloating || !(strike > 0) || isInTheMoney(path) ? 0 : sign * Math.log(strike / forwardOf(path));
+  const rare = far > RARE * Math.sqrt(v) ? far / v : 0;
+  const ofLargest = payoff.kind === "lookback" && sign > 0 !== isFloating;
+  const grows = (sign > 0 && payoff.kind !== "digital") || (isFloating && ofLargest);
+  const heavy = v > HEAVY && grows ? (ofLargest ? 0.5 : 1) : 0;
+  return sign > 0 || isFloating ? Math.max(rare, heavy) : -rare;
+}
+
+/** Whether the extreme so far pays. */
+function isInTheMoney({ terms: { payoff } }: Path): boolean {
+  if (payoff.kind !== "lookback" || payoff.extremum === undefined) return false;
+  return payoff.right === "call" ? payoff.extremum > payoff.strike : payoff.extremum < payoff.strike;
+}
+
+/** The forward of B at the last date, or the spots' weights in it times their forwards. */
+function forwardsOf({ terms: { payoff, assets, rates }, spots, dates }: Path): readonly number[] {
+  const last = dates[dates.length - 1];
+  const growth = integrate(rates, last);
+  return assets.map(({ underlying }, i) => {
+    const weight = payoff.kind === "basket" ? payoff.weights[i] : 1;
+    return weight * spots[i] * Math.exp(growth - underlying.dividends.yield * last);
+  });
+}
+
+const forwardOf = (path: Path): number => forwardsOf(path).reduce((sum, one) => sum + one, 0);
+
+/** ∂ ln B/∂z of each step's normal numbers, on the path of the forwards. */
+function gradientOf(path: Path, ends: readonly number[]): readonly (readonly number[])[] | undefined {
+  const { assets, correlations } = path.terms;
+  const steps = ends.map((to, k) => ({ from: k === 0 ? 0 : ends[k - 1], to }));
+  const counts = countsOf(path, ends);
+  const [{ volatility }] = assets;
+  if (volatility.kind === "gaussianFactors") {
+    const last = ends[ends.length - 1];
+    return steps.map(({ from, to }, k) => factorGradient(volatility, from, to, last).map((g) => counts[k] * g));
+  }
+  const sigmas = assets.map((one) => (one.volatility.kind === "deterministic" ? one.volatility.sigma : undefined));
+  if (sigmas.some((sigma) => sigma === undefined)) return undefined;
+  const forwards = forwardsOf(path);
+  const total = forwards.reduce((sum, one) => sum + one, 0);
+  const d = assets.length;
+  const factor = choleskyOf(Float64Array.from(correlations.slice(0, d).flatMap((row) => row.slice(0, d))), d);
+  return steps.map(({ from, to }, k) => {
+    const row = new Array<number>(d).fill(0);
+    for (let i = 0; i < d; i++) {
+      const variance = integratedVariance(sigmas[i]!, to) - integratedVariance(sigmas[i]!, from);
+      const width = (counts[k] * forwards[i] * Math.sqrt(Math.max(variance, 0))) / total;
+      for (let j = 0; j <= i; j++) row[j] += width * factor[i * d + j];
+    }
+    return row;
+  });
+}
+
+/** The share of B that comes after each step begins: of an average its later fixings, else all. */
+function countsOf({ terms: { payoff }, dates }: Path, ends: readonly number[]): readonly number[] {
+  if (payoff.kind !== "average") return ends.map(() => 1);
+  const last = ends[ends.length - 1];
+  if (payoff.times === "continuous") return ends.map((_, k) => 1 - (k === 0 ? 0 : ends[k - 1]) / last);
+  return ends.map((end) => dates.filter((date) => date >= end).length / dates.length);
+}
+
+/** Loadings of ln S at the last date on the two normal numbers of a step. */
+function factorGradient(
+  volatility: Extract<Volatility, { kind: "gaussianFactors" }>,
+  from: number,
+  to: number,
+  last: number,
+): readonly number[] {
+  const [first, second = 0] = sigmasOf(volatility);
+  const [a, b = 0] = volatility.alpha;
+  const width = (sigma: number, alpha: number): number =>
+    sigma * Math.exp(-alpha * (last - to)) * Math.sqrt(to - from) * Math.exp(-0.5 * alpha * (to - from));
+  const [one, other] = [width(first, a), width(second, b)];
+  return [one + volatility.rho * other, other * Math.sqrt(Math.max(1 - volatility.rho ** 2, 0))];
+}
