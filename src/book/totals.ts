@@ -1,5 +1,13 @@
 import { labelsOf } from "./results.ts";
-import type { CurrencyTotals, GroupTotals, PricedTrade, ScenarioValues, Trade, TradeLabels, TradeResult } from "./types.ts";
+import type {
+  CurrencyTotals,
+  GroupTotals,
+  PricedTrade,
+  ScenarioValues,
+  Trade,
+  TradeLabels,
+  TradeResult,
+} from "./types.ts";
 
 const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
 
@@ -57,7 +65,11 @@ export class Totals {
     }
     this.priced++;
     const { currency } = trade.underlying;
-    addTo(entryOf(this.#byCurrency, currency, () => zeroOf(currency)), trade.quantity, result);
+    addTo(
+      entryOf(this.#byCurrency, currency, () => zeroOf(currency)),
+      trade.quantity,
+      result,
+    );
     if (this.#groupBy.length > 0) addTo(this.#groupOf(labelsOf(trade)), trade.quantity, result);
   }
 

@@ -7,7 +7,14 @@ import { resolveBarriers } from "./barriers.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
-import { isPlainObject, type PayoffSpec, type TradeSpec, tags, tradeSchema, basketTradeSchema } from "./schema/index.ts";
+import {
+  isPlainObject,
+  type PayoffSpec,
+  type TradeSpec,
+  tags,
+  tradeSchema,
+  basketTradeSchema,
+} from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 import type { Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";

@@ -188,7 +188,11 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .description("price a book: value, Greeks and error estimate of every trade")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
-    .option("--group-by <names>", "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker", names)
+    .option(
+      "--group-by <names>",
+      "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker",
+      names,
+    )
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
   all.action(async (path: string, flags: Flags & { method?: MethodName }) => {

@@ -66,7 +66,8 @@ function cellsOf(result: TradeResult, further: readonly FurtherColumn[]): (strin
 }
 
 function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): FurtherColumn {
-  const cellOf = (values: PricedTrade[typeof name]): string | null => (values === undefined ? null : JSON.stringify(values));
+  const cellOf = (values: PricedTrade[typeof name]): string | null =>
+    values === undefined ? null : JSON.stringify(values);
   return { name, value: (result) => (result.status === "ok" ? cellOf(result[name]) : null) };
 }
 

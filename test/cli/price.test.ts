@@ -380,7 +380,7 @@ describe("options", () => {
     const target = join(folder, "results.csv");
     const outcome = await feynkac(["price", file("two.json", two), "--output", target]);
     expect(outcome).toMatchObject({ status: 0, stdout: "" });
-    expect(readFileSync(target, "utf8")).toMatch(/^id,underlying,currency,quantity,status,value.*\nA,ACME,EUR,1,ok,10,/);
+    expect(readFileSync(target, "utf8")).toMatch(/^id,underlying,currency,quantity,status,value.*\nA,ACME,EUR,-2,ok,10,/);
     expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
@@ -469,7 +469,7 @@ describe("options", () => {
     writeFileSync(path, bytes);
     const args = ["--market", file("market.json", header), "--format", "csv"];
     const outcome = await feynkac(["price", path, ...args]);
-    expect(outcome.stdout).toMatch(/\nA,ACME,EUR,1,ok,10,.*\nB,ACME,EUR,-2,ok,10,/);
+    expect(outcome.stdout).toMatch(/\nA,ACME,EUR,1,ok,10,.*\nB,ACME,EUR,1,ok,10,/);
     expect((await feynkac(["price", "-", ...args], { stdin: bytes })).stdout).toBe(outcome.stdout);
     expect((await feynkac(["price", "-", ...args, "--input-format", "parquet"], { stdin: bytes })).stdout).toBe(
       outcome.stdout,

@@ -62,7 +62,10 @@ const PRODUCTS = {
   lookback: 'write "call" or "put", and "lookback" beside it',
   swing: 'write "call" or "put", and "swing" beside it',
 };
-const vanilla = word(["call", "put"], { remedies: PRODUCTS }).transform((side): PayoffSpec => ({ kind: "vanilla", right: side }));
+const vanilla = word(["call", "put"], { remedies: PRODUCTS }).transform((side): PayoffSpec => ({
+  kind: "vanilla",
+  right: side,
+}));
 
 const payoffForms = {
   digital: object({ digital: right, cash: finite.optional() }).transform(({ digital, cash = 1 }): PayoffSpec => ({

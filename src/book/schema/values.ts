@@ -115,8 +115,7 @@ export function word<const W extends string>(words: readonly W[], { or, remedies
   };
   return z
     .custom<W>((value) => words.includes(value as W), {
-      error: ({ input }) =>
-        `expected ${what}, got ${show(input)}${typeof input === "string" ? remedyOf(input) : ""}`,
+      error: ({ input }) => `expected ${what}, got ${show(input)}${typeof input === "string" ? remedyOf(input) : ""}`,
     })
     .meta({ enum: [...words] });
 }
