@@ -16,6 +16,7 @@ export type {
   CurrencyTotals,
   Exercise,
   FailedTrade,
+  GroupTotals,
   Market,
   ParsedTrade,
   Payoff,
@@ -23,8 +24,10 @@ export type {
   Scenarios,
   ScenarioErrorEstimates,
   ScenarioValues,
+  Tags,
   Trade,
   TradeError,
+  TradeLabels,
   TradeResult,
 } from "./book/index.ts";
 export { openDevice } from "./device/index.ts";

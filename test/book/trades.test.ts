@@ -162,6 +162,25 @@ describe("a trade that cannot be used says where and why", () => {
       { exercise: "americn" },
       'trades[0].exercise: expected "european", "american" or a list of dates, got "americn" (did you mean "american"?)',
     ],
+    [{ payoff: "C" }, 'trades[0].payoff: expected "call" or "put", got "C" (did you mean "call"?)'],
+    [{ payoff: "p" }, 'trades[0].payoff: expected "call" or "put", got "p" (did you mean "put"?)'],
+    [
+      { payoff: "digital" },
+      'trades[0].payoff: expected "call" or "put", got "digital"; write { "digital": "call", "cash": 10 }',
+    ],
+    [
+      { payoff: "Asian" },
+      'trades[0].payoff: expected "call" or "put", got "Asian"; write "call" or "put", and "average" beside it',
+    ],
+    [
+      { exercise: "Bermudan" },
+      'trades[0].exercise: expected "european", "american" or a list of dates, got "Bermudan"; ' +
+        'write its dates, ["2027-03-20", "2027-09-20"] or ["3M", "6M"]',
+    ],
+    [
+      { exercise: "A" },
+      'trades[0].exercise: expected "european", "american" or a list of dates, got "A" (did you mean "american"?)',
+    ],
     [{ quantity: null }, "trades[0].quantity: expected a finite number, got null"],
     [{ expiry: "2026-11-19" }, "trades[0].expiry: the trade expired before asOf (0.00273973 years ago)"],
     [
