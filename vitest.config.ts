@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 import { sources } from "./test/support/sources.ts";
 
 /** Those that take longest, begun first: the last to end then keeps nobody waiting. Their order here is their order. */
-const longest = ["fdm/splits", "kernel/cuda-nvcc", "browser/browser", "fdm/axes/devices", "conformance/conformance"];
+const longest = ["fdm/splits", "browser/browser", "kernel/cuda-nvcc", "conformance/conformance", "fdm/axes/devices"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -16,19 +16,22 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   // Examples and user programs import the package by its name: here they get its sources, not what was built of others.
   resolve: { alias: [...sources] },
   test: {
     // Processes, not threads: the WebGPU addon is native and the CPU device starts worker threads of its own.
     pool: "forks",
+    // `vitest run --mode all`: see test/support/extent.ts.
+    env: mode === "all" ? { FEYNKAC_TESTS: "all" } : {},
     // Each test file may start a worker a core, so more processes would only compete.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     include: ["test/**/*.test.ts"],
+    reporters: ["default", "./test/support/slowest.ts"],
     teardownTimeout: 10_000,
     // The software GPU takes seconds to compile its first pipelines; a loaded machine takes longer.
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
-});
+}));

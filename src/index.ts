@@ -24,6 +24,7 @@ export type {
   Scenarios,
   ScenarioErrorEstimates,
   ScenarioValues,
+  SensitivityErrorEstimates,
   Tags,
   Trade,
   TradeError,

@@ -126,9 +126,10 @@ export function readRow(
   index: number,
   where: string,
   market: BookHeader,
+  repeated?: boolean,
 ): ParsedTrade {
   try {
-    return market.readRow(tradeOfCells(columns, cells, where), index, where);
+    return market.readRow(tradeOfCells(columns, cells, where), index, where, repeated);
   } catch (error) {
     if (error instanceof BookError) return failedTrade(labelsOf(columns, cells, where), index, error);
     throw error;
@@ -143,6 +144,12 @@ function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: 
     cells.filter((_, i) => names[i]),
     where,
   );
+}
+
+/** What the row of a trade that cannot be read calls it. */
+export function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
+  const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
+  return typeof id === "string" ? id : undefined;
 }
 
 type Fields = Record<string, unknown>;

@@ -1,5 +1,15 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
+export {
+  type Chunk,
+  type ChunkedBook,
+  type ChunkedFormat,
+  type ChunkLimits,
+  type ChunkPlace,
+  type CostOf,
+  cutBook,
+  openChunkedBook,
+} from "./chunks/index.ts";
 export { readCsv } from "./csv.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
@@ -11,6 +21,7 @@ export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export { type BookInput, bookJsonSchema } from "./schema/index.ts";
 export { failedResult, labelsOf, unreadResult } from "./results.ts";
+export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { Totals } from "./totals.ts";
 export type * from "./types.ts";

@@ -3,11 +3,13 @@ export const METHOD_NAMES = [
   "auto",
   "closed-form",
   "deterministic",
+  "integral",
   "fdm",
   "adi",
   "sparse-grid",
   "montecarlo",
   "quantization",
+  "convolution",
 ] as const;
 
 export type MethodName = (typeof METHOD_NAMES)[number];

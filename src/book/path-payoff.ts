@@ -44,7 +44,7 @@ function strikeOf({ strike }: TradeSpec, place: Place): number {
 
 function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Terms): PathPayoff {
   const { right, place } = terms;
-  const times = dates === "continuous" ? dates : timesOf(dates, "from asOf on", terms, inside(place, "dates"));
+  const times = dates === "continuous" ? dates : timesOf(dates, terms, inside(place, "dates"));
   if (times === "continuous" && past !== undefined)
     throw new BookError(place("past"), "expected none beside continuous averaging; past fixings are counted");
   const none = { count: 0, mean: 1 };
@@ -65,9 +65,7 @@ function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: Place, terms: T
     throw new BookError(place("strike"), "expected none: the strike of this lookback floats");
   const { monitoring, extremum } = spec;
   const times =
-    monitoring === "continuous"
-      ? monitoring
-      : timesOf(monitoring, "after asOf", terms, inside(terms.place, "monitoring"));
+    monitoring === "continuous" ? monitoring : timesOf(monitoring, terms, inside(terms.place, "monitoring"));
   const from = spec.from === undefined ? 0 : yearsFrom(asOf, spec.from);
   if (!(from < expiry)) throw new BookError(terms.place("from"), "expected a date before expiry");
   if (from > 0 && extremum !== undefined)
@@ -78,7 +76,7 @@ function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: Place, terms: T
 
 function swingOf({ dates, min = 0, max }: SwingSpec, strike: number, terms: Terms): PathPayoff {
   const { right, place } = terms;
-  const times = timesOf(dates, "from asOf on", terms, inside(place, "dates"));
+  const times = timesOf(dates, terms, inside(place, "dates"));
   const most = max ?? times.length;
   if (min > times.length)
     throw new BookError(place("min"), `expected at most ${times.length}, one unit a date, got ${min}`);
@@ -90,15 +88,10 @@ function swingOf({ dates, min = 0, max }: SwingSpec, strike: number, terms: Term
 const years = (time: number): string => `${Number(time.toPrecision(6))} years from asOf`;
 
 /** @throws BookError at the first date that is too early, not after the one before it, or after expiry */
-function timesOf(
-  dates: readonly TimeSpec[],
-  since: "after asOf" | "from asOf on",
-  { expiry, asOf }: Terms,
-  place: Place,
-): readonly number[] {
+function timesOf(dates: readonly TimeSpec[], { expiry, asOf }: Terms, place: Place): readonly number[] {
   const times = dates.map((date) => yearsFrom(asOf, date));
   times.forEach((time, i) => {
-    if (time < 0 || (since === "after asOf" && time === 0)) throw new BookError(place(i), `expected a date ${since}`);
+    if (time < 0) throw new BookError(place(i), "expected a date from asOf on");
     if (time > expiry)
       throw new BookError(place(i), `expected a date up to expiry, ${years(expiry)}, got ${years(time)}`);
     if (i > 0 && !(time > times[i - 1])) throw new BookError(place(i), "expected dates that increase");

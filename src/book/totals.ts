@@ -1,15 +1,11 @@
-import { labelsOf } from "./results.ts";
-import type {
-  CurrencyTotals,
-  GroupTotals,
-  PricedTrade,
-  ScenarioValues,
-  Trade,
-  TradeLabels,
-  TradeResult,
-} from "./types.ts";
+import { SENSITIVITIES } from "./sensitivities.ts";
+import type { CurrencyTotals, GroupTotals, PricedTrade, ScenarioValues, TradeLabels, TradeResult } from "./types.ts";
 
-const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
+/** What the totals need of a trade. */
+export interface TotalledTrade {
+  readonly quantity: number;
+  readonly underlying: { readonly currency: string };
+}
 
 type Sums = {
   -readonly [K in keyof Omit<CurrencyTotals, "scenarios" | "scenarioErrorEstimates">]: CurrencyTotals[K];
@@ -58,7 +54,7 @@ export class Totals {
   }
 
   /** Adds one result. `trade` is undefined where the parser found none. */
-  add(trade: Trade | undefined, result: TradeResult): void {
+  add(trade: TotalledTrade | undefined, result: TradeResult): void {
     if (result.status === "error" || trade === undefined) {
       this.failed++;
       return;
@@ -70,7 +66,7 @@ export class Totals {
       trade.quantity,
       result,
     );
-    if (this.#groupBy.length > 0) addTo(this.#groupOf(labelsOf(trade)), trade.quantity, result);
+    if (this.#groupBy.length > 0) addTo(this.#groupOf(result), trade.quantity, result);
   }
 
   /** One entry per currency, in the order of their first trades. */

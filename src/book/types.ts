@@ -7,6 +7,7 @@ import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
+import type { SensitivityName } from "./sensitivities.ts";
 
 /** What is paid when a trade is exercised or expires, per unit of quantity. */
 export type Payoff =
@@ -149,9 +150,12 @@ export interface Trade {
   readonly tags?: Tags;
 }
 
-/** A trade, or why there is none. The order of the book is kept: `index` counts from 0. */
+/**
+ * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
+ * may be left out: their index is then their place in the run.
+ */
 export type ParsedTrade =
-  | { readonly ok: true; readonly trade: Trade }
+  | { readonly ok: true; readonly trade: Trade; readonly index?: number }
   | {
       readonly ok: false;
       readonly id: string | undefined;
@@ -247,8 +251,9 @@ export interface PricedTrade extends TradeLabels {
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
   /**
-   * How it was priced: "fdm", "adi" (finite differences on several axes), "black-scholes", "heston", "sparse-grid",
-   * "montecarlo", "quantization", "deterministic", "payoff" (at expiry) or "knocked-out".
+   * How it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
+   * "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * "knocked-out".
    */
   readonly method: string;
   /** Of a price by random numbers: their seed. */
@@ -262,8 +267,20 @@ export interface PricedTrade extends TradeLabels {
   readonly crossGamma?: readonly PairSensitivity[];
   /** ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate, per 1.00. */
   readonly correlation?: readonly PairSensitivity[];
+  /** On request. */
+  readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+}
+
+/**
+ * Bounds meant to hold the errors of a trade's sensitivities, in their units and by their names in `PricedTrade`; null
+ * where a sensitivity was not asked for, or its error is not known.
+ */
+export interface SensitivityErrorEstimates extends Readonly<Record<SensitivityName, number | null>> {
+  readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
+  readonly crossGamma?: readonly PairSensitivity[];
+  readonly correlation?: readonly PairSensitivity[];
 }
 
 /** Sensitivities to one of several underlyings; null where they were not asked for. */

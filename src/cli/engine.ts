@@ -15,15 +15,19 @@ export interface EngineOptions {
 export interface RunOptions {
   readonly precision: Precision;
   readonly greeks: "all" | "grid" | "none";
+  /** Whether results have error estimates of their sensitivities. */
+  readonly sensitivityErrorEstimates?: boolean;
   /** Error aimed at, relative to spot. */
   readonly accuracy?: number | undefined;
+  /** Seconds that a trade may take. */
+  readonly timePerTrade?: number | undefined;
   /** Instead of the book's own. */
-  readonly method?: MethodName;
+  readonly method?: MethodName | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
 }
 
-export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "method"> {
+export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
   readonly method: ExplainMethod;
 }
 

@@ -1,4 +1,4 @@
-import type { PricedTrade, TradeResult } from "../book/index.ts";
+import { SENSITIVITIES, type PricedTrade, type SensitivityName, type TradeResult } from "../book/index.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
 export const RESULT_COLUMNS = [
@@ -22,6 +22,8 @@ export const RESULT_COLUMNS = [
 ] as const;
 /** Further ones of a book with scenarios, which a table has no columns for: as JSON. */
 export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const;
+/** The column of a sensitivity's error estimate: a dotted path into the result. */
+export const sensitivityErrorColumn = (name: SensitivityName): string => `sensitivityErrorEstimates.${name}`;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
 /** A column beside those that every result has. */
@@ -46,8 +48,12 @@ export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
 export function csvFormat(): ResultFormat {
   let further: FurtherColumn[] = [];
   return {
-    begin: ({ scenarios, tags }) => {
-      further = [...tagColumns(tags), ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn))];
+    begin: ({ scenarios, sensitivityErrors, tags }) => {
+      further = [
+        ...tagColumns(tags),
+        ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
+        ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
+      ];
       return `${[...RESULT_COLUMNS, ...further.map(({ name }) => name)].map(cell).join(",")}\n`;
     },
     rows: (rows) => rows.map(({ result }) => `${cellsOf(result, further).map(cell).join(",")}\n`).join(""),
@@ -69,6 +75,15 @@ function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): FurtherColumn 
   const cellOf = (values: PricedTrade[typeof name]): string | null =>
     values === undefined ? null : JSON.stringify(values);
   return { name, value: (result) => (result.status === "ok" ? cellOf(result[name]) : null) };
+}
+
+const errorEstimateColumn = (name: SensitivityName): FurtherColumn => ({
+  name: sensitivityErrorColumn(name),
+  value: (result) => sensitivityErrorOf(result, name),
+});
+
+export function sensitivityErrorOf(result: TradeResult, name: SensitivityName): number | null {
+  return result.status === "ok" ? (result.sensitivityErrorEstimates?.[name] ?? null) : null;
 }
 
 /** One cell, quoted where it has to be. */

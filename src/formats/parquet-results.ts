@@ -1,7 +1,15 @@
-import type { TradeResult } from "../book/index.ts";
-import { type FurtherColumn, RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS, tagColumns } from "./csv.ts";
+import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
+import {
+  type FurtherColumn,
+  RESULT_COLUMNS,
+  type ResultColumn,
+  SCENARIO_COLUMNS,
+  sensitivityErrorColumn,
+  sensitivityErrorOf,
+  tagColumns,
+} from "./csv.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
-import type { PricedRow, ResultFormat } from "./writer.ts";
+import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
 
 /**
  * The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata
@@ -10,16 +18,29 @@ import type { PricedRow, ResultFormat } from "./writer.ts";
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
-    begin: async ({ asOf, device, scenarios, tags }) => {
-      const columns = RESULT_COLUMNS.map(resultColumn);
-      columns.push(...tagColumns(tags).map(tagColumn));
-      if (scenarios !== undefined) columns.push(...SCENARIO_COLUMNS.map(scenarioColumn));
-      table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
+    begin: async (start) => {
+      const { asOf, device, scenarios } = start;
+      const about = { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) };
+      table = await parquetTable(resultColumns(start), about);
       return "";
     },
     rows: (rows) => table.add(rows),
     end: () => table.end(),
   };
+}
+
+/** The columns of results. */
+export function resultColumns({
+  scenarios,
+  sensitivityErrors,
+  tags,
+}: Pick<RunStart, "scenarios" | "sensitivityErrors" | "tags">): ParquetColumn<PricedRow>[] {
+  return [
+    ...RESULT_COLUMNS.map(resultColumn),
+    ...tagColumns(tags).map(tagColumn),
+    ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
+    ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
+  ];
 }
 
 function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
@@ -34,6 +55,12 @@ function tagColumn({ name, value }: FurtherColumn): ParquetColumn<PricedRow> {
   const textOf = (tag: string | number | null): string | null => (tag === null ? null : String(tag));
   return { name, type: "string", value: ({ result }) => textOf(value(result)) };
 }
+
+const errorEstimateColumn = (name: SensitivityName): ParquetColumn<PricedRow> => ({
+  name: sensitivityErrorColumn(name),
+  type: "number",
+  value: ({ result }) => sensitivityErrorOf(result, name),
+});
 
 function errorCell(result: TradeResult): string | null {
   return result.status === "error" ? result.error.message : null;

@@ -13,6 +13,8 @@ export interface RunStart {
   readonly scenarios: Scenarios | undefined;
   /** The names of the trades' tags, in the order of their columns; undefined where only the trades tell. */
   readonly tags: readonly string[] | undefined;
+  /** Whether results have error estimates of their sensitivities. */
+  readonly sensitivityErrors: boolean;
 }
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
 

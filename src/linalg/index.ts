@@ -8,3 +8,5 @@ export * from "./sparse/index.ts";
 export * from "./krylov/index.ts";
 /** @internal */
 export { checkedSymmetric, choleskyOf } from "./dense/small.ts";
+/** @internal */
+export { gaussLegendre } from "./gauss-legendre.ts";

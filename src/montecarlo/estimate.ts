@@ -5,7 +5,7 @@ import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type GreekMethod, type Paths } from "./greeks.ts";
 import type { PathModel } from "./model.ts";
-import { intervalWidth, Moments } from "./moments.ts";
+import { type ControlMean, controlMeanOf, intervalWidth, Moments } from "./moments.ts";
 import { type Column, columnAt, type Parameter } from "./parameters.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
@@ -279,18 +279,14 @@ function emptyResult(
 /** Estimates of instances `from` to `to` from their moments. */
 function read(result: Writable, plan: Plan, moments: Moments, from: number, to: number): void {
   const { batch, names, scores, controlMean } = plan;
-  const { scramblings, variants, measures } = batch.shape;
+  const { scramblings, measures } = batch.shape;
   const width = scramblings > 1 ? intervalWidth(scramblings - 1) : intervalWidth(Infinity);
   const { weights } = batch.variants;
-  const meanOf = (measure: number, i: number): number => {
-    if (measure >= measures) return controlMean(0, i);
-    let sum = 0;
-    for (let v = 0; v < variants; v++) {
-      const weight = columnAt(weights[measure][v], i);
-      if (weight !== 0) sum += weight * controlMean(v, i);
-    }
-    return sum;
-  };
+  const meanOf = (measure: number, i: number): ControlMean =>
+    controlMeanOf(
+      (measure < measures ? weights[measure] : [1]).map((weight) => columnAt(weight, i)),
+      (v) => controlMean(v, i),
+    );
   const all = batch.shape.model.score?.names ?? [];
   const outputs: (readonly [Estimates, number])[] = [
     [result, 0],

@@ -51,9 +51,9 @@ export class Moments {
    * With one series the standard error is √(residual sum of squares/(n·(n − 1))), n − 2 with a control; with more it is
    * the scatter of their values. β from the same samples has a bias of order 1/n, below all standard errors.
    *
-   * @param controlMean E X, of the control.
+   * @param control E X, and the size of what X is the sum of: differences that are rounding control nothing.
    */
-  estimate(measure: number, instance: number, randomisations: number, controlMean: number): Estimate {
+  estimate(measure: number, instance: number, randomisations: number, control: ControlMean = NO_CONTROL): Estimate {
     const { series, each, counts, values } = this;
     const first = measure * each * series + instance * randomisations;
     let beta = 0;
@@ -63,10 +63,11 @@ export class Moments {
         xx += values[first + 3 * series + r];
         xy += values[first + 4 * series + r];
       }
-      if (xx > 0) beta = xy / xx;
+      const deviation = Math.sqrt(xx / (randomisations * counts[instance * randomisations]));
+      if (deviation > ROUNDING * control.size) beta = xy / xx;
     }
     const meanOf = (r: number): number =>
-      each === 2 ? values[first + r] : values[first + r] - beta * (values[first + 2 * series + r] - controlMean);
+      each === 2 ? values[first + r] : values[first + r] - beta * (values[first + 2 * series + r] - control.mean);
     const n = counts[instance * randomisations];
     const effective = this.#effective(first, randomisations, n);
     if (randomisations === 1) {
@@ -95,6 +96,29 @@ export class Moments {
     }
     return squares > 0 ? (sum * sum) / squares : 0;
   }
+}
+
+/** The exact mean of the control of a measure, Σ wᵥ·E Xᵥ, and Σ |wᵥ·E Xᵥ|. */
+export interface ControlMean {
+  readonly mean: number;
+  readonly size: number;
+}
+
+const NO_CONTROL: ControlMean = { mean: 0, size: 0 };
+
+/** Of a difference of controls, relative to them, also in f32. */
+const ROUNDING = 1e-5;
+
+/** The mean of a control of a measure with these weights of copies, each of which has a mean. */
+export function controlMeanOf(weights: readonly number[], meanOf: (variant: number) => number): ControlMean {
+  let [mean, size] = [0, 0];
+  weights.forEach((weight, v) => {
+    if (weight === 0) return;
+    const each = weight * meanOf(v);
+    mean += each;
+    size += Math.abs(each);
+  });
+  return { mean, size };
 }
 
 /** A mean, how far it may be off, and the coefficient of its control. */

@@ -9,6 +9,7 @@ import { methodFor } from "./methods/choose.ts";
 import type { Batch, Plan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
 import { type OutputRows, resultOf } from "./output-row.ts";
+import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
 
 /** What a batch is priced with. */
@@ -32,7 +33,13 @@ export function priceBatch(
     const cases = new ScenarioCases(setting.scenarios);
     const columns = new TradeColumns(trades, cases);
     const results = new ResultColumns(trades.length, cases);
-    const batch = { columns, problems: new RowProblems(columns), settings: setting, precision: engine.precision };
+    const batch = {
+      columns,
+      problems: new RowProblems(columns),
+      settings: setting,
+      budget: new TimeBudget(setting.timePerTrade),
+      precision: engine.precision,
+    };
     const chosen = await choose(trades, firstIndex, batch, results, signal);
     const plans: Plan[] = [];
     try {
@@ -61,7 +68,7 @@ async function choose(
     if (!parsed.ok) continue;
     if (turns.due) await turns.take();
     try {
-      batch.columns.add(i, parsed.trade, firstIndex + i);
+      batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
       const method = methodFor(batch, i);
       const accepted = chosen.get(method);
       if (accepted === undefined) chosen.set(method, [i]);

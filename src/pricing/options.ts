@@ -32,14 +32,22 @@ export interface PricingOptions {
   readonly precision?: Precision;
   /** "all" by default. */
   readonly greeks?: Greeks;
+  /** Whether results have `sensitivityErrorEstimates`; false by default. They cost up to a third more. */
+  readonly sensitivityErrorEstimates?: boolean;
   /** The book's, if it names one, else "auto". */
-  readonly method?: Method;
+  readonly method?: Method | undefined;
   /**
    * The error of the value to aim at, relative to spot (of several, the largest): from 1e-8 to 1e-3, by default 1e-5,
    * and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3). Meshes and time steps are chosen for it,
    * trade by trade. What was reached is in `errorEstimate`, in the currency.
    */
   readonly accuracy?: number | undefined;
+  /**
+   * Seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step that
+   * would take it beyond, and returns what it has, with its error estimate and a warning: results then depend on the
+   * machine. The first value, sensitivities and scenarios are computed in any case.
+   */
+  readonly timePerTrade?: number | undefined;
   /**
    * Trades that are priced together, a whole number from 1. Results come in batches of this size. By default it is
    * chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives
@@ -63,9 +71,12 @@ export interface PricingOptions {
 /** Options with every default decided. */
 export interface Settings {
   readonly greeks: Greeks;
+  readonly sensitivityErrorEstimates: boolean;
   readonly method: Method;
   /** Undefined where nothing was asked for: each method then has a default of its own. */
   readonly accuracy: number | undefined;
+  /** Seconds; undefined where there is no limit. Methods ask `Batch.budget`. */
+  readonly timePerTrade: number | undefined;
   /** Of random numbers. */
   readonly seed: number;
 }
@@ -74,8 +85,10 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   device: true,
   precision: true,
   greeks: true,
+  sensitivityErrorEstimates: true,
   method: true,
   accuracy: true,
+  timePerTrade: true,
   batchSize: true,
   signal: true,
   onProgress: true,
@@ -91,7 +104,11 @@ export function checkOptions(options: PricingOptions | undefined): void {
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(KNOWN, key));
   if (unknown !== undefined)
     throw new SpecError(`${unknown}: unknown option; expected one of ${Object.keys(KNOWN).join(", ")}`);
-  const { greeks = "all", method = "auto" } = options;
+  const { greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
+  if (typeof sensitivityErrorEstimates !== "boolean")
+    throw new SpecError(
+      `sensitivityErrorEstimates: got ${JSON.stringify(sensitivityErrorEstimates)}, expected true or false`,
+    );
   if (!["all", "grid", "none"].includes(greeks))
     throw new SpecError(`greeks: got ${JSON.stringify(greeks)}, expected "all", "grid" or "none"`);
   if (!METHOD_NAMES.includes(method)) {

@@ -6,13 +6,20 @@ import {
   type PricedTrade,
   type ScenarioErrorEstimates,
   type ScenarioValues,
+  type SensitivityErrorEstimates,
   type Trade,
   type TradeResult,
 } from "../book/index.ts";
 import { BookError, SpecError } from "../errors.ts";
 import { VolatilityError } from "../fdm/index.ts";
 import type { Engine } from "./backend.ts";
-import { type ResultColumns, type Several, STATUS, WARNING } from "./columns/result-columns.ts";
+import {
+  type ResultColumns,
+  type Several,
+  type SeveralSensitivities,
+  STATUS,
+  WARNING,
+} from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
 import type { Settings } from "./options.ts";
 import { unitWarnings } from "./unit-warnings.ts";
@@ -30,16 +37,13 @@ export interface OutputRows {
 
 /** The result of trade number i of a batch, which is `trade`. */
 export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
-  const { results, engine, firstIndex } = rows;
+  const { results, engine, trades, firstIndex } = rows;
   try {
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
     return pricedTrade(rows, trade, i);
   } catch (error) {
-    return failedResult(
-      { id: trade.id, ...labelsOf(trade) },
-      withPlace(error, trade, firstIndex + i),
-      engine.warnings,
-    );
+    const place = trades[i].index ?? firstIndex + i;
+    return failedResult({ id: trade.id, ...labelsOf(trade) }, withPlace(error, trade, place), engine.warnings);
   }
 }
 
@@ -87,6 +91,9 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
       ...engine.warnings,
     ],
     ...severalOf(several, trade, greeks),
+    ...(settings.sensitivityErrorEstimates && grid
+      ? { sensitivityErrorEstimates: sensitivityErrorsOf(results, trade, i, greeks) }
+      : {}),
     ...laddersOf(results, cases, i),
   };
 }
@@ -102,7 +109,7 @@ function assumptions(several: Several | undefined): string[] {
 
 /** Sensitivities to each of several underlyings, and to pairs of them. */
 function severalOf(
-  several: Several | undefined,
+  several: SeveralSensitivities | undefined,
   { assets }: Trade,
   greeks: Settings["greeks"],
 ): Pick<PricedTrade, "sensitivities" | "crossGamma" | "correlation"> {
@@ -119,6 +126,24 @@ function severalOf(
       ? {}
       : { sensitivities: Object.fromEntries(sensitivities), crossGamma: finite(several.crossGamma) }),
     ...(all && several.correlation.length > 0 ? { correlation: finite(several.correlation) } : {}),
+  };
+}
+
+function sensitivityErrorsOf(
+  results: ResultColumns,
+  trade: Trade,
+  i: number,
+  greeks: Settings["greeks"],
+): SensitivityErrorEstimates {
+  const all = greeks === "all";
+  const { delta, gamma, theta, vega, rho } = results.sensitivityErrors;
+  return {
+    delta: shown(delta[i], true),
+    gamma: shown(gamma[i], true),
+    theta: shown(theta[i], true),
+    vega: shown(vega[i], all),
+    rho: shown(rho[i], all),
+    ...severalOf(results.severalOf(i)?.errors, trade, greeks),
   };
 }
 
@@ -145,6 +170,7 @@ function warningsOf(bits: number, accuracy: number | undefined): string[] {
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],
+    [WARNING.outOfTime, "the time of a trade was over before the accuracy was reached: see errorEstimate"],
     [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
     [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
     [

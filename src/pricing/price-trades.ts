@@ -171,15 +171,32 @@ function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined
 /** Of books that name none; results say it. */
 const DEFAULT_SEED = 1;
 
-function settingsOf(
-  { greeks = "all", method, accuracy, batchSize = 1 }: PricingOptions,
+/** Options with every default decided. @throws SpecError */
+export function settingsOf(
+  {
+    greeks = "all",
+    sensitivityErrorEstimates = false,
+    method,
+    accuracy,
+    timePerTrade,
+    batchSize = 1,
+  }: Omit<PricingOptions, "device">,
   context: BookContext,
 ): Settings {
   if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
     throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to spot, got ${accuracy}`);
+  if (timePerTrade !== undefined && !(timePerTrade > 0))
+    throw new SpecError(`timePerTrade: expected a number of seconds above 0, got ${timePerTrade}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
-  return { greeks, method: method ?? context.method ?? "auto", accuracy, seed: context.seed ?? DEFAULT_SEED };
+  return {
+    greeks,
+    sensitivityErrorEstimates,
+    method: method ?? context.method ?? "auto",
+    accuracy,
+    timePerTrade,
+    seed: context.seed ?? DEFAULT_SEED,
+  };
 }
 
 function precisionOf({ device, precision }: PricingOptions): Promise<Precision> {

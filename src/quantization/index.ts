@@ -33,3 +33,4 @@ export type { Discounting, NodePayoff } from "./control/nodes.ts";
 export { optimalStopping, type StoppingResult, type StoppingSettings } from "./control/stopping.ts";
 export { swingOption, type SwingResult, type SwingSettings, type SwingVertex } from "./control/swing.ts";
 export { type WholeSwing, wholeSwings } from "./control/whole-swings.ts";
+export { type GaussianSwing, type GaussianSwingSettings, gaussianSwings } from "./convolution/gaussian-swings.ts";

@@ -103,7 +103,7 @@ export async function adaptiveGrids(
 const ZEROS = (point: readonly number[]): readonly number[] => point.map(() => 0);
 
 /** The refinements of a grid along each axis whose coarser neighbours are all in the set. */
-function nextOf(
+export function nextOf(
   levels: readonly number[],
   set: IndexSet,
   initial: readonly number[],

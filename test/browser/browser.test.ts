@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { prices } from "../../examples/browser/src/prices.ts";
+import { everything } from "../support/extent.ts";
 import { cases } from "../conformance/cases/index.ts";
 import { type Browser, hasBrowser, launchBrowser } from "./browser.ts";
 
@@ -58,12 +59,18 @@ describe.skipIf(!hasBrowser())("in Chromium", () => {
       expect(Math.abs(Number(minified[k][1]) - value)).toBeLessThan(1e-10);
   });
 
-  test("WebGPU conforms in emulated double, and prices as f64 does", async () => {
+  // Node compiles a third of these kernels on the same software adapter in every run.
+  test.skipIf(!everything)("WebGPU conforms in emulated double", { timeout: 300_000 }, async () => {
     const page = await browser.open(true);
     const report = await page.evaluate(() => globalThis.feynkac.run("webgpu", true));
     expect(report.failures).toEqual([]);
     const inPairs = cases.filter(({ precisions }) => precisions?.includes("f32x2") ?? true);
     expect(report).toMatchObject({ cases: inPairs.length, liveBuffers: 0 });
+    await page.close();
+  });
+
+  test("WebGPU prices in emulated double as f64 does", async () => {
+    const page = await browser.open(true);
     for (const { precision, backend, error } of await page.evaluate(() => globalThis.feynkac.priceEmulated())) {
       expect([precision, backend]).toEqual(["f32x2", "webgpu"]);
       expect(error).toBeLessThan(1e-9);

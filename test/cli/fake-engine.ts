@@ -1,5 +1,12 @@
 /** Stands in for the pricer: every trade is worth its intrinsic value, so tests of the command need no device. */
-import { labelsOf, type ParsedTrade, type Scenarios, type Trade, type TradeResult, unreadResult } from "../../src/book/index.ts";
+import {
+  labelsOf,
+  type ParsedTrade,
+  type Scenarios,
+  type Trade,
+  type TradeResult,
+  unreadResult,
+} from "../../src/book/index.ts";
 import { explainBook } from "../../src/pricing/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import type { Engine, EngineOptions, ExplainRunOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";

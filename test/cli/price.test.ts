@@ -380,7 +380,9 @@ describe("options", () => {
     const target = join(folder, "results.csv");
     const outcome = await feynkac(["price", file("two.json", two), "--output", target]);
     expect(outcome).toMatchObject({ status: 0, stdout: "" });
-    expect(readFileSync(target, "utf8")).toMatch(/^id,underlying,currency,quantity,status,value.*\nA,ACME,EUR,-2,ok,10,/);
+    expect(readFileSync(target, "utf8")).toMatch(
+      /^id,underlying,currency,quantity,status,value.*\nA,ACME,EUR,-2,ok,10,/,
+    );
     expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
@@ -442,6 +444,11 @@ describe("options", () => {
     const rows = await parquetReadObjects({ file: results });
     const csv = (await feynkac(["price", path, "--format", "csv"])).stdout.split("\n")[0].split(",");
     expect(rows.map((row) => Object.keys(row))).toEqual([csv, csv, csv]);
+    await feynkac(["price", path, "--sensitivity-errors", "--output", target]);
+    const [told] = await parquetReadObjects({ file: await asyncBufferFromFile(target) });
+    const wider = (await feynkac(["price", path, "--sensitivity-errors", "--format", "csv"])).stdout.split("\n");
+    expect(Object.keys(told).join(",")).toBe(wider[0]);
+    expect(wider[0]).toContain(",sensitivityErrorEstimates.delta,sensitivityErrorEstimates.gamma,");
     expect(rows[0]).toMatchObject({ id: "A", status: "ok", value: 10, rho: null, warnings: [], error: null });
     expect(rows[0].scenarios).toEqual([10, 11, 12, 110, 111, 112]);
     expect(rows[1].warnings).toEqual(["a warning"]);

@@ -1,5 +1,5 @@
 /**
- * The front end on 100,000 random inputs: whatever it is given, it answers with IR or with a KernelError. FEYNKAC_SEED
+ * The front end on 20,000 random inputs, or 100,000: whatever it is given, it answers with IR or with a KernelError. FEYNKAC_SEED
  * chooses other inputs, FEYNKAC_FUZZ how many; a failure prints the input.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,9 +15,10 @@ import {
   write,
 } from "../../src/kernel/index.ts";
 import type { Environment } from "../../src/kernel/language.ts";
+import { counted } from "../support/extent.ts";
 import { ENV, expression, generated, mutated, PARAMS, Random, soup, WORDS } from "./fuzz-inputs.ts";
 
-const COUNT = Number(process.env["FEYNKAC_FUZZ"] ?? 100_000);
+const COUNT = counted("FEYNKAC_FUZZ", 20_000, 100_000);
 const SEED = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
 /** Lowers; anything thrown but a KernelError is a failure that shows the input. */

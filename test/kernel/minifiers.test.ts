@@ -28,6 +28,7 @@ import { caseOf } from "../conformance/programs/case.ts";
 import { functions } from "../conformance/programs/functions.ts";
 import { programs } from "../conformance/programs/generate.ts";
 import { expectedOf, inInterpreter } from "../conformance/run.ts";
+import { counted } from "../support/extent.ts";
 import { minifiers, renamer } from "../support/minifiers.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -86,7 +87,7 @@ describe("tools that only rename and strip", () => {
   });
 });
 
-const PROGRAMS = 100;
+const PROGRAMS = counted("FEYNKAC_PROGRAMS", 20, 100);
 const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
 describe("tools that rewrite code", async () => {

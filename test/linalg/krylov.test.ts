@@ -196,6 +196,15 @@ describe("preconditioners", () => {
     await expect(applied(matrix, { kind: "ilu0" }, r(3))).rejects.toThrow(message("ILU(0)"));
     const singular = stencil({ shape: [2, 2], points: [[0, 1]], coefficient: [1] });
     await expect(applied(singular, { kind: "lines", shape: [2, 2], axis: 1 }, r(4))).rejects.toThrow("row 0 has no");
+    // Node (1, 0) of a grid of 3 × 2: the second line along axis 0 begins at row 1, and its next node is row 3.
+    const grid = sparseMatrix({
+      rows: 6,
+      columns: 6,
+      row: [0, 1, 2, 3, 4, 5],
+      column: [0, 1, 2, 5, 4, 3],
+      values: [1, 1, 1, 1, 1, 1],
+    });
+    await expect(applied(grid, { kind: "lines", shape: [3, 2], axis: 0 }, r(6))).rejects.toThrow("row 3 has no");
     await expect(applied(matrix, { kind: "lines", shape: [2, 2], axis: 1 }, r(3))).rejects.toThrow(ShapeError);
     await expect(applied(matrix, { kind: "block-jacobi", size: 0 }, r(3))).rejects.toThrow("size: got 0");
     await expect(applied(matrix, { kind: "amg" } as never, r(3))).rejects.toThrow(SpecError);

@@ -84,7 +84,8 @@ describe("the same numbers", () => {
     const american = trades.filter(({ id }) => id.startsWith("AMR"));
     const host = vi.spyOn(Math, "exp").mockImplementation((x) => exp(x));
     try {
-      expect(await priced(american, { device: one })).toEqual(await priced(american, { device: new PlainDevice() }));
+      const by = async (device: Device) => await priced(american, { device, method: "fdm" });
+      expect(await by(one)).toEqual(await by(new PlainDevice()));
       expect(host).toHaveBeenCalled();
     } finally {
       host.mockRestore();

@@ -8,6 +8,7 @@ import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { type Method, priceBook } from "../../src/pricing/index.ts";
 import { METHODS } from "../../src/pricing/methods/choose.ts";
 import type { Batch } from "../../src/pricing/methods/method.ts";
+import { TimeBudget } from "../../src/pricing/time-budget.ts";
 import { RowProblems } from "../../src/pricing/trade-problem.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { results, trade } from "./reference.ts";
@@ -19,6 +20,7 @@ afterAll(() => {
   compiler[Symbol.dispose]();
 });
 const base = trade();
+const stepped = { kind: "deterministic", sigma: { times: [0.2], values: [0.2, 0.3] } } as const;
 const flat = { kind: "deterministic", sigma: constant(0) } as const;
 const out = {
   type: "up-and-out",
@@ -33,7 +35,8 @@ const cash = { ...base.underlying, dividends: dividendSchedule(0, [{ time: 0.25,
 
 const TRADES: readonly (readonly [string, Partial<Trade>, string])[] = [
   ["a European put", {}, "black-scholes"],
-  ["an American put", { exercise: { kind: "american" } }, "fdm"],
+  ["an American put", { exercise: { kind: "american" } }, "integral"],
+  ["an American put on a volatility by time", { volatility: stepped, exercise: { kind: "american" } }, "fdm"],
   ["a Bermudan put", { exercise: { kind: "bermudan", times: [0.5 * base.expiry] } }, "fdm"],
   ["a Bermudan put on expiry alone", { exercise: { kind: "bermudan", times: [base.expiry] } }, "black-scholes"],
   ["a formula", { payoff: { kind: "expression", expression: "abs(S - 100)", kinks: [100] } }, "fdm"],
@@ -51,8 +54,16 @@ function batchOf(parts: Partial<Trade>, method: Method): Batch {
   const one = trade(parts);
   const columns = new TradeColumns([{ ok: true, trade: one }], new ScenarioCases(undefined));
   columns.add(0, one, 0);
-  const settings = { method, greeks: "all", accuracy: 1e-5, seed: 1 } as const;
-  return { columns, problems: new RowProblems(columns), settings, precision: "f64" };
+  const settings = {
+    method,
+    greeks: "all",
+    sensitivityErrorEstimates: false,
+    accuracy: 1e-5,
+    timePerTrade: undefined,
+    seed: 1,
+  } as const;
+  const budget = new TimeBudget(undefined);
+  return { columns, problems: new RowProblems(columns), settings, budget, precision: "f64" };
 }
 
 describe("auto", () => {
@@ -171,7 +182,7 @@ describe("the method of a book", () => {
 
   it("is one of those that are known", () => {
     expect(() => parseBook(book("fmd"))).toThrow(
-      'method: expected "auto", "closed-form", "deterministic", "fdm", "adi", "sparse-grid", "montecarlo" or "quantization", got "fmd" (did you mean "fdm"?)',
+      'method: expected "auto", "closed-form", "deterministic", "integral", "fdm", "adi", "sparse-grid", "montecarlo", "quantization" or "convolution", got "fmd" (did you mean "fdm"?)',
     );
   });
 });

@@ -16,7 +16,15 @@ import { referenceTrades, trade } from "./reference.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const workerFile = new URL("../../src/pricing/workers/worker.ts", import.meta.url);
 const execArgv = ["--import", fileURLToPath(new URL("scripts/typescript.js", `file://${root}`))];
-const settings = { greeks: "all", method: "auto", accuracy: 1e-5, seed: 1, precision: "f64" } as const;
+const settings = {
+  greeks: "all",
+  sensitivityErrorEstimates: false,
+  method: "auto",
+  accuracy: 1e-5,
+  timePerTrade: undefined,
+  seed: 1,
+  precision: "f64",
+} as const;
 const never = new AbortController().signal;
 
 /** Workers from source, remembered so that a test can end one. */

@@ -1,9 +1,12 @@
 // npm run check:properties -- [--trades 50000] [--seed 1] [--top 2] [--only PROPERTY] [--output FILE] [--accuracy 1e-5]
+// npm run check:properties -- --factors several: several factors and paths, with so many trades of each family; --only
+// then selects families
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { allProperties } from "./all.ts";
-import { findingText, reportText, run } from "./run.ts";
+import { type Finding, findingText, reportText, run } from "./run.ts";
+import { type FamilyReport, familyTable, runFamily, severalFamilies } from "./several.ts";
 import { verdictOn, verdictText } from "./verdict.ts";
 
 const { values } = parseArgs({
@@ -14,6 +17,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     output: { type: "string" },
     accuracy: { type: "string" },
+    factors: { type: "string", default: "one" },
   },
 });
 const { only, output } = values;
@@ -31,25 +35,47 @@ const [trades, seed, top] = (
 const accuracy = values.accuracy === undefined ? undefined : Number(values.accuracy);
 if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
   refuse(`--accuracy ${values.accuracy}: expected a number from 1e-8 to 1e-3`);
-const properties = allProperties.filter(
-  ({ name }) => only === undefined || only.split(",").some((part) => name.includes(part)),
-);
-if (properties.length === 0)
-  refuse(`--only ${only}: expected parts of ${allProperties.map(({ name }) => name).join(", ")}`);
 using device = createCpuDevice();
-const started = performance.now();
-const report = await run({
-  device,
-  properties,
-  trades,
-  seed,
-  ...(accuracy === undefined ? {} : { accuracy }),
-  onProgress: (priced) => console.error(`${priced} trades, ${((performance.now() - started) / 1000).toFixed(0)} s`),
-});
-const verdict = verdictOn(report);
-console.log(`${reportText(report, top)}\n\n${verdictText(verdict)}`);
-process.exitCode = verdict.passed ? 0 : 1;
-if (output !== undefined) writeFileSync(output, [...report.failures, ...report.offenders].map(findingText).join("\n"));
+const options = { device, trades, seed, ...(accuracy === undefined ? {} : { accuracy }), onProgress: progress() };
+if (values.factors === "several") await checkSeveral();
+else if (values.factors === "one") await checkOne();
+else refuse(`--factors ${values.factors}: expected "one" or "several"`);
+
+async function checkOne(): Promise<void> {
+  const properties = selected(allProperties);
+  const report = await run({ ...options, properties });
+  const verdict = verdictOn(report);
+  console.log(`${reportText(report, top)}\n\n${verdictText(verdict)}`);
+  finish(verdict.passed, [...report.failures, ...report.offenders]);
+}
+
+async function checkSeveral(): Promise<void> {
+  const reports: FamilyReport[] = [];
+  for (const family of selected(severalFamilies)) reports.push(await runFamily(family, options));
+  const found = reports.flatMap(({ report: { failures, offenders } }) => [...failures, ...offenders]);
+  const worst = reports.flatMap(({ report, worst: one }) => [...report.failures.slice(0, top), ...(one ? [one] : [])]);
+  console.log([familyTable(reports), ...(top > 0 ? worst.map(findingText) : [])].join("\n"));
+  finish(
+    reports.every(({ passed }) => passed),
+    found,
+  );
+}
+
+function selected<T extends { readonly name: string }>(all: readonly T[]): readonly T[] {
+  const chosen = all.filter(({ name }) => only === undefined || only.split(",").some((part) => name.includes(part)));
+  if (chosen.length === 0) refuse(`--only ${only}: expected parts of ${all.map(({ name }) => name).join(", ")}`);
+  return chosen;
+}
+
+function progress(): (priced: number) => void {
+  const started = performance.now();
+  return (priced) => console.error(`${priced} trades, ${((performance.now() - started) / 1000).toFixed(0)} s`);
+}
+
+function finish(passed: boolean, found: readonly Finding[]): void {
+  process.exitCode = passed ? 0 : 1;
+  if (output !== undefined) writeFileSync(output, found.map(findingText).join("\n"));
+}
 
 function refuse(message: string): never {
   console.error(message);

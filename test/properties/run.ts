@@ -128,18 +128,20 @@ function judge(sample: NamedSample, values: readonly Valued[]): Finding[] {
 }
 
 async function priceAll(contracts: readonly Contract[], { device, accuracy }: RunOptions): Promise<Valued[]> {
-  // A book has one set of scenarios.
+  // A book has one set of scenarios, and one choice of a method.
   const groups = new Map<string, number[]>();
-  contracts.forEach(({ scenarios }, i) => {
-    const key = JSON.stringify(scenarios ?? null);
+  contracts.forEach(({ scenarios, method }, i) => {
+    const key = JSON.stringify([scenarios ?? null, method ?? null]);
     groups.set(key, [...(groups.get(key) ?? []), i]);
   });
   const values: Valued[] = [];
   for (const indices of groups.values()) {
     const book = parseBook(JSON.stringify(bookOf(indices.map((i) => contracts[i]))));
+    const { method } = contracts[indices[0]];
     const { results } = await priceBook(book, {
       device,
       greeks: "none",
+      ...(method === undefined ? {} : { method }),
       ...(accuracy === undefined ? {} : { accuracy }),
     });
     results.forEach((result, i) => (values[indices[i]] = valued(result)));

@@ -7,6 +7,8 @@ import {
   drand48Start,
   MARSAGLIA_XORWOW,
   mrg32k3aStart,
+  mrg32k3aWord,
+  philoxNext,
   philoxStart,
   randomSpec,
   skipAhead,
@@ -135,3 +137,33 @@ test("products modulo m₁ and m₂ from words of 32 bits are exact, at the ends
       expect(reduce2(high, low)).toBe(remainder(high, low, M2));
     }
 });
+
+test("MRG32k3a gives m₁ where both components are equal", () => {
+  const equal = { x0: 1, x1: 2, x2: 77, y0: 3, y1: 4, y2: 77 };
+  expect(mrg32k3aWord({ state: equal })).toBe(Number(M1));
+  expect(mrg32k3aWord({ state: { ...equal, x2: 76 } })).toBe(Number(M1) - 1);
+});
+
+test("the counter of philox carries from each word to the next", () => {
+  const top = 0xffffffff;
+  const next = (x: number, y: number, z: number, w: number): readonly number[] =>
+    Object.values(philoxNext({ state: { x, y, z, w, k0: 5, k1: 6 } }));
+  expect(next(top, 0, 0, 0)).toEqual([0, 1, 0, 0, 5, 6]);
+  expect(next(top, top, 0, 0)).toEqual([0, 0, 1, 0, 5, 6]);
+  expect(next(top, top, top, 0)).toEqual([0, 0, 0, 1, 5, 6]);
+  expect(next(top, top, top, top)).toEqual([0, 0, 0, 0, 5, 6]);
+  // Sums of 128 bits against the host's: a carry that meets a sum of all ones, and one that does not.
+  for (const [from, by] of [
+    [(1n << 96n) - 1n, (1n << 64n) + 1n],
+    [(1n << 64n) - 1n, (1n << 96n) - 1n],
+    [0xffffffff_00000000_ffffffffn, 0xffffffff_00000001n],
+  ])
+    expect(counterAfter(from, by)).toBe((from + by) & ((1n << 128n) - 1n));
+});
+
+/** The counter of philox after a jump over `by` blocks. */
+function counterAfter(from: bigint, by: bigint): bigint {
+  const words = [0n, 32n, 64n, 96n].map((shift) => Number((from >> shift) & 0xffffffffn));
+  const found = skipAhead("philox", [...words, 5, 6], by);
+  return [0, 1, 2, 3].reduce((sum, k) => sum + (BigInt(found[k]) << BigInt(32 * k)), 0n);
+}

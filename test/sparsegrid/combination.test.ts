@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { SpecError } from "../../src/errors.ts";
 import { combinationGrids } from "../../src/sparsegrid/index.ts";
+import { nextOf } from "../../src/sparsegrid/adaptive.ts";
 import { IndexSet } from "../../src/sparsegrid/combination.ts";
 import { casesOf } from "./support.ts";
 
@@ -80,6 +81,28 @@ describe("combinationGrids", () => {
       [0, 1, 1],
       [2, 0, 1],
     ]);
+  });
+
+  test("an adaptive set stays closed downwards", () => {
+    const set = new IndexSet();
+    for (const levels of [
+      [1, 1, 1],
+      [2, 1, 1],
+      [1, 2, 1],
+      [1, 1, 2],
+      [2, 2, 1],
+      [2, 1, 2],
+    ])
+      set.add(levels);
+    const next = (levels: readonly number[]) => nextOf(levels, set, [1, 1, 1], [2, 3, 9]);
+    // [2, 2, 2] waits for [1, 2, 2]; axis 0 ends at level 2.
+    expect(next([2, 2, 1])).toEqual([]);
+    expect(next([1, 2, 1])).toEqual([
+      [1, 3, 1],
+      [1, 2, 2],
+    ]);
+    set.add([1, 2, 2]);
+    expect(next([2, 2, 1])).toEqual([[2, 2, 2]]);
   });
 
   test.each([

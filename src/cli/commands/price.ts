@@ -12,11 +12,20 @@ import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts
 import { CliError, EXIT } from "../failure.ts";
 import { tableFormat } from "../format/table.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
-import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
+import {
+  isRunFolder,
+  openOutput,
+  type Output,
+  type OutputFormat,
+  outputFormat,
+  type TableRows,
+  tableOptions,
+} from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
-export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
+export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
+  readonly sensitivityErrors: boolean;
   readonly method?: MethodName | undefined;
   readonly market: string | undefined;
   readonly inputFormat: InputFormat | undefined;
@@ -27,6 +36,12 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly keep: readonly string[] | undefined;
   /** What totals are grouped by. */
   readonly groupBy: readonly string[] | undefined;
+  /** Of a run in parts: go on with the one that is there. */
+  readonly resume?: boolean | undefined;
+  /** Of a run in parts: trades in a part, at most. */
+  readonly chunkTrades?: number | undefined;
+  /** Of a run in parts: expected cost of a part on one core, at most. Seconds. */
+  readonly chunkSeconds?: number | undefined;
 }
 
 /**
@@ -41,6 +56,14 @@ export async function price(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
+  if (isRunFolder(options.output)) {
+    if (options.keep !== undefined)
+      throw new CliError('--keep: a run in parts takes tags from columns whose names begin with "tag.", as tag.desk');
+    if (options.groupBy !== undefined) throw new CliError("--group-by: not of a run in parts");
+    const { priceInParts } = await import("./price-run.ts");
+    return priceInParts(path, options.output, options, { terminal, signal, openEngine });
+  }
+  if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
   const { market: marketPath, inputFormat, keep } = options;
   const format = outputFormat(options.format, options.output, terminal.stdout);
   if (options.groupBy !== undefined && format !== "table" && format !== "json")
@@ -82,9 +105,19 @@ async function run({ input, engine, output, format: name, options, terminal, sig
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
     const { asOf, scenarios, tags } = input;
-    await output.write(await format.begin({ asOf, device: engine.device, scenarios, tags }));
-    const { precision, greeks, accuracy, method } = options;
-    const run = { precision, greeks, accuracy, signal, onProgress, ...(method === undefined ? {} : { method }) };
+    const { sensitivityErrors } = options;
+    await output.write(await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags }));
+    const { precision, greeks, sensitivityErrors: sensitivityErrorEstimates, accuracy, timePerTrade, method } = options;
+    const run = {
+      precision,
+      greeks,
+      sensitivityErrorEstimates,
+      accuracy,
+      timePerTrade,
+      signal,
+      onProgress,
+      ...(method === undefined ? {} : { method }),
+    };
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
       const rows = trades.pair(results);
@@ -128,7 +161,8 @@ class Pairing implements AsyncIterable<ParsedTrade> {
   }
 }
 
-function formatNamed(name: OutputFormat, { rows }: PriceOptions, { sink }: Output): ResultFormat {
+/** The writer of a format. */
+export function formatNamed(name: OutputFormat, { rows }: Pick<PriceOptions, "rows">, { sink }: Output): ResultFormat {
   switch (name) {
     case "json":
       return jsonFormat();

@@ -3,6 +3,7 @@ import { coarserInTime, type Grid, grids, gridsOn, type Resolution } from "../ex
 import { instance, type Instance, type Reading } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { driftExcess } from "../mesh/domain.ts";
+import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { knockedOutBy } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { premiumAtBoundary } from "../read/solution.ts";
@@ -52,6 +53,9 @@ export class AdaptiveRows {
   /** Today's sensitivities. */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
+  /** How much extrapolation moved them: their leading errors on the fine mesh. */
+  readonly deltaMove: Float64Array;
+  readonly gammaMove: Float64Array;
   readonly #goal: Goal;
   readonly #pool: InstancePool;
   readonly #arena: Arena;
@@ -74,6 +78,8 @@ export class AdaptiveRows {
     this.#assessments = new Assessments(rows, spots);
     this.delta = new Float64Array(rows);
     this.gamma = new Float64Array(rows);
+    this.deltaMove = new Float64Array(rows);
+    this.gammaMove = new Float64Array(rows);
     this.#goal = goal;
     this.#pool = pool;
     this.#arena = arena;
@@ -103,16 +109,21 @@ export class AdaptiveRows {
     return this.#pending[row] !== 0;
   }
 
-  /** To be called when a row's instances have their values. @throws as `start` */
-  advance(row: number): void {
-    if (!this.isPending(row)) return;
+  /**
+   * To be called when a row's instances have their values.
+   * @returns whether it would go on to a finer resolution if it were allowed to (`mayRefine`)
+   * @throws as `start`
+   */
+  advance(row: number, mayRefine: boolean): boolean {
+    if (!this.isPending(row)) return false;
     this.#pending[row] = 0;
     this.#tries[row]++;
     this.#assess(row);
     const next = this.#refined(row);
-    if (next === undefined) return;
+    if (next === undefined || !mayRefine) return next !== undefined;
     this.#assessments.refine(row, next.nodes, next.steps);
     this.#attempt(row);
+    return false;
   }
 
   /** A row's resolution: the last one, whether it has been solved or not. */
@@ -133,6 +144,13 @@ export class AdaptiveRows {
   /** Whether exercise is optimal at once. */
   isExercised(row: number): boolean {
     return this.#assessments.exercised[row * this.#assessments.spots] !== 0;
+  }
+
+  /** The width of the mesh's cell at today's spot. */
+  cellWidth(row: number): number {
+    const { mesh, problem } = this.#pool.instance(this.#first[row]).grid;
+    const cell = cellOf(mesh, problem.spots[0]);
+    return nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
   }
 
   /** Whether the scheme is of first order in a row. */
@@ -223,6 +241,9 @@ export class AdaptiveRows {
     assessments.value[slot] = point.value;
     this.delta[row] = point.delta;
     this.gamma[row] = point.gamma;
+    const [onFine, onCoarse] = [difference(fine, minusFine), difference(coarse, minusCoarse)];
+    this.deltaMove[row] = Math.abs(onFine.delta - onCoarse.delta) / 3;
+    this.gammaMove[row] = Math.abs(onFine.gamma - onCoarse.gamma) / 3;
     if (knockedOutBy(problem, spot) !== undefined) {
       assessments.exercised[slot] = 1;
       assessments.observeNothing(slot);
@@ -232,8 +253,8 @@ export class AdaptiveRows {
     const hasBetween = this.#tellsTime[row] !== 0;
     const between = (part: number): number => pointOf(pool, first + 2 * parts + part, rounding).value;
     assessments.observe(slot, spot, {
-      fine: difference(fine, minusFine).value,
-      coarse: difference(coarse, minusCoarse).value,
+      fine: onFine.value,
+      coarse: onCoarse.value,
       between: hasBetween ? between(0) - (parts > 1 ? between(1) : 0) : undefined,
       noise: this.#noiseToday(row, problem, point.exercised),
       drift,

@@ -18,21 +18,27 @@ export class Bumps {
   readonly #pool: InstancePool;
   readonly #arena: Arena;
   readonly #precision: Precision;
+  readonly #tellsErrors: boolean;
   /** 1 where there are some. */
   readonly #exists: Uint8Array;
   /** 1 for forward differences, 0 for central ones. */
   readonly #smooth: Uint8Array;
   readonly #parts: Uint8Array;
-  /** The numbers of the first instance of the base case, and of the bumps: those of volatility, those of rates. */
+  /** The numbers of the first instance of the base case, and of the bumps: those of volatility, then those of rates. */
   readonly #base: Int32Array;
   readonly #first: Int32Array;
+  /** The number of the first bump of rates, from the first. */
+  readonly #ofRate: Int32Array;
   readonly #volatility: Float64Array;
   readonly #rate: Float64Array;
 
-  constructor(rows: number, precision: Precision, pool: InstancePool, arena: Arena) {
+  /** `tellsErrors`: whether error estimates are wanted, too. */
+  constructor(rows: number, precision: Precision, pool: InstancePool, arena: Arena, tellsErrors: boolean) {
     this.#pool = pool;
     this.#arena = arena;
     this.#precision = precision;
+    this.#tellsErrors = tellsErrors;
+    this.#ofRate = new Int32Array(rows);
     this.#exists = new Uint8Array(rows);
     this.#smooth = new Uint8Array(rows);
     this.#parts = new Uint8Array(rows);
@@ -55,20 +61,23 @@ export class Bumps {
     // And where volatility is little, no further than a tenth of a standard deviation, of the forward.
     const ofRates = Math.min(ofYear * wide, (0.1 * sigma) / Math.sqrt(expiry));
     const [volatility, rate] = isSmooth ? [1e-4 * sigma, 1e-6] : [0.02 * wide * sigma, ofRates];
+    const parts = subtracted === undefined ? 1 : 2;
+    const inPairs = isSmooth || this.#tellsErrors;
     const first = this.#pool.count;
     try {
-      const signs = isSmooth ? [1] : [1, -1];
+      const signs = isSmooth && !this.#tellsErrors ? [1] : [1, -1];
       for (const sign of signs)
-        this.#add(base, shiftedDifference(problems, { volatility: sign * volatility, rate: 0 }), isSmooth);
+        this.#add(base, shiftedDifference(problems, { volatility: sign * volatility, rate: 0 }), inPairs);
+      this.#ofRate[row] = this.#pool.count - first;
       for (const sign of signs)
-        this.#add(base, shiftedDifference(problems, { volatility: 0, rate: sign * rate }), isSmooth);
+        this.#add(base, shiftedDifference(problems, { volatility: 0, rate: sign * rate }), inPairs);
     } catch (error) {
       this.#pool.truncate(first);
       throw error;
     }
     this.#exists[row] = 1;
     this.#smooth[row] = isSmooth ? 1 : 0;
-    this.#parts[row] = subtracted === undefined ? 1 : 2;
+    this.#parts[row] = parts;
     this.#base[row] = base;
     this.#first[row] = first;
     this.#volatility[row] = volatility;
@@ -77,11 +86,24 @@ export class Bumps {
 
   /** NaN where there are no bumps. */
   vega(row: number, rounding: number): number {
-    return this.#read(row, this.#first[row], this.#volatility[row], rounding);
+    return this.#slope(row, this.#first[row], this.#volatility[row], rounding);
   }
 
   rho(row: number, rounding: number): number {
-    return this.#read(row, this.#first[row] + 2 * this.#parts[row], this.#rate[row], rounding);
+    return this.#slope(row, this.#first[row] + this.#ofRate[row], this.#rate[row], rounding);
+  }
+
+  /**
+   * The error estimate of vega, NaN where there are no bumps, or errors are not wanted; `estimate` is the value's,
+   * `scale` a move of volatility by which the value changes much.
+   */
+  vegaError(row: number, estimate: number, scale: number, rounding: number): number {
+    return this.#error(row, this.#first[row], this.#volatility[row], { estimate, scale, rounding });
+  }
+
+  /** The same of rho; `scale` is a move of rates. */
+  rhoError(row: number, estimate: number, scale: number, rounding: number): number {
+    return this.#error(row, this.#first[row] + this.#ofRate[row], this.#rate[row], { estimate, scale, rounding });
   }
 
   /** Shifted problems on the grids of the base case, for today's spot: pairs, or fine solutions alone. */
@@ -98,7 +120,7 @@ export class Bumps {
     this.#pool.add(instance(grid, problem, this.#arena, "window"), this.#pool.drift(number));
   }
 
-  #read(row: number, first: number, size: number, rounding: number): number {
+  #slope(row: number, first: number, size: number, rounding: number): number {
     if (this.#exists[row] === 0) return Number.NaN;
     const parts = this.#parts[row];
     const pool = this.#pool;
@@ -106,10 +128,47 @@ export class Bumps {
       const up = extrapolatedValue(pool, first, parts, rounding);
       return (up - extrapolatedValue(pool, this.#base[row], parts, rounding)) / size;
     }
-    const fine = (start: number): number => {
-      const value = pointOf(pool, start, rounding).value;
-      return parts === 1 ? value : value - pointOf(pool, start + 1, rounding).value;
-    };
-    return (fine(first) - fine(first + parts)) / (2 * size);
+    const fine = (start: number): number => this.#valueOf(row, start, this.#stride(row), rounding);
+    return (fine(first) - fine(first + parts * this.#stride(row))) / (2 * size);
+  }
+
+  /** How far one solution of a part is from the same of the next part: in pairs a coarse one stands between. */
+  #stride(row: number): number {
+    return this.#smooth[row] !== 0 || this.#tellsErrors ? 2 : 1;
+  }
+
+  /** The value of a difference whose parts' solutions are number `start` and, if there are two, `stride` after it. */
+  #valueOf(row: number, start: number, stride: number, rounding: number): number {
+    const { value } = pointOf(this.#pool, start, rounding);
+    return this.#parts[row] === 1 ? value : value - pointOf(this.#pool, start + stride, rounding).value;
+  }
+
+  /**
+   * The slope's leading error in space and time, what the width of the difference leaves, and rounding. A forward
+   * difference is off by ½·h·V″, a central one by ⅙·h²·V‴, where V‴ is about V″ over the `scale` on which V changes.
+   * Of the value's own error the part that a bump moves is divided by the bump, where it moves an exercise boundary.
+   */
+  #error(
+    row: number,
+    first: number,
+    size: number,
+    { estimate, scale, rounding }: Readonly<Record<"estimate" | "scale" | "rounding", number>>,
+  ): number {
+    if (this.#exists[row] === 0 || !this.#tellsErrors) return Number.NaN;
+    const parts = this.#parts[row];
+    const at = (start: number): number => this.#valueOf(row, start, 2, rounding);
+    const down = first + 2 * parts;
+    const base = this.#base[row];
+    const [spot] = this.#pool.instance(base).grid.problem.spots;
+    const slope = (of: number): number => (at(first + of) - at(down + of)) / (2 * size);
+    const leading = Math.abs(slope(0) - slope(1)) / 3;
+    const curvature = Math.abs(at(first) - 2 * at(base) + at(down)) / size;
+    const isSmooth = this.#smooth[row] !== 0;
+    const width = isSmooth ? 0.5 : (0.5 * size) / scale;
+    const moved = isSmooth ? estimate / scale : estimate * Math.max(1 / scale, MOVED / size);
+    return 2 * leading + width * curvature + moved + (4 * rounding * spot) / size;
   }
 }
+
+/** The part of a value's error estimate that moves with an exercise boundary. */
+const MOVED = 0.3;

@@ -263,15 +263,17 @@ function packedMeshes(
 }
 
 /**
- * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋): of second order between the ends, and one-sided there; 0 at a Neumann end,
- * along which a slope that does not depend on the other axes has no derivative.
+ * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, one-sided at an end of
+ * zero curvature, and 0 at other ends. V is a straight line at a linear end, the same for all values of the other axes:
+ * a mixed derivative beside no second derivative is not well posed, and explicit steps of it grow
+ * (design/alternating-directions.md).
  */
 function putWeights(table: Float64Array, at: number, length: number, x: Float64Array, axis: AxisCode): void {
   const last = x.length - 1;
   for (let i = 0; i <= last; i++) {
     const down = i > 0 ? x[i] - x[i - 1] : 0;
     const up = i < last ? x[i + 1] - x[i] : 0;
-    const isFree = (i === 0 ? axis.first : axis.last).kind !== "neumann";
+    const isFree = (i === 0 ? axis.first : axis.last).kind === "zero-curvature";
     let [next, before] = [down / (up * (down + up)), up / (down * (down + up))];
     if (i === 0) [next, before] = [isFree ? 1 / up : 0, 0];
     if (i === last) [next, before] = [0, isFree ? 1 / down : 0];

@@ -85,8 +85,9 @@ export interface Axis {
 /**
  * The condition at an end of an axis.
  *
- * * `linear`: ∂²V/∂S² = 0, whatever the coordinate: the equation without its second derivative. The default.
- * * `zero-curvature`: ∂²V/∂x² = 0 in the coordinate x.
+ * * `linear`: ∂²V/∂S² = 0, whatever the coordinate: the equation without its second derivative. The default. The slope
+ *   along an axis is the same for all values of the others, so that there is no mixed derivative.
+ * * `zero-curvature`: ∂²V/∂x² = 0 in the coordinate x. Mixed derivatives stay.
  * * `dirichlet`: V = value.
  * * `neumann`: ∂V/∂S = slope.
  */

@@ -1,12 +1,13 @@
 /** Bermudan and American options by regression: the public call. */
 import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
-import { ShapeError } from "../../errors.ts";
+import { ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
+import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
 import { bumpedVariants, givenVariants, type Paths } from "../greeks.ts";
 import type { PathModel } from "../model.ts";
-import { Moments } from "../moments.ts";
-import type { Column } from "../parameters.ts";
+import { type ControlMean, controlMeanOf, Moments } from "../moments.ts";
+import { type Column, columnAt } from "../parameters.ts";
 import { BLOCK, type Sampling } from "../paths/shape.ts";
 import { type Batch, preparedTable, seedWords, Simulation } from "../paths/simulation.ts";
 import { MERGED, measuresOf, mergeKernel, momentsOf } from "../paths/walk.ts";
@@ -48,6 +49,11 @@ export interface StoppingSettings {
   readonly sampling?: Sampling;
   /** 32 by default. */
   readonly scramblings?: number;
+  /**
+   * A control of the price: a martingale after discounting, whose mean, a column, is its value today wherever the rule
+   * ends a path.
+   */
+  readonly control?: Control;
   /**
    * Copies with other numbers, on the paths of the price: they are exercised where the first is, which is right to
    * first order of what they differ in.
@@ -120,10 +126,12 @@ const RECORD_BYTES = 2 ** 28;
 export async function longstaffSchwartz(device: Device, settings: StoppingSettings): Promise<StoppingEstimates> {
   const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, sampling = "philox", signal } = settings;
   checkSettings(settings);
+  if (typeof settings.control?.mean === "function")
+    throw new SpecError("control.mean: got a function, expected a number or a column, of the value today");
   if (dates.length < 2)
     throw new ShapeError(`dates: got ${dates.length}, expected at least two: one date is a European option`);
   const basis = basisOf(settings.basis ?? { kind: "auto" }, model, product);
-  const own: Paths = { model, product, control: undefined, dates };
+  const own: Paths = { model, product, control: settings.control?.product, dates };
   const weights = Object.entries(settings.measures ?? {});
   const variants = givenVariants(
     [own, ...copiesOf(settings, own)],
@@ -137,12 +145,13 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
   const blocks = Math.ceil(wanted / perBlock);
   const precision = settings.precision ?? "f64";
   const seed = seedOf(settings.seed ?? 1);
-  const common = { model, product, control: undefined, substeps: settings.substeps ?? 1, single: instances === 1 };
-  const shape: StoppingShape = { ...common, sampling: "philox", basis };
+  const common = { model, product, substeps: settings.substeps ?? 1, single: instances === 1 };
+  const shape: StoppingShape = { ...common, control: undefined, sampling: "philox", basis };
   const streams = Uint32Array.from({ length: instances }, (_, i) => settings.streams?.[i] ?? i);
   const price: Batch = {
     shape: {
       ...common,
+      control: own.control,
       sampling,
       basis,
       antithetic,
@@ -161,7 +170,13 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
   const estimates = () => ({ value: column(), standardError: column() });
   const [regression, upper, condition] = [estimates(), estimates(), column()];
   const measures = [undefined, ...weights].map(estimates);
-  const base = bumpedVariants(own, [], "bump");
+  const base = bumpedVariants({ ...own, control: undefined }, [], "bump");
+  const means = [settings.control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
+  const meanOf = (measure: number, i: number): ControlMean =>
+    controlMeanOf(
+      variants.weights[measure].map((weight) => columnAt(weight, i)),
+      (v) => columnAt(means[v] as Column, i),
+    );
   const perInstance = 8 * regressionPaths * dates.length * (basis.variables + 1);
   const size = Math.max(1, Math.floor(RECORD_BYTES / perInstance));
   for (let from = 0; from < instances; from += size) {
@@ -177,9 +192,10 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
     const calculation: RuleOnDevice = { ...sizes, table, streams: ofEach, betas, scales, none, signal };
     const fitted = await regress(calculation, regressionPaths);
     condition.set(fitted.condition, from);
-    store([regression], fitted.moments, 1, from, count);
+    store([regression], fitted.moments, { series: 1, from, count });
     const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, from);
-    store(blocks === 0 ? measures.slice(0, 1) : measures, moments, blocks === 0 ? 1 : scramblings, from, count);
+    if (blocks === 0) store(measures.slice(0, 1), moments, { series: 1, from, count });
+    else store(measures, moments, { series: scramblings, from, count, meanOf });
     if (settings.upper !== undefined && settings.upper !== false) {
       const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], from);
       upper.value.set(bound.value, from);
@@ -199,10 +215,20 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
   };
 }
 
-function store(to: readonly Estimates[], moments: Moments, series: number, from: number, count: number): void {
+/** Instances of a part, whose moments are from 0 on. */
+interface Part {
+  /** Of each instance: its randomisations. */
+  readonly series: number;
+  readonly from: number;
+  readonly count: number;
+  /** Of the control. */
+  readonly meanOf?: (measure: number, instance: number) => ControlMean;
+}
+
+function store(to: readonly Estimates[], moments: Moments, { series, from, count, meanOf }: Part): void {
   to.forEach((one, measure) => {
     for (let i = 0; i < count; i++) {
-      const { value, standardError } = moments.estimate(measure, i, series, 0);
+      const { value, standardError } = moments.estimate(measure, i, series, meanOf?.(measure, from + i));
       one.value[from + i] = value;
       one.standardError[from + i] = standardError;
     }

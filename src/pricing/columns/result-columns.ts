@@ -1,4 +1,9 @@
-import type { AssetSensitivities, PairSensitivity } from "../../book/index.ts";
+import {
+  type AssetSensitivities,
+  type PairSensitivity,
+  SENSITIVITIES,
+  type SensitivityName,
+} from "../../book/index.ts";
 import type { ScenarioCases } from "./scenario-cases.ts";
 
 /** How a result came about, as results name it: a method may know more than one way. */
@@ -7,20 +12,28 @@ export const RESULT_METHODS = [
   "deterministic",
   "payoff",
   "knocked-out",
+  "integral",
   "fdm",
   "heston",
   "adi",
   "sparse-grid",
   "montecarlo",
   "quantization",
+  "convolution",
 ] as const;
 
-/** What only trades of several factors have. */
-export interface Several {
+/** Sensitivities by underlying and by pair, or the estimates of their errors. */
+export interface SeveralSensitivities {
   /** By underlying. */
   readonly assets: readonly AssetSensitivities[];
   readonly crossGamma: readonly PairSensitivity[];
   readonly correlation: readonly PairSensitivity[];
+}
+
+/** What only trades of several factors have. */
+export interface Several extends SeveralSensitivities {
+  /** Error estimates of the sensitivities, if settings ask for them and the method knows them. */
+  readonly errors?: SeveralSensitivities;
   /** Pairs whose correlation the book does not say. */
   readonly assumed?: readonly (readonly [string, string])[];
 }
@@ -39,6 +52,7 @@ export const WARNING = {
   treeLimited: 16,
   treeForgets: 32,
   inaccurate: 64,
+  outOfTime: 128,
 } as const;
 
 /** No result yet, one, or an error. */
@@ -58,6 +72,11 @@ export class ResultColumns {
   readonly vega: Float64Array;
   readonly rho: Float64Array;
   readonly errorEstimate: Float64Array;
+  /**
+   * Error estimates of the sensitivities, which a method puts in if `Settings.sensitivityErrorEstimates` asks for them;
+   * NaN where the method does not know. Those by underlying are `Several.errors`.
+   */
+  readonly sensitivityErrors: Readonly<Record<SensitivityName, Float64Array>>;
   /** Bits of `WARNING`. */
   readonly warnings: Uint8Array;
   /** Of prices by random numbers, by trade. */
@@ -83,6 +102,10 @@ export class ResultColumns {
     this.vega = column();
     this.rho = column();
     this.errorEstimate = column();
+    this.sensitivityErrors = Object.fromEntries(SENSITIVITIES.map((name) => [name, column()])) as Record<
+      SensitivityName,
+      Float64Array
+    >;
     this.scenarioValues = new Float64Array(rows * cases.spots);
     this.scenarioErrors = new Float64Array(rows);
   }

@@ -7,8 +7,8 @@ import type { PricingOptions } from "../options.ts";
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
-/** Options of `explainBook`: those of `priceBook`, except `greeks` and `method`. */
-export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "method"> {
+/** Options of `explainBook`: those of `priceBook`, except `greeks`, `sensitivityErrorEstimates` and `method`. */
+export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
   /** "taylor" by default. */
   readonly method?: ExplainMethod;
 }

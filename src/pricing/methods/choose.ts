@@ -1,10 +1,12 @@
 import type { MethodName, Trade } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
+import { convolution } from "./convolution/convolution.ts";
 import { closedForm } from "./closed-form/closed-form.ts";
 import { deterministic } from "./deterministic/deterministic.ts";
 import { adi } from "./adi/adi.ts";
 import { fdm } from "./fdm/fdm.ts";
 import { sparseGrid } from "./sparse-grid/sparse-grid.ts";
+import { integral } from "./integral/integral.ts";
 import { montecarlo } from "./montecarlo/montecarlo.ts";
 import { quantization } from "./quantization/quantization.ts";
 import type { Batch, PricingMethod } from "./method.ts";
@@ -13,11 +15,13 @@ import type { Batch, PricingMethod } from "./method.ts";
 const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod & { readonly name: Name } } = {
   "closed-form": closedForm,
   deterministic,
+  integral,
   fdm,
   adi,
   "sparse-grid": sparseGrid,
   montecarlo,
   quantization,
+  convolution,
 };
 
 export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);

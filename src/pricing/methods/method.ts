@@ -4,6 +4,7 @@ import type { Precision } from "../../kernel/index.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 import type { TradeColumns } from "../columns/trade-columns.ts";
 import type { Settings } from "../options.ts";
+import type { TimeBudget } from "../time-budget.ts";
 import type { RowProblems } from "../trade-problem.ts";
 
 /** A batch as methods see it. */
@@ -12,6 +13,8 @@ export interface Batch {
   /** For the methods that solve an equation. */
   readonly problems: RowProblems;
   readonly settings: Settings;
+  /** What its trades have taken, and whether they may take more. */
+  readonly budget: TimeBudget;
   readonly precision: Precision;
 }
 

@@ -2,7 +2,7 @@
 import { fn, real } from "../../kernel/index.ts";
 import type { Quantizer } from "../quantizer.ts";
 import { checkWhole } from "../quantizer.ts";
-import { gaussLegendre } from "./gauss-legendre.ts";
+import { gaussLegendre } from "../../linalg/index.ts";
 
 /** Φ(x), with its relative accuracy for x < 0. */
 export const normalCdf = fn({ params: [real], body: ([x], gpu) => gpu.normalCdf(x) });

@@ -10,7 +10,7 @@
  * Both integrands are smooth, so that Gauss and Legendre's rule is exact to rounding. Unbounded cells end at a square
  * outside of which the probability is 1e-22.
  */
-import { gaussLegendre } from "./gauss-legendre.ts";
+import { gaussLegendre } from "../../linalg/index.ts";
 
 /** Half the side of the square. */
 const REACH = 10;

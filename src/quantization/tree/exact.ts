@@ -1,6 +1,6 @@
 /** Transition probabilities of autoregressive chains in one dimension, by quadrature instead of paths. */
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { gaussLegendre } from "../normal/gauss-legendre.ts";
+import { gaussLegendre } from "../../linalg/index.ts";
 
 /** Beyond so many standard deviations nothing is left in f64. */
 export const REACH = 8.5;

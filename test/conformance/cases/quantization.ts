@@ -7,6 +7,13 @@ import { walkKernel } from "../../../src/quantization/tree/walk.ts";
 import { gridWalkKernel } from "../../../src/quantization/tree/walk-grid.ts";
 import { assignKernel } from "../../../src/quantization/normal/lloyd.ts";
 import { decideKernel, expectationKernel } from "../../../src/quantization/control/whole-swings.ts";
+import {
+  decideKernel as decideOnGrid,
+  gatherKernel,
+  growthKernel,
+  weightsKernel,
+} from "../../../src/quantization/convolution/kernels.ts";
+import { stencilOf } from "../../../src/quantization/convolution/stencil.ts";
 import { rollbackKernel } from "../../../src/quantization/control/stopping.ts";
 import { nearestKernel, searcherOf } from "../../../src/quantization/search/nearest.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
@@ -265,6 +272,97 @@ const control: readonly ConformanceCase[] = [
   },
 ];
 
+const [GRID_ROWS, GRID_COLUMNS, UNITS] = [5, 7, 8];
+const GRID = GRID_ROWS * GRID_COLUMNS;
+const stencil = stencilOf(0.7);
+const bases = Int32Array.from(words(GRID, 6), (word) => ((word >>> 4) % 9) - 4);
+
+/** Swings on a grid: two swings of up to three units side by side. */
+const convolutions: readonly ConformanceCase[] = [
+  {
+    name: "convolution: the spot at the nodes",
+    kernel: growthKernel,
+    size: { items: GRID },
+    args: ({ zeros }) => ({
+      columns: GRID_COLUMNS,
+      firstAxis: 1,
+      start: -1.5,
+      spacing: 0.5,
+      c1: 0.25,
+      c2: -0.5,
+      half: 0.125,
+      growth: zeros(GRID),
+    }),
+    webgpu: { ulps: 16, absolute: 1e-6, because: "WGSL's exp is less exact" },
+  },
+  {
+    name: "convolution: weights of a step",
+    kernel: weightsKernel,
+    size: { items: GRID },
+    args: ({ real, zeros }) => ({
+      columns: GRID_COLUMNS,
+      taps: stencil.taps,
+      before: stencil.before,
+      p0: 0.3125,
+      p1: -0.25,
+      p2: 0.875,
+      limit: 40,
+      table: real(stencil.table),
+      bases: new Int32Array(GRID),
+      weights: zeros(GRID * stencil.taps),
+    }),
+    webgpu: SUMS,
+  },
+  ...(["instances", "nodes"] as const).flatMap((by): readonly ConformanceCase[] => [
+    {
+      name: `convolution: expectations along an axis, by ${by}`,
+      kernel: gatherKernel(by),
+      size: { items: by === "nodes" ? GRID * 6 : 6 },
+      args: ({ real, zeros }) => ({
+        nodes: GRID,
+        columns: GRID_COLUMNS,
+        width: UNITS,
+        first: 2,
+        active: 6,
+        taps: 5,
+        lineI: 0,
+        lineJ: 1,
+        along: GRID_COLUMNS,
+        length: GRID_ROWS,
+        bases,
+        weights: real(uniforms(GRID * 5)),
+        values: real(uniforms(GRID * UNITS)),
+        out: zeros(GRID * UNITS),
+      }),
+      webgpu: SUMS,
+    },
+    {
+      name: `convolution: decisions, by ${by}`,
+      kernel: decideOnGrid(by),
+      size: { items: by === "nodes" ? GRID * UNITS : UNITS },
+      args: ({ real, zeros }) => ({
+        nodes: GRID,
+        rows: GRID_ROWS,
+        columns: GRID_COLUMNS,
+        width: UNITS,
+        first: 0,
+        active: UNITS,
+        swings: 2,
+        left: 2,
+        date: 1,
+        least: Int32Array.of(3, 0),
+        most: Int32Array.of(3, 2),
+        slopes: real(uniforms(6, 0.5, 1.5)),
+        fixed: real(uniforms(6, 0.5, 1.5)),
+        growth: real(uniforms(GRID, 0.5, 1.5)),
+        continuation: real(uniforms(GRID * UNITS)),
+        values: zeros(GRID * UNITS),
+      }),
+      webgpu: SUMS,
+    },
+  ]),
+];
+
 export const quantizationCases: readonly ConformanceCase[] = [
   ...searches,
   ...walks,
@@ -274,4 +372,5 @@ export const quantizationCases: readonly ConformanceCase[] = [
   clearing,
   ...rows,
   ...control,
+  ...convolutions,
 ];

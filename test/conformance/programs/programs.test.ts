@@ -1,12 +1,13 @@
 /**
  * Random kernels on every device, against the interpreter; and the interpreter against the same text run as JavaScript.
- * FEYNKAC_PROGRAMS sets how many (300), FEYNKAC_SEED which ones. A failure prints the shortest program found.
+ * FEYNKAC_PROGRAMS sets how many (60), FEYNKAC_SEED which ones. A failure prints the shortest program found.
  */
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Device } from "../../../src/device/device.ts";
 import type { Kernel } from "../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
+import { counted } from "../../support/extent.ts";
 import { runAsJavaScript } from "../../support/javascript.ts";
 import { arraysOf } from "../case.ts";
 import { differences } from "../compare.ts";
@@ -14,7 +15,7 @@ import { inInterpreter, onDevice } from "../run.ts";
 import { caseOf } from "./case.ts";
 import { type Program, programs } from "./generate.ts";
 
-const runs = Number(process.env["FEYNKAC_PROGRAMS"] ?? 300);
+const runs = counted("FEYNKAC_PROGRAMS", 60, 300);
 const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
 const devices = await openTestDevices({ emulatedDouble: true });

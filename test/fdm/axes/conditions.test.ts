@@ -36,6 +36,8 @@ const third: Problem = {
   axes: { Y: { from: -1, to: 1, nodes: 9 }, Z: { from: 0, to: 1, nodes: 8 }, S: mesh },
   equation: { SS: "0.5*sigma^2*S^2", S: "r*S", V: "-r", YY: 0.1, Y: "-Y", ZZ: "0.2*Z" },
 };
+/** And between two others. */
+const middle: Problem = { ...third, axes: { Y: third.axes["Y"], S: mesh, Z: third.axes["Z"] } };
 
 const cases: Readonly<Record<string, readonly Condition<string>[]>> = {
   "nothing but a payoff": [],
@@ -55,6 +57,7 @@ describe.each(Object.entries(cases))("%s", (_, conditions) => {
     ["first", two, { Y: 0.1 }],
     ["second", turned, { Y: -0.4 }],
     ["third", third, { Y: 0.1, Z: 0.3 }],
+    ["middle", middle, { Y: 0.1, Z: 0.3 }],
   ] as const)("on the %s axis is what it is on one", async (_, problem, others) => {
     const alone = (await solve({ ...one, conditions }, device)).entries[0];
     const { entries } = await solveAxes({ ...problem, conditions }, device);

@@ -104,6 +104,27 @@ describe("an entry that fails, while the others are solved", () => {
     expect(() => entries[1].at({ S: 100, v: 0.1 })).toThrow(message);
   });
 
+  test.each([
+    ["XY", 2],
+    ["XZ", 4],
+    ["YZ", 8],
+  ] as const)("a correlation above 1 on three axes, %s", async (mixed, largest) => {
+    const unit = { from: 0, to: 1, nodes: 7 };
+    const { entries } = await solveAxes(
+      {
+        ...base,
+        axes: { X: unit, Y: unit, Z: unit },
+        parameters: { x: [1, 1.01] },
+        // The three products of two diagonal entries differ, so that each bound belongs to its own pair.
+        equation: { XX: 0.5, YY: 2, ZZ: 8, [mixed]: `${largest}*x` },
+        terminal: "X",
+      },
+      device,
+    );
+    expect(entries[0].error).toBeUndefined();
+    expect(entries[1].error?.message).toContain("expected second derivatives whose matrix is positive semi-definite");
+  });
+
   test("a loop that does not end", async () => {
     const { entries } = await solveAxes(
       {

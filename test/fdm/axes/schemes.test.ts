@@ -1,5 +1,5 @@
 /** Orders of convergence of the alternating-direction schemes, in time and in space, and their stability. */
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import type { SchemeChoice } from "../../../src/fdm/index.ts";
 import { solveAxes } from "./device-cases.ts";
@@ -56,8 +56,11 @@ describe.each([2, 3] as const)("on %d axes, in time, smooth values and mixed der
     [{ kind: "hundsdorfer-verwer", rannacherSteps: 0 }, 2],
     [{ kind: "hundsdorfer-verwer", theta: 0.3, rannacherSteps: 0 }, 2],
   ];
+  let exact: Float64Array;
+  beforeAll(async () => {
+    exact = await valuesOf(smooth(axes, { kind: "hundsdorfer-verwer", rannacherSteps: 0 }, 2048));
+  });
   test.each(schemes)("%j is of order %d", async (scheme, order) => {
-    const exact = await valuesOf(smooth(axes, { kind: "hundsdorfer-verwer", rannacherSteps: 0 }, 2048));
     const errors: number[] = [];
     for (const steps of [64, 128, 256])
       errors.push(largest(await valuesOf(smooth(axes, scheme, steps)), (i) => exact[i]));
@@ -158,4 +161,40 @@ test("in space: second order for payoffs that bend across both axes, averaged ov
   const errors: number[] = [];
   for (const nodes of [31, 61, 121]) errors.push(Math.abs((await valueOf(nodes)) - exact));
   expect(ordersOf("max(S1 − S2, 0), on a mesh that no kink is aligned with", errors)).toBeGreaterThan(1.7);
+});
+
+test("slopes at the ends of all three axes add up", async () => {
+  // V = (1 − t)·Σ cₖ + Σ sₖ·xₖ + ½·Σ cₖ·xₖ² solves V_t + Σ V_kk = 0 exactly, on any mesh.
+  const [slopes, curvatures] = [
+    [0.3, -0.7, 1.1],
+    [0.5, 0.2, -0.4],
+  ];
+  const names = ["X", "Y", "Z"] as const;
+  const unit = { from: 0, to: 1, nodes: 9 };
+  const square = names.map((name, k) => `${slopes[k]}*${name} + ${0.5 * curvatures[k]}*${name}^2`).join(" + ");
+  const { entries } = await solveAxes(
+    {
+      axes: { X: unit, Y: unit, Z: unit },
+      equation: { XX: 1, YY: 1, ZZ: 1 },
+      terminal: square,
+      expiry: 1,
+      boundaries: Object.fromEntries(
+        names.map((name, k) => [
+          name,
+          {
+            low: { kind: "neumann", slope: slopes[k] },
+            high: { kind: "neumann", slope: slopes[k] + curvatures[k] },
+          },
+        ]),
+      ),
+      steps: 10,
+    },
+    device,
+  );
+  const at = { X: 0.4, Y: 0.8, Z: 0.2 };
+  const expected = names.reduce(
+    (sum, name, k) => sum + curvatures[k] + slopes[k] * at[name] + 0.5 * curvatures[k] * at[name] ** 2,
+    0,
+  );
+  expect(entries[0].at(at).value).toBeCloseTo(expected, 3);
 });

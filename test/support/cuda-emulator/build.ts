@@ -2,14 +2,13 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL(".", import.meta.url));
-const project = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** Paths for `dlopen`: the libraries lie in a folder of their own under their usual names. */
 export interface CudaEmulatorPaths {
@@ -55,7 +54,8 @@ async function compilerVersion(): Promise<string | undefined> {
 }
 
 async function cacheFolder(): Promise<string> {
-  const folder = join(project, "node_modules", ".cache", "feynkac-cuda-emulator");
+  // Not in node_modules, which `npm ci` deletes.
+  const folder = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "feynkac-cuda-emulator");
   try {
     await mkdir(folder, { recursive: true });
     return folder;

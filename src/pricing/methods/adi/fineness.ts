@@ -8,13 +8,8 @@ const VARIANCE = [16, 12];
 const ALPHA = [24, 16];
 const RATE = [16, 12];
 const STEPS = 12;
-
-/**
- * Reversions of a variance to its mean that the steps of level 0 can follow, κT. Beyond them steps are as many times
- * more, up to the second number: where Feller's condition is violated too, longer steps grow without bound.
- */
-const REVERSIONS = 16;
-const MAX_STEPS_FACTOR = 4;
+/** Steps of a variance that reverts fast, as a multiple of those. */
+const MAX_STEPS_FACTOR = 8;
 
 /** Levels beyond these take minutes. */
 const MAX_LEVEL = [7, 4];
@@ -31,8 +26,10 @@ export function finenessOf(terms: Terms, level: number): Fineness {
   if (terms.shortRate !== undefined) intervals.push(RATE[k]);
   // Early exercise is of first order in time, and dates share the steps.
   const exercised = terms.exercise.kind === "european" ? 1 : 2;
-  const steps = STEPS * Math.max(exercised, Math.min(reversionsOf(terms) / REVERSIONS, MAX_STEPS_FACTOR));
-  return { nodes: intervals.map((count) => even(count) + 1), steps: even(steps) };
+  // A fast variance wants a step for each of its reversions, up to a point.
+  const fast = Math.min(reversionsOf(terms), MAX_STEPS_FACTOR * STEPS * factor);
+  const steps = Math.max(even(STEPS * exercised), 2 * Math.ceil(0.5 * fast));
+  return { nodes: intervals.map((count) => even(count) + 1), steps };
 }
 
 /** κT of the fastest variance. */

@@ -15,6 +15,7 @@ import {
   restartsOf,
 } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
+import type { Range } from "../several/domain.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
 
@@ -61,7 +62,7 @@ export function build(
     ];
     axes[factor.name] = axisOf({ ...factor, range }, nodes[k], points, p);
     boundaries[factor.name] = {
-      ...(low === undefined ? {} : { low: { kind: "dirichlet", value: rebate(low) } }),
+      ...(low === undefined ? lowEnd(factor.range) : { low: { kind: "dirichlet", value: rebate(low) } }),
       ...(high === undefined ? {} : { high: { kind: "dirichlet", value: rebate(high) } }),
     };
   });
@@ -70,11 +71,8 @@ export function build(
   // A jump needs Rannacher's steps; a kink, averaged over cells, is better without them (design/factors.md).
   const mayJump = terms.payoff.kind === "digital" || terms.payoff.kind === "expression" || knockOuts.length > 0;
   const isRough = mayJump || exercise.kind === "american";
-  // Beside the drift of a variance, modified Craig–Sneyd steps grow without bound where they are long
-  // (design/factors.md).
-  const reverts = assets.some(({ volatility: { kind } }) => kind === "heston");
   const problem = {
-    axes,
+    axes: Object.fromEntries(inSweepOrder(equation.factors, assets.length).map(({ name }) => [name, axes[name]])),
     equation: equation.coefficients,
     terminal: lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p),
     expiry: T,
@@ -89,8 +87,7 @@ export function build(
     ],
     steps,
     extrapolate: "both",
-    ...(reverts ? { scheme: { kind: "hundsdorfer-verwer" } } : {}),
-    ...(isRough || reverts ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
+    ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
   } as unknown as EquationProblem<string, string>;
   const { factors } = equation;
   return {
@@ -105,6 +102,25 @@ export function build(
     },
   };
 }
+
+/**
+ * Axes in the order that `solve` needs, which sweeps along the last of them first. Volatilities come before assets, so
+ * that their sweeps are the last ones. Diffusion of S vanishes at v = 0. Steps grow there if what the mixed derivative
+ * makes at v > 0 comes to v = 0 before the diffusion of S has damped it (design/factors.md).
+ */
+function inSweepOrder<T>(factors: readonly (T & { readonly driver: number })[], assets: number): readonly T[] {
+  const own = factors.slice(0, assets);
+  const others = factors.slice(assets);
+  return [
+    ...others.filter(({ driver }) => driver < assets),
+    ...own,
+    ...others.filter(({ driver }) => driver >= assets),
+  ];
+}
+
+/** A first node above zero has a mixed derivative. */
+const lowEnd = ({ firstNode = 0 }: Range): { low?: object } =>
+  firstNode > 0 ? { low: { kind: "zero-curvature" } } : {};
 
 const strikeOf = (payoff: Payoff): number | undefined =>
   payoff.kind === "expression" ? payoff.kinks[0] : payoff.strike;

@@ -1,3 +1,4 @@
+import { SENSITIVITIES } from "../../../book/index.ts";
 import type { CompiledKernel, Device } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
@@ -6,7 +7,7 @@ import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { payoffProfile } from "../../trade-problem.ts";
-import { BLACK_SCHOLES, type Formula, HESTON } from "./formulas.ts";
+import { BLACK_SCHOLES, type Formula, HESTON, keptByDividends } from "./formulas.ts";
 
 /** Rounding errors of a value, relative to spot and value. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12, f32: 1e-6 };
@@ -117,6 +118,7 @@ class ClosedFormPlan {
   readonly #formula: Formula;
   readonly #session: Session;
   readonly #rounding: number;
+  readonly #sensitivityErrors: boolean;
   /** Spots of a row, today's first. */
   readonly #spots: number;
   readonly #perTrade: number;
@@ -130,6 +132,7 @@ class ClosedFormPlan {
     this.#formula = formula;
     this.#session = session;
     this.#rounding = ROUNDING[batch.precision];
+    this.#sensitivityErrors = batch.settings.sensitivityErrorEstimates;
     this.#spots = 1 + columns.cases.spots;
     this.#perTrade = columns.cases.count * this.#spots;
     this.#items = trades.length * this.#perTrade;
@@ -186,14 +189,22 @@ class ClosedFormPlan {
     const kept = keptByDividends(columns, row);
     const outputs = { value: raw(0) * spot, delta: raw(1) * kept, gamma: (raw(2) * kept * kept) / spot, raw };
     results.value[trade] = outputs.value;
-    results.delta[trade] = outputs.delta;
-    results.gamma[trade] = outputs.gamma;
-    results.theta[trade] = formula.thetaOf(columns, trade, outputs);
-    results.vega[trade] = formula.vegaOf(columns, trade, outputs);
-    // R moves by T per unit of a move of r.
-    results.rho[trade] = raw(4) * spot * columns.expiry[row];
+    const found = {
+      delta: outputs.delta,
+      gamma: outputs.gamma,
+      theta: formula.thetaOf(columns, trade, outputs),
+      vega: formula.vegaOf(columns, trade, outputs),
+      // R moves by T per unit of a move of r.
+      rho: raw(4) * spot * columns.expiry[row],
+    };
+    for (const name of SENSITIVITIES) results[name][trade] = found[name];
+    const estimate = formula.estimate === undefined ? undefined : raw(formula.estimate);
     results.errorEstimate[trade] =
-      formula.estimate === undefined ? this.#rounding * (spot + Math.abs(outputs.value)) : raw(formula.estimate) * spot;
+      estimate === undefined ? this.#rounding * (spot + Math.abs(outputs.value)) : estimate * spot;
+    if (this.#sensitivityErrors) {
+      const errors = formula.errorsOf(columns, trade, found, estimate ?? this.#rounding);
+      for (const name of SENSITIVITIES) results.sensitivityErrors[name][trade] = errors[name];
+    }
     results.priced(trade, formula.method);
   }
 
@@ -219,12 +230,4 @@ class ClosedFormPlan {
       errors[row] = largest;
     }
   }
-}
-
-/** ∏ (1 − proportional) of the dividends up to expiry. */
-function keptByDividends(columns: TradeColumns, row: number): number {
-  let kept = 1;
-  for (const { time, proportional } of columns.dividendsOf(row).discrete)
-    if (time <= columns.expiry[row]) kept *= 1 - proportional;
-  return kept;
 }

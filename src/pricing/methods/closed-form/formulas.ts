@@ -1,4 +1,5 @@
 /** Closed formulas as the plan of `closed-form.ts` uses them. */
+import type { SensitivityName } from "../../../book/index.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { type Heston, integrate, integratedVariance, shiftedVolatility, varianceOf } from "../../../market/index.ts";
 import {
@@ -33,9 +34,14 @@ export interface Formula {
   readonly inputsOf: (columns: TradeColumns, row: number) => readonly number[];
   readonly thetaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
   readonly vegaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
+  /** Error estimates of sensitivities; `rounding` is that of the values, relative to the spot. */
+  readonly errorsOf: (columns: TradeColumns, trade: number, found: Sensitivities, rounding: number) => Sensitivities;
   /** Which output is an error estimate; undefined where rounding is all there is. */
   readonly estimate: number | undefined;
 }
+
+/** Sensitivities of a trade, or the estimates of their errors, in the currency. */
+export type Sensitivities = Readonly<Record<SensitivityName, number>>;
 
 const tradeOf = (columns: TradeColumns, row: number): number => Math.floor(row / columns.cases.count);
 
@@ -64,8 +70,62 @@ export const BLACK_SCHOLES: Formula = {
     const row = columns.rowOf(trade);
     return raw(3) * columns.spot[trade] * 2 * integrate(columns.sigmaOf(row)!, columns.expiry[row]);
   },
+  errorsOf: blackScholesErrors,
   estimate: undefined,
 };
+
+/**
+ * What rounding leaves of the sensitivities. Logarithm and rates give d₁ and d₂ an absolute error of ε/√w, which each
+ * formula takes on by its derivative.
+ */
+function blackScholesErrors(
+  columns: TradeColumns,
+  trade: number,
+  { delta, gamma, theta, vega, rho }: Sensitivities,
+  rounding: number,
+): Sensitivities {
+  const row = columns.rowOf(trade);
+  const spot = columns.spot[trade];
+  const expiry = columns.expiry[row];
+  const rate = integrate(columns.ratesOf(row), expiry);
+  const yields = columns.dividendYield[trade] * expiry;
+  const deviation = Math.max(Math.sqrt(integratedVariance(columns.sigmaOf(row)!, expiry)), 1e-9);
+  const x = Math.log((spot * keptByDividends(columns, row)) / columns.strike[trade]) + rate - yields;
+  const d = Math.abs(x) / deviation + 0.5 * deviation;
+  const ofD = rounding * ((1 + Math.abs(rate) + Math.abs(yields)) / deviation + d);
+  const cash = columns.cash[trade];
+  // The density of a vanilla's d₁ times the asset, of a digital's d₂ times the cash, and how often d multiplies it.
+  const density = cash > 0 ? Math.abs(delta) * spot * deviation : Math.abs(gamma) * spot * spot * deviation;
+  const once = density * ofD;
+  const [first, second] =
+    cash > 0 ? [(once * d) / deviation, (once * (d * d + 1)) / deviation ** 2] : [once, (once * d) / deviation];
+  // Tails may vanish in f32.
+  const size = spot + cash;
+  const errors = {
+    delta: (first + rounding * (size + Math.abs(spot * delta))) / spot,
+    gamma: (second + rounding ** 2 * size) / spot ** 2 + 2 * rounding * Math.abs(gamma),
+    vega: (second + rounding ** 2 * size) * integrate(columns.sigmaOf(row)!, expiry) + 2 * rounding * Math.abs(vega),
+    rho: first * expiry + rounding * (size * expiry + Math.abs(rho)),
+  };
+  const sigma = columns.sigmaOf(row)!.values[0];
+  const [r, drift] = [columns.ratesOf(row).values[0], columns.ratesOf(row).values[0] - columns.dividendYield[trade]];
+  return {
+    ...errors,
+    theta:
+      Math.abs(r) * rounding * size +
+      Math.abs(drift) * spot * errors.delta +
+      0.5 * sigma * sigma * spot * spot * errors.gamma +
+      rounding * Math.abs(theta),
+  };
+}
+
+/** ∏ (1 − proportional) of the dividends up to expiry. */
+export function keptByDividends(columns: TradeColumns, row: number): number {
+  let kept = 1;
+  for (const { time, proportional } of columns.dividendsOf(row).discrete)
+    if (time <= columns.expiry[row]) kept *= 1 - proportional;
+  return kept;
+}
 
 /** Heston's model of a row, moved as its case says. */
 function hestonOf(columns: TradeColumns, row: number): Heston {
@@ -108,5 +168,45 @@ export const HESTON: Formula = {
   // To √v₀.
   vegaOf: (columns, trade, { raw }) =>
     2 * Math.sqrt(varianceOf(hestonOf(columns, columns.rowOf(trade)))) * raw(3) * columns.spot[trade],
+  errorsOf: hestonErrors,
   estimate: 7,
 };
+
+/**
+ * The quadrature's error, of which a derivative takes on as much more as its integrand is steeper: 1/√w for each
+ * derivative by ln S, T/w for each by v₀, w the expected variance.
+ */
+function hestonErrors(
+  columns: TradeColumns,
+  trade: number,
+  { delta, gamma, theta, vega, rho }: Sensitivities,
+  error: number,
+): Sensitivities {
+  const row = columns.rowOf(trade);
+  const spot = columns.spot[trade];
+  const expiry = columns.expiry[row];
+  const heston = hestonOf(columns, row);
+  const { kappa, theta: mean, sigma, rho: correlation } = heston;
+  const v = varianceOf(heston);
+  const decay = kappa * expiry > 1e-8 ? -Math.expm1(-kappa * expiry) / kappa : expiry;
+  const steep = 1 + 1 / Math.sqrt(Math.max(mean * expiry + (v - mean) * decay, 1e-12));
+  const byV = decay * steep ** 2;
+  const e = SAFETY * error * spot;
+  const relative = (x: number): number => 1e-11 * Math.abs(x);
+  const rate = columns.ratesOf(row).values[0];
+  const inVariance =
+    kappa * Math.abs(mean - v) * byV +
+    Math.abs(correlation) * sigma * v * byV * steep +
+    0.5 * sigma ** 2 * v * byV ** 2;
+  const drift = Math.abs(rate - columns.dividendYield[trade]);
+  return {
+    delta: (e * steep) / spot + relative(delta),
+    gamma: (e * steep ** 2) / spot ** 2 + relative(gamma),
+    theta: e * (Math.abs(rate) + drift * steep + 0.5 * v * steep ** 2 + inVariance) + relative(theta),
+    vega: e * 2 * Math.sqrt(v) * byV + relative(vega),
+    rho: e * expiry * steep + relative(rho),
+  };
+}
+
+/** An estimate of a derivative's scale is good to a factor. */
+const SAFETY = 10;

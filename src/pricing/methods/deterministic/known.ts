@@ -2,6 +2,7 @@
  * Trades whose value needs no solver, row by row of a batch: what the deterministic method and finite differences
  * share.
  */
+import { SENSITIVITIES } from "../../../book/index.ts";
 import {
   isExercisableNow,
   isKnockedIn,
@@ -42,7 +43,7 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
     return;
   }
   const value = deterministicValue(problems, spot);
-  const delta = deltaOf(problems, spot);
+  const { delta, width } = deltaOf(problems, spot);
   const rateShifted = (rate: number): number =>
     deterministicValue(shiftedDifference(problems, { volatility: 0, rate }), spot);
   results.value[trade] = value;
@@ -50,10 +51,23 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
   results.gamma[trade] = 0;
   results.theta[trade] = thetaOf(problem, value, delta);
   results.vega[trade] = 0;
-  results.rho[trade] = problem.expiry === 0 ? 0 : (rateShifted(1e-6) - rateShifted(-1e-6)) / 2e-6;
+  results.rho[trade] =
+    problem.expiry === 0 ? 0 : (rateShifted(0.5 * RATE_WIDTH) - rateShifted(-0.5 * RATE_WIDTH)) / RATE_WIDTH;
   results.errorEstimate[trade] = ROUNDING * (Math.abs(value) + spot);
+  const { sensitivityErrors: errors } = results;
+  const rounding = 2 * results.errorEstimate[trade];
+  const { rates, dividendYield } = problem;
+  errors.delta[trade] = rounding / width;
+  errors.gamma[trade] = 0;
+  errors.theta[trade] = Math.abs(rates.values[0]) * rounding;
+  errors.theta[trade] += Math.abs(rates.values[0] - dividendYield) * spot * errors.delta[trade];
+  errors.vega[trade] = 0;
+  errors.rho[trade] = rounding / RATE_WIDTH;
   results.priced(trade, problem.expiry === 0 ? "payoff" : "deterministic");
 }
+
+/** Between the two values that rho is the difference of. */
+const RATE_WIDTH = 2e-6;
 
 /**
  * The value of a trade whose barrier has been hit, and its sensitivities: nothing depends on the spot or on volatility,
@@ -73,6 +87,9 @@ export function readKnockedOut(
   results.vega[trade] = 0;
   results.rho[trade] = exercised ? 0 : -problem.expiry * value + 0;
   results.errorEstimate[trade] = 1e-14 * value;
+  for (const name of SENSITIVITIES)
+    results.sensitivityErrors[name][trade] =
+      1e-14 * (name === "theta" || name === "rho" ? Math.abs(results[name][trade]) : 0);
   results.priced(trade, "knocked-out");
 }
 
@@ -90,7 +107,10 @@ export function readKnownScenarios(problems: ProblemDifference, row: number, res
 }
 
 /** A difference to either side of the spot, or to the one where no barrier of today is. */
-function deltaOf(problems: ProblemDifference, spot: number): number {
+function deltaOf(
+  problems: ProblemDifference,
+  spot: number,
+): { readonly delta: number; /** Between the two spots. */ readonly width: number } {
   const { problem, subtracted } = problems;
   const isHit = (at: number): boolean => knockedOutBy(subtracted ?? problem, at) !== undefined;
   const onSide = (at: number): boolean =>
@@ -98,7 +118,8 @@ function deltaOf(problems: ProblemDifference, spot: number): number {
   let bump = 1e-6 * spot;
   while (!onSide(spot - bump) && !onSide(spot + bump)) bump /= 8;
   const [down, up] = [onSide(spot - bump) ? spot - bump : spot, onSide(spot + bump) ? spot + bump : spot];
-  return (deterministicValue(problems, up) - deterministicValue(problems, down)) / (up - down);
+  const width = up - down;
+  return { delta: (deterministicValue(problems, up) - deterministicValue(problems, down)) / width, width };
 }
 
 /** dV/dt by the PDE without diffusion, V_t = r·V − (r − q)·S·V_S. */

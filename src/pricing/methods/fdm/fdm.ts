@@ -38,6 +38,9 @@ const ACCURACY = 1e-5;
 const FINEST_F32 = 1e-5;
 const MAX_NODES_F32 = 257;
 
+/** What a finer resolution costs, relative to all before it: twice the nodes and twice the steps. */
+const FINER = 4;
+
 /** Microseconds that a case of a trade takes on one core, about. */
 const COST = 20;
 
@@ -131,6 +134,8 @@ class FdmPlan implements Plan {
   #going: number[] = [];
   #ends: number[] = [];
   readonly #failures = new Map<number, unknown>();
+  /** Trades that would have been refined. */
+  readonly #outOfTime = new Set<number>();
 
   constructor(batch: Batch, trades: readonly number[], session: Session) {
     const { columns, settings, precision } = batch;
@@ -147,7 +152,7 @@ class FdmPlan implements Plan {
     this.#cases = cases.count;
     const goal = { accuracy: this.#accuracy, rounding: this.#rounding };
     this.#rows = new AdaptiveRows(rows, 1 + cases.spots, goal, this.#pool, arena);
-    this.#bumps = new Bumps(trades.length, precision, this.#pool, arena);
+    this.#bumps = new Bumps(trades.length, precision, this.#pool, arena, settings.sensitivityErrorEstimates);
     this.#known = new Uint8Array(rows);
     this.#started = new Uint8Array(trades.length);
     this.#maxNodes = new Int32Array(trades.length);
@@ -163,8 +168,10 @@ class FdmPlan implements Plan {
   }
 
   async run(signal: AbortSignal | undefined): Promise<void> {
+    const { budget } = this.#batch;
     while (this.#going.length > 0) {
-      await this.#solve(signal);
+      const trades = this.#going.map((i) => this.#trades[i]);
+      await budget.spend(trades, () => this.#solve(signal));
       await this.#forEach(
         this.#going.filter((i) => !this.#failures.has(i)),
         signal,
@@ -269,7 +276,8 @@ class FdmPlan implements Plan {
   #advance(i: number): void {
     const base = i * this.#cases;
     const rows = this.#rows;
-    for (let c = 0; c < this.#cases; c++) rows.advance(base + c);
+    const mayRefine = this.#batch.budget.allowsTimes(this.#trades[i], FINER);
+    for (let c = 0; c < this.#cases; c++) if (rows.advance(base + c, mayRefine)) this.#outOfTime.add(i);
     if (this.#started[i] !== 0) return;
     const problems = this.#problems[base];
     if (this.#batch.settings.greeks === "all" && paidNow(problems.problem) === undefined)
@@ -315,10 +323,36 @@ class FdmPlan implements Plan {
     }
     results.vega[trade] = this.#bumps.vega(i, this.#rounding);
     results.rho[trade] = this.#bumps.rho(i, this.#rounding);
+    if (settings.sensitivityErrorEstimates) this.#readErrors(i, trade, results);
+    if (this.#outOfTime.has(i)) results.warnings[trade] |= WARNING.outOfTime;
     const rough = isRough(problem);
     if (rows.isDriftDominated(row) && (rough || estimate > this.#accuracy * spot))
       results.warnings[trade] |= rough ? WARNING.roughVolatility : WARNING.driftDominates;
     results.priced(trade, "fdm");
+  }
+
+  /**
+   * Error estimates of the sensitivities: what extrapolation moved them by, and the value's own estimate over the width
+   * in which the value changes much: a standard deviation of the spot, and what of volatility and rates is one.
+   */
+  #readErrors(i: number, trade: number, results: ResultColumns): void {
+    const row = i * this.#cases;
+    const { problem } = this.#problems[row];
+    const { spot, rate, dividendYield, sigma } = marketOf(problem);
+    const { sensitivityErrors: errors, errorEstimate } = results;
+    const estimate = errorEstimate[trade];
+    const deviation = Math.sqrt(totalVariance(problem));
+    // Where the trade is exercised, all that is not known is on which node the boundary is.
+    const width = this.#rows.isExercised(row) ? this.#rows.cellWidth(row) : spot * Math.min(0.5 * deviation, 1);
+    const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];
+    const delta = 2 * this.#rows.deltaMove[row] + estimate / width;
+    const gamma = 2 * this.#rows.gammaMove[row] + (estimate / width ** 2) * (problem.expiry / smoothedFor(problem));
+    errors.delta[trade] = delta;
+    errors.gamma[trade] = gamma;
+    errors.theta[trade] =
+      Math.abs(rate) * estimate + Math.abs(rate - dividendYield) * spot * delta + 0.5 * (sigma * spot) ** 2 * gamma;
+    errors.vega[trade] = this.#bumps.vegaError(i, estimate, 0.5 * volatility, this.#rounding);
+    errors.rho[trade] = this.#bumps.rhoError(i, estimate, 0.5 * rates, this.#rounding);
   }
 
   #readScenarios(i: number, trade: number, results: ResultColumns): void {
@@ -365,6 +399,18 @@ function isKnown(problem: OneFactorProblem): boolean {
 /** The barrier that today's spot has hit; scenarios' spots may have not. */
 function paidNow(problem: OneFactorProblem): KnockOut | undefined {
   return knockedOutBy(problem, problem.spots[0]);
+}
+
+/** Parts of the time to an event, and of the life, over which diffusion smooths what a boundary does to gamma. */
+const EVENT_PART = 1 / 4;
+const LIFE_PART = 1 / 64;
+const AMERICAN_PART = 1 / 16;
+
+/** The time over which diffusion has smoothed the kinks that exercise and barriers leave in a solution. */
+function smoothedFor({ expiry, american, exerciseTimes = [], barriers = [] }: OneFactorProblem): number {
+  const dates = [...exerciseTimes, ...barriers.flatMap(({ times = [] }) => times)].filter((time) => time > 0);
+  const part = Math.max(EVENT_PART * Math.min(...dates, Number.POSITIVE_INFINITY), LIFE_PART * expiry);
+  return Math.min(part, american ? AMERICAN_PART * expiry : expiry);
 }
 
 function marketOf({ spots, rates, dividendYield, diffusion }: OneFactorProblem): SpotMarket {

@@ -1,20 +1,98 @@
-/** Control variates under deterministic volatilities: geometric averages and baskets, which are log-normal. */
+/** Control variates: geometric averages and baskets where they are log-normal, elsewhere the underlyings. */
 import { integrate, integratedProduct, integratedVariance } from "../../../market/index.ts";
-import { asian, basket, type Control } from "../../../montecarlo/index.ts";
+import { fn } from "../../../kernel/index.ts";
+import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 import { logNormalOption, trapezoidal, weightedLogarithm } from "./average.ts";
 import { endsOf } from "./spot-model.ts";
 
-/** Whether a path's payoff has a control: averages with a positive strike, and such baskets of positive weights. */
-export function hasControl(path: Path): boolean {
-  const { payoff, assets, barriers } = path.terms;
-  if (barriers.length > 0 || assets.some(({ volatility }) => volatility.kind !== "deterministic")) return false;
+/** What kind of control the paths of an instance have. */
+export type ControlKind = "geometric" | "underlyings" | "none";
+
+/**
+ * The control of an instance. Sobol' points leave little of what European options of one underlying have in common with
+ * it. Where paths are shifted it would scatter more than what it controls, and under a large volatility, too.
+ */
+export function controlKind(path: Path, isShifted: boolean): ControlKind {
+  const { payoff, assets, expiry, exercise } = path.terms;
+  if (isGeometric(path)) return "geometric";
+  const isHeavy = assets.some(
+    ({ volatility }) => volatility.kind === "deterministic" && integratedVariance(volatility.sigma, expiry) > 1,
+  );
+  if (isShifted || isHeavy || assets[0].volatility.kind === "gaussianFactors") return "none";
+  const isPlain = assets.length === 1 && assets[0].volatility.kind === "deterministic" && payoff.kind !== "lookback";
+  return isPlain && exercise.kind === "european" ? "none" : "underlyings";
+}
+
+/** Averages with a positive strike, and such baskets of positive weights. */
+function isGeometric(path: Path): boolean {
+  const { payoff, assets, barriers, exercise } = path.terms;
+  if (
+    exercise.kind !== "european" ||
+    barriers.length > 0 ||
+    assets.some(({ volatility }) => volatility.kind !== "deterministic")
+  )
+    return false;
   if (payoff.kind === "average") return strikeOf(path) > 0;
   return payoff.kind === "basket" && payoff.of === "sum" && payoff.strike > 0 && payoff.weights.every((w) => w > 0);
 }
 
-/** The control of paths of one key that have one. */
-export function controlOf(paths: readonly Path[], substeps: number): Control {
+/** The control of paths of one key and kind. */
+export function controlOf(paths: readonly Path[], substeps: number, kind: ControlKind): Control | undefined {
+  if (kind === "none") return undefined;
+  return kind === "geometric" ? geometricControl(paths, substeps) : underlyingControl(paths);
+}
+
+/**
+ * Σ wᵢ·Sᵢ(t)·e^(qᵢ·t), t when the path ends. Discounted it is a martingale, whose mean is its value today whatever rule
+ * ends the path.
+ */
+function underlyingControl(paths: readonly Path[]): Control {
+  const d = paths[0].terms.assets.length;
+  const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
+  const weight = ({ terms: { payoff } }: Path, i: number): number =>
+    payoff.kind === "basket" && payoff.of !== "product" ? payoff.weights[i] : 1;
+  const each = Array.from({ length: d }, (_, i) => i);
+  return {
+    name: "underlyings",
+    product: pathProduct({
+      name: "underlyings",
+      assets: d,
+      running: 0,
+      parameters: {
+        ...Object.fromEntries(each.map((i) => [`weight${i}`, column((path) => weight(path, i))])),
+        ...Object.fromEntries(
+          each.map((i) => [`yield${i}`, column(({ terms }) => terms.assets[i].underlying.dividends.yield)]),
+        ),
+      },
+      payoff: underlyingPayoff(d),
+    }),
+    mean: column((path) => path.spots.reduce((sum, spot, i) => sum + weight(path, i) * spot, 0)),
+  };
+}
+
+const payoffs = new Map<number, ReturnType<typeof madePayoff>>();
+
+/** The same function again for as many underlyings, so that its kernels are compiled once. */
+function underlyingPayoff(d: number): ReturnType<typeof madePayoff> {
+  const made = payoffs.get(d) ?? madePayoff(d);
+  payoffs.set(d, made);
+  return made;
+}
+
+const madePayoff = (d: number) =>
+  fn({
+    name: "underlyings",
+    params: productParams.payoff,
+    env: { D: d },
+    body({ spots, p, t }, gpu, { D }) {
+      let sum = gpu.real(0);
+      for (let i = 0; i < D; i++) sum += p[i] * spots[i] * Math.exp(p[D + i] * t);
+      return sum;
+    },
+  });
+
+function geometricControl(paths: readonly Path[], substeps: number): Control {
   const [{ terms }] = paths;
   const { payoff, assets } = terms;
   if (payoff.kind === "basket") {

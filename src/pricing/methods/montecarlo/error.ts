@@ -15,6 +15,8 @@ export interface Sample {
   readonly effective: number;
   /** Whether paths are shifted to where they pay. */
   readonly isShifted: boolean;
+  /** Whether the underlyings are its control. */
+  readonly isControlled: boolean;
 }
 
 /**
@@ -38,12 +40,15 @@ export const sensitivityError = (standardError: number, freedom: number): number
 
 /**
  * The rule of three: what has not been seen among n paths has a probability below 3/n, with 95 %. All scramblings may
- * count as many paths beyond a jump, and few paths that pay may be none of those that pay much.
+ * count as many paths beyond a jump, few paths that pay may be none of those that pay much, and all paths may pay what
+ * the control does.
  */
-function unseen({ terms, spots }: Path, { value, paths, effective }: Sample): number {
-  if (!mayJump(terms) && effective >= FEW) return 0;
+function unseen({ terms, spots }: Path, { value, paths, effective, isControlled }: Sample): number {
+  const squares = effective > 0 ? value * value * (paths / effective - 1) : 0;
+  const byControl = isControlled ? (3 * Math.sqrt(Math.max(squares, 0))) / paths : 0;
+  if (!mayJump(terms) && effective >= FEW) return byControl;
   const each = effective > 0 ? Math.abs(value) / effective : unitOf(terms, spots) / paths;
-  return 3 * each;
+  return Math.max(3 * each, byControl);
 }
 
 /** What a payoff is of the order of, discounted. */

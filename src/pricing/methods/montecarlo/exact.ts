@@ -1,5 +1,5 @@
 /** Instances whose value needs no paths. */
-import { integrate } from "../../../market/index.ts";
+import { integrate, integratedProduct, integratedVariance } from "../../../market/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import { knownAt } from "../several/parts.ts";
@@ -11,15 +11,15 @@ import type { Estimate } from "./simulate.ts";
 export const ROUNDING = 1e-13;
 
 /**
- * At expiry the payoff; averages of which every fixing is known; geometric averages under a deterministic volatility,
- * which are log-normal (Kemna & Vorst 1990). Undefined of all others.
+ * At expiry the payoff; averages of which every fixing is known; geometric averages and baskets under deterministic
+ * volatilities, which are log-normal (Kemna & Vorst 1990). Undefined of all others.
  */
 export function exactly(terms: Terms, spots: readonly number[]): Estimate | undefined {
   const { payoff, assets, barriers, expiry, rates } = terms;
   if (payoff.kind === "lookback") return pastLookback(terms, spots[0]);
   if (payoff.kind !== "average") {
     const now = knownAt(terms, spots);
-    return now && known(now.value, now.method);
+    return now === undefined ? geometricBasket(terms, spots) : known(now.value, now.method);
   }
   const { right, strike, mean: kind, times } = payoff;
   const [spot] = spots;
@@ -53,6 +53,36 @@ export function exactly(terms: Terms, spots: readonly number[]): Estimate | unde
       : weightedLogarithm(market, { times: dates, weights: dates.map(() => 1 / left) });
   const both = share * mean + (count === 0 ? 0 : (1 - share) * Math.log(past));
   return known(discount * logNormalOption(right, strike, both, share * share * variance), "black-scholes");
+}
+
+/** Whether a trade is a European option on Π Sᵢ^wᵢ under deterministic volatilities, which is log-normal. */
+export const isGeometricBasket = ({ payoff, assets, barriers, exercise }: Terms): boolean =>
+  payoff.kind === "basket" &&
+  payoff.of === "product" &&
+  barriers.length === 0 &&
+  exercise.kind === "european" &&
+  assets.every(({ volatility }) => volatility.kind === "deterministic");
+
+/** The mean of Σ wᵢ·ln Sᵢ(T) and its variance Σᵢⱼ wᵢ·wⱼ·ρᵢⱼ·∫σᵢσⱼ ds make Black's formula. */
+function geometricBasket(terms: Terms, spots: readonly number[]): Estimate | undefined {
+  const { payoff, assets, rates, correlations, expiry } = terms;
+  if (payoff.kind !== "basket" || !isGeometricBasket(terms)) return undefined;
+  const { weights, right, strike } = payoff;
+  const sigmas = assets.map(({ volatility }) => {
+    if (volatility.kind !== "deterministic") throw new Error(`no geometric basket under ${volatility.kind}`);
+    return volatility.sigma;
+  });
+  const growth = integrate(rates, expiry);
+  let [mean, variance] = [0, 0];
+  weights.forEach((w, i) => {
+    const { yield: dividendYield } = assets[i].underlying.dividends;
+    mean += w * (Math.log(spots[i]) + growth - dividendYield * expiry - 0.5 * integratedVariance(sigmas[i], expiry));
+    weights.forEach((other, j) => {
+      variance += w * other * correlations[i][j] * integratedProduct(sigmas[i], sigmas[j], expiry);
+    });
+  });
+  const value = Math.exp(-growth) * logNormalOption(right, strike, mean, Math.max(variance, 0));
+  return known(value, "black-scholes");
 }
 
 /** A lookback whose extreme is known: at expiry, or when all dates have passed. */

@@ -107,9 +107,15 @@ function withoutBarriers(paths: readonly Path[]): PathProduct {
         strike: payoff.isFloating ? "floating" : strike,
         monitoring: payoff.times === "continuous" ? "continuous" : "dates",
         extremum,
-        // From the first date on: today's spot is none of them.
+        // From the first date on, which may be today.
         from: column(({ terms: { payoff: own }, dates }) =>
-          own.kind !== "lookback" ? Number.NaN : own.times === "continuous" ? own.from : dates[0],
+          own.kind !== "lookback"
+            ? Number.NaN
+            : own.times === "continuous"
+              ? own.from
+              : own.times[0] <= 0
+                ? 0
+                : dates[0],
         ),
       });
     }

@@ -13,7 +13,7 @@ import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import { payoffAt } from "../several/payoff.ts";
 import type { Path } from "./acceptance.ts";
-import { controlOf, hasControl } from "./control.ts";
+import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, sensitivityError } from "./error.ts";
 import { exactly } from "./exact.ts";
 import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
@@ -85,7 +85,7 @@ export async function simulate(device: Device, instances: readonly Instance[], c
 interface Job {
   readonly instance: Instance;
   readonly substeps: number;
-  readonly hasControl: boolean;
+  readonly control: ControlKind;
   /** Of each step and normal number, see `shiftOf`. */
   readonly shifts: readonly (readonly number[])[] | undefined;
 }
@@ -96,9 +96,10 @@ const isEarly = ({ terms, dates }: Path): boolean => terms.exercise.kind !== "eu
 function jobOf(instance: Instance): Job {
   const { terms, dates, sensitivities } = instance;
   const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
-  if (isEarly(instance)) return { instance, substeps, hasControl: false, shifts: undefined };
-  const all = [instance, ...(sensitivities?.paths ?? [])];
-  return { instance, substeps, hasControl: all.every(hasControl), shifts: shiftOf(instance, endsOf(dates, substeps)) };
+  const shifts = shiftOf(instance, endsOf(dates, substeps));
+  const kinds = [instance, ...(sensitivities?.paths ?? [])].map((path) => controlKind(path, shifts !== undefined));
+  const control = kinds.every((kind) => kind === kinds[0]) ? kinds[0] : "none";
+  return { instance, substeps, control, shifts };
 }
 
 function groupsOf(instances: readonly Instance[]): Iterable<readonly Job[]> {
@@ -107,7 +108,7 @@ function groupsOf(instances: readonly Instance[]): Iterable<readonly Job[]> {
     if (instance.estimate !== undefined || instance.failure !== undefined) continue;
     const job = jobOf(instance);
     const { terms, dates, sensitivities } = instance;
-    const shape = [isEarly(instance), job.hasControl, job.shifts !== undefined, dates.length, job.substeps].join(" ");
+    const shape = [isEarly(instance), job.control, job.shifts !== undefined, dates.length, job.substeps].join(" ");
     const measures = sensitivities?.measures.map(({ name }) => name).join(",") ?? "";
     const key = `${modelKey(terms)} ${productKey(terms)} ${shape} ${measures}`;
     const group = groups.get(key);
@@ -119,10 +120,10 @@ function groupsOf(instances: readonly Instance[]): Iterable<readonly Job[]> {
 
 /** What both engines take of a group. */
 function settingsOf(group: readonly Job[], { precision, seed, signal }: Common) {
-  const [{ substeps }] = group;
+  const [{ substeps, control }] = group;
   const paths = group.map(({ instance }) => instance);
   return {
-    ...pathsOf(paths, substeps),
+    ...pathsOf(paths, substeps, control),
     substeps,
     seed,
     streams: paths.map(({ stream }) => stream),
@@ -131,11 +132,18 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: Common) 
   };
 }
 
-const pathsOf = (paths: readonly Path[], substeps: number) => ({
-  model: modelOf(paths, substeps),
-  product: productOf(paths),
-  dates: paths[0].dates.map((_, k) => Float64Array.from(paths, ({ dates }) => dates[k])),
-});
+/** Without a control that is not given: none is recognised. */
+type PathSettings = Pick<Variant, "model" | "product" | "control"> & { readonly dates: readonly Float64Array[] };
+
+const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind): PathSettings => {
+  const control = controlOf(paths, substeps, kind);
+  return {
+    model: modelOf(paths, substeps),
+    product: productOf(paths),
+    dates: paths[0].dates.map((_, k) => Float64Array.from(paths, ({ dates }) => dates[k])),
+    ...(control === undefined ? {} : { control }),
+  };
+};
 
 /** What copies whose value is known add to a measure, and the settings of those that are not. */
 interface Copies {
@@ -146,7 +154,7 @@ interface Copies {
 
 /** The moved copies of a group's instances, and what their values are multiplied by. */
 function copiesOf(group: readonly Job[]): Copies | undefined {
-  const [{ instance: first, substeps, hasControl: isControlled }] = group;
+  const [{ instance: first, substeps, control }] = group;
   if (first.sensitivities === undefined) return undefined;
   const all = group.map(({ instance }) => [instance, ...instance.sensitivities!.paths]);
   const known = all.map((paths) => paths.map(({ terms, spots }) => exactly(terms, spots)?.value));
@@ -154,7 +162,7 @@ function copiesOf(group: readonly Job[]): Copies | undefined {
   const variants = first.sensitivities.paths.map((_, v) => {
     // Paths of a copy whose value is known are not looked at.
     const paths = all.map((some, i) => (known[i][v + 1] === undefined ? some[v + 1] : some[0]));
-    return { ...pathsOf(paths, substeps), ...(isControlled ? { control: controlOf(paths, substeps) } : {}) };
+    return pathsOf(paths, substeps, control);
   });
   const weightOf = (i: number, m: number, v: number): number => group[i].instance.sensitivities!.measures[m].weights[v];
   const measures: Record<string, Float64Array[]> = {};
@@ -212,13 +220,12 @@ async function estimateBy(
   const { normals, uniforms } = settings.model;
   const numbers = normals + uniforms + (settings.product.uniforms ?? 0);
   const isSobol = settings.dates.length * settings.substeps * numbers <= MAX_DIMENSIONS;
-  const [{ hasControl: isControlled, shifts, substeps }] = group;
-  const instances = group.map(({ instance }) => instance);
+  const [{ shifts }] = group;
   const result = await monteCarlo(device, {
+    control: "none",
     ...settings,
     ...(isSobol ? POINTS : {}),
     paths,
-    control: isControlled ? controlOf(instances, substeps) : "none",
     ...(shifts === undefined ? {} : { shifts: shiftColumns(group) }),
     ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
   });
@@ -239,13 +246,19 @@ const shiftColumns = (group: readonly Job[]) =>
     byStep: group[0].shifts!.map((_step, n) => Float64Array.from(group, ({ shifts }) => shifts![n][j])),
   }));
 
-function estimateOf({ instance, shifts }: Job, result: MonteCarloResult, freedom: number, i: number): Estimate {
+function estimateOf(
+  { instance, shifts, control }: Job,
+  result: MonteCarloResult,
+  freedom: number,
+  i: number,
+): Estimate {
   const scale = scaleOf(instance);
   const value = scale * result.value[i];
   const standardError = scale * result.standardError[i];
   const paths = result.paths[i];
   const sample = { value, standardError, freedom, paths, effective: result.effectivePaths[i] };
-  const error = errorOf(instance, { ...sample, isShifted: shifts !== undefined });
+  const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
+  const error = errorOf(instance, { ...sample, ...how });
   return { value, error, paths, isLimited: !(error <= instance.accuracy), method: "montecarlo" };
 }
 

@@ -20,13 +20,18 @@ const rounded = (values: readonly number[]): string => values.map((value) => val
  * Of gaussianFactors the factors at the times; of a volatility of time Brownian motion by the variance so far, relative
  * to that of the last time. Undefined where nothing is random up to then.
  * @param times increasing from 0, two at least.
+ * @param minShare of the variance, between two times.
  */
-export function chainOf(volatility: Volatility, times: readonly number[]): FactorChain | undefined {
+export function chainOf(
+  volatility: Volatility,
+  times: readonly number[],
+  minShare = MIN_SHARE,
+): FactorChain | undefined {
   if (volatility.kind === "deterministic") {
     const variances = times.map((t) => integratedVariance(volatility.sigma, t));
     const total = variances[variances.length - 1];
     if (total === 0) return undefined;
-    const shares = variances.slice(1).map((w, k) => Math.max((w - variances[k]) / total, MIN_SHARE));
+    const shares = variances.slice(1).map((w, k) => Math.max((w - variances[k]) / total, minShare));
     return {
       sigma: [Math.sqrt(total)],
       key: `variance ${rounded(shares)}`,

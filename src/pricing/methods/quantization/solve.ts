@@ -1,7 +1,6 @@
 /** Values on quantization trees: those of one tree together, whichever trades they belong to. */
 import type { Device } from "../../../device/index.ts";
 import { DeviceLostError } from "../../../errors.ts";
-import type { Precision } from "../../../kernel/index.ts";
 import { integrate } from "../../../market/index.ts";
 import {
   type NodePayoff,
@@ -15,6 +14,7 @@ import type { Terms } from "../../terms.ts";
 import { chainOf, type FactorChain } from "./chain.ts";
 import { type ExactValue, exactValue } from "./exact.ts";
 import { datesOf, unitsOf } from "./factors.ts";
+import type { Common } from "./plan.ts";
 import type { Trees } from "./trees.ts";
 
 /** What is known of an instance. */
@@ -42,12 +42,6 @@ export interface Instance {
   failure: unknown;
 }
 
-interface Common {
-  readonly precision: Precision;
-  readonly seed: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Points of the finer of two trees on the first level; each level has twice the points and four times the paths. */
 const FIRST_SIZE = 100;
 const FIRST_PATHS = 100_000;
@@ -65,11 +59,15 @@ interface TreeSpec {
   readonly seed: number;
 }
 
-/** A value of an instance on one tree. */
-interface Task {
+/** An instance, and the times of its chain. */
+interface Dated {
   readonly instance: Instance;
-  readonly tree: TreeSpec;
   readonly times: readonly number[];
+}
+
+/** A value of an instance on one tree. */
+interface Task extends Dated {
+  readonly tree: TreeSpec;
   value: number;
   memory: number;
 }
@@ -116,7 +114,8 @@ export async function solve(
     if (instance.failure === undefined) instance.estimate = estimateOf(instance, tasks, common);
 }
 
-const exactly = ({ value, method }: ExactValue): Estimate => ({
+/** An estimate of what has a formula. */
+export const exactly = ({ value, method }: ExactValue): Estimate => ({
   value,
   error: 1e-13 * Math.abs(value),
   method,
@@ -211,16 +210,19 @@ const keyOf = ({ factors, size, paths, seed }: TreeSpec): string => `${size} ${p
 
 const isSwing = ({ instance }: Task): boolean => instance.terms.payoff.kind === "swing";
 
-const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
+/** Whether a unit may be taken today. */
+export const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
 
 /** exp(Σ σᵢ·xᵢ) at a point of a tree. */
 const growthAt = (sigma: readonly number[], x: Float64Array): number =>
   Math.exp(sigma.reduce((sum, one, i) => sum + one * x[i], 0));
 
-const forwardsOf = ({ instance: { terms, spot }, times }: Task): readonly number[] =>
+/** Forwards of the spot at the times. */
+export const forwardsOf = ({ instance: { terms, spot }, times }: Dated): readonly number[] =>
   times.map((t) => spot * Math.exp(integrate(terms.rates, t) - terms.assets[0].underlying.dividends.yield * t));
 
-const discountFactorsOf = ({ instance: { terms }, times }: Task): readonly number[] =>
+/** Discount factors to the times. */
+export const discountFactorsOf = ({ instance: { terms }, times }: Dated): readonly number[] =>
   times.map((t) => Math.exp(-integrate(terms.rates, t)));
 
 /** Spots over their forwards at all points. The tree's own mean is the forward: a strip of forwards is exact. */

@@ -22,6 +22,8 @@ export interface Range {
   /** Of the dense part, in units of the coordinate. */
   readonly width: number;
   readonly coordinate: "linear" | "log";
+  /** Where the first node is: above `from` by this part of the first interval; 0 unless given. */
+  readonly firstNode?: number;
 }
 
 /** Standard deviations to each side of where a factor is, or is expected. */
@@ -48,7 +50,14 @@ function varianceAt({ kappa, theta, sigma }: Heston, v0: number, t: number): { m
   return { mean, deviation: sigma * Math.sqrt(v0 * decay * b + 0.5 * theta * kappa * b * b) };
 }
 
-/** The axis of Heston's variance. */
+/**
+ * The axis of Heston's variance.
+ *
+ * At v = 0 the equation has the first derivative κθ·∂V/∂v only, and two nodes give it with an error of ½κθh·∂²V/∂v². At
+ * v₁ = ½δh, δ = 2κθ/σ² of Feller's condition, the difference of two nodes is right for parabolas, since the second
+ * derivative ½σ²v₁ makes up for it. Values are extrapolated by Richardson's formula of second order from a mesh with
+ * this first node and intervals of 2h: both errors cancel with v₁ = ⅓δh.
+ */
 export function varianceRange(heston: Heston, expiry: number): Range {
   const v0 = varianceOf(heston);
   const { mean } = varianceAt(heston, v0, expiry);
@@ -57,7 +66,9 @@ export function varianceRange(heston: Heston, expiry: number): Range {
   const scale = 0.5 * heston.sigma * heston.sigma * decayed(heston.kappa, expiry);
   const to = Math.max(v0, mean, heston.theta) + VARIANCE_ABOVE * Math.max(spread, scale) + 1e-6;
   const from = Math.max(Math.min(v0, mean) - VARIANCE_BELOW * spread, 0);
-  return { from, to, dense: from, width: DENSE_VARIANCE * to, coordinate: "linear" };
+  const feller = Math.min((2 * heston.kappa * heston.theta) / (heston.sigma * heston.sigma), 1);
+  const firstNode = from === 0 && heston.sigma > 0 ? feller / 3 : 0;
+  return { from, to, dense: from, width: DENSE_VARIANCE * to, coordinate: "linear", firstNode };
 }
 
 /** The axis of SABR's α. */
@@ -92,7 +103,7 @@ export function assetRange(asset: Asset, terms: Terms, spots: readonly number[])
   const to = highest * Math.exp(Math.max(drift, 0) + reach);
   const low = Math.min(paid, lowest) * Math.exp(Math.min(drift, 0) - reach);
   // A spot that may come to zero, by its diffusion or by dividends, has an axis from there.
-  const hasZero = isAbsorbed(volatility) || low < 1e-4 * lowest;
+  const hasZero = isAbsorbed(volatility) || (paid < lowest && low < 1e-4 * lowest);
   if (hasZero) return { from: 0, to, width: DENSE * deviation * underlying.spot, coordinate: "linear" };
   return { from: low, to, width: DENSE * deviation, coordinate: "log" };
 }

@@ -197,7 +197,8 @@ export function axisOf(
   points: NonNullable<Axis["points"]>,
   p: Parameters,
 ): Axis {
-  const { from, to, width, coordinate, dense = today } = range;
+  const { to, width, coordinate, dense = today } = range;
+  const from = Math.min(firstNodeOf(range, nodes), Math.max(today, range.from));
   return {
     from: p.add(from, "from"),
     to: p.add(to, "to"),
@@ -206,4 +207,9 @@ export function axisOf(
     nodes,
     points: [{ at: p.add(Math.min(Math.max(dense, from), to), "at"), align: "none" }, ...points],
   };
+}
+
+/** The first node of a mesh that is dense at its lower end. */
+function firstNodeOf({ from, to, width, firstNode = 0 }: Range, nodes: number): number {
+  return from + firstNode * width * Math.sinh(Math.asinh((to - from) / width) / (nodes - 1));
 }

@@ -1,0 +1,47 @@
+import { fn, real } from "../kernel/index.ts";
+import { boundaryLimits, Constants } from "./model.ts";
+
+/**
+ * A first guess of y = ln(B(0)/B(τ)), the boundary's distance from its limit at expiry: the quadratic approximation of
+ * Barone-Adesi and Whaley (1987), whose boundary solves
+ *
+ *   S·(1 − e^{−qτ}·N(−d₊)) + λ·(1 − S − p(S)) = 0,   ½σ²λ² + (r − q − ½σ²)λ − r/(1 − e^{−rτ}) = 0,   λ < 0
+ *
+ * and 0.6·σ√τ at least, which holds next to expiry where the yield is above the rate: Evans, Kuske & Keller (2002).
+ * Newton's method goes on from it, so that bisection to 5 % in ln y is enough.
+ */
+export const firstGuess = fn({
+  name: "firstGuess",
+  params: { constants: Constants, tau: real },
+  env: { boundaryLimits },
+  body({ constants, tau }, gpu, { boundaryLimits }) {
+    const { rate: r, dividendYield: q, sigma } = constants;
+    const { isBelow, atExpiry, depth } = boundaryLimits({ constants });
+    const deviation = sigma * Math.sqrt(tau);
+    const least = depth * -Math.expm1((-0.6 * deviation) / depth);
+    // So close to expiry the equation above is all cancellation.
+    let guess = isBelow ? least : 0.8 * deviation * Math.sqrt(Math.max(1, -2 * Math.log(deviation)));
+    if (deviation > 1e-5) {
+      const variance = sigma * sigma;
+      const half = (r - q) / variance - 0.5;
+      const paid = Math.abs(r) > 1e-12 ? -Math.expm1(-r * tau) / r : tau;
+      const lambda = -half - Math.sqrt(half * half + 2 / (variance * paid));
+      const discount = Math.exp(-r * tau);
+      const growth = Math.exp(-q * tau);
+      let low = Math.log(0.05);
+      let high = Math.log(12);
+      for (let k = 0; k < 7; k++) {
+        const middle = 0.5 * (low + high);
+        const x = atExpiry - deviation * Math.exp(middle);
+        const spot = Math.exp(x);
+        const d = (x + (r - q) * tau) / deviation + 0.5 * deviation;
+        const probability = growth * gpu.normalCdf(-d);
+        const value = discount * gpu.normalCdf(deviation - d) - spot * probability;
+        if (spot * (1 - probability) + lambda * (1 - spot - value) > 0) low = middle;
+        else high = middle;
+      }
+      guess = deviation * Math.exp(0.5 * (low + high));
+    }
+    return Math.max(guess, least);
+  },
+});

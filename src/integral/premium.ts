@@ -1,0 +1,113 @@
+import { i32, kernel, read, real, write } from "../kernel/index.ts";
+import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
+import { boundaryLimits } from "./model.ts";
+import { MAX_NODES } from "./scheme.ts";
+
+/** V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the boundary has it. */
+export const PREMIUM_OUTPUTS = 5;
+
+/**
+ * American puts on a strike of 1, given their boundaries: the European put and the premium of early exercise,
+ *
+ *   V = p(S, T) + ∫₀^T (r·e^{−ru}·N(−d₋) − q·S·e^{−qu}·N(−d₊)) du,   d± = (ln(S/B(T−u)) + (r−q)u)/(σ√u) ± ½σ√u
+ *
+ * or 1 − S where S ≤ B(T). Source: Kim (1990), Carr, Jarrow & Myneni (1992). The Greeks are the derivatives of this
+ * formula, of its boundary too. With S·e^{−qu}·φ(d₊) = B·e^{−ru}·φ(d₋) one density serves all.
+ *
+ * One item an option: `boundary[l]` is the number of its boundary, whose inputs and outputs are `model` and `series`;
+ * `option[l]` is ln S and `option[count + l]` is T, which may be shorter than the boundary's. `output[i·count + l]`:
+ * see `PREMIUM_OUTPUTS`. Cost: about 100 operations and 6·nodes a point of the integral.
+ */
+export const premiumKernel = kernel({
+  name: "early-exercise premium",
+  params: {
+    count: i32,
+    boundaries: i32,
+    nodes: i32,
+    points: i32,
+    rule: i32,
+    table: read(real),
+    model: read(real),
+    series: read(real),
+    boundary: read(i32),
+    option: read(real),
+    output: write(real),
+  },
+  env: { boundaryLimits, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
+  body({ count, boundaries, nodes, points, rule, table, model, series, boundary, option, output }, gpu, env) {
+    const l = gpu.globalId();
+    if (l >= count) return;
+    const own = boundary[l];
+    const r = model[own];
+    const q = model[boundaries + own];
+    const sigma = model[2 * boundaries + own];
+    const longest = model[3 * boundaries + own];
+    const byRate = model[4 * boundaries + own] > 0;
+    const x = option[l];
+    const expiry = option[count + l];
+    const spot = Math.exp(x);
+    const start = own * env.SERIES;
+    const { isBelow, atExpiry } = env.boundaryLimits({ constants: { rate: r, dividendYield: q, sigma } });
+    const isEarly = r > 0 || q < r;
+    const z = 2 * Math.sqrt(expiry / longest) - 1;
+    const distance = Math.sqrt(Math.max(isEarly ? env.seriesAt({ series, start, degree: nodes, z }) : 0.0, 0));
+    if (isEarly && x <= atExpiry - distance) {
+      output[l] = -Math.expm1(x);
+      output[count + l] = -1;
+      output[2 * count + l] = 0.0;
+      output[3 * count + l] = 0.0;
+      output[4 * count + l] = 0.0;
+      return;
+    }
+    // The European option.
+    const discount = Math.exp(-r * expiry);
+    const growth = spot * Math.exp(-q * expiry);
+    const deviation = sigma * Math.sqrt(expiry);
+    const d1 = (x + (r - q) * expiry) / deviation + 0.5 * deviation;
+    const exercised = discount * gpu.normalCdf(deviation - d1);
+    const delivered = growth * gpu.normalCdf(-d1);
+    const density = growth * gpu.normalPdf(d1);
+    let value = exercised - delivered;
+    let toSpot = -delivered;
+    let toSpotTwice = density / deviation;
+    let toSigma = density * Math.sqrt(expiry);
+    let toOther = expiry * (byRate ? -exercised : delivered);
+    if (isEarly) {
+      const limitByOther = isBelow ? (byRate ? 1 / r : -1 / q) : 0.0;
+      for (let j = 0; j < points; j++) {
+        const u = expiry * table[rule + 2 * j];
+        const weight = expiry * table[rule + 2 * j + 1];
+        const at = 2 * Math.sqrt((expiry - u) / longest) - 1;
+        const h = Math.max(env.seriesAt({ series, start, degree: nodes, z: at }), 1e-30);
+        const depth = Math.sqrt(h);
+        const slope = -0.5 / depth;
+        const bySigma = slope * env.seriesAt({ series, start: start + env.WIDTH, degree: nodes, z: at });
+        const byOther =
+          limitByOther + slope * env.seriesAt({ series, start: start + 2 * env.WIDTH, degree: nodes, z: at });
+        const level = Math.exp(atExpiry - depth);
+        const s = sigma * Math.sqrt(u);
+        const inverse = 1 / s;
+        const low = (x - atExpiry + depth + (r - q) * u) * inverse - 0.5 * s;
+        const high = low + s;
+        const paid = weight * Math.exp(-r * u);
+        const lost = weight * spot * Math.exp(-q * u) * gpu.normalCdf(-high);
+        const probability = paid * gpu.normalCdf(-low);
+        // Of the income r − q·B at the boundary, per unit of d₋.
+        const edge = paid * gpu.normalPdf(low);
+        const income = edge * (r - q * level);
+        value += r * probability - q * lost;
+        toSpot -= q * lost + income * inverse;
+        toSpotTwice += inverse * (r * edge * (1 + low * inverse) - q * level * edge * (high * inverse - 1));
+        toSigma += income * inverse * bySigma + (edge * (r * high - q * level * low)) / sigma;
+        toOther += byRate
+          ? (1 - r * u) * probability - income * inverse * (u - byOther)
+          : (q * u - 1) * lost + income * inverse * (u + byOther);
+      }
+    }
+    output[l] = value;
+    output[count + l] = toSpot / spot;
+    output[2 * count + l] = toSpotTwice / (spot * spot);
+    output[3 * count + l] = toSigma;
+    output[4 * count + l] = toOther;
+  },
+});

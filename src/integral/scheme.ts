@@ -1,0 +1,101 @@
+/** Nodes, weights and interpolation of a boundary, of several sizes, as one table that kernels read. */
+import { gaussLegendre } from "../linalg/index.ts";
+
+/** Most nodes that a boundary may have beside the one at expiry, which is known. */
+export const MAX_NODES = 32;
+
+/** The size of a discretisation of the integral equation. */
+export interface SchemeSize {
+  /** Chebyshev nodes of the boundary beside the one at expiry. */
+  readonly nodes: number;
+  /** Points of the integrals in the equation of the boundary. */
+  readonly points: number;
+  /** Points of the integral of the early-exercise premium. */
+  readonly premium: number;
+  /** Newton's method ends after a step below this, relative to the boundary's distance from its limit at expiry. */
+  readonly lastStep: number;
+  /** Half of all ordinary options have a larger error, on a strike of 1: no estimate is smaller. */
+  readonly leastError: number;
+}
+
+/** From coarse to fine; the error of each is estimated by the one before. */
+export const SCHEMES: readonly SchemeSize[] = [
+  { nodes: 4, points: 6, premium: 14, lastStep: 1e-3, leastError: 1e-6 },
+  { nodes: 6, points: 8, premium: 20, lastStep: 1e-4, leastError: 3e-8 },
+  { nodes: 10, points: 14, premium: 32, lastStep: 1e-5, leastError: 1e-9 },
+  { nodes: 16, points: 24, premium: 48, lastStep: 1e-6, leastError: 1e-10 },
+  { nodes: 24, points: 40, premium: 96, lastStep: 1e-7, leastError: 1e-11 },
+  { nodes: 32, points: 56, premium: 192, lastStep: 1e-8, leastError: 1e-12 },
+];
+
+/** Where the parts of a scheme's table begin. */
+export interface SchemeTable {
+  readonly size: SchemeSize;
+  readonly values: Float64Array;
+  /** √(τᵢ/T), i = 1 … n. */
+  readonly roots: number;
+  /** vⱼ and wⱼ: ∫₀^τ f(u) du = τ·Σ wⱼ·f(τ·(1 − vⱼ²)). */
+  readonly quadrature: number;
+  /** Lₖ at √(τᵢ·(1 − vⱼ²)/T), [i][j][k], k = 1 … n. */
+  readonly interpolation: number;
+  /** Coefficients of Chebyshev's polynomials from values at nodes 1 … n, [k][i], k = 0 … n; that at node 0 is 0. */
+  readonly coefficients: number;
+  /** gⱼ and wⱼ: ∫₀^T f(u) du = T·Σ wⱼ·f(T·gⱼ). */
+  readonly premium: number;
+}
+
+/**
+ * The table of a scheme. Nodes are xᵢ = ½·(1 − cos(iπ/n)) in x = √(τ/T), τ the time to expiry.
+ *
+ * Both integrals are by Gauss and Legendre's rule in a variable in which their integrands are smooth. Near u = τ they
+ * depend on √(τ − u), which v is, and near u = 0 on √u: v = s·(2 − s). Near the boundary the premium's integrand is a
+ * narrow peak at small u, and near u = T it depends on √(T − u): u = T·(5s⁴ − 4s⁵).
+ */
+export function schemeTable(size: SchemeSize): SchemeTable {
+  const { nodes: n, points, premium } = size;
+  const x = Array.from({ length: n + 1 }, (_, i) => 0.5 * (1 - Math.cos((i * Math.PI) / n)));
+  const inner = unitRule(points).map(({ s, weight }) => {
+    const v = s * (2 - s);
+    return { v, weight: weight * 2 * (1 - s) * 2 * v };
+  });
+  const roots = x.slice(1);
+  const quadrature = inner.flatMap(({ v, weight }) => [v, weight]);
+  const interpolation = roots.flatMap((root) =>
+    inner.flatMap(({ v }) => cardinals(x, root * Math.sqrt((1 - v) * (1 + v))).slice(1)),
+  );
+  const coefficients = x.flatMap((_, k) =>
+    roots.map((_, i) => {
+      const node = i + 1;
+      const half = (k === 0 || k === n ? 0.5 : 1) * (node === n ? 0.5 : 1);
+      return ((2 * half) / n) * Math.cos((k * Math.PI * (n - node)) / n);
+    }),
+  );
+  const outer = unitRule(premium).flatMap(({ s, weight }) => [s ** 4 * (5 - 4 * s), 20 * s ** 3 * (1 - s) * weight]);
+  const parts = [roots, quadrature, interpolation, coefficients, outer];
+  const starts = parts.map((_, p) => parts.slice(0, p).reduce((sum, part) => sum + part.length, 0));
+  return {
+    size,
+    values: Float64Array.from(parts.flat()),
+    roots: starts[0],
+    quadrature: starts[1],
+    interpolation: starts[2],
+    coefficients: starts[3],
+    premium: starts[4],
+  };
+}
+
+/** Gauss and Legendre's rule on [0, 1]. */
+function unitRule(points: number): readonly { readonly s: number; readonly weight: number }[] {
+  const { nodes, weights } = gaussLegendre(points);
+  return Array.from(nodes, (node, j) => ({ s: 0.5 * (1 - node), weight: 0.5 * weights[j] }));
+}
+
+/** The values at `at` of the polynomials that are 1 at one Chebyshev node and 0 at the others: Berrut & Trefethen (2004). */
+function cardinals(x: readonly number[], at: number): readonly number[] {
+  const last = x.length - 1;
+  const hit = x.indexOf(at);
+  if (hit >= 0) return x.map((_, k) => (k === hit ? 1 : 0));
+  const parts = x.map((node, k) => ((k % 2 === 0 ? 1 : -1) * (k === 0 || k === last ? 0.5 : 1)) / (at - node));
+  const sum = parts.reduce((total, part) => total + part, 0);
+  return parts.map((part) => part / sum);
+}

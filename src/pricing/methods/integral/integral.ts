@@ -1,0 +1,194 @@
+import type { Device } from "../../../device/index.ts";
+import { IntegralEngine, PutValues } from "../../../integral/index.ts";
+import type { Precision } from "../../../kernel/index.ts";
+import type { ResultColumns } from "../../columns/result-columns.ts";
+import { EXERCISE, PAYOFF } from "../../columns/trade-columns.ts";
+import { payoffProfile } from "../../trade-problem.ts";
+import { fdm } from "../fdm/fdm.ts";
+import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import { readEach } from "../read-each.ts";
+import { thetaOf } from "../theta.ts";
+import { constantMarket, putsOf, type TradePuts } from "./puts.ts";
+
+/** The error of a value to aim at where nothing is said, relative to spot. */
+const ACCURACY = 1e-5;
+
+/** Microseconds that a case, and each spot of it, take on one core, about. */
+const COST = { ofCase: 2, ofSpot: 3 } as const;
+
+/** The rounding of a value on a strike of 1. */
+const ROUNDING = 1e-14;
+
+/**
+ * American calls and puts with constant rate, yield and volatility, by the integral equation of their exercise boundary,
+ * which trades with the same constants share, and one integral for each.
+ *
+ * Error: a discretisation is refined until its difference from the coarser one is small enough. What the finest does not
+ * reach is left to finite differences. Cost: 2 to 4 µs an option on one core, and some 100 µs a boundary. Source:
+ * Andersen, Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite
+ * differences, published prices and QuantLib.
+ */
+export const integral = {
+  name: "integral",
+  accepts,
+  open: (device, precision) => new Session(device, precision),
+} as const satisfies PricingMethod;
+
+function accepts({ columns, precision }: Batch, trade: number): Acceptance {
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
+  if (columns.severalFactors[trade] !== 0) return "several factors";
+  if (columns.exercise[trade] !== EXERCISE.american) return "no American exercise";
+  if (columns.payoff[trade] !== PAYOFF.vanilla) return "a payoff that is no call or put";
+  if (precision !== "f64") return `${precision} numbers, and this method needs f64`;
+  const { cases } = columns;
+  const first = columns.rowOf(trade);
+  if (columns.expiry[first] === 0) return "no time left, it expires at once";
+  for (let row = first; row < first + cases.count; row++) {
+    if (columns.settled[row] !== 0) continue;
+    if (columns.barrierCount[row] > 0) return "barriers";
+    const market = constantMarket(columns, trade, row);
+    if (typeof market === "string") return market;
+  }
+  return cases.count * (COST.ofCase + COST.ofSpot * (1 + cases.spots));
+}
+
+class Session implements MethodSession {
+  readonly engine: IntegralEngine;
+  readonly #device: Device;
+  readonly #precision: Precision;
+  #others: MethodSession | undefined;
+
+  constructor(device: Device, precision: Precision) {
+    this.engine = new IntegralEngine(device);
+    this.#device = device;
+    this.#precision = precision;
+  }
+
+  plan(batch: Batch, trades: readonly number[]): Promise<Plan> {
+    return Promise.resolve(new IntegralPlan(batch, trades, this));
+  }
+
+  /** Finite differences, for what the finest discretisation does not reach. */
+  get others(): MethodSession {
+    return (this.#others ??= fdm.open(this.#device, this.#precision));
+  }
+
+  [Symbol.dispose](): void {
+    this.engine[Symbol.dispose]();
+    this.#others?.[Symbol.dispose]();
+  }
+}
+
+class IntegralPlan implements Plan {
+  readonly #batch: Batch;
+  readonly #trades: readonly number[];
+  readonly #session: Session;
+  /** Puts of a trade: one for each spot of each case, today's spot first. */
+  readonly #perTrade: number;
+  readonly #puts: TradePuts;
+  readonly #values: PutValues;
+  #left: ReadonlySet<number> = new Set();
+  #others: Plan | undefined;
+
+  constructor(batch: Batch, trades: readonly number[], session: Session) {
+    const { columns } = batch;
+    this.#batch = batch;
+    this.#trades = trades;
+    this.#session = session;
+    this.#perTrade = columns.cases.count * (1 + columns.cases.spots);
+    this.#puts = putsOf(columns, trades);
+    this.#values = new PutValues(this.#puts.unit.length);
+  }
+
+  async run(signal: AbortSignal | undefined): Promise<void> {
+    const { engine } = this.#session;
+    const open = Int32Array.from(this.#puts.boundary.keys()).filter((put) => this.#puts.boundary[put] >= 0);
+    const left = await engine.solve(this.#puts, open, this.#values, (puts) => this.#tooInexact(puts), signal);
+    this.#left = new Set(Array.from(left, (put) => this.#tradeOf(put)));
+    if (this.#left.size === 0) return;
+    this.#others = await this.#session.others.plan(this.#batch, [...this.#left], signal);
+    await this.#others.run(signal);
+  }
+
+  async read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void> {
+    let next = 0;
+    await readEach(this.#trades, results, signal, (trade) => {
+      const put = next;
+      next += this.#perTrade;
+      if (this.#left.has(trade)) return;
+      this.#readTrade(trade, put, results);
+      if (this.#batch.columns.cases.scenarios !== undefined) this.#readScenarios(trade, put, results);
+    });
+    await this.#others?.read(results, signal);
+  }
+
+  [Symbol.dispose](): void {
+    this.#others?.[Symbol.dispose]();
+  }
+
+  #tradeOf(put: number): number {
+    return this.#trades[Math.floor(put / this.#perTrade)];
+  }
+
+  /** All puts of those trades that have one whose error may be larger than was asked for. */
+  #tooInexact(puts: Int32Array): Int32Array {
+    const { columns, settings } = this.#batch;
+    const { accuracy = ACCURACY } = settings;
+    const going = new Set<number>();
+    for (const put of puts) {
+      const trade = this.#tradeOf(put);
+      if (!(this.#errorOf(put) <= accuracy * columns.spot[trade])) going.add(trade);
+    }
+    return going.size === 0 ? new Int32Array() : puts.filter((put) => going.has(this.#tradeOf(put)));
+  }
+
+  #errorOf(put: number): number {
+    return this.#puts.unit[put] * (this.#values.estimate[put] + ROUNDING);
+  }
+
+  #readTrade(trade: number, put: number, results: ResultColumns): void {
+    const { columns } = this.#batch;
+    const row = columns.rowOf(trade);
+    const spot = columns.spot[trade];
+    const unit = this.#puts.unit[put];
+    const [value, slope, curvature, bySigma, byRate] = this.#values.all.subarray(5 * put);
+    const isCall = columns.sign[trade] > 0;
+    const moneyness = Math.exp(this.#puts.logSpot[put]);
+    const delta = isCall ? value - moneyness * slope : slope;
+    const gamma = ((isCall ? moneyness * moneyness : 1) * curvature) / unit;
+    const market = {
+      spot,
+      rate: columns.ratesOf(row).values[0],
+      dividendYield: columns.dividendYield[trade],
+      sigma: columns.sigmaOf(row)!.values[0],
+    };
+    const isExercised = slope === -1;
+    results.value[trade] = unit * value;
+    results.delta[trade] = delta;
+    results.gamma[trade] = gamma;
+    results.theta[trade] = isExercised ? 0 : thetaOf(market, unit * value, delta, gamma);
+    results.vega[trade] = unit * bySigma;
+    results.rho[trade] = unit * byRate;
+    results.errorEstimate[trade] = this.#errorOf(put);
+    results.priced(trade, "integral");
+  }
+
+  #readScenarios(trade: number, put: number, results: ResultColumns): void {
+    const { columns } = this.#batch;
+    const { count, spots } = columns.cases;
+    const first = columns.rowOf(trade);
+    for (let row = first; row < first + count; row++) {
+      if (columns.settled[row] !== 0) continue; // worth nothing, as the columns say from the start
+      const payoff = columns.expiry[row] === 0 ? payoffProfile(columns, trade) : undefined;
+      let largest = 0;
+      for (let k = 0; k < spots; k++) {
+        const at = put + (row - first) * (1 + spots) + 1 + k;
+        const value = payoff?.value(columns.spotAt(trade, k + 1)) ?? this.#puts.unit[at] * this.#values.all[5 * at];
+        results.scenarioValues[row * spots + k] = value;
+        largest = Math.max(largest, payoff === undefined ? this.#errorOf(at) : ROUNDING * columns.spotAt(trade, k + 1));
+      }
+      results.scenarioErrors[row] = largest;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/** Trades as American puts on a strike of 1. */
+import type { Puts } from "../../../integral/index.ts";
+import type { PiecewiseConstant } from "../../../market/index.ts";
+import type { TradeColumns } from "../../columns/trade-columns.ts";
+
+/** Rate, yield and volatility of a row. */
+interface ConstantMarket {
+  readonly rate: number;
+  readonly dividendYield: number;
+  readonly sigma: number;
+}
+
+/** A row's market where it is constant until expiry; otherwise what it has, to complete the sentence "it has …". */
+export function constantMarket(columns: TradeColumns, trade: number, row: number): ConstantMarket | string {
+  const expiry = columns.expiry[row];
+  const sigmas = columns.sigmaOf(row);
+  if (sigmas === undefined) return "a volatility that depends on the spot";
+  const sigma = constantUntil(sigmas, expiry);
+  if (sigma === undefined) return "a volatility that depends on time";
+  if (!(sigma > 0)) return "no volatility";
+  const rate = constantUntil(columns.ratesOf(row), expiry);
+  if (rate === undefined) return "a rate that depends on time";
+  if (columns.dividendsOf(row).discrete.some(({ time }) => time <= expiry)) return "discrete dividends";
+  const dividendYield = columns.dividendYield[trade];
+  const [r, q] = columns.sign[trade] > 0 ? [dividendYield, rate] : [rate, dividendYield];
+  if (r < 0 && q < r) return "rates so far below zero that it has two exercise boundaries";
+  return { rate, dividendYield, sigma };
+}
+
+function constantUntil({ times, values }: PiecewiseConstant, expiry: number): number | undefined {
+  const [value] = values;
+  for (let i = 0; i < times.length && times[i] < expiry; i++) if (values[i + 1] !== value) return undefined;
+  return value;
+}
+
+/** The puts of some trades: one for today's spot and each of the scenarios, of each case, of each trade. */
+export interface TradePuts extends Puts {
+  /** The currency's amount that the strike of 1 stands for: a put's strike, a call's spot. */
+  readonly unit: Float64Array;
+}
+
+/** A boundary serves expiries from a quarter of its own on: which one a trade has depends on nothing but the trade. */
+const longestFor = (expiry: number): number => 4 ** Math.ceil(Math.log2(expiry) / 2 - 1e-12);
+
+/**
+ * Trades as puts: a call is S·P(K/S), P the put whose rate is the call's yield and whose yield is its rate. Puts of rows
+ * without time left have boundary −1. Source: McDonald & Schroder (1998).
+ */
+export function putsOf(columns: TradeColumns, trades: readonly number[]): TradePuts {
+  const { cases } = columns;
+  const spots = 1 + cases.spots;
+  const count = trades.length * cases.count * spots;
+  const unit = new Float64Array(count);
+  const logSpot = new Float64Array(count);
+  const expiries = new Float64Array(count);
+  const boundary = new Int32Array(count).fill(-1);
+  const boundaries: (readonly number[])[] = [];
+  const numbers = new Map<string, number>();
+  let put = 0;
+  for (const trade of trades) {
+    const isCall = columns.sign[trade] > 0;
+    const strike = columns.strike[trade];
+    const first = columns.rowOf(trade);
+    for (let row = first; row < first + cases.count; row++) {
+      const expiry = columns.expiry[row];
+      const isOpen = columns.settled[row] === 0 && expiry > 0;
+      const number = isOpen ? numberOf(constantMarket(columns, trade, row) as ConstantMarket, isCall, expiry) : -1;
+      for (let k = 0; k < spots; k++, put++) {
+        const spot = columns.spotAt(trade, k);
+        unit[put] = isCall ? spot : strike;
+        logSpot[put] = isCall ? Math.log(strike / spot) : Math.log(spot / strike);
+        expiries[put] = expiry;
+        boundary[put] = number;
+      }
+    }
+  }
+  return { unit, logSpot, expiry: expiries, boundary, boundaries };
+
+  function numberOf({ rate, dividendYield, sigma }: ConstantMarket, isCall: boolean, expiry: number): number {
+    const longest = longestFor(expiry);
+    const inputs = isCall ? [dividendYield, rate, sigma, longest, -1] : [rate, dividendYield, sigma, longest, 1];
+    const key = inputs.join();
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    const number = boundaries.push(inputs) - 1;
+    numbers.set(key, number);
+    return number;
+  }
+}

@@ -1,0 +1,340 @@
+/** Swing options in Gaussian factors, by convolutions on a grid of the factors. */
+import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
+import { ShapeError, SpecError } from "../../errors.ts";
+import { hostReal, type Precision } from "../../kernel/index.ts";
+import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
+import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";
+import { type Nodes, type Pass, passesOf } from "./steps.ts";
+import { stencilOf } from "./stencil.ts";
+
+/** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. */
+export interface GaussianSwing {
+  /** Of a unit, discounted to time 0, at each time of the chain: slope·exp(σ·X − ½·Var σ·X) − fixed. */
+  readonly slopes: ArrayLike<number>;
+  readonly fixed: ArrayLike<number>;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** What `gaussianSwings` needs besides the swings. */
+export interface GaussianSwingSettings {
+  /** Of one or two factors, with lower triangular transitions. */
+  readonly chain: AutoregressiveChain;
+  /** σ: what each factor counts in the logarithm of the spot. */
+  readonly sigma: readonly number[];
+  /** Whether a unit may be taken at time 0, too. */
+  readonly startsAtOnce: boolean;
+  /** Distance of nodes in standard deviations; the error is of fourth order in it. */
+  readonly spacing: number;
+  /** "f64" by default. */
+  readonly precision?: Precision;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Standard deviations on each side of the grid, beyond the shift of the measure under which the spot is the unit. */
+const REACH = 6;
+
+/** Numbers of one array of values, at most: swings beyond that take another pass. */
+const MAX_VALUES = 2 ** 23;
+
+/**
+ * The values at time 0 of swing options on one spot of Gaussian factors, side by side in one backward pass:
+ *
+ *   Vₖ(x, Q) = max over q ∈ {0, 1} of q·hₖ(x) + Cₖ(x, Q + q),   Cₖ(x, Q) = E[Vₖ₊₁(Xₖ₊₁, Q) | Xₖ = x]
+ *
+ * States are standardised, so that all times share one grid. A step is exact in time, however long: its expectation is
+ * that of the cubic interpolation, taken along one axis after the other. The kink of V is projected on the cubics.
+ *
+ * Shapes: one value for each swing. Accuracy: of fourth order in the spacing, and regular, so that two spacings
+ * extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
+ * test/pricing/convolution, against published cases and closed forms.
+ *
+ * @param device where it is computed.
+ * @param settings the chain of the factors, the spot and the grid.
+ * @param swings gains and bounds: 0 ≤ least ≤ most ≤ number of dates.
+ * @throws ShapeError | SpecError | NotPositiveDefiniteError
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { gaussianSwings, meanRevertingFactors } from "feynkac/quantization";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const times = Array.from({ length: 12 }, (_, k) => k / 12);
+ * const chain = meanRevertingFactors({ times, meanReversion: [4] });
+ * const swing = { slopes: times.map(() => 20), fixed: times.map(() => 20), least: 3, most: 6 };
+ * const settings = { chain, sigma: [0.7], startsAtOnce: true, spacing: 0.15 };
+ * const [value] = await gaussianSwings(device, settings, [swing]);
+ * console.log(value!.toFixed(3)); // 15.515
+ */
+export async function gaussianSwings(
+  device: Device,
+  settings: GaussianSwingSettings,
+  swings: readonly GaussianSwing[],
+): Promise<Float64Array> {
+  check(settings, swings);
+  const grid = gridOf(settings);
+  const values = new Float64Array(swings.length);
+  for (let from = 0, to = 0; from < swings.length; from = to) {
+    let most = 0;
+    const fits = (next: number): boolean =>
+      (Math.max(most, swings[next].most) + 1) * (next + 1 - from) * grid.nodes.count ** grid.dimension <= MAX_VALUES;
+    while (to < swings.length && (to === from || fits(to))) most = Math.max(most, swings[to++].most);
+    const rollback = await Rollback.create(device, settings, grid, swings.slice(from, to));
+    try {
+      values.set(await rollback.run(settings), from);
+    } finally {
+      rollback[Symbol.dispose]();
+    }
+  }
+  return values;
+}
+
+function check({ chain, sigma, spacing, startsAtOnce }: GaussianSwingSettings, swings: readonly GaussianSwing[]): void {
+  const { dimension: d, times, transitions } = chain;
+  if (d > 2) throw new SpecError(`gaussianSwings: chain: got ${d} factors, expected one or two`);
+  if (sigma.length !== d)
+    throw new ShapeError(`gaussianSwings: sigma: got ${sigma.length} numbers, expected ${d}, one for each factor`);
+  if (!(spacing > 0 && spacing <= 1))
+    throw new SpecError(`gaussianSwings: spacing: got ${spacing}, expected a number in (0, 1], in standard deviations`);
+  if (d === 2 && transitions.some((a) => a[1] !== 0))
+    throw new SpecError("gaussianSwings: chain: got transitions of another shape, expected lower triangular ones");
+  const dates = times.length - (startsAtOnce ? 0 : 1);
+  swings.forEach(({ slopes, fixed, least, most }, i) => {
+    if (slopes.length !== times.length || fixed.length !== times.length)
+      throw new ShapeError(
+        `gaussianSwings: swings[${i}]: got ${slopes.length} slopes and ${fixed.length} fixed amounts, expected ` +
+          `${times.length} of each, one for each time of the chain`,
+      );
+    if (!(Number.isInteger(least) && Number.isInteger(most) && least >= 0 && least <= most && most <= dates))
+      throw new SpecError(
+        `gaussianSwings: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,
+      );
+  });
+}
+
+/** The grid, and the logarithm of the spot on it. */
+interface Grid {
+  readonly dimension: number;
+  readonly parameters: Float64Array;
+  readonly nodes: Nodes;
+  /** Of each time: what the standardised states count, and half of the variance. */
+  readonly loadings: readonly (readonly [number, number])[];
+  readonly halves: readonly number[];
+}
+
+function gridOf({ chain, sigma, spacing }: GaussianSwingSettings): Grid {
+  const { dimension: d } = chain;
+  const { roots, parameters } = standardised(chain);
+  const loadings = roots.map((root): readonly [number, number] =>
+    d === 1 ? [0, sigma[0] * root[0]] : [sigma[0] * root[0] + sigma[1] * root[2], sigma[1] * root[3]],
+  );
+  const deviations = loadings.map(([a, b]) => Math.hypot(a, b));
+  const shift = Math.max(...deviations);
+  // In one dimension the spot grows to one side.
+  const upwards = d === 2 || loadings.some(([, b]) => b > 0);
+  const downwards = d === 2 || !upwards;
+  const [start, end] = [-REACH - (downwards ? shift : 0), REACH + (upwards ? shift : 0)];
+  // Between nodes the spot must not grow beyond what cubics follow.
+  const wanted = Math.min(spacing, spacing / Math.max(shift, 1e-300));
+  const count = Math.ceil((end - start) / wanted) + 1;
+  const nodes = { start, spacing: (end - start) / (count - 1), count };
+  return { dimension: d, parameters, nodes, loadings, halves: deviations.map((one) => 0.5 * one * one) };
+}
+
+/** Buffers and kernels of swings side by side. */
+class Rollback implements Disposable {
+  readonly #device: Device;
+  readonly #grid: Grid;
+  readonly #swings: readonly GaussianSwing[];
+  readonly #width: number;
+  readonly #kernels: Awaited<ReturnType<typeof compiled>>;
+  readonly #buffers: ReturnType<typeof buffersOf>;
+
+  private constructor(
+    device: Device,
+    grid: Grid,
+    swings: readonly GaussianSwing[],
+    kernels: Awaited<ReturnType<typeof compiled>>,
+    precision: Precision,
+  ) {
+    this.#device = device;
+    this.#grid = grid;
+    this.#swings = swings;
+    this.#kernels = kernels;
+    this.#width = (mostOf(swings) + 1) * swings.length;
+    this.#buffers = buffersOf(device, grid, swings, this.#width, precision);
+  }
+
+  static async create(
+    device: Device,
+    { precision = "f64" }: GaussianSwingSettings,
+    grid: Grid,
+    swings: readonly GaussianSwing[],
+  ): Promise<Rollback> {
+    return new Rollback(device, grid, swings, await compiled(device, precision), precision);
+  }
+
+  /** Whole backward pass; values of the swings. */
+  async run({ chain, startsAtOnce, signal }: GaussianSwingSettings): Promise<readonly number[]> {
+    const { nodes } = this.#grid;
+    const last = chain.times.length - 1;
+    let left = 0;
+    for (let k = last; k > 0; k--) {
+      signal?.throwIfAborted();
+      const before = k - (startsAtOnce ? 0 : 1);
+      this.#decide(k, left++, before);
+      const active = this.#activeOf(before, left);
+      for (const pass of passesOf(this.#grid, nodes, k - 1)) this.#gather(pass, active);
+      if (k % STEPS_PER_WAIT === 0) await this.#device.finish();
+    }
+    const first = await this.#device.read(this.#buffers.here, 0, this.#width);
+    return this.#swings.map(({ slopes, fixed, least, most }, swing) => {
+      const at = (units: number): number => first[units * this.#swings.length + swing];
+      if (!startsAtOnce) return at(0);
+      const resting = left >= least ? at(0) : -Infinity;
+      const taking = most >= 1 && 1 + left >= least ? slopes[0] - fixed[0] + at(1) : -Infinity;
+      return Math.max(resting, taking);
+    });
+  }
+
+  /** Units that may have been taken before a date after `before` others, with `left` dates from it on. */
+  #activeOf(before: number, left: number): { readonly first: number; readonly active: number } {
+    const count = this.#swings.length;
+    const from = Math.max(0, Math.min(...this.#swings.map(({ least }) => least)) - left);
+    const to = Math.min(mostOf(this.#swings), before);
+    return { first: from * count, active: Math.max(to - from + 1, 1) * count };
+  }
+  #decide(k: number, left: number, before: number): void {
+    const { nodes, dimension, loadings, halves } = this.#grid;
+    const { growth, here, there, least, most, slopes, fixed } = this.#buffers;
+    const [rows, columns] = [dimension === 1 ? 1 : nodes.count, nodes.count];
+    const { start, spacing } = nodes;
+    const [c1, c2] = loadings[k];
+    const all = rows * columns;
+    this.#device.launch(
+      this.#kernels.growth,
+      { columns, firstAxis: dimension - 1, start, spacing, c1, c2, half: halves[k], growth },
+      { items: all },
+    );
+    const active = this.#activeOf(before, left + 1);
+    const swings = this.#swings.length;
+    const bounds = { ...active, width: this.#width, swings, left, date: k, least, most, slopes, fixed };
+    this.#device.launch(
+      this.#kernels.decide,
+      { nodes: all, rows, columns, ...bounds, growth, continuation: here, values: there },
+      { items: this.#itemsOf(all, active.active) },
+    );
+    this.#swap();
+  }
+
+  #gather(
+    { axis, place, deviation, targets }: Pass,
+    active: { readonly first: number; readonly active: number },
+  ): void {
+    const { count } = this.#grid.nodes;
+    const { bases, weights, table, here, there } = this.#buffers;
+    const stencil = stencilOf(deviation);
+    const [rows, columns] = targets;
+    const nodes = rows * columns;
+    const [p0, p1, p2] = place;
+    const limit = 4 * (count + stencil.taps);
+    this.#device.write(table, stencil.table);
+    const { taps, before } = stencil;
+    this.#device.launch(
+      this.#kernels.weights,
+      { columns, taps, before, p0, p1, p2, limit, table, bases, weights },
+      { items: nodes },
+    );
+    // The source has as many columns as the targets where the first axis is integrated.
+    const lines = axis === 1 ? { lineI: count, lineJ: 0, along: 1 } : { lineI: 0, lineJ: 1, along: columns };
+    this.#device.launch(
+      this.#kernels.gather,
+      {
+        nodes,
+        columns,
+        width: this.#width,
+        ...active,
+        taps,
+        ...lines,
+        length: count,
+        bases,
+        weights,
+        values: here,
+        out: there,
+      },
+      { items: this.#itemsOf(nodes, active.active) },
+    );
+    this.#swap();
+  }
+
+  #itemsOf(nodes: number, active: number): number {
+    return isGpu(this.#device) ? nodes * active : active;
+  }
+
+  #swap(): void {
+    const { here, there } = this.#buffers;
+    [this.#buffers.here, this.#buffers.there] = [there, here];
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of Object.values(this.#buffers)) buffer[Symbol.dispose]();
+  }
+}
+
+/** Dates after which a pass waits for the device, so that the event loop turns. */
+const STEPS_PER_WAIT = 16;
+
+const mostOf = (swings: readonly GaussianSwing[]): number => Math.max(...swings.map(({ most }) => most));
+
+async function compiled(device: Device, precision: Precision) {
+  const by = isGpu(device) ? "nodes" : "instances";
+  return {
+    growth: await compileExact(device, growthKernel, precision),
+    weights: await compileExact(device, weightsKernel, precision),
+    gather: await compileExact(device, gatherKernel(by), precision),
+    decide: await compileExact(device, decideKernel(by), precision),
+  };
+}
+
+function buffersOf(
+  device: Device,
+  { nodes, dimension }: Grid,
+  swings: readonly GaussianSwing[],
+  width: number,
+  precision: Precision,
+) {
+  const element = hostReal(precision);
+  const all = nodes.count ** dimension;
+  // The longest step is one standard deviation.
+  const { taps, table } = stencilOf(1 / nodes.spacing);
+  const perDate = (of: (swing: GaussianSwing) => ArrayLike<number>): Float64Array => {
+    const [{ slopes }] = swings;
+    const flat = new Float64Array(slopes.length * swings.length);
+    swings.forEach((swing, s) => {
+      const row = of(swing);
+      for (let k = 0; k < row.length; k++) flat[k * swings.length + s] = row[k];
+    });
+    return flat;
+  };
+  const ints = (of: (swing: GaussianSwing) => number): DeviceBuffer<"i32"> =>
+    uploaded(device, "i32", Int32Array.from(swings, of));
+  return {
+    growth: device.createBuffer(element, all),
+    bases: device.createBuffer("i32", all),
+    weights: device.createBuffer(element, all * taps),
+    table: device.createBuffer(element, table.length),
+    here: device.createBuffer(element, all * width),
+    there: device.createBuffer(element, all * width),
+    least: ints(({ least }) => least),
+    most: ints(({ most }) => most),
+    slopes: uploaded(
+      device,
+      element,
+      perDate(({ slopes }) => slopes),
+    ),
+    fixed: uploaded(
+      device,
+      element,
+      perDate(({ fixed }) => fixed),
+    ),
+  };
+}
