@@ -18,8 +18,8 @@ type Sums = {
  * Adds results up by currency, multiplied by the quantity. Delta and gamma of different underlyings are added as they
  * are: the totals of a book with several underlyings say what a move of 1 in each of them does.
  *
- * With `groupBy` there are sums of each group of trades as well: by `"underlying"`, `"currency"`, or a tag, `"tag.desk"`
- * or `"desk"`. Several names make a group of each combination. Groups are kept in memory.
+ * With `groupBy` there are sums of each group of trades as well: by `"underlying"`, `"currency"`, or a tag,
+ * `"tag.desk"` or `"desk"`. Several names make a group of each combination. Groups are kept in memory.
  *
  * @example
  * import { openDevice, parseBook, priceTrades, Totals } from "feynkac";

@@ -355,7 +355,7 @@ describe("options", () => {
     const third = await feynkac(["price", input, "--method", "pde"]);
     expect(third.status).toBe(2);
     expect(third.stderr).toMatch(
-      "Allowed choices are auto, closed-form, deterministic, fdm, adi, sparse-grid, montecarlo, quantization.",
+      "Allowed choices are auto, closed-form, deterministic, integral, fdm, adi, sparse-grid, montecarlo, quantization, convolution.",
     );
   });
 
