@@ -44,7 +44,7 @@ export class Contexts implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const key of [...this.#known.keys()]) await this.#drop(key);
+    for (const key of Array.from(this.#known.keys())) await this.#drop(key);
   }
 }
 
@@ -68,6 +68,8 @@ async function open({ output, plan }: RunJob): Promise<Kept> {
       book.catch(() => (book = undefined));
       return book;
     },
-    close: async () => void (await (await book?.catch(() => undefined))?.[Symbol.asyncDispose]()),
+    close: async () => {
+      await (await book?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
   };
 }

@@ -54,7 +54,7 @@ async function failuresOf(job: BullJob<Job>): Promise<ReadonlyMap<number, string
   const failures = Object.entries(await job.getIgnoredChildrenFailures());
   const begin = chunkId(job.data.run, 0).length - 1;
   return new Map(
-    failures.map(([key, reason]) => [Number(key.slice(key.lastIndexOf(":") + 1 + begin)), String(reason)] as const),
+    failures.map(([key, reason]) => [Number(key.slice(key.lastIndexOf(":") + 1 + begin)), reason] as const),
   );
 }
 

@@ -64,7 +64,13 @@ async function startWorker(pricer: Pricer, more: { stopSeconds?: number; chunkTi
   const metrics = workerMetrics();
   const ready = deferred();
   const ended = runWorker({
-    ...{ queue: redis.url, pricer, lockSeconds: 30, chunkTimeout: 600, storageSeconds: 0.2, stopSeconds: 1, ...more },
+    queue: redis.url,
+    pricer,
+    lockSeconds: 30,
+    chunkTimeout: 600,
+    storageSeconds: 0.2,
+    stopSeconds: 1,
+    ...more,
     signal: stop.signal,
     log: jsonLog((line) => lines.push(JSON.parse(line) as Record<string, unknown>)),
     metrics,
@@ -113,12 +119,18 @@ async function submit(name: string, change: Partial<SubmitRequest> = {}) {
   const store = await openStore(output);
   const { chunks, timings, ...rest } = await needManifest(store);
   for (const part of readdirSync(join(output, "parts"))) rmSync(join(output, "parts", part));
-  const plain = chunks.map(({ outcome: _, ...chunk }) => chunk);
+  const plain = chunks.map((chunk) => ({ ...chunk, outcome: undefined }));
   const pending = { ...rest, status: "running", chunks: plain, timings: { ...timings, chunks: plain.map(() => null) } };
   writeFileSync(join(output, "manifest.json"), JSON.stringify(pending));
   const manifest = await needManifest(store);
   const entry = await submitRun({
-    ...{ queue: redis.url, manifest, output, maxWorkers: 1024, level: "normal", share: 1, ...change },
+    queue: redis.url,
+    manifest,
+    output,
+    maxWorkers: 1024,
+    level: "normal",
+    share: 1,
+    ...change,
   });
   return { entry, output, store, whole };
 }
@@ -334,7 +346,12 @@ test("priorities stay within their level", () => {
   for (const level of ["high", "normal", "low"] as const) {
     const { first, last } = bandOf(level);
     const job = {
-      ...{ run: "", output: "", plan: "", chunks: 1e6, trades: 0, window: 1 },
+      run: "",
+      output: "",
+      plan: "",
+      chunks: 1e6,
+      trades: 0,
+      window: 1,
       priority: first,
       stride: strideOf(1),
     };

@@ -17,8 +17,16 @@ interface Composed {
 
 /** The fields of a service that the example uses, of those in the Compose specification. */
 const SERVICE_FIELDS = [
-  ...["build", "command", "depends_on", "deploy", "environment", "healthcheck", "image", "ports"],
-  ...["stop_grace_period", "volumes"],
+  "build",
+  "command",
+  "depends_on",
+  "deploy",
+  "environment",
+  "healthcheck",
+  "image",
+  "ports",
+  "stop_grace_period",
+  "volumes",
 ];
 
 test("compose.yaml: known fields, services and volumes that exist, ports on loopback only", () => {
@@ -26,7 +34,7 @@ test("compose.yaml: known fields, services and volumes that exist, ports on loop
   expect(Object.keys(services)).toEqual(["valkey", "minio", "worker"]);
   for (const service of Object.values(services)) {
     expect(Object.keys(service).filter((name) => !SERVICE_FIELDS.includes(name))).toEqual([]);
-    for (const name of Object.keys((service["depends_on"] ?? {}) as object)) expect(services).toHaveProperty(name);
+    for (const name of Object.keys(service["depends_on"] ?? {})) expect(services).toHaveProperty(name);
     for (const volume of (service["volumes"] ?? []) as string[]) expect(volumes).toHaveProperty(volume.split(":")[0]);
     for (const port of (service["ports"] ?? []) as string[]) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   }
@@ -45,8 +53,8 @@ const kinds = Object.fromEntries(documents.map((document) => [document["kind"] a
 
 test("kubernetes.yaml: what Kubernetes' own schemas accept", () => {
   expect(Object.keys(kinds)).toEqual(["Deployment", "Service", "ScaledObject"]);
-  new Deployment(kinds["Deployment"] as unknown as ConstructorParameters<typeof Deployment>[0]).validate();
-  new Service(kinds["Service"] as unknown as ConstructorParameters<typeof Service>[0]).validate();
+  new Deployment(kinds["Deployment"]).validate();
+  new Service(kinds["Service"]).validate();
   expect(() => new Deployment({ spec: { replicas: "two" } } as unknown as never).validate()).toThrow();
 });
 

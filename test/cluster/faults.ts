@@ -70,27 +70,28 @@ export async function runFaults({ folder, programs, runs, seed, report }: Faults
     const waited = new AbortController();
     const complete = waitForRun(redis.url, entry, waited.signal, () => undefined);
     const faults = 1 + Math.floor(next() * 3);
-    let isComplete = false;
-    void complete.then(
-      () => (isComplete = true),
-      () => (isComplete = true),
-    );
-    for (let k = 0; k < faults && !isComplete; k++) {
+    const state = { isComplete: false };
+    const end = (): void => void (state.isComplete = true);
+    complete.then(end, end);
+    for (let k = 0; k < faults && !state.isComplete; k++) {
       await sleep(200 + next() * 1000);
       const fault = FAULTS[Math.floor(next() * FAULTS.length)];
-      if (isComplete) break;
+      if (state.isComplete) break;
       happened[fault]++;
       await cause(fault, { output, redis, proxy, workers, next });
     }
     await complete;
     const found = hashesOf(output);
-    const isRight = JSON.stringify(Object.entries(found).sort()) === JSON.stringify(Object.entries(expected).sort());
+    const isRight = JSON.stringify(sorted(found)) === JSON.stringify(sorted(expected));
     if (!isRight) wrong.push(i);
     else rmSync(output, { recursive: true });
     report?.(`run ${i}: ${isRight ? "right" : "WRONG"}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
   }
   return { happened, wrong };
 }
+
+const sorted = (hashes: Readonly<Record<string, string>>): [string, string][] =>
+  Object.entries(hashes).sort(([a], [b]) => (a < b ? -1 : 1));
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -160,8 +161,16 @@ class Workers implements AsyncDisposable {
     const child = spawn(
       process.execPath,
       [
-        ...["--import", `data:text/javascript,${encodeURIComponent(skew)}`, this.#program],
-        ...["worker", "--backend", "cpu", "--threads", "1", "--lock-seconds", "2"],
+        "--import",
+        `data:text/javascript,${encodeURIComponent(skew)}`,
+        this.#program,
+        "worker",
+        "--backend",
+        "cpu",
+        "--threads",
+        "1",
+        "--lock-seconds",
+        "2",
       ],
       { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, FEYNKAC_QUEUE: this.#url } },
     );

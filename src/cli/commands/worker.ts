@@ -81,8 +81,8 @@ async function processes(options: WorkerOptions): Promise<Supervised[]> {
   process.env["FEYNKAC_QUEUE"] = queue;
   const common = [
     process.argv[1],
-    ...["worker", "--precision", precision, "--host", host],
-    ...["--lock-seconds", String(lockSeconds), "--chunk-timeout", String(chunkTimeout)],
+    "worker",
+    ...pairs({ precision, host, "lock-seconds": lockSeconds, "chunk-timeout": chunkTimeout }),
   ];
   const cpu = ["--backend", "cpu", ...(threads === undefined ? [] : ["--threads", String(threads)])];
   return [cpu, ...(await gpus(options))].map((device, i) => ({
@@ -98,4 +98,9 @@ async function gpus({ precision }: WorkerOptions): Promise<string[][]> {
   if (device.backend === "cpu") return [];
   if (device.backend === "webgpu") return [["--backend", "webgpu"]];
   return (await devices("cuda")).map(({ index }) => ["--backend", "cuda", "--device", String(index)]);
+}
+
+/** Options of a command line. */
+function pairs(options: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }

@@ -1,4 +1,6 @@
-/** Error estimates of Monte Carlo cover: payoffs that jump, that are rare, that have heavy tails; controls that fail. */
+/**
+ * Error estimates of Monte Carlo cover: payoffs that jump, that are rare, that have heavy tails; controls that fail.
+ */
 import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, readBook } from "../../../src/book/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
