@@ -12,7 +12,7 @@ export interface RunStart {
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
   /** The names of the trades' tags, in the order of their columns; undefined where only the trades tell. */
-  readonly tags: readonly string[] | undefined;
+  readonly tags?: readonly string[] | undefined;
   /** Whether results have error estimates of their sensitivities. */
   readonly sensitivityErrors: boolean;
 }
