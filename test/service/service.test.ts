@@ -16,7 +16,7 @@ const limits = { bytes: 100_000, trades: 50, seconds: 20, requests: 100, accurac
 let device: Device;
 let service: Service;
 beforeAll(async () => {
-  device = await createCpuDevice({ threads: 1 });
+  device = createCpuDevice({ threads: 1 });
   service = await startService({ device, host: "127.0.0.1", port: 0, token: undefined, version: "0.1.0", limits });
 });
 afterAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
   device[Symbol.dispose]();
 });
 
-async function ask(path: string, body: unknown, method = "POST") {
+async function ask(path: string, body: unknown, method: "POST" | "PUT" = "POST") {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const response = await fetch(`${service.url}${path}`, {
     method,
