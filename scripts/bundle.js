@@ -2,6 +2,7 @@
 // modules (94 of them zod's) one by one. After the compiler alone the command line works too, from its modules. The
 // thread of a worker pool, which the program looks for beside itself, becomes a file of its own.
 import { build } from "esbuild";
+import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,5 +38,14 @@ function licencesOf({ inputs }) {
     .map((name) => `/*! ${name}\n\n${readFileSync(join(root, "node_modules", name, "LICENSE"), "utf8")}*/\n`);
 }
 
+/** Manifests of runs say which commit priced them. A checkout that differs from its commit says so. */
+function commit() {
+  const git = (...args) => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout?.trim();
+  const head = git("rev-parse", "HEAD");
+  return head && `${head}${git("status", "--porcelain", "--untracked-files=no") ? "-changed" : ""}`;
+}
+
+const head = commit();
+if (head) writeFileSync(join(root, "dist/commit.json"), `${JSON.stringify({ commit: head })}\n`);
 await bundle("dist/pricing/workers/worker.js", "dist/cli/worker.js");
 await bundle("dist/cli/main.js", "dist/cli/main.js");

@@ -71,9 +71,10 @@ export function readRow(
   index: number,
   where: string,
   market: BookHeader,
+  repeated?: boolean,
 ): ParsedTrade {
   try {
-    return market.readRow(tradeOfCells(columns, cells, where), index, where);
+    return market.readRow(tradeOfCells(columns, cells, where), index, where, repeated);
   } catch (error) {
     if (error instanceof BookError) return failedTrade({ id: idOf(columns, cells) }, index, error);
     throw error;
@@ -81,7 +82,7 @@ export function readRow(
 }
 
 /** What the row of a trade that cannot be read calls it. */
-function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
+export function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
   const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
   return typeof id === "string" ? id : undefined;
 }

@@ -11,10 +11,11 @@ export type Row =
 
 /** Rows, one a line. Blank lines are passed over. */
 export async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row, undefined> {
-  for await (const line of lines) if (!isBlank(line)) yield readRow(line);
+  for await (const line of lines) if (!isBlank(line)) yield readCells(line);
 }
 
-function readRow({ number: line, text }: Line): Row {
+/** The cells of one line. */
+export function readCells({ number: line, text }: Line): Row {
   if (text === undefined) return { line, cells: undefined, problem: `longer than ${MAX_LINE} characters` };
   const invalid = findInvalid(text);
   if (invalid >= 0) return { line, cells: undefined, problem: `column ${invalid + 1}: ${NOT_UTF8}` };

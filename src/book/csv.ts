@@ -16,11 +16,12 @@ import type { ParsedTrade } from "./types.ts";
  */
 export async function readCsv(chunks: AsyncIterable<string>, market: BookHeader): Promise<BookStream> {
   const rows = readRows(flatten(readLines(chunks)));
-  const columns = headOf((await rows.next()).value);
+  const columns = csvColumns((await rows.next()).value);
   return { ...contextOf(market), trades: tradesOf(rows, columns, market) };
 }
 
-function headOf(row: Row | undefined): Column[] {
+/** The columns that the first row names. @throws BookError */
+export function csvColumns(row: Row | undefined): Column[] {
   if (row === undefined) throw new BookError("", "expected a table of trades, got an empty input");
   if (row.cells === undefined) throw new BookError(`line ${row.line}`, row.problem);
   return readColumns(
@@ -35,13 +36,20 @@ async function* tradesOf(
   market: BookHeader,
 ): AsyncGenerator<ParsedTrade> {
   let index = 0;
-  for await (const row of rows) yield readLine(row, index++, columns, market);
+  for await (const row of rows) yield readCsvRow(row, index++, columns, market);
 }
 
-function readLine({ line, ...row }: Row, index: number, columns: readonly Column[], market: BookHeader): ParsedTrade {
+/** The trade of a row; `repeated` as for `BookHeader.readRow`. */
+export function readCsvRow(
+  { line, ...row }: Row,
+  index: number,
+  columns: readonly Column[],
+  market: BookHeader,
+  repeated?: boolean,
+): ParsedTrade {
   const where = `line ${line}`;
   if (row.cells === undefined) return failedTrade(undefined, index, new BookError(where, row.problem));
-  if (row.cells.length === columns.length) return readRow(row.cells, columns, index, where, market);
+  if (row.cells.length === columns.length) return readRow(row.cells, columns, index, where, market, repeated);
   const problem = `expected ${columns.length} cells, as in the first row, got ${row.cells.length}`;
   return failedTrade(undefined, index, new BookError(where, problem));
 }

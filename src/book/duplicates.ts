@@ -7,6 +7,18 @@ const MAX_IDS = 1 << 22;
  */
 export class SeenIds {
   #count = 0;
+
+  /** Ids remembered. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether the id is remembered. */
+  has(id: string): boolean {
+    const [first, second] = hash(id);
+    return this.#slots[this.#find(first, second) + 1] !== 0;
+  }
+
   /** Pairs of 32-bit hashes, open addressing with linear probing; the pair (0, 0) is an empty place. */
   #slots = new Uint32Array(2 * 1024);
 

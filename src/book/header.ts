@@ -17,10 +17,13 @@ export interface BookHeader extends BookContext {
   readonly market: ResolvedMarket;
   /** The entries that came with the header, as written; not read yet. */
   readonly trades: readonly unknown[];
-  /** Reads trade number `index` (from 0) of the book's list. */
-  readonly readEntry: (value: unknown, index: number) => ParsedTrade;
-  /** Reads trade number `index`, which stands in a row of its own: `line 17`. */
-  readonly readRow: (value: unknown, index: number, where: string) => ParsedTrade;
+  /**
+   * Reads trade number `index` (from 0) of the book's list. `repeated` says whether an earlier trade has its id; where
+   * it is left out, this header remembers the ids that it has read.
+   */
+  readonly readEntry: (value: unknown, index: number, repeated?: boolean) => ParsedTrade;
+  /** Reads trade number `index`, which stands in a row of its own: `line 17`; `repeated` as for `readEntry`. */
+  readonly readRow: (value: unknown, index: number, where: string, repeated?: boolean) => ParsedTrade;
 }
 
 /**
@@ -109,10 +112,11 @@ function spotMoves(lists: ReadonlyMap<string, readonly number[]>, { underlyings 
 function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readRow"> {
   const seen = new SeenIds();
   const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
-  const read = (value: unknown, index: number, place: Place): ParsedTrade => readTrade(value, index, place, reader);
+  const read = (value: unknown, index: number, place: Place, repeated: boolean | undefined): ParsedTrade =>
+    readTrade(value, index, place, repeated === undefined ? reader : { ...reader, seenBefore: () => repeated });
   return {
-    readEntry: (value, index) => read(value, index, inside(inBook("trades"), index)),
-    readRow: (value, index, where) => read(value, index, inRow(where)),
+    readEntry: (value, index, repeated) => read(value, index, inside(inBook("trades"), index), repeated),
+    readRow: (value, index, where, repeated) => read(value, index, inRow(where), repeated),
   };
 }
 

@@ -1,5 +1,15 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
+export {
+  type Chunk,
+  type ChunkedBook,
+  type ChunkedFormat,
+  type ChunkLimits,
+  type ChunkPlace,
+  type CostOf,
+  cutBook,
+  openChunkedBook,
+} from "./chunks/index.ts";
 export { readCsv } from "./csv.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";

@@ -38,7 +38,11 @@ async function* notBlank(lines: AsyncIterable<Line>): AsyncGenerator<Line, undef
 }
 
 async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<BookHeader> {
-  const first = (await lines.next()).value;
+  return readNdjsonHeader((await lines.next()).value);
+}
+
+/** The header in a first line. @throws BookError */
+export function readNdjsonHeader(first: Line | undefined): BookHeader {
   if (first === undefined) throw new BookError("", "expected a book, got an empty input");
   if (first.text === undefined)
     throw new BookError(`line ${first.number}`, "the book's first line is longer than 64 Mi characters");
@@ -56,10 +60,16 @@ async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<Bo
 async function* tradesOf(header: BookHeader, lines: AsyncIterable<Line>): AsyncGenerator<ParsedTrade> {
   yield* readTrades(header);
   let index = header.trades.length;
-  for await (const line of lines) yield readLine(line, index++, header);
+  for await (const line of lines) yield readNdjsonLine(line, index++, header);
 }
 
-function readLine({ number, text }: Line, index: number, header: BookHeader): ParsedTrade {
+/** The trade of a line; `repeated` as for `BookHeader.readRow`. */
+export function readNdjsonLine(
+  { number, text }: Line,
+  index: number,
+  header: BookHeader,
+  repeated?: boolean,
+): ParsedTrade {
   const where = `line ${number}`;
   if (text === undefined)
     return failedTrade(
@@ -74,5 +84,5 @@ function readLine({ number, text }: Line, index: number, header: BookHeader): Pa
     if (error instanceof BookError) return failedTrade(undefined, index, error);
     throw error;
   }
-  return header.readRow(value, index, where);
+  return header.readRow(value, index, where, repeated);
 }

@@ -11,13 +11,34 @@ export type RandomAccess = AsyncBuffer;
 
 /**
  * Trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a DATE a
- * day, a TIMESTAMP an instant. Lists and structs stand for JSON's. One row group is in memory at a time.
+ * day, a TIMESTAMP an instant. Lists and structs stand for JSON's. A part of a row group is in memory at a time.
  * @throws BookError no Parquet, an unknown column; here, before any trade is read
  */
 export async function readParquet(
   file: RandomAccess,
   market: BookHeader,
 ): Promise<BookStream & { readonly total: number }> {
+  const table = await openTable(file, market);
+  return { ...contextOf(market), trades: tradesOf(table), total: table.total };
+}
+
+async function* tradesOf({ rows, read, total }: Table): AsyncGenerator<ParsedTrade> {
+  for await (const { cells, index } of rows(0, total)) yield read(cells, index);
+}
+
+/** A table of trades, whose rows are read from any place. */
+export interface Table {
+  readonly columns: readonly Column[];
+  /** Rows. */
+  readonly total: number;
+  /** The rows from one index to another, a part of a row group in memory at a time. */
+  readonly rows: (from: number, to: number) => AsyncIterable<{ readonly cells: unknown[]; readonly index: number }>;
+  /** The trade of a row; `repeated` as for `BookHeader.readRow`. */
+  readonly read: (cells: readonly unknown[], index: number, repeated?: boolean) => ParsedTrade;
+}
+
+/** @throws BookError no Parquet, an unknown column */
+export async function openTable(file: RandomAccess, market: BookHeader): Promise<Table> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));
   const nodes = parquetSchema(metadata).children;
@@ -25,31 +46,39 @@ export async function readParquet(
     nodes.map(({ element }) => element.name),
     "the table",
   );
-  const trades = tradesOf(file, metadata, nodes, columns, market);
-  return { ...contextOf(market), trades, total: Number(metadata.num_rows) };
+  return {
+    columns,
+    total: Number(metadata.num_rows),
+    rows: (from, to) => rowsOf(file, metadata, nodes, from, to),
+    read: (cells, index, repeated) => readRow(cells, columns, index, `row ${index + 1}`, market, repeated),
+  };
 }
 
-async function* tradesOf(
+/** Rows in memory at a time, at most. Each part of a row group unpacks all of it. */
+const ROWS_AT_ONCE = 1 << 17;
+
+async function* rowsOf(
   file: RandomAccess,
   metadata: FileMetaData,
   nodes: readonly SchemaTree[],
-  columns: readonly Column[],
-  market: BookHeader,
-): AsyncGenerator<ParsedTrade> {
-  let rowStart = 0;
+  from: number,
+  to: number,
+): AsyncGenerator<{ readonly cells: unknown[]; readonly index: number }> {
+  let groupStart = 0;
   for (const { num_rows } of metadata.row_groups) {
-    const rowEnd = rowStart + Number(num_rows);
-    const group = await readGroup(file, metadata, rowStart, rowEnd);
-    for (let index = rowStart; index < rowEnd; index++) {
-      const cells = nodes.map((node) => plain(group.get(node.element.name)?.[index - rowStart], node));
-      yield readRow(cells, columns, index, `row ${index + 1}`, market);
+    const groupEnd = groupStart + Number(num_rows);
+    for (let start = Math.max(groupStart, from); start < Math.min(groupEnd, to); start += ROWS_AT_ONCE) {
+      const end = Math.min(groupEnd, to, start + ROWS_AT_ONCE);
+      const rows = await readRows(file, metadata, start, end);
+      for (let index = start; index < end; index++)
+        yield { cells: nodes.map((node) => plain(rows.get(node.element.name)?.[index - start], node)), index };
     }
-    rowStart = rowEnd;
+    groupStart = groupEnd;
   }
 }
 
-/** A row group's columns. */
-async function readGroup(
+/** Columns of some rows of a row group. */
+async function readRows(
   file: RandomAccess,
   metadata: FileMetaData,
   rowStart: number,

@@ -54,7 +54,7 @@ function wholeCharacters(bytes: Uint8Array): number {
  * Line by line where something is wrong, so that only that line is marked. A line feed is one byte, and part of no
  * other character.
  */
-function decodeMarked(decoder: TextDecoder, bytes: Uint8Array): string {
+export function decodeMarked(decoder: TextDecoder, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
@@ -82,7 +82,8 @@ export function findInvalid(text: string): number {
   return text.search(/\p{Surrogate}/u);
 }
 
-function refuseOtherEncodings([a, b]: Uint8Array): void {
+/** @throws BookError bytes that a text in UTF-8 does not begin with */
+export function refuseOtherEncodings([a, b]: Uint8Array): void {
   if (a === 0x1f && b === 0x8b)
     throw new BookError("", "the input is compressed (gzip); decompress it first: gunzip -c FILE | feynkac price -");
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff))

@@ -1,5 +1,11 @@
 import { SENSITIVITIES } from "./sensitivities.ts";
-import type { CurrencyTotals, ScenarioValues, Trade, TradeResult } from "./types.ts";
+import type { CurrencyTotals, ScenarioValues, TradeResult } from "./types.ts";
+
+/** What the totals need of a trade. */
+export interface TotalledTrade {
+  readonly quantity: number;
+  readonly underlying: { readonly currency: string };
+}
 
 type Sums = {
   -readonly [K in keyof Omit<CurrencyTotals, "scenarios" | "scenarioErrorEstimates">]: CurrencyTotals[K];
@@ -39,7 +45,7 @@ export class Totals {
   readonly #byCurrency = new Map<string, Sums>();
 
   /** Adds one result. `trade` is undefined where the parser found none. */
-  add(trade: Trade | undefined, result: TradeResult): void {
+  add(trade: TotalledTrade | undefined, result: TradeResult): void {
     if (result.status === "error" || trade === undefined) {
       this.failed++;
       return;

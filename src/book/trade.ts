@@ -29,7 +29,7 @@ export function readTrade(value: unknown, index: number, place: Place, reader: T
     const trade = resolveTrade(spec, place, reader);
     if (reader.seenBefore(spec.id))
       throw new BookError(place("id"), `expected an id of its own, got ${quote(spec.id)} again`);
-    return { ok: true, trade };
+    return { ok: true, trade, index };
   } catch (error) {
     if (!(error instanceof BookError)) throw error;
     return failedTrade(value, index, error);

@@ -146,9 +146,12 @@ export interface Trade {
   readonly quantity: number;
 }
 
-/** A trade, or why there is none. The order of the book is kept: `index` counts from 0. */
+/**
+ * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
+ * may be left out: their index is then their place in the run.
+ */
 export type ParsedTrade =
-  | { readonly ok: true; readonly trade: Trade }
+  | { readonly ok: true; readonly trade: Trade; readonly index?: number }
   | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
 
 /**

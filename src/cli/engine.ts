@@ -22,7 +22,7 @@ export interface RunOptions {
   /** Seconds that a trade may take. */
   readonly timePerTrade?: number | undefined;
   /** Instead of the book's own. */
-  readonly method?: MethodName;
+  readonly method?: MethodName | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
 }

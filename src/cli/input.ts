@@ -235,7 +235,8 @@ const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
   [/\.parquet$/i, "parquet"],
 ];
 
-function formatOfName(path: string): InputFormat | undefined {
+/** The format that a name tells. */
+export function formatOfName(path: string): InputFormat | undefined {
   return BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
 }
 

@@ -1,17 +1,26 @@
 /** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../formats/index.ts";
+import { atLeastTwo, seconds, wholeNumber } from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
-import type { PriceOptions } from "./commands/price.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
-import type { InputFormat } from "./input.ts";
-import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
+import {
+  type Flags,
+  priceOptions,
+  withAccuracy,
+  withChunks,
+  withDevice,
+  withFormats,
+  withGreeks,
+  withMethod,
+} from "./options.ts";
 import { reportFailure } from "./report-failure.ts";
+import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What is under way when a signal comes has this long to end by itself. Milliseconds. */
+/** What is under way when a signal comes has this long to end by itself, unless it asks for more. Milliseconds. */
 const PATIENCE = 300;
 
 /** Runs the process's own command line, and sets its exit status. */
@@ -19,12 +28,13 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
   const controller = new AbortController();
   const { signal } = controller;
   // Temporary files go when the process does (see output.ts), which these three let it do.
+  let patience = PATIENCE;
   const leave = (error: unknown): never => process.exit(reportFailure(error, process, signal));
   process.on("uncaughtException", leave);
   const end = (reason: Error): void => {
     if (signal.aborted) leave(signal.reason);
     controller.abort(reason);
-    setTimeout(() => leave(signal.reason), PATIENCE).unref();
+    setTimeout(() => leave(signal.reason), patience).unref();
   };
   for (const name of Object.keys(INTERRUPTING) as InterruptingSignal[])
     process.on(name, () => end(new Interruption(name)));
@@ -38,7 +48,7 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
       );
   });
   process.stderr.on("error", () => {}); // there is nobody to tell
-  process.exitCode = await main(process.argv.slice(2), process, signal, engine);
+  process.exitCode = await main(process.argv.slice(2), process, signal, engine, (ms) => (patience = ms));
   const told = signal.aborted;
   await written(process.stdout);
   if (signal.aborted && !told) process.exitCode = reportFailure(signal.reason, process, signal);
@@ -55,9 +65,10 @@ export async function main(
   terminal: Terminal,
   signal: AbortSignal,
   engine: OpenEngine = openEngine,
+  takeTime: (ms: number) => void = () => {},
 ): Promise<number> {
   const running: { status: number } = { status: EXIT.ok };
-  const program = describe({ terminal, signal, engine, done: (status) => (running.status = status) });
+  const program = describe({ terminal, signal, engine, takeTime, done: (status) => (running.status = status) });
   try {
     await program.parseAsync(args, { from: "user" });
     return running.status;
@@ -68,10 +79,12 @@ export async function main(
   }
 }
 
-interface Context {
+export interface Context {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly engine: OpenEngine;
+  /** Says how long a command takes to end by itself, after a signal. */
+  readonly takeTime: (ms: number) => void;
   readonly done: (status: number) => void;
 }
 
@@ -86,6 +99,7 @@ function describe(context: Context): Command {
     });
   describePrice(program, context);
   describeExplain(program, context);
+  describeRuns(program, context);
   program
     .command("doctor")
     .description("list the devices of this machine, what is missing, and how to get it")
@@ -99,88 +113,6 @@ function describe(context: Context): Command {
   return program;
 }
 
-const withDevice = (
-  command: Command,
-  precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
-): Command =>
-  command
-    .addOption(
-      new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
-    )
-    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
-    .addOption(new Option("--precision <name>", `of the arithmetic: ${precision}`).choices(["f64", "f32", "f32x2"]))
-    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
-
-const withAccuracy = (command: Command): Command =>
-  withDevice(command).option(
-    "--accuracy <part>",
-    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids, quantization and convolution)",
-    accuracyGoal,
-  );
-
-const withGreeks = (command: Command): Command =>
-  command.addOption(
-    new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
-      .choices(["all", "grid", "none"])
-      .default("all"),
-  );
-
-const withFormats = (command: Command): Command =>
-  command
-    .addOption(
-      new Option("--input-format <name>", "of the book; else its name or first line tells").choices([
-        "json",
-        "ndjson",
-        "csv",
-        "parquet",
-      ]),
-    )
-    .addOption(
-      new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
-    )
-    .option("-o, --output <file>", "where results go; the file appears when it is complete")
-    .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
-
-/** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
-const METHODS: Readonly<Record<MethodName, true>> = {
-  auto: true,
-  "closed-form": true,
-  deterministic: true,
-  integral: true,
-  fdm: true,
-  adi: true,
-  "sparse-grid": true,
-  montecarlo: true,
-  quantization: true,
-  convolution: true,
-};
-
-const withMethod = (command: Command): Command =>
-  command.addOption(
-    new Option(
-      "--method <name>",
-      "the method that prices all trades, instead of the book's own; auto: the cheapest that prices each",
-    ).choices(Object.keys(METHODS)),
-  );
-
-/** What commander makes of the options. */
-interface Flags {
-  readonly accuracy?: number;
-  readonly backend: PriceOptions["backend"];
-  readonly precision?: PriceOptions["precision"];
-  readonly device?: number;
-  readonly threads?: number;
-  readonly greeks: PriceOptions["greeks"];
-  readonly sensitivityErrors?: true;
-  readonly timePerTrade?: number;
-  readonly market?: string;
-  readonly marketAfter?: string;
-  readonly inputFormat?: InputFormat;
-  readonly format?: OutputFormat;
-  readonly output?: string;
-  readonly rows?: TableRows;
-}
-
 const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
 
 function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
@@ -192,7 +124,8 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", seconds)
     .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  const all = withAccuracy(withGreeks(withMethod(withFormats(command))));
+  const all = withChunks(withAccuracy(withGreeks(withMethod(withFormats(command)))));
+  all.option("--resume", "continue the run in parts that is in --output FOLDER/");
   all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
     const { price } = await import("./commands/price.ts");
     done(await price(path, { ...priceOptions(flags), method: flags.method }, terminal, signal, engine));
@@ -270,44 +203,4 @@ function describeReproduce(program: Command, { terminal, signal, done }: Context
     const options = { ...rest, device, threads, precision };
     done(list ? listReproductions(terminal) : await reproduce(name, options, terminal, signal));
   });
-}
-
-function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, rows, sensitivityErrors = false, ...rest } = flags;
-  const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, sensitivityErrors, market, inputFormat, format, output, device, threads, rows };
-}
-
-function tableRows(text: string): TableRows {
-  return text === "all" ? text : wholeNumber(text);
-}
-
-function deviceIndex(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
-  return value;
-}
-
-function accuracyGoal(text: string): number {
-  const value = Number(text);
-  if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
-  return value;
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError("expected a number of seconds above 0.");
-  return value;
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a whole number from 1 on.");
-  return value;
-}
-
-function atLeastTwo(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 2) throw new InvalidArgumentError("expected a whole number from 2 on.");
-  return value;
 }

@@ -63,6 +63,14 @@ export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows
   };
 }
 
+/** Whether results go into a folder, in parts: an existing one, a name that ends with a slash, or a place in S3. */
+export function isRunFolder(path: string | undefined): path is string {
+  if (path === undefined) return false;
+  return (
+    /[/\\]$/.test(path) || /^s3:\/\//i.test(path) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
+  );
+}
+
 /** The file of that name; standard output for none, or `-`. @throws CliError when the file cannot be written */
 export async function openOutput(path: string | undefined, stdout: Sink): Promise<Output> {
   return path === undefined || path === "-" ? outputTo(stdout) : outputToFile(path);

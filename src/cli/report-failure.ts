@@ -3,7 +3,14 @@ import { CliError, EXIT, INTERRUPTING, Interruption } from "./failure.ts";
 import type { Sink, Terminal } from "./terminal.ts";
 
 /** Errors that other input or other options avoid; the rest (a lost device, too little memory) are not the user's. */
-const ASKED_WRONGLY: ReadonlySet<string> = new Set(["BOOK", "SPEC", "PRECISION", "DEVICE_UNAVAILABLE"]);
+const ASKED_WRONGLY: ReadonlySet<string> = new Set([
+  "BOOK",
+  "SPEC",
+  "PRECISION",
+  "DEVICE_UNAVAILABLE",
+  "RUN",
+  "STORAGE",
+]);
 
 /** Says on standard error why a command ended early; the exit status tells which kind of reason it was. */
 export function reportFailure(error: unknown, { stderr }: Terminal, signal: AbortSignal): number {

@@ -2,6 +2,6 @@
 export { cell, csvFormat, RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
 export { jsonFormat, ndjsonFormat } from "./json.ts";
 export { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
-export { parquetFormat } from "./parquet-results.ts";
-export { packageVersion } from "./version.ts";
+export { parquetFormat, resultColumns } from "./parquet-results.ts";
+export { packageCommit, packageVersion } from "./version.ts";
 export type { Part, PricedRow, ResultFormat, RunEnd, RunStart } from "./writer.ts";

@@ -7,7 +7,7 @@ import {
   sensitivityErrorOf,
 } from "./csv.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
-import type { PricedRow, ResultFormat } from "./writer.ts";
+import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
 
 /**
  * The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata
@@ -16,16 +16,27 @@ import type { PricedRow, ResultFormat } from "./writer.ts";
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
   return {
-    begin: async ({ asOf, device, scenarios, sensitivityErrors }) => {
-      const columns = RESULT_COLUMNS.map(resultColumn);
-      if (sensitivityErrors) columns.push(...SENSITIVITIES.map(errorEstimateColumn));
-      if (scenarios !== undefined) columns.push(...SCENARIO_COLUMNS.map(scenarioColumn));
-      table = await parquetTable(columns, { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) });
+    begin: async (start) => {
+      const { asOf, device, scenarios } = start;
+      const about = { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) };
+      table = await parquetTable(resultColumns(start), about);
       return "";
     },
     rows: (rows) => table.add(rows),
     end: () => table.end(),
   };
+}
+
+/** The columns of results. */
+export function resultColumns({
+  scenarios,
+  sensitivityErrors,
+}: Pick<RunStart, "scenarios" | "sensitivityErrors">): ParquetColumn<PricedRow>[] {
+  return [
+    ...RESULT_COLUMNS.map(resultColumn),
+    ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
+    ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
+  ];
 }
 
 function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {

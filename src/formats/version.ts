@@ -7,3 +7,13 @@ export function packageVersion(): string {
   };
   return version;
 }
+
+/** The commit from which the package was built, which its build writes down; undefined in the sources. */
+export function packageCommit(): string | undefined {
+  try {
+    const text = readFileSync(new URL("../commit.json", import.meta.url), "utf8");
+    return (JSON.parse(text) as { readonly commit: string }).commit;
+  } catch {
+    return undefined;
+  }
+}

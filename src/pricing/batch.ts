@@ -68,7 +68,7 @@ async function choose(
     if (!parsed.ok) continue;
     if (turns.due) await turns.take();
     try {
-      batch.columns.add(i, parsed.trade, firstIndex + i);
+      batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
       const method = methodFor(batch, i);
       const accepted = chosen.get(method);
       if (accepted === undefined) chosen.set(method, [i]);

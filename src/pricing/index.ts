@@ -1,5 +1,6 @@
 /** Pricing: a book or a stream of trades in, values, sensitivities, scenarios and error estimates out. */
 export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
+export { expectedCosts } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
 export * from "./explain/index.ts";

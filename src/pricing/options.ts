@@ -35,7 +35,7 @@ export interface PricingOptions {
   /** Whether results have `sensitivityErrorEstimates`; false by default. They cost up to a third more. */
   readonly sensitivityErrorEstimates?: boolean;
   /** The book's, if it names one, else "auto". */
-  readonly method?: Method;
+  readonly method?: Method | undefined;
   /**
    * The error of the value to aim at, relative to spot (of several, the largest): from 1e-8 to 1e-3, by default 1e-5,
    * and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3). Meshes and time steps are chosen for it,

@@ -36,12 +36,12 @@ export interface OutputRows {
 
 /** The result of trade number i of a batch, which is `trade`. */
 export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
-  const { results, engine, firstIndex } = rows;
+  const { results, engine, trades, firstIndex } = rows;
   try {
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
     return pricedTrade(rows, trade, i);
   } catch (error) {
-    return failedResult(trade.id, withPlace(error, trade, firstIndex + i), engine.warnings);
+    return failedResult(trade.id, withPlace(error, trade, trades[i].index ?? firstIndex + i), engine.warnings);
   }
 }
 

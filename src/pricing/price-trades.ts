@@ -171,8 +171,16 @@ function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined
 /** Of books that name none; results say it. */
 const DEFAULT_SEED = 1;
 
-function settingsOf(
-  { greeks = "all", sensitivityErrorEstimates = false, method, accuracy, timePerTrade, batchSize = 1 }: PricingOptions,
+/** Options with every default decided. @throws SpecError */
+export function settingsOf(
+  {
+    greeks = "all",
+    sensitivityErrorEstimates = false,
+    method,
+    accuracy,
+    timePerTrade,
+    batchSize = 1,
+  }: Omit<PricingOptions, "device">,
   context: BookContext,
 ): Settings {
   if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))

@@ -9,10 +9,18 @@ import {
   type ResultFormat,
 } from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
-import { EXIT } from "../failure.ts";
+import { CliError, EXIT } from "../failure.ts";
 import { tableFormat } from "../format/table.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
-import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
+import {
+  isRunFolder,
+  openOutput,
+  type Output,
+  type OutputFormat,
+  outputFormat,
+  type TableRows,
+  tableOptions,
+} from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -24,6 +32,12 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
+  /** Of a run in parts: go on with the one that is there. */
+  readonly resume?: boolean | undefined;
+  /** Of a run in parts: trades in a part, at most. */
+  readonly chunkTrades?: number | undefined;
+  /** Of a run in parts: expected cost of a part on one core, at most. Seconds. */
+  readonly chunkSeconds?: number | undefined;
 }
 
 /**
@@ -38,6 +52,11 @@ export async function price(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
+  if (isRunFolder(options.output)) {
+    const { priceInParts } = await import("./price-run.ts");
+    return priceInParts(path, options.output, options, { terminal, signal, openEngine });
+  }
+  if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
   const format = outputFormat(options.format, options.output, terminal.stdout);
   const request = { path, marketPath: options.market, format: options.inputFormat, stdin: terminal.stdin, signal };
   const input = await openInput(request);
@@ -129,7 +148,8 @@ class Pairing implements AsyncIterable<ParsedTrade> {
   }
 }
 
-function formatNamed(name: OutputFormat, { rows }: PriceOptions, { sink }: Output): ResultFormat {
+/** The writer of a format. */
+export function formatNamed(name: OutputFormat, { rows }: Pick<PriceOptions, "rows">, { sink }: Output): ResultFormat {
   switch (name) {
     case "json":
       return jsonFormat();

@@ -9,6 +9,8 @@ import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 export interface Job extends Settings {
   /** Undefined where the parser found none. */
   readonly trades: readonly (Trade | undefined)[];
+  /** Their indices in the book, where they are known. */
+  readonly indices: readonly (number | undefined)[];
   /** Of the first of them in the run. */
   readonly firstIndex: number;
   readonly scenarios: Scenarios | undefined;

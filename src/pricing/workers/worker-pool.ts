@@ -8,7 +8,7 @@ import { type FromWorker, type Job, type WorkerData, type ToWorker, unpackResult
 const JOBS_PER_WORKER = 2;
 
 /** What a worker pool is told about a batch. */
-export type BatchOf<T> = Omit<Job, "trades"> & { readonly trades: T };
+export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T };
 
 /** A job that is out, and what to do with its answer. */
 interface Pending {
@@ -51,7 +51,11 @@ export class WorkerPool implements Disposable {
   async price(batch: BatchOf<readonly ParsedTrade[]>, signal: AbortSignal): Promise<TradeResult[] | undefined> {
     signal.throwIfAborted();
     const { trades } = batch;
-    const job = { ...batch, trades: trades.map((parsed) => (parsed.ok ? parsed.trade : undefined)) };
+    const job = {
+      ...batch,
+      trades: trades.map((parsed) => (parsed.ok ? parsed.trade : undefined)),
+      indices: trades.map(({ index }) => index),
+    };
     const results = await this.#done(job, signal);
     return results?.map((result, i) => {
       const parsed = trades[i];

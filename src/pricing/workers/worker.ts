@@ -1,7 +1,7 @@
 /** One worker of a worker pool: a thread that prices whole batches on its own part of a device. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BookError } from "../../errors.ts";
-import type { ParsedTrade, Trade } from "../../book/index.ts";
+import type { ParsedTrade } from "../../book/index.ts";
 import { openDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Engine } from "../backend.ts";
@@ -33,7 +33,7 @@ async function work(number: number, job: Job, signal: AbortSignal): Promise<void
   try {
     signal.throwIfAborted();
     const setting = { ...job, engine: engineFor(job.precision), signal };
-    const results = await priceBatch(job.trades.map(parsed), job.firstIndex, setting);
+    const results = await priceBatch(parsedTrades(job), job.firstIndex, setting);
     const packed = packResults(results, job.scenarios);
     say({ kind: "done", number, packed }, [packed.scenarios.buffer]);
   } catch {
@@ -48,10 +48,13 @@ function engineFor(precision: Precision): Engine {
 }
 
 /** The error of a trade that could not be read stays with who read it. */
-function parsed(trade: Trade | undefined, index: number): ParsedTrade {
-  return trade === undefined
-    ? { ok: false, id: undefined, index, error: new BookError("", "not read") }
-    : { ok: true, trade };
+function parsedTrades({ trades, indices, firstIndex }: Job): ParsedTrade[] {
+  return trades.map((trade, i) => {
+    const index = indices[i] ?? firstIndex + i;
+    return trade === undefined
+      ? { ok: false, id: undefined, index, error: new BookError("", "not read") }
+      : { ok: true, trade, index };
+  });
 }
 
 say({ kind: "ready" });

@@ -1,0 +1,43 @@
+/** A book whose trades can be read part by part, by several processes, and again. */
+import type { BookContext, Market, ParsedTrade } from "../types.ts";
+
+/** Where some trades of a book stand that follow one another: what a reader needs to find them again. */
+export interface ChunkPlace {
+  /** The first trade's index in the book, from 0. */
+  readonly first: number;
+  /** Trades. */
+  readonly rows: number;
+  /** Indices of those whose ids belong to earlier trades of the book; undefined for none. */
+  readonly repeated?: readonly number[] | undefined;
+  /** Lines of text: bytes `start` to `end` of the file, the first of them line number `line`. */
+  readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
+}
+
+/** A trade that has been found, and not read yet. */
+export interface ScannedTrade {
+  /** As written; undefined where it has none, or where it is no trade at all. */
+  readonly id: string | undefined;
+  readonly bytes?: NonNullable<ChunkPlace["bytes"]>;
+  /** Reads it, as if no other trade had its id. */
+  read(): ParsedTrade;
+}
+
+/** A book that can be read from any place. */
+export interface ChunkedBook extends BookContext {
+  readonly market: Market;
+  /** The market as it is written, with all that is not a trade: for a hash. */
+  readonly header: unknown;
+  /** All trades in the book's order, some thousands at a time. */
+  scan(): AsyncIterable<readonly ScannedTrade[]>;
+  /** The trades of a chunk. */
+  read(place: ChunkPlace): AsyncIterable<ParsedTrade>;
+}
+
+/** Trades that `scan` gives at a time, about. */
+export const SCANNED_AT_ONCE = 4096;
+
+/** Whether the trade of an index is one of those whose id is taken. */
+export function isRepeated({ repeated }: ChunkPlace): (index: number) => boolean {
+  const indices = new Set(repeated);
+  return (index) => indices.has(index);
+}

@@ -1,0 +1,95 @@
+/** How a book is cut into chunks of about the same expected cost. */
+import { SeenIds } from "../duplicates.ts";
+import type { ParsedTrade } from "../types.ts";
+import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
+
+/** When a chunk is full: whichever comes first. */
+export interface ChunkLimits {
+  readonly rows: number;
+  /** Expected cost, in seconds of one core. */
+  readonly seconds: number;
+}
+
+/** A chunk, and what it is expected to cost one core. Seconds. */
+export interface Chunk extends ChunkPlace {
+  readonly seconds: number;
+}
+
+/** The expected cost of trades on one core, in seconds; 0 of one that cannot be priced. */
+export type CostOf = (trades: readonly ParsedTrade[]) => readonly number[];
+
+/** One trade of so many is read to know its cost: the others are taken to cost as much as the last that was. */
+const COST_SAMPLE = 16;
+
+/** Bytes of text in a chunk, at most. */
+const MAX_BYTES = 1 << 25;
+
+/**
+ * Cuts a book. The chunks depend on the book, the limits and the costs alone. Memory is bounded by the number of chunks
+ * and of ids (`SeenIds`).
+ */
+export async function cutBook(book: ChunkedBook, limits: ChunkLimits, costOf: CostOf): Promise<readonly Chunk[]> {
+  const chunks: Chunk[] = [];
+  const seen = new SeenIds();
+  const again = new SeenIds();
+  let open: OpenChunk | undefined;
+  let first = 0;
+  let cost = 0;
+  for await (const trades of book.scan()) {
+    const sampled = trades.filter((_, i) => (first + i) % COST_SAMPLE === 0);
+    const costs = costOf(sampled.map((trade) => trade.read()));
+    let next = 0;
+    for (const [i, trade] of trades.entries()) {
+      if ((first + i) % COST_SAMPLE === 0) cost = costs[next++];
+      if (trade.id !== undefined && seen.seenBefore(trade.id)) again.seenBefore(trade.id);
+      if (open === undefined || isFull(open, trade, limits)) {
+        if (open !== undefined) chunks.push(open);
+        open = { first: first + i, rows: 0, seconds: 0, bytes: trade.bytes };
+      }
+      grow(open, trade, cost);
+    }
+    first += trades.length;
+  }
+  if (open !== undefined) chunks.push(open);
+  return again.count === 0 ? chunks : withRepeated(chunks, await repeatedIn(book, again));
+}
+
+type OpenChunk = { -readonly [K in keyof Chunk]: Chunk[K] };
+
+function isFull({ rows, seconds, bytes }: OpenChunk, trade: ScannedTrade, limits: ChunkLimits): boolean {
+  const length = (trade.bytes?.end ?? 0) - (bytes?.start ?? 0);
+  return rows >= limits.rows || seconds >= limits.seconds || length > MAX_BYTES;
+}
+
+function grow(chunk: OpenChunk, { bytes }: ScannedTrade, cost: number): void {
+  chunk.rows++;
+  chunk.seconds += cost;
+  if (chunk.bytes !== undefined && bytes !== undefined) chunk.bytes = { ...chunk.bytes, end: bytes.end };
+}
+
+/**
+ * Trades whose id an earlier trade has: as a reader of the whole book finds them, to whom a trade that cannot be read
+ * has no id.
+ */
+async function repeatedIn(book: ChunkedBook, ids: SeenIds): Promise<number[]> {
+  const taken = new SeenIds();
+  const repeated: number[] = [];
+  let index = 0;
+  for await (const trades of book.scan())
+    for (const trade of trades) {
+      const at = index++;
+      if (trade.id === undefined || !ids.has(trade.id)) continue;
+      const parsed = trade.read();
+      if (parsed.ok && taken.seenBefore(parsed.trade.id)) repeated.push(at);
+    }
+  return repeated;
+}
+
+function withRepeated(chunks: readonly Chunk[], repeated: readonly number[]): readonly Chunk[] {
+  let next = 0;
+  return chunks.map((chunk) => {
+    const begin = next;
+    while (next < repeated.length && repeated[next] < chunk.first + chunk.rows) next++;
+    return next === begin ? chunk : { ...chunk, repeated: repeated.slice(begin, next) };
+  });
+}

@@ -1,0 +1,51 @@
+import { BookError } from "../../errors.ts";
+import { readMarketFile } from "../header.ts";
+import { parseJson } from "../json.ts";
+import type { RandomAccess } from "../parquet.ts";
+import { decodeText, readWholeText } from "../text.ts";
+import type { ChunkedBook } from "./chunked-book.ts";
+import { openJson } from "./json-book.ts";
+import { openParquet } from "./parquet-book.ts";
+import { type Beside, openCsv, openNdjson } from "./text-book.ts";
+
+export type ChunkedFormat = "json" | "ndjson" | "csv" | "parquet";
+
+/**
+ * Opens a book to be read in parts.
+ * @throws BookError an unusable book or market
+ */
+export async function openChunkedBook(
+  file: RandomAccess,
+  format: ChunkedFormat,
+  market: RandomAccess | undefined,
+): Promise<ChunkedBook> {
+  const beside = market && (await readBeside(market));
+  switch (format) {
+    case "json":
+      if (beside !== undefined) throw new BookError("market", "a JSON book has its own; no other can stand beside it");
+      return openJson(file);
+    case "ndjson":
+      return openNdjson(file, beside);
+    case "csv":
+      return openCsv(file, needed(beside));
+    case "parquet":
+      return openParquet(file, needed(beside));
+    default:
+      return format satisfies never;
+  }
+}
+
+async function readBeside(file: RandomAccess): Promise<Beside> {
+  const bytes = new Uint8Array(await file.slice(0, file.byteLength));
+  const written = parseJson(await readWholeText(decodeText(one(bytes))));
+  return { header: readMarketFile(written), written };
+}
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function needed(beside: Beside | undefined): Beside {
+  if (beside === undefined) throw new BookError("market", "a table of trades needs a market beside it, got none");
+  return beside;
+}

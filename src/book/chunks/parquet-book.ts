@@ -1,0 +1,31 @@
+/** A Parquet table whose rows are read part by part. */
+import { idOf } from "../columns.ts";
+import { contextOf } from "../header.ts";
+import { openTable, type RandomAccess } from "../parquet.ts";
+import type { ParsedTrade } from "../types.ts";
+import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
+import type { Beside } from "./text-book.ts";
+
+/** @throws BookError as `readParquet` */
+export async function openParquet(file: RandomAccess, { header, written }: Beside): Promise<ChunkedBook> {
+  const table = await openTable(file, header);
+  return {
+    ...contextOf(header),
+    header: written,
+    async *scan() {
+      let trades: ScannedTrade[] = [];
+      for await (const { cells, index } of table.rows(0, table.total)) {
+        trades.push({ id: idOf(table.columns, cells), read: () => table.read(cells, index, false) });
+        if (trades.length < SCANNED_AT_ONCE) continue;
+        yield trades;
+        trades = [];
+      }
+      if (trades.length > 0) yield trades;
+    },
+    async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
+      const repeated = isRepeated(place);
+      for await (const { cells, index } of table.rows(place.first, place.first + place.rows))
+        yield table.read(cells, index, repeated(index));
+    },
+  };
+}

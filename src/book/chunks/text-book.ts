@@ -1,0 +1,123 @@
+/** NDJSON and CSV whose lines are read part by part. */
+import { BookError } from "../../errors.ts";
+import { idOf } from "../columns.ts";
+import { csvColumns, readCsvRow } from "../csv.ts";
+import { readCells } from "../csv-rows.ts";
+import { type BookHeader, contextOf } from "../header.ts";
+import { parseJson } from "../json.ts";
+import { isBlank } from "../lines.ts";
+import { readNdjsonHeader, readNdjsonLine } from "../ndjson.ts";
+import type { RandomAccess } from "../parquet.ts";
+import type { ParsedTrade } from "../types.ts";
+import { type ByteLine, byteLines, type LineStart } from "./byte-lines.ts";
+import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
+
+/** How the trade of a line is read. */
+interface LineReader {
+  /** Its id as it is written. */
+  id(line: ByteLine): string | undefined;
+  read(line: ByteLine, index: number, repeated: boolean): ParsedTrade;
+}
+
+/** A text under a header, whose trades begin at a line. */
+interface Text {
+  readonly file: RandomAccess;
+  readonly header: BookHeader;
+  readonly written: unknown;
+  readonly begin: LineStart;
+  readonly reader: LineReader;
+}
+
+/** @throws BookError as `readNdjson`; a header that has trades itself */
+export async function openNdjson(file: RandomAccess, beside: Beside | undefined): Promise<ChunkedBook> {
+  if (beside !== undefined) return bookOf(ndjson(file, beside.header, beside.written, { start: 0, line: 1 }));
+  const first = await firstLine(byteLines(file));
+  const header = readNdjsonHeader(first);
+  if (header.trades.length > 0)
+    throw new BookError(
+      "trades",
+      "expected none in the first line; of a run in parts, each trade has a line of its own",
+    );
+  return bookOf(ndjson(file, header, parseJson(first?.text ?? ""), after(first)));
+}
+
+/** A market of its own file, and what is written there. */
+export interface Beside {
+  readonly header: BookHeader;
+  readonly written: unknown;
+}
+
+/** @throws BookError as `readCsv` */
+export async function openCsv(file: RandomAccess, { header, written }: Beside): Promise<ChunkedBook> {
+  const first = await firstLine(byteLines(file));
+  const columns = csvColumns(first && readCells(first));
+  const reader: LineReader = {
+    id: (line) => {
+      const { cells } = readCells(line);
+      return cells && idOf(columns, cells);
+    },
+    read: (line, index, repeated) => readCsvRow(readCells(line), index, columns, header, repeated),
+  };
+  return bookOf({ file, header, written, begin: after(first), reader });
+}
+
+function ndjson(file: RandomAccess, header: BookHeader, written: unknown, begin: LineStart): Text {
+  const reader: LineReader = {
+    id: ({ text }) => idOfJson(text),
+    read: (line, index, repeated) => readNdjsonLine(line, index, header, repeated),
+  };
+  return { file, header, written, begin, reader };
+}
+
+function idOfJson(text: string | undefined): string | undefined {
+  try {
+    const { id } = JSON.parse(text ?? "{}") as { readonly id?: unknown };
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function firstLine(lines: AsyncIterable<ByteLine>): Promise<ByteLine | undefined> {
+  for await (const line of lines) if (!isBlank(line)) return line;
+  return undefined;
+}
+
+function after(line: ByteLine | undefined): LineStart {
+  return { start: line?.end ?? 0, line: (line?.number ?? 0) + 1 };
+}
+
+function bookOf({ file, header, written, begin, reader }: Text): ChunkedBook {
+  return {
+    ...contextOf(header),
+    header: written,
+    async *scan() {
+      let trades: ScannedTrade[] = [];
+      let index = 0;
+      for await (const line of byteLines(file, begin)) {
+        if (isBlank(line)) continue;
+        const { start, end, number } = line;
+        const at = index++;
+        trades.push({
+          id: reader.id(line),
+          bytes: { start, end, line: number },
+          read: () => reader.read(line, at, false),
+        });
+        if (trades.length < SCANNED_AT_ONCE) continue;
+        yield trades;
+        trades = [];
+      }
+      if (trades.length > 0) yield trades;
+    },
+    async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
+      const { first, bytes } = place;
+      const repeated = isRepeated(place);
+      let index = first;
+      for await (const line of byteLines(file, bytes, bytes?.end)) {
+        if (isBlank(line)) continue;
+        yield reader.read(line, index, repeated(index));
+        index++;
+      }
+    },
+  };
+}

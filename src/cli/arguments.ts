@@ -1,0 +1,59 @@
+/** How the values of options are read. */
+import { InvalidArgumentError } from "commander";
+import type { TableRows } from "./output.ts";
+
+export function tableRows(text: string): TableRows {
+  return text === "all" ? text : wholeNumber(text);
+}
+
+export function deviceIndex(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
+  return value;
+}
+
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError("expected a positive number of seconds.");
+  return value;
+}
+
+export function accuracyGoal(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
+  return value;
+}
+
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a whole number from 1 on.");
+  return value;
+}
+
+export function atLeastTwo(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 2) throw new InvalidArgumentError("expected a whole number from 2 on.");
+  return value;
+}
+
+/** `0.1%`, or 0.001. */
+export function share(text: string): number {
+  const [, number, percent] = /^(\d*\.?\d+(?:e-?\d+)?)(%?)$/i.exec(text) ?? [];
+  const value = Number(number) / (percent === "%" ? 100 : 1);
+  if (!(value > 0 && value <= 1))
+    throw new InvalidArgumentError("expected a share of the trades, such as 0.1% or 0.001.");
+  return value;
+}
+
+export function portNumber(text: string): number {
+  const value = Number(text);
+  if (!(Number.isInteger(value) && value >= 0 && value <= 65_535))
+    throw new InvalidArgumentError("expected a port from 0 (any free one) to 65535.");
+  return value;
+}
+
+export function runShare(text: string): number {
+  const value = Number(text);
+  if (!(value >= 1 && value <= 12)) throw new InvalidArgumentError("expected a number from 1 to 12.");
+  return value;
+}

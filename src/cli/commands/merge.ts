@@ -1,0 +1,49 @@
+import { Totals } from "../../book/index.ts";
+import { EXIT } from "../failure.ts";
+import { openOutput, type OutputFormat, outputFormat, type TableRows } from "../output.ts";
+import type { Terminal } from "../terminal.ts";
+import { formatNamed } from "./price.ts";
+
+export interface MergeOptions {
+  readonly format?: OutputFormat;
+  readonly output?: string;
+  readonly rows?: TableRows;
+}
+
+/**
+ * `feynkac merge`: the results of a run in one file, as `price` would have written it.
+ * @returns the exit status
+ * @throws RunError no complete run; CliError an output that cannot be written; StorageError
+ */
+export async function merge(
+  url: string,
+  { format: asked, output: path, rows }: MergeOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const runs = await import("../../runs/index.ts");
+  const format = outputFormat(asked, path, terminal.stdout);
+  const store = await runs.openStore(url);
+  const manifest = await runs.needManifest(store);
+  if (manifest.status !== "complete")
+    throw new runs.RunError(`${store.url}: the run is not complete; price with --resume to complete it`);
+  const output = await openOutput(path, terminal.stdout);
+  try {
+    const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
+    const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
+    const writer = formatNamed(format, { rows }, output);
+    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors }));
+    const totals = new Totals();
+    for await (const part of runs.readParts(store, manifest)) {
+      signal.throwIfAborted();
+      runs.addRows(totals, part);
+      await output.write(writer.rows(part.map(({ result }) => ({ trade: undefined, result }))));
+    }
+    await output.write(writer.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals }));
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+  await output.commit();
+  return EXIT.ok;
+}

@@ -1,0 +1,148 @@
+/** `feynkac price … --output FOLDER/`: a run in parts, which can be resumed and verified. */
+import type * as Runs from "../../runs/index.ts";
+import type { OpenEngine } from "../engine.ts";
+import { CliError, EXIT } from "../failure.ts";
+import { formatOfName } from "../input.ts";
+import { ProgressBar } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+import type { PriceOptions } from "./price.ts";
+
+/** Expected cost of a chunk on one core: what a killed process loses, at most, for each core. Seconds. */
+const CHUNK_SECONDS = 1;
+
+interface Surroundings {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  readonly openEngine: OpenEngine;
+}
+
+/**
+ * Begins a run, or continues one.
+ * @returns the exit status
+ * @throws CliError | BookError | RunError | StorageError
+ */
+export async function priceInParts(
+  path: string,
+  output: string,
+  options: PriceOptions,
+  { terminal, signal, openEngine }: Surroundings,
+): Promise<number> {
+  const runs = await import("../../runs/index.ts");
+  const store = await runs.openStore(output);
+  const place = bookPlace(path, options);
+  const manifest = await planned(runs, store, place, output, options, signal);
+  const known = await runs.knownParts(store, manifest, { signal });
+  await using book = await runs.openPlanned(manifest, place);
+  const started = performance.now();
+  await using engine = await openEngine(options);
+  const bar = new ProgressBar(terminal.stderr);
+  let priced = 0;
+  const onProgress = (progress: Runs.RunProgress): void => {
+    priced = progress.done;
+    bar.update(progress);
+  };
+  let complete: Runs.Manifest;
+  try {
+    complete = await runs.priceRun({ store, manifest, known, book, pricer: engine, signal, onProgress });
+  } finally {
+    bar.clear();
+  }
+  const there = known.filter((one) => one !== undefined).length;
+  const seconds = (performance.now() - started) / 1000;
+  terminal.stderr.write(
+    `${count(priced)} priced in ${seconds.toFixed(2)} s; ${engine.device.name}, ${engine.precision}\n` +
+      (there > 0 ? `${there} of ${known.length} parts were there already\n` : "") +
+      `${store.url}: ${count(complete.trades)} in ${complete.chunks.length} parts` +
+      `${(complete.failed ?? 0) > 0 ? `, ${count(complete.failed ?? 0)} not priced` : ""}\n`,
+  );
+  return (complete.failed ?? 0) > 0 ? EXIT.failedTrades : EXIT.ok;
+}
+
+/**
+ * The manifest of a run: a new one, or that of the run which is to go on.
+ * @throws CliError a run that is there and is not to go on, or another one; BookError | RunError | StorageError
+ */
+export async function planned(
+  runs: typeof Runs,
+  store: Runs.Store,
+  place: Runs.BookPlace,
+  output: string,
+  options: PriceOptions,
+  signal: AbortSignal,
+): Promise<Runs.Manifest> {
+  await using book = await runs.openBook(place);
+  const request = planRequest(place, options, signal);
+  const begun = await runs.readManifest(store);
+  if (begun === undefined) {
+    const manifest = await runs.planRun(request, book);
+    await runs.writeManifest(store, manifest);
+    return manifest;
+  }
+  if (options.resume !== true)
+    throw new CliError(`${output} has a run already: --resume continues it; or choose another folder`);
+  await checkSame(runs, begun, request, book);
+  return begun;
+}
+
+const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
+
+/** @throws CliError standard input; a name that does not tell the format */
+export function bookPlace(path: string, options: Pick<PriceOptions, "inputFormat" | "market">): Runs.BookPlace {
+  const { inputFormat, market } = options;
+  if (path === "-" || market === "-")
+    throw new CliError("a run in parts reads its book more than once: give a file instead of standard input");
+  const format = inputFormat ?? formatOfName(path);
+  if (format === undefined)
+    throw new CliError(`no format is known by the name of ${path}; say it: --input-format ndjson`);
+  return { place: path, format, market };
+}
+
+/** How a book is cut for these options. */
+function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
+  const {
+    greeks,
+    sensitivityErrors,
+    accuracy,
+    timePerTrade,
+    method,
+    precision,
+    chunkTrades = 16_384,
+    chunkSeconds = CHUNK_SECONDS,
+  } = options;
+  const asked = {
+    greeks,
+    sensitivityErrorEstimates: sensitivityErrors,
+    precision,
+    ...(timePerTrade === undefined ? {} : { timePerTrade }),
+    ...(accuracy === undefined ? {} : { accuracy }),
+    ...(method === undefined ? {} : { method }),
+  };
+  return {
+    book,
+    options: asked,
+    limits: { rows: chunkTrades, seconds: chunkSeconds },
+    costOf: async (context) => {
+      const { expectedCosts } = await import("../../pricing/index.ts");
+      return (trades) => expectedCosts(trades, context, asked);
+    },
+    signal,
+  };
+}
+
+/** @throws RunError another version; CliError another book or other options */
+async function checkSame(
+  runs: typeof Runs,
+  manifest: Runs.Manifest,
+  { options }: Runs.PlanRequest,
+  book: Runs.OpenBook,
+): Promise<void> {
+  runs.checkVersion(manifest, runs.packageName());
+  const names = new Set([...Object.keys(options), ...Object.keys(manifest.options)]) as Set<keyof Runs.RunOptions>;
+  for (const name of names)
+    if (manifest.options[name] !== options[name])
+      throw new CliError(
+        `--resume: the run was begun with ${name} ${manifest.options[name] ?? "as by default"}, ` +
+          `got ${options[name] ?? "none"}; give the same options`,
+      );
+  await runs.checkBook(manifest, book);
+}

@@ -1,0 +1,110 @@
+/** `feynkac status`, `cancel` and `logs`: what is in a queue. */
+import type * as Cluster from "../../cluster/index.ts";
+import { CliError, EXIT } from "../failure.ts";
+import { alignColumns, printable, type TextColumn, widthsOf } from "../format/columns.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface QueueOptions {
+  readonly queue: string;
+  readonly format: "table" | "json";
+}
+
+/** A run and its state. */
+type Known = Cluster.RunEntry & Cluster.RunState;
+
+const RUN_COLUMNS: readonly TextColumn[] = [
+  { title: "run", align: "left" },
+  { title: "state", align: "left" },
+  { title: "chunks", align: "right" },
+  { title: "trades", align: "right" },
+  { title: "submitted", align: "left" },
+  { title: "version", align: "left" },
+  { title: "output", align: "left" },
+];
+
+const WORKER_COLUMNS: readonly TextColumn[] = [
+  { title: "worker", align: "left" },
+  { title: "version", align: "left" },
+  { title: "since", align: "left" },
+  { title: "device", align: "left" },
+];
+
+/**
+ * The runs of a queue, or one of them, and the workers.
+ * @returns the exit status
+ * @throws RunError no server that answers; CliError no such run
+ */
+export async function status(run: string | undefined, options: QueueOptions, terminal: Terminal): Promise<number> {
+  const cluster = await import("../../cluster/index.ts");
+  await using board = await cluster.Board.open(options.queue);
+  const entries = run === undefined ? await board.runs() : [await needRun(board, run)];
+  const [runs, workers] = await Promise.all([statesOf(cluster, board, options.queue, entries), board.workers()]);
+  if (options.format === "json") {
+    terminal.stdout.write(`${JSON.stringify({ runs, workers }, undefined, 2)}\n`);
+    return EXIT.ok;
+  }
+  const runRows = runs.map((one) => [
+    one.run,
+    one.state,
+    `${one.done}/${one.chunks}`,
+    one.trades.toLocaleString("en-US"),
+    one.submitted,
+    one.queue,
+    one.output,
+  ]);
+  const workerRows = workers.map(({ name, queue, started, device }) => [name, queue, started, device]);
+  terminal.stdout.write(`${tableOf(RUN_COLUMNS, runRows)}\n${tableOf(WORKER_COLUMNS, workerRows)}`);
+  for (const { run: name, reason } of runs)
+    if (reason !== undefined) terminal.stdout.write(`${name}: ${printable(reason)}\n`);
+  return EXIT.ok;
+}
+
+function tableOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[]): string {
+  const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
+  return `${alignColumns(columns, all, widthsOf(columns, all, 80), 80).join("\n")}\n`;
+}
+
+async function statesOf(
+  { connectionOf, loadBull, PREFIX, stateOf }: typeof Cluster,
+  board: Cluster.Board,
+  url: string,
+  entries: readonly Cluster.RunEntry[],
+): Promise<Known[]> {
+  const { Queue } = await loadBull();
+  const states: Known[] = [];
+  for (const entry of entries) {
+    const queue = new Queue(entry.queue, { connection: connectionOf(url), prefix: PREFIX, skipMetasUpdate: true });
+    queue.on("error", () => undefined); // it connects again
+    states.push({ ...entry, ...(await stateOf(queue, board, entry)) });
+    await queue.close();
+  }
+  return states;
+}
+
+async function needRun(board: Cluster.Board, run: string): Promise<Cluster.RunEntry> {
+  const entry = await board.run(run);
+  if (entry === undefined)
+    throw new CliError(`there is no run ${JSON.stringify(run)} in this queue; status lists them`);
+  return entry;
+}
+
+/** Cancels a run: its chunks are priced no more; what is priced stays. @throws as `status` */
+export async function cancel(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
+  const { Board } = await import("../../cluster/index.ts");
+  await using board = await Board.open(queue);
+  const { output } = await needRun(board, run);
+  await board.cancel(run);
+  terminal.stderr.write(
+    `run ${run} is cancelled; what is priced stays in ${output}, and submit --resume continues it\n`,
+  );
+  return EXIT.ok;
+}
+
+/** What workers have said of a run: failures and retries. @throws as `status` */
+export async function logs(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
+  const { Board } = await import("../../cluster/index.ts");
+  await using board = await Board.open(queue);
+  await needRun(board, run);
+  for (const line of await board.logs(run)) terminal.stdout.write(`${JSON.stringify(line)}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,74 @@
+import type { Level, RunState } from "../../cluster/index.ts";
+import { CliError, EXIT } from "../failure.ts";
+import { isRunFolder } from "../output.ts";
+import { ProgressBar } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+import type { PriceOptions } from "./price.ts";
+import { bookPlace, planned } from "./price-run.ts";
+
+export interface SubmitOptions extends PriceOptions {
+  readonly queue: string;
+  readonly maxWorkers: number;
+  readonly priority: Level;
+  readonly share: number;
+  readonly detach?: boolean;
+}
+
+/**
+ * `feynkac submit`: a run in parts whose chunks are priced by workers.
+ * @returns the exit status
+ * @throws CliError | BookError | RunError | StorageError
+ */
+export async function submit(
+  path: string,
+  options: SubmitOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const { output, queue, maxWorkers, priority: level, share } = options;
+  if (!isRunFolder(output)) throw new CliError("submit writes a run in parts: --output FOLDER/ or s3://BUCKET/PREFIX");
+  const [runs, cluster] = await Promise.all([import("../../runs/index.ts"), import("../../cluster/index.ts")]);
+  cluster.connectionOf(queue);
+  await cluster.loadBull();
+  const store = await runs.openStore(output);
+  const manifest = await planned(runs, store, bookPlace(path, options), output, options, signal);
+  const entry = await cluster.submitRun({ queue, manifest, output: store.url, maxWorkers, level, share });
+  terminal.stderr.write(
+    `run ${entry.run}: ${manifest.trades.toLocaleString("en-US")} trades, ${entry.chunks} chunks\n`,
+  );
+  await warnOfWorkers(queue, entry.queue, terminal);
+  if (options.detach === true) {
+    terminal.stdout.write(`${entry.run}\n`);
+    return EXIT.ok;
+  }
+  const bar = new ProgressBar(terminal.stderr);
+  const total = Math.max(entry.chunks, 1);
+  const onState = ({ done }: RunState): void =>
+    bar.update({ done: Math.round((manifest.trades * done) / total), fraction: done / total });
+  try {
+    await cluster.waitForRun(queue, entry, signal, onState);
+  } finally {
+    bar.clear();
+  }
+  const complete = await runs.needManifest(store);
+  const devices = (complete.devices ?? []).map(({ name }) => name);
+  terminal.stderr.write(
+    `${store.url}: ${(complete.priced ?? 0).toLocaleString("en-US")} trades priced, ` +
+      `${(complete.failed ?? 0).toLocaleString("en-US")} not priced, by ${devices.join("; ") || "nobody"}\n`,
+  );
+  return (complete.failed ?? 0) > 0 ? EXIT.failedTrades : EXIT.ok;
+}
+
+/** Says that nobody will take the run yet, if so, and why. */
+async function warnOfWorkers(url: string, queue: string, { stderr }: Terminal): Promise<void> {
+  const { Board } = await import("../../cluster/index.ts");
+  await using board = await Board.open(url);
+  const workers = await board.workers();
+  if (workers.some((worker) => worker.queue === queue)) return;
+  const others = [...new Set(workers.map((worker) => worker.queue))];
+  stderr.write(
+    others.length === 0
+      ? "no worker is there yet; start one: feynkac worker --queue URL\n"
+      : `no worker of feynkac ${queue} is there; those of ${others.join(", ")} refuse this run\n`,
+  );
+}

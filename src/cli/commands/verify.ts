@@ -1,0 +1,66 @@
+import type * as Runs from "../../runs/index.ts";
+import type { OpenEngine } from "../engine.ts";
+import { EXIT } from "../failure.ts";
+import { printable } from "../format/columns.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface VerifyOptions {
+  /** Share of the trades to price again, 0 … 1. */
+  readonly reprice?: number;
+  readonly threads?: number;
+}
+
+interface Surroundings {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  readonly openEngine: OpenEngine;
+}
+
+/** Problems and differences that are shown; the rest are counted. */
+const MAX_SHOWN = 20;
+
+/**
+ * `feynkac verify`: whether a run is what its manifest says.
+ * @returns the exit status
+ * @throws RunError no run; StorageError; as `price` where a sample is priced again
+ */
+export async function verify(url: string, options: VerifyOptions, surroundings: Surroundings): Promise<number> {
+  const { terminal, signal } = surroundings;
+  const runs = await import("../../runs/index.ts");
+  const store = await runs.openStore(url);
+  const manifest = await runs.needManifest(store);
+  const { problems, whole, rows, repriced } =
+    options.reprice === undefined
+      ? { ...(await runs.verifyRun(store, manifest, signal)), repriced: undefined }
+      : await withSample(runs, store, manifest, options, surroundings);
+  const differences = (repriced?.differences ?? []).map(
+    ({ index, id, before, now }) => `trade ${index} (${printable(id ?? "no id")}): was ${before}, is now ${now}`,
+  );
+  const found = [...problems, ...differences];
+  for (const one of found.slice(0, MAX_SHOWN)) terminal.stdout.write(`${one}\n`);
+  if (found.length > MAX_SHOWN) terminal.stdout.write(`and ${found.length - MAX_SHOWN} more\n`);
+  const sample =
+    repriced === undefined ? "" : `; ${repriced.compared} priced again, ${repriced.differences.length} of them differ`;
+  terminal.stdout.write(
+    `${store.url}: ${whole} of ${manifest.chunks.length} parts with ${rows} results are as the manifest says${sample}\n`,
+  );
+  return found.length === 0 ? EXIT.ok : EXIT.failedTrades;
+}
+
+async function withSample(
+  runs: typeof Runs,
+  store: Runs.Store,
+  manifest: Runs.Manifest,
+  { reprice = 0, threads }: VerifyOptions,
+  { signal, openEngine }: Surroundings,
+): Promise<Runs.Verification & { readonly repriced: Runs.Repricer }> {
+  runs.checkVersion(manifest, runs.packageName());
+  await using book = await runs.openPlanned(manifest);
+  await runs.checkBook(manifest, book);
+  const { precision } = manifest.options;
+  const backend = manifest.devices?.[0]?.backend ?? "auto";
+  await using engine = await openEngine({ backend, precision, threads, device: undefined });
+  const repriced = new runs.Repricer({ manifest, book, pricer: engine }, reprice, signal);
+  const verification = await runs.verifyRun(store, manifest, signal, (chunk, rows) => repriced.compare(chunk, rows));
+  return { ...verification, repriced };
+}

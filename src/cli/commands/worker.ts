@@ -1,0 +1,106 @@
+import type { Supervised } from "../../cluster/index.ts";
+import type { EngineOptions, OpenEngine } from "../engine.ts";
+import { EXIT } from "../failure.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface WorkerOptions extends EngineOptions {
+  readonly queue: string;
+  /** Of health and metrics; none without. */
+  readonly port?: number;
+  readonly host: string;
+  readonly lockSeconds: number;
+  readonly chunkTimeout: number;
+  /** One process for each device; else this process is the worker, on one device. */
+  readonly everyDevice: boolean;
+}
+
+interface Surroundings {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  readonly openEngine: OpenEngine;
+}
+
+/**
+ * `feynkac worker`: takes jobs from a queue until it is asked to end.
+ * @returns the exit status
+ * @throws RunError no server that answers, or no packages; DeviceUnavailableError
+ */
+export async function worker(options: WorkerOptions, surroundings: Surroundings): Promise<number> {
+  const { terminal, signal, openEngine } = surroundings;
+  const [cluster, { jsonLog, startHealth }] = await Promise.all([
+    import("../../cluster/index.ts"),
+    import("../../serving/index.ts"),
+  ]);
+  cluster.connectionOf(options.queue);
+  await cluster.loadBull();
+  const log = jsonLog((line) => terminal.stdout.write(line));
+  if (options.everyDevice) {
+    const all = await processes(options);
+    if (all.length > 1) {
+      await cluster.supervise(all, signal, log);
+      return EXIT.ok;
+    }
+  }
+  await using engine = await openEngine(options);
+  const metrics = cluster.workerMetrics();
+  let isHealthy = (): boolean => false;
+  let lengths = async (): Promise<unknown> => ({ waiting: 0, active: 0 });
+  const { port, host, queue, lockSeconds, chunkTimeout } = options;
+  await using health =
+    port === undefined
+      ? undefined
+      : await startHealth({
+          port,
+          host,
+          metrics: metrics.all,
+          isHealthy: () => isHealthy(),
+          pages: { "/queue": () => lengths() },
+        });
+  if (health !== undefined) log("info", "health and metrics", { port: health.port, host });
+  await cluster.runWorker({
+    queue,
+    pricer: engine,
+    lockSeconds,
+    chunkTimeout,
+    signal,
+    log,
+    metrics,
+    onReady: (state) => {
+      isHealthy = state.isHealthy;
+      lengths = () => cluster.lengthsOf(state.queue);
+      metrics.show(state.queue);
+    },
+  });
+  return EXIT.ok;
+}
+
+/** A process for each GPU that `auto` takes on this machine, and one for the CPU's cores. */
+async function processes(options: WorkerOptions): Promise<Supervised[]> {
+  const { queue, precision, threads, lockSeconds, chunkTimeout, host, port } = options;
+  // The URL may hold a password, which a list of processes would show: it goes through the environment.
+  process.env["FEYNKAC_QUEUE"] = queue;
+  const common = [
+    process.argv[1],
+    "worker",
+    ...pairs({ precision, host, "lock-seconds": lockSeconds, "chunk-timeout": chunkTimeout }),
+  ];
+  const cpu = ["--backend", "cpu", ...(threads === undefined ? [] : ["--threads", String(threads)])];
+  return [cpu, ...(await gpus(options))].map((device, i) => ({
+    name: device.join(" "),
+    args: [...common, ...device, ...(port === undefined ? [] : ["--port", String(port === 0 ? 0 : port + i)])],
+  }));
+}
+
+/** The options of each GPU. */
+async function gpus({ precision }: WorkerOptions): Promise<string[][]> {
+  const { devices, openDevice } = await import("../../device/index.ts");
+  using device = await openDevice({ backend: "auto", precision });
+  if (device.backend === "cpu") return [];
+  if (device.backend === "webgpu") return [["--backend", "webgpu"]];
+  return (await devices("cuda")).map(({ index }) => ["--backend", "cuda", "--device", String(index)]);
+}
+
+/** Options of a command line. */
+function pairs(options: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+}

@@ -1,0 +1,107 @@
+/** Options that several commands have. */
+import { type Command, Option } from "commander";
+import type { MethodName } from "../book/index.ts";
+import { accuracyGoal, deviceIndex, seconds, tableRows, wholeNumber } from "./arguments.ts";
+import type { PriceOptions } from "./commands/price.ts";
+import type { InputFormat } from "./input.ts";
+import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
+
+export const withDevice = (
+  command: Command,
+  precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
+): Command =>
+  command
+    .addOption(
+      new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
+    )
+    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
+    .addOption(new Option("--precision <name>", `of the arithmetic: ${precision}`).choices(["f64", "f32", "f32x2"]))
+    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
+
+export const withAccuracy = (command: Command): Command =>
+  withDevice(command).option(
+    "--accuracy <part>",
+    "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids, quantization and convolution)",
+    accuracyGoal,
+  );
+
+export const withGreeks = (command: Command): Command =>
+  command.addOption(
+    new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
+      .choices(["all", "grid", "none"])
+      .default("all"),
+  );
+
+export const withFormats = (command: Command): Command =>
+  command
+    .addOption(
+      new Option("--input-format <name>", "of the book; else its name or first line tells").choices([
+        "json",
+        "ndjson",
+        "csv",
+        "parquet",
+      ]),
+    )
+    .addOption(
+      new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
+    )
+    .option(
+      "-o, --output <file>",
+      "where results go; the file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",
+    )
+    .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
+
+/** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
+const METHODS: Readonly<Record<MethodName, true>> = {
+  auto: true,
+  "closed-form": true,
+  deterministic: true,
+  integral: true,
+  fdm: true,
+  adi: true,
+  "sparse-grid": true,
+  montecarlo: true,
+  quantization: true,
+  convolution: true,
+};
+
+export const withMethod = (command: Command): Command =>
+  command.addOption(
+    new Option(
+      "--method <name>",
+      "the method that prices all trades, instead of the book's own; auto: the cheapest that prices each",
+    ).choices(Object.keys(METHODS)),
+  );
+
+export const withChunks = (command: Command): Command =>
+  command
+    .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", wholeNumber, 16_384)
+    .option("--chunk-seconds <s>", "of a run in parts: expected cost of a part on one core, at most", seconds, 1);
+
+/** What commander makes of the options. */
+export interface Flags {
+  readonly accuracy?: number;
+  readonly backend: PriceOptions["backend"];
+  readonly precision?: PriceOptions["precision"];
+  readonly device?: number;
+  readonly threads?: number;
+  readonly greeks: PriceOptions["greeks"];
+  readonly sensitivityErrors?: true;
+  readonly timePerTrade?: number;
+  readonly market?: string;
+  readonly marketAfter?: string;
+  readonly inputFormat?: InputFormat;
+  readonly format?: OutputFormat;
+  readonly output?: string;
+  readonly rows?: TableRows;
+  readonly resume?: true;
+  readonly chunkTrades?: number;
+  readonly chunkSeconds?: number;
+}
+
+/** The options of pricing, of what commander makes of them. */
+export function priceOptions(flags: Flags): PriceOptions {
+  const { market, inputFormat, format, output, device, threads, rows, sensitivityErrors = false, ...rest } = flags;
+  const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
+  return { ...rest, precision, sensitivityErrors, market, inputFormat, format, output, device, threads, rows };
+}

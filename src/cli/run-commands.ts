@@ -1,0 +1,142 @@
+/** The commands for runs in parts, as the command line describes them. */
+import { type Command, Option } from "commander";
+import { portNumber, runShare, seconds, share, tableRows, wholeNumber } from "./arguments.ts";
+import type { MergeOptions } from "./commands/merge.ts";
+import type { QueueOptions } from "./commands/queue.ts";
+import type { SubmitOptions } from "./commands/submit.ts";
+import type { VerifyOptions } from "./commands/verify.ts";
+import type { WorkerOptions } from "./commands/worker.ts";
+import type { Context } from "./main.ts";
+import { type Flags, priceOptions, withAccuracy, withChunks, withDevice, withGreeks, withMethod } from "./options.ts";
+import { OUTPUT_FORMATS } from "./output.ts";
+
+export function describeRuns(program: Command, context: Context): void {
+  describeParts(program, context);
+  describeSubmit(program, context);
+  describeWorker(program, context);
+  describeQueue(program, context);
+}
+
+function describeParts(program: Command, { terminal, signal, engine, done }: Context): void {
+  program
+    .command("verify")
+    .description("check every hash, count and total of a run in parts")
+    .argument("<run>", "FOLDER/ or s3://BUCKET/PREFIX, as price --output made it")
+    .option("--reprice <share>", "also price a sample again, such as 0.1%, and compare to the bit", share)
+    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
+    .addHelpText("after", "\nExit status: 0 the run is what its manifest says, 1 it is not, 2 there is no run")
+    .action(async (run: string, options: VerifyOptions) => {
+      const { verify } = await import("./commands/verify.ts");
+      done(await verify(run, options, { terminal, signal, openEngine: engine }));
+    });
+  program
+    .command("merge")
+    .description("put the parts of a complete run into one file")
+    .argument("<run>", "FOLDER/ or s3://BUCKET/PREFIX, as price --output made it")
+    .addOption(new Option("--format <name>", "else the output's name tells, or table").choices(OUTPUT_FORMATS))
+    .option("-o, --output <file>", "where the results go; the file appears when it is complete")
+    .option("--rows <n>", "of the table: all, or how many", tableRows)
+    .action(async (run: string, options: MergeOptions) => {
+      const { merge } = await import("./commands/merge.ts");
+      done(await merge(run, options, terminal, signal));
+    });
+}
+
+const withQueue = (command: Command): Command =>
+  command.addOption(
+    new Option("--queue <url>", "of Redis or Valkey: redis://HOST:PORT, or rediss://USER:PASSWORD@HOST:PORT")
+      .env("FEYNKAC_QUEUE")
+      .makeOptionMandatory(),
+  );
+
+function describeSubmit(program: Command, { terminal, signal, done }: Context): void {
+  const command = program
+    .command("submit")
+    .description("price a book in parts by workers, and wait for them")
+    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet, which all workers see; or s3://…")
+    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
+    .addOption(
+      new Option("--input-format <name>", "of the book; else its name tells").choices([
+        "json",
+        "ndjson",
+        "csv",
+        "parquet",
+      ]),
+    )
+    .requiredOption(
+      "-o, --output <folder>",
+      "where the run lies: FOLDER/, which all workers see, or s3://BUCKET/PREFIX",
+    )
+    .option("--resume", "continue the run that is there")
+    .option("--detach", "do not wait; print the run's name")
+    .option("--max-workers <n>", "on this run at once", wholeNumber, 1024)
+    .addOption(
+      new Option("--priority <level>", "runs of a higher level go first")
+        .choices(["high", "normal", "low"])
+        .default("normal"),
+    )
+    .option("--share <n>", "of the workers, beside other runs of the same level: 1 to 12", runShare, 1)
+    .addHelpText("after", "\nExit status: 0 all trades priced, 1 some were not, 2 input, output or queue unusable");
+  const all = withQueue(withChunks(withAccuracy(withGreeks(withMethod(command)))));
+  type Given = Flags & Omit<SubmitOptions, keyof Flags>;
+  all.action(async (path: string, flags: Given) => {
+    const { submit } = await import("./commands/submit.ts");
+    const { queue, maxWorkers, priority, share: part, detach, method } = flags;
+    const options = { ...priceOptions(flags), queue, maxWorkers, priority, share: part, method };
+    done(await submit(path, { ...options, ...(detach === undefined ? {} : { detach }) }, terminal, signal));
+  });
+}
+
+/** A worker gives the job under way back within so long after a signal. Milliseconds. */
+const WORKER_PATIENCE = 10_000;
+
+function describeWorker(program: Command, { terminal, signal, engine, done, takeTime }: Context): void {
+  const command = program
+    .command("worker")
+    .description("price chunks of submitted runs, until it is asked to end: a process for each device of the machine")
+    .option("--port <n>", "of /health, /metrics and /queue; further devices take the next ones", portNumber)
+    .option("--host <address>", "of that port", "127.0.0.1")
+    .option("--lock-seconds <s>", "a worker that is silent for so long has lost its chunk", seconds, 30)
+    .option("--chunk-timeout <s>", "a chunk that takes longer has failed", seconds, 3600)
+    .addHelpText("after", "\nOn SIGTERM it takes no more jobs, and ends within 10 s; a chunk under way goes back.");
+  type Given = Flags & Omit<WorkerOptions, keyof Flags | "everyDevice">;
+  withQueue(withDevice(command)).action(async (flags: Given) => {
+    const { worker } = await import("./commands/worker.ts");
+    takeTime(WORKER_PATIENCE);
+    const { backend, precision, device, threads } = priceOptions(flags);
+    const { queue, host, port, lockSeconds, chunkTimeout } = flags;
+    const options = { backend, precision, device, threads, queue, host, lockSeconds, chunkTimeout };
+    const everyDevice = backend === "auto";
+    done(
+      await worker(
+        { ...options, everyDevice, ...(port === undefined ? {} : { port }) },
+        { terminal, signal, openEngine: engine },
+      ),
+    );
+  });
+}
+
+function describeQueue(program: Command, { terminal, done }: Context): void {
+  withQueue(program.command("status"))
+    .description("list the runs of a queue, or one of them, and the workers")
+    .argument("[run]", "as submit names it")
+    .addOption(new Option("--format <name>").choices(["table", "json"]).default("table"))
+    .action(async (run: string | undefined, options: QueueOptions) => {
+      const { status } = await import("./commands/queue.ts");
+      done(await status(run, options, terminal));
+    });
+  withQueue(program.command("cancel"))
+    .description("end a run; what is priced stays")
+    .argument("<run>", "as submit names it")
+    .action(async (run: string, options: QueueOptions) => {
+      const { cancel } = await import("./commands/queue.ts");
+      done(await cancel(run, options, terminal));
+    });
+  withQueue(program.command("logs"))
+    .description("print what workers said of a run: failures and retries, as JSON lines")
+    .argument("<run>", "as submit names it")
+    .action(async (run: string, options: QueueOptions) => {
+      const { logs } = await import("./commands/queue.ts");
+      done(await logs(run, options, terminal));
+    });
+}

@@ -1,0 +1,90 @@
+/** The queue: BullMQ on Redis or Valkey, both loaded when a command for many machines asks for them. */
+import type * as Bull from "bullmq";
+import type { Redis } from "ioredis";
+import { type Manifest, packageName, RunError } from "../runs/index.ts";
+
+export type BullModule = typeof Bull;
+
+/** How Redis is reached. */
+export interface Connection {
+  readonly url: string;
+  readonly maxRetriesPerRequest: null;
+  readonly retryStrategy: (times: number) => number;
+}
+
+/** Begins all keys in Redis. */
+export const PREFIX = "feynkac";
+
+/** @throws RunError a package that is not installed */
+export async function loadBull(): Promise<BullModule> {
+  try {
+    const [bull] = await Promise.all([import("bullmq"), import("ioredis")]);
+    return bull;
+  } catch (cause) {
+    throw new RunError("a queue needs the packages bullmq and ioredis: npm install bullmq ioredis", { cause });
+  }
+}
+
+/**
+ * The queue of one version: a worker of another version never sees its jobs, because its numbers may differ in the last
+ * digits.
+ */
+export function queueName({ version, commit }: Manifest["feynkac"] = packageName()): string {
+  return commit === undefined ? version : `${version}-${commit.slice(0, 12)}`;
+}
+
+/** A Redis URL without what may be secret. */
+export function withoutSecrets(url: string): string {
+  try {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return "the URL of the queue";
+  }
+}
+
+/** Waits between attempts to connect, at most. Milliseconds. */
+const LONGEST_WAIT = 2000;
+
+/** @throws RunError no URL of Redis */
+export function connectionOf(url: string): Connection {
+  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url))
+    throw new RunError("--queue: expected redis://HOST:PORT or rediss://USER:PASSWORD@HOST:PORT");
+  return {
+    url,
+    // A restart of Redis is waited for.
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => Math.min(50 * 2 ** times, LONGEST_WAIT),
+  };
+}
+
+/**
+ * A connection of one's own, for what BullMQ does not keep.
+ * @throws RunError no server that answers within `patience` ms; a package that is not installed
+ */
+export async function connect(url: string, patience = 10_000): Promise<Redis> {
+  const { url: _, ...options } = connectionOf(url);
+  await loadBull();
+  const { Redis: Client } = await import("ioredis");
+  const client = new Client(url, options);
+  let last: Error | undefined;
+  client.on("error", (error: Error) => (last = error));
+  const timer = new AbortController();
+  try {
+    await Promise.race([client.ping(), late(patience, timer.signal)]);
+    return client;
+  } catch (cause) {
+    client.disconnect();
+    const reason = last === undefined ? (cause as Error).message : last.message || (last as NodeJS.ErrnoException).code;
+    throw new RunError(`cannot reach ${withoutSecrets(url)}: ${reason}`, { cause });
+  } finally {
+    timer.abort();
+  }
+}
+
+function late(patience: number, signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${patience / 1000} s`)), patience);
+    signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  });
+}

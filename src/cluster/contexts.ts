@@ -1,0 +1,75 @@
+/** What a worker keeps of a run from chunk to chunk: its manifest, and the book with its market. */
+import {
+  type Manifest,
+  needManifest,
+  type OpenBook,
+  openPlanned,
+  openStore,
+  RunError,
+  type Store,
+} from "../runs/index.ts";
+import type { RunJob } from "./jobs.ts";
+import { planHash } from "./plan-hash.ts";
+
+export interface RunContext {
+  readonly store: Store;
+  readonly manifest: Manifest;
+  /** Opened by the first chunk that is priced. */
+  book(): Promise<OpenBook>;
+}
+
+/** Runs that are remembered at once. */
+const MAX_RUNS = 4;
+
+export class Contexts implements AsyncDisposable {
+  readonly #known = new Map<string, Promise<Kept>>();
+
+  /** @throws RunError another run than was submitted; StorageError */
+  async get(job: RunJob): Promise<RunContext> {
+    const key = JSON.stringify([job.output, job.plan]);
+    let context = this.#known.get(key);
+    if (context === undefined) {
+      context = open(job);
+      this.#known.set(key, context);
+      context.catch(() => this.#known.delete(key)); // the next chunk tries again
+      while (this.#known.size > MAX_RUNS) await this.#drop(this.#known.keys().next().value as string);
+    }
+    return context;
+  }
+
+  async #drop(key: string): Promise<void> {
+    const context = this.#known.get(key);
+    this.#known.delete(key);
+    await (await context?.catch(() => undefined))?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const key of Array.from(this.#known.keys())) await this.#drop(key);
+  }
+}
+
+interface Kept extends RunContext {
+  close(): Promise<void>;
+}
+
+async function open({ output, plan }: RunJob): Promise<Kept> {
+  const store = await openStore(output);
+  const manifest = await needManifest(store);
+  if (planHash(manifest) !== plan)
+    throw new RunError(
+      `${output} has another run than the one that was submitted; submit it again, into another folder`,
+    );
+  let book: Promise<OpenBook> | undefined;
+  return {
+    store,
+    manifest,
+    book: async () => {
+      book ??= openPlanned(manifest);
+      book.catch(() => (book = undefined));
+      return book;
+    },
+    close: async () => {
+      await (await book?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,8 @@
+/** Many machines: runs in a queue of BullMQ, and workers that take their chunks. */
+export { Board, type LogLine, type RunEntry, type WorkerEntry } from "./board.ts";
+export { connectionOf, loadBull, PREFIX, queueName, withoutSecrets } from "./connect.ts";
+export { LEVELS, type Level, MAX_SHARE } from "./jobs.ts";
+export { lengthsOf, type WorkerMetrics, workerMetrics } from "./metrics.ts";
+export { type RunState, stateOf, type SubmitRequest, submitRun, waitForRun } from "./submit.ts";
+export { type Supervised, supervise } from "./supervisor.ts";
+export { runWorker, type WorkerRequest } from "./worker.ts";

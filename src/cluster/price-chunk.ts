@@ -1,0 +1,41 @@
+/** One chunk of a run, as a worker prices it. */
+import { failedResult, type ParsedTrade } from "../book/index.ts";
+import type { PricedRow } from "../formats/index.ts";
+import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";
+import type { RunContext } from "./contexts.ts";
+
+/** What became of a chunk: priced now, or by somebody else before. */
+export type ChunkOutcome = "priced" | "known";
+
+/**
+ * Prices a chunk, unless its part is there.
+ * @throws RunError | StorageError; as `priceTrades`; the signal's reason
+ */
+export async function priceChunk(
+  { store, manifest, book }: RunContext,
+  chunk: number,
+  pricer: Pricer,
+  signal: AbortSignal,
+): Promise<ChunkOutcome> {
+  if ((await knownPart(store, manifest, chunk)) !== undefined) return "known";
+  const request = { store, manifest, known: [], book: await book(), pricer, signal, onProgress: () => undefined };
+  for await (const _ of priceChunks(request, [chunk])) void _;
+  signal.throwIfAborted();
+  return "priced";
+}
+
+/** Writes the part of a chunk that could not be priced: every trade is an error with the reason. */
+export async function giveUpChunk({ store, manifest, book }: RunContext, chunk: number, reason: string): Promise<void> {
+  const { book: open } = await book();
+  const rows: PricedRow[] = [];
+  const error = new RunError(`chunk ${chunk} of the run could not be priced, each time it was tried: ${reason}`);
+  for await (const parsed of open.read(manifest.chunks[chunk])) rows.push(givenUp(parsed, error));
+  const timing = { seconds: 0, finished: new Date().toISOString(), by: processName() };
+  await writePart(store, manifest, { chunk, rows, device: { backend: "cpu", name: "none" }, timing });
+}
+
+function givenUp(parsed: ParsedTrade, error: Error): PricedRow {
+  return parsed.ok
+    ? { trade: parsed.trade, result: failedResult(parsed.trade.id, error) }
+    : { trade: undefined, result: failedResult(parsed.id, parsed.error) };
+}

@@ -1,0 +1,158 @@
+/** A run goes into the queue, and is waited for. */
+import { randomBytes } from "node:crypto";
+import type { FlowJob, Queue } from "bullmq";
+import { type Manifest, RunError } from "../runs/index.ts";
+import { Board, type RunEntry } from "./board.ts";
+import { connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
+import { bandOf, CHUNK, chunkOptions, type Level, REMEMBERED, RUN, type RunJob, strideOf, TRIES } from "./jobs.ts";
+import { planHash } from "./plan-hash.ts";
+
+export interface SubmitRequest {
+  /** Of Redis or Valkey. */
+  readonly queue: string;
+  readonly manifest: Manifest;
+  /** Where the run lies, as workers find it. */
+  readonly output: string;
+  /** Chunks in the queue at once, and therefore workers on the run, at most. */
+  readonly maxWorkers: number;
+  readonly level: Level;
+  /** Of the workers, beside other runs of the same level: a run with 2 gets twice what one with 1 gets. */
+  readonly share: number;
+}
+
+/** Puts a run into the queue. @returns its name. @throws RunError no server that answers, or no packages */
+export async function submitRun(request: SubmitRequest): Promise<RunEntry> {
+  const { queue: url, manifest, output, maxWorkers, level, share } = request;
+  await using board = await Board.open(url);
+  const queue = queueName(manifest.feynkac);
+  const { first, last } = bandOf(level);
+  const job: RunJob = {
+    run: `r${randomBytes(4).toString("hex")}`, // BullMQ wants no whole number
+    output,
+    plan: planHash(manifest),
+    chunks: manifest.chunks.length,
+    trades: manifest.trades,
+    window: maxWorkers,
+    priority: (await board.headOf(queue, first, last)) ?? first,
+    stride: strideOf(share),
+  };
+  const submitted = new Date().toISOString();
+  const entry = { run: job.run, queue, output, chunks: job.chunks, trades: job.trades, submitted };
+  await board.add(entry);
+  await addFlow(url, queue, job);
+  return entry;
+}
+
+/** The run's own job comes after those of its chunks, of which the first are put in now, and each brings another. */
+async function addFlow(url: string, queue: string, job: RunJob): Promise<void> {
+  const { FlowProducer } = await loadBull();
+  const flow = new FlowProducer({ connection: connectionOf(url), prefix: PREFIX });
+  flow.on("error", () => undefined); // it connects again
+  try {
+    await flow.add(flowOf(queue, job));
+  } finally {
+    await flow.close();
+  }
+}
+
+function flowOf(queue: string, job: RunJob): FlowJob {
+  const first = Array.from({ length: Math.min(job.window, job.chunks) }, (_, chunk) => chunk);
+  return {
+    name: RUN,
+    queueName: queue,
+    data: job,
+    opts: {
+      jobId: job.run,
+      priority: 1,
+      attempts: TRIES,
+      removeOnComplete: { age: REMEMBERED },
+      removeOnFail: { age: REMEMBERED },
+    },
+    children: first.map((chunk) => {
+      const data = { ...job, chunk };
+      return { name: CHUNK, queueName: queue, data, opts: chunkOptions(job, chunk) };
+    }),
+  };
+}
+
+/** How far a run is. */
+export interface RunState {
+  /** `lost` where Redis has forgotten it, as one does that keeps nothing on disk and is started again. */
+  readonly state: "waiting" | "running" | "complete" | "cancelled" | "failed" | "lost";
+  readonly done: number;
+  /** Why it has failed. */
+  readonly reason: string | undefined;
+}
+
+/** What is known of a run. */
+export async function stateOf(queue: Queue, board: Board, { run }: RunEntry): Promise<RunState> {
+  const [job, done, cancelled] = await Promise.all([queue.getJob(run), board.doneCount(run), board.isCancelled(run)]);
+  const state = job === undefined ? "lost" : await job.getState();
+  const plain = { done, reason: undefined };
+  if (state === "failed") return { ...plain, state, reason: job?.failedReason ?? "" };
+  if (cancelled) return { ...plain, state: "cancelled" };
+  if (state === "completed") return { ...plain, state: "complete" };
+  if (state === "lost" || state === "unknown") return { ...plain, state: "lost" };
+  return { ...plain, state: done > 0 ? "running" : "waiting" };
+}
+
+/** Time between two looks at a run that is waited for. Milliseconds. */
+const LOOK = 250;
+
+/**
+ * Waits until a run is complete. Redis may be away meanwhile.
+ * @throws RunError a run that has failed or was cancelled, or that Redis has lost; the signal's reason
+ */
+export async function waitForRun(
+  url: string,
+  entry: RunEntry,
+  signal: AbortSignal,
+  onState: (state: RunState) => void,
+): Promise<void> {
+  const { Queue: BullQueue } = await loadBull();
+  await using board = await Board.open(url);
+  const queue = new BullQueue(entry.queue, { connection: connectionOf(url), prefix: PREFIX });
+  queue.on("error", () => undefined); // it connects again
+  const aborted = abortOf(signal);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const looked = stateOf(queue, board, entry);
+      looked.catch(() => undefined);
+      // A server that is away answers much later.
+      const state = await Promise.race([looked, aborted]);
+      onState(state);
+      if (state.state === "complete") return;
+      if (state.state === "failed") throw new RunError(`run ${entry.run}: ${state.reason}`);
+      if (state.state === "cancelled")
+        throw new RunError(`run ${entry.run} was cancelled; submit with --resume to continue`);
+      if (state.state === "lost")
+        throw new RunError(`run ${entry.run}: Redis has lost it; nothing that is priced is lost: submit with --resume`);
+      await pause(LOOK, signal);
+    }
+  } finally {
+    await queue.close().catch(() => undefined);
+  }
+}
+
+/** Rejects with the signal's reason when it comes. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+  aborted.catch(() => undefined);
+  return aborted;
+}
+
+/** Ends early, without an error, when the signal comes. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,214 @@
+/** A worker: takes jobs from the queue, one at a time, and prices them on one device. */
+import type { Job as BullJob, Queue, Worker } from "bullmq";
+import { type Pricer, packageName, processName, RunError, StorageError } from "../runs/index.ts";
+import { Board, SILENCE, type WorkerEntry } from "./board.ts";
+import { type BullModule, connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
+import { Contexts } from "./contexts.ts";
+import { finishJob } from "./finish-job.ts";
+import { type ChunkJob, CHUNK, chunkOptions, type Job, MAX_STALLED, parentOf, RUN, TRIES } from "./jobs.ts";
+import type { Log } from "../serving/index.ts";
+import type { WorkerMetrics } from "./metrics.ts";
+import { priceChunk } from "./price-chunk.ts";
+import { pause } from "./submit.ts";
+import { telemetryOf } from "./telemetry.ts";
+
+export interface WorkerRequest {
+  readonly queue: string;
+  readonly pricer: Pricer;
+  /** A worker that has not renewed its lock for so long has lost its chunk to another. Seconds. */
+  readonly lockSeconds: number;
+  /** A chunk that takes longer has failed. Seconds. */
+  readonly chunkTimeout: number;
+  /** Ends the worker: it takes no more jobs and has `STOP_SECONDS` for the one under way. */
+  readonly signal: AbortSignal;
+  /** A job under way when the signal comes has so long; then it goes back into the queue. Seconds. */
+  readonly stopSeconds?: number;
+  /** Time before a job is tried again whose files could not be read or written. Seconds. */
+  readonly storageSeconds?: number;
+  readonly log: Log;
+  readonly metrics: WorkerMetrics;
+  /** Called when jobs are taken; tests and health checks wait for it. */
+  readonly onReady?: (state: { readonly isHealthy: () => boolean; readonly queue: Queue }) => void;
+}
+
+/** The worker has ended within 10 s of its signal. Kubernetes waits 30 s. */
+const STOP_SECONDS = 7;
+const STORAGE_SECONDS = 5;
+
+/** How often a worker looks whether the run under way was cancelled. Milliseconds. */
+const CANCEL_LOOK = 2000;
+
+/** What a job and its attempt need. */
+interface Surroundings extends WorkerRequest {
+  readonly bull: BullModule;
+  readonly board: Board;
+  readonly contexts: Contexts;
+  readonly jobs: Queue;
+  readonly name: string;
+  /** Comes when the job under way has to end. */
+  readonly stop: AbortSignal;
+}
+
+/** Works until the signal comes. @throws RunError no server that answers when it begins, or no packages */
+export async function runWorker(request: WorkerRequest): Promise<void> {
+  const { queue: url, signal, log, pricer } = request;
+  const bull = await loadBull();
+  await using board = await Board.open(url);
+  await using contexts = new Contexts();
+  const name = queueName();
+  const common = { connection: connectionOf(url), prefix: PREFIX, ...(await telemetryOf()) };
+  const jobs = new bull.Queue(name, common);
+  const stop = new AbortController();
+  const surroundings: Surroundings = { ...request, bull, board, contexts, jobs, name, stop: stop.signal };
+  const entry = {
+    name: processName(),
+    queue: name,
+    device: `${pricer.device.backend}: ${pricer.device.name}`,
+    started: new Date().toISOString(),
+  };
+  const worker: Worker<Job> = new bull.Worker<Job>(name, (job, token) => work(job, token ?? "", surroundings), {
+    ...common,
+    name: entry.name,
+    concurrency: 1,
+    lockDuration: 1000 * request.lockSeconds,
+    stalledInterval: 1000 * request.lockSeconds,
+    maxStalledCount: MAX_STALLED,
+  });
+  hear(worker, jobs, log);
+  const heartbeat = beat(board, entry, log);
+  try {
+    await worker.waitUntilReady();
+    log("info", "takes jobs", { ...entry, version: packageName() });
+    request.onReady?.({ isHealthy: () => board.isConnected && worker.isRunning(), queue: jobs });
+    await pause(2 ** 31 - 1, signal);
+    log("info", "ends: takes no more jobs");
+    const timer = setTimeout(() => stop.abort(new Stopped()), 1000 * (request.stopSeconds ?? STOP_SECONDS));
+    await worker.close();
+    clearTimeout(timer);
+  } finally {
+    clearInterval(heartbeat);
+    await board.leave(entry).catch(() => undefined);
+    await jobs.close().catch(() => undefined);
+  }
+}
+
+/** The worker is to end, and the job goes back into the queue. */
+class Stopped extends Error {}
+
+/** The run was cancelled. */
+class Cancelled extends Error {}
+
+function hear(worker: Worker<Job>, jobs: Queue, log: Log): void {
+  // BullMQ connects again by itself; Redis says the same again and again while it is away.
+  let said = "";
+  const say = (error: Error): void => {
+    const text = error.message || (error as NodeJS.ErrnoException).code || error.name;
+    if (text !== said) log("warn", "queue", { error: text });
+    said = text;
+  };
+  worker.on("error", say);
+  jobs.on("error", say);
+  worker.on("ready", () => (said = ""));
+  worker.on("stalled", (id) => log("warn", "a worker has lost this job; another one takes it", { job: id }));
+}
+
+function beat(board: Board, entry: WorkerEntry, log: Log): NodeJS.Timeout {
+  const announce = (): void => {
+    board.announce(entry).catch((error: Error) => log("warn", "queue", { error: error.message }));
+  };
+  announce();
+  return setInterval(announce, (1000 * SILENCE) / 3);
+}
+
+async function work(job: BullJob<Job>, token: string, surroundings: Surroundings): Promise<string> {
+  const { board, contexts, log, name, jobs, bull } = surroundings;
+  const { run } = job.data;
+  if (await board.isCancelled(run)) return "cancelled";
+  try {
+    if (job.name === RUN) return await finishJob(job, token, { bull, jobs, queue: name, contexts, log });
+    return await workOnChunk(job as BullJob<ChunkJob>, surroundings);
+  } catch (error) {
+    if (error instanceof Cancelled) return "cancelled";
+    if (error instanceof Stopped) await putBack(job, token, surroundings);
+    if (error instanceof StorageError) {
+      await tell(surroundings, job, "cannot read or write; tries again", error);
+      await pause(1000 * (surroundings.storageSeconds ?? STORAGE_SECONDS), surroundings.signal);
+      await putBack(job, token, surroundings);
+    }
+    throw error;
+  }
+}
+
+/** Gives a job back, so that another worker takes it; that is not a failure. */
+async function putBack(job: BullJob<Job>, token: string, { bull, log }: Surroundings): Promise<never> {
+  await job.moveToWait(token);
+  log("info", "gives its job back", { run: job.data.run, job: job.id });
+  throw new bull.WaitingError();
+}
+
+async function tell(
+  { board, log }: Surroundings,
+  { data, name }: BullJob<Job>,
+  message: string,
+  error: unknown,
+): Promise<void> {
+  const what = name === CHUNK ? { chunk: (data as ChunkJob).chunk } : {};
+  const fields = { ...what, by: processName(), error: error instanceof Error ? error.message : String(error) };
+  log("error", message, { run: data.run, ...fields });
+  await board.log(data.run, { time: new Date().toISOString(), message, ...fields });
+}
+
+async function workOnChunk(job: BullJob<ChunkJob>, surroundings: Surroundings): Promise<string> {
+  const { board, contexts, log, metrics, pricer } = surroundings;
+  const { run, chunk } = job.data;
+  const began = performance.now();
+  try {
+    const context = await contexts.get(job.data);
+    const outcome = await limited(job, surroundings, (signal) => priceChunk(context, chunk, pricer, signal));
+    const seconds = (performance.now() - began) / 1000;
+    metrics.done(outcome, outcome === "priced" ? context.manifest.chunks[chunk].rows : 0, seconds);
+    log("info", outcome, { run, chunk, trades: context.manifest.chunks[chunk].rows, seconds });
+  } catch (error) {
+    if (error instanceof StorageError || error instanceof Stopped || error instanceof Cancelled) throw error;
+    const tries = job.attemptsMade + 1;
+    metrics.failed();
+    await tell(surroundings, job, tries < TRIES ? "failed; is tried again" : "failed; is given up", error);
+    if (tries >= TRIES) await next(job, surroundings);
+    throw error;
+  }
+  await board.done(run, chunk);
+  await next(job, surroundings);
+  return "done";
+}
+
+/** Work that ends when the worker does, when the run is cancelled, and when it takes too long. */
+async function limited<T>(
+  { data: { run, chunk } }: BullJob<ChunkJob>,
+  { board, stop, chunkTimeout }: Surroundings,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ending = new AbortController();
+  const look = setInterval(() => {
+    void board.isCancelled(run).then(
+      (isCancelled) => isCancelled && ending.abort(new Cancelled()),
+      () => undefined, // Redis is away
+    );
+  }, CANCEL_LOOK);
+  const late = new RunError(`chunk ${chunk} took longer than ${chunkTimeout} s (--chunk-timeout)`);
+  const timer = setTimeout(() => ending.abort(late), Math.min(1000 * chunkTimeout, 2 ** 31 - 1));
+  try {
+    return await task(AbortSignal.any([ending.signal, stop]));
+  } finally {
+    clearInterval(look);
+    clearTimeout(timer);
+  }
+}
+
+/** Each chunk that leaves the queue brings another, so that never more than `window` of a run are there. */
+async function next(job: BullJob<ChunkJob>, { jobs, name }: Surroundings): Promise<void> {
+  const { chunk: last, ...run } = job.data;
+  const chunk = last + run.window;
+  if (chunk >= run.chunks) return;
+  const parent = parentOf(run.run, name);
+  await jobs.add(CHUNK, { ...run, chunk }, { ...chunkOptions(run, chunk), parent });
+}

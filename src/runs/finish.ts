@@ -1,0 +1,37 @@
+import { RunError } from "./error.ts";
+import { type Manifest, type Outcome, writeManifest } from "./manifest.ts";
+import { type Known, tidy } from "./receipts.ts";
+import type { Store } from "./storage/index.ts";
+import { sumTotals } from "./sum-totals.ts";
+
+/**
+ * The manifest of a run whose chunks are all priced, written, and everything else removed. It may be done again, and by
+ * several processes at once: they write the same.
+ * @throws RunError a chunk that is not priced; StorageError
+ */
+export async function finishRun(store: Store, manifest: Manifest, known: Known): Promise<Manifest> {
+  const outcomes: Outcome[] = [];
+  for (const [i, receipt] of known.entries()) {
+    if (receipt === undefined) throw new RunError(`${store.url}: chunk ${i} is not priced`);
+    outcomes.push(receipt.outcome);
+  }
+  const devices = new Map(outcomes.map(({ device }) => [JSON.stringify(device), device]));
+  const { chunks, timings, ...rest } = manifest;
+  const complete: Manifest = {
+    ...rest,
+    status: "complete",
+    priced: outcomes.reduce((sum, { priced }) => sum + priced, 0),
+    failed: outcomes.reduce((sum, { failed }) => sum + failed, 0),
+    totals: sumTotals(outcomes.map(({ totals }) => totals)),
+    devices: [...devices.values()],
+    chunks: chunks.map((chunk, i) => ({ ...chunk, outcome: outcomes[i] })),
+    timings: {
+      started: timings.started,
+      finished: timings.finished ?? new Date().toISOString(),
+      chunks: known.map((receipt) => receipt?.timing ?? null),
+    },
+  };
+  await writeManifest(store, complete);
+  await tidy(store, complete);
+  return complete;
+}

@@ -1,0 +1,11 @@
+/** Runs in parts: planned, priced, resumed, verified. */
+export { RunError, StorageError } from "./error.ts";
+export { finishRun } from "./finish.ts";
+export { type Manifest, needManifest, packageName, readManifest, type RunOptions, writeManifest } from "./manifest.ts";
+export { addRows, type PartRow, readPart } from "./part.ts";
+export { type BookPlace, checkBook, openBook, type OpenBook, openPlanned, planRun, type PlanRequest } from "./plan.ts";
+export { priceChunks, priceRun, type Pricer, processName, type RunProgress } from "./price-run.ts";
+export { checkVersion, isSameVersion, type Known, knownPart, knownParts, writePart } from "./receipts.ts";
+export { type Difference, Repricer } from "./reprice.ts";
+export { fullName, hashOf, isS3, openFile, openStore, type Store } from "./storage/index.ts";
+export { readParts, type Verification, verifyRun } from "./verify.ts";

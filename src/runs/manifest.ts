@@ -1,0 +1,157 @@
+/** What a run says of itself: `manifest.json`, beside its parts. */
+import * as z from "zod";
+import { METHOD_NAMES, type Scenarios } from "../book/index.ts";
+import { packageCommit, packageVersion } from "../formats/index.ts";
+import { RunError } from "./error.ts";
+import type { Store } from "./storage/index.ts";
+
+export const MANIFEST = "manifest.json";
+
+const count = z.int().min(0);
+const number = z.number();
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const nullable = z.number().nullable();
+const nested = z.array(z.array(z.array(nullable)));
+
+const device = z.object({ backend: z.enum(["cpu", "webgpu", "cuda"]), name: z.string() });
+
+const totals = z.looseObject({
+  currency: z.string(),
+  trades: count,
+  value: number,
+  delta: nullable,
+  gamma: nullable,
+  theta: nullable,
+  vega: nullable,
+  rho: nullable,
+  errorEstimate: number,
+  scenarios: z.array(nested).optional(),
+  scenarioErrorEstimates: nested.optional(),
+});
+
+/** What is known of a chunk once it is priced. */
+export const outcome = z.object({
+  /** Its file, below the run's folder; the name has the beginning of its hash. */
+  part: z.string().regex(/^parts\/\d{5,}-[0-9a-f]{16}\.parquet$/),
+  sha256: hash,
+  bytes: count,
+  priced: count,
+  failed: count,
+  totals: z.array(totals),
+  device,
+});
+
+const chunk = z.object({
+  first: count,
+  rows: count,
+  repeated: z.array(count).optional(),
+  bytes: z.object({ start: count, end: count, line: count }).optional(),
+  /** Expected, of one core. */
+  seconds: number,
+  outcome: outcome.optional(),
+});
+
+const scenarios = z.object({
+  time: z.array(number),
+  spot: z.array(z.union([number, z.record(z.string(), number)])),
+  volatility: z.array(number),
+  rate: z.array(number),
+}) satisfies z.ZodType<Scenarios>;
+
+/** What decides the numbers, beside the book. */
+export const runOptions = z.object({
+  greeks: z.enum(["all", "grid", "none"]),
+  sensitivityErrorEstimates: z.boolean(),
+  timePerTrade: number.optional(),
+  accuracy: number.optional(),
+  method: z.enum(METHOD_NAMES).optional(),
+  precision: z.enum(["f64", "f32", "f32x2"]),
+});
+
+const timing = z.object({
+  /** Taken to price it. */
+  seconds: number,
+  finished: z.string(),
+  /** Who priced it: host and process. */
+  by: z.string(),
+});
+
+const file = z.object({ place: z.string(), bytes: count, sha256: hash });
+
+export const manifestSchema = z.object({
+  feynkac: z.object({ version: z.string(), commit: z.string().optional() }),
+  status: z.enum(["running", "complete"]),
+  book: file.extend({ format: z.enum(["json", "ndjson", "csv", "parquet"]) }),
+  /** The file beside the book, and the hash of what it says; of a book with a market of its own, the hash alone. */
+  market: z.object({ place: z.string().optional(), sha256: hash }),
+  asOf: z.string(),
+  scenarios: scenarios.optional(),
+  seed: count,
+  options: runOptions,
+  trades: count,
+  priced: count.optional(),
+  failed: count.optional(),
+  totals: z.array(totals).optional(),
+  /** Those that priced it, one entry each. */
+  devices: z.array(device).optional(),
+  chunks: z.array(chunk),
+  /** All that differs when the same run is made again. */
+  timings: z.object({
+    started: z.string(),
+    finished: z.string().optional(),
+    chunks: z.array(timing.nullable()),
+  }),
+});
+
+export type Manifest = z.infer<typeof manifestSchema>;
+export type RunChunk = Manifest["chunks"][number];
+export type Outcome = z.infer<typeof outcome>;
+export type Timing = z.infer<typeof timing>;
+export type RunOptions = Manifest["options"];
+
+/** This package, as manifests name it. */
+export function packageName(): Manifest["feynkac"] {
+  const commit = packageCommit();
+  return { version: packageVersion(), ...(commit === undefined ? {} : { commit }) };
+}
+
+/** @returns undefined where there is no run. @throws RunError a manifest that is none; StorageError */
+export async function readManifest(store: Store): Promise<Manifest | undefined> {
+  const bytes = await store.read(MANIFEST);
+  if (bytes === undefined) return undefined;
+  const place = `${store.url}/${MANIFEST}`;
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes));
+  } catch (cause) {
+    throw new RunError(`${place}: not JSON: ${(cause as Error).message}`, { cause });
+  }
+  const { data, error } = manifestSchema.safeParse(value);
+  if (data !== undefined) return data;
+  const [{ path, message }] = error.issues;
+  throw new RunError(`${place}: not the manifest of a run: ${path.join(".")}: ${message}`);
+}
+
+/** @throws RunError no run there */
+export async function needManifest(store: Store): Promise<Manifest> {
+  const manifest = await readManifest(store);
+  if (manifest !== undefined) return manifest;
+  throw new RunError(
+    `${store.url}: there is no run: expected a folder with ${MANIFEST}, as price --output FOLDER/ makes`,
+  );
+}
+
+/** One line a chunk, so that it can be read and compared. @throws StorageError */
+export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
+  const lines = (items: readonly unknown[]): string => items.map((item) => `\n    ${JSON.stringify(item)}`).join(",");
+  const { chunks, timings, ...rest } = manifest;
+  const fields = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const text = [
+    "{",
+    ...fields.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
+    `  "chunks": [${lines(chunks)}\n  ],`,
+    `  "timings": ${JSON.stringify(timings)}`,
+    "}\n",
+  ];
+  await store.write(MANIFEST, new TextEncoder().encode(text.join("\n")));
+}

@@ -1,0 +1,134 @@
+/** A part of a run: the results of one chunk, as Parquet. */
+import type { ScenarioErrorEstimates, Scenarios, ScenarioValues, Totals, TradeResult } from "../book/index.ts";
+import { type ParquetColumn, parquetTable, type PricedRow, RESULT_COLUMNS, resultColumns } from "../formats/index.ts";
+import { RunError } from "./error.ts";
+
+/** A result, and what the totals need of its trade; null where the parser found no trade. */
+export interface PartRow {
+  readonly result: TradeResult;
+  readonly quantity: number | null;
+  readonly currency: string | null;
+}
+
+const SCENARIOS = ["scenarios", "scenarioErrorEstimates"];
+
+/**
+ * The columns of results as Parquet, then what the totals need, then all other fields of the result as JSON: a part
+ * holds everything that pricing gave.
+ */
+function columnsOf({ scenarios, sensitivityErrors }: PartHead): ParquetColumn<PricedRow>[] {
+  return [
+    ...resultColumns({ scenarios, sensitivityErrors }),
+    { name: "quantity", type: "number", value: ({ trade }) => trade?.quantity ?? null },
+    { name: "currency", type: "string", value: ({ trade }) => trade?.underlying.currency ?? null },
+    { name: "details", type: "string", value: ({ result }) => detailsOf(result) },
+  ];
+}
+
+function detailsOf(result: TradeResult): string | null {
+  const hasColumn = (name: string): boolean =>
+    (name !== "error" && (RESULT_COLUMNS as readonly string[]).includes(name)) || SCENARIOS.includes(name);
+  const rest = Object.entries(result).filter(([name, value]) => !hasColumn(name) && value !== undefined);
+  return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
+}
+
+/** What all parts of a run say of themselves. */
+export interface PartHead {
+  readonly asOf: string;
+  readonly scenarios: Scenarios | undefined;
+  readonly sensitivityErrors: boolean;
+}
+
+/** A part under way: its bytes depend on its rows alone. */
+export interface PartBuilder {
+  add(rows: readonly PricedRow[]): void;
+  /** The whole file. */
+  end(): Uint8Array;
+}
+
+export async function buildPart(head: PartHead): Promise<PartBuilder> {
+  const { asOf, scenarios } = head;
+  const about = { asOf, ...(scenarios === undefined ? {} : { scenarios }) };
+  const table = await parquetTable(columnsOf(head), about);
+  const pieces: Uint8Array[] = [];
+  return {
+    add: (rows) => void pieces.push(table.add(rows)),
+    end: () => {
+      pieces.push(table.end());
+      return new Uint8Array(Buffer.concat(pieces));
+    },
+  };
+}
+
+/**
+ * The rows of a part.
+ * @throws RunError what is no part
+ */
+export async function readPart(
+  bytes: Uint8Array,
+  { scenarios }: Pick<PartHead, "scenarios">,
+  place: string,
+): Promise<PartRow[]> {
+  const [{ parquetReadObjects }, { compressors }] = await Promise.all([
+    import("hyparquet"),
+    import("hyparquet-compressors"),
+  ]);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+  try {
+    const rows = await parquetReadObjects({ file, compressors });
+    return rows.map((row) => rowOf(row, scenarios));
+  } catch (cause) {
+    throw new RunError(`${place}: not a part of a run: ${(cause as Error).message}`, { cause });
+  }
+}
+
+type Cells = Readonly<Record<string, unknown>>;
+
+function rowOf(cells: Cells, scenarios: Scenarios | undefined): PartRow {
+  const { details, quantity, currency } = cells;
+  const rest = (typeof details === "string" ? JSON.parse(details) : {}) as Record<string, unknown>;
+  return {
+    // The schema of these columns is this module's own.
+    result: { ...plainResult(cells, rest), ...scenariosOf(cells, scenarios) } as TradeResult,
+    quantity: typeof quantity === "number" ? quantity : null,
+    currency: typeof currency === "string" ? currency : null,
+  };
+}
+
+/** Fields in the order in which pricing writes them, so that their JSON is the same. */
+function plainResult(cells: Cells, { seed, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const name of RESULT_COLUMNS) {
+    if (name === "error") continue;
+    result[name] = name === "warnings" ? (cells[name] ?? []) : (cells[name] ?? null);
+    if (name === "method" && seed !== undefined) result["seed"] = seed;
+  }
+  return Object.assign(result, rest);
+}
+
+function scenariosOf(
+  cells: Cells,
+  scenarios: Scenarios | undefined,
+): { scenarios?: ScenarioValues; scenarioErrorEstimates?: ScenarioErrorEstimates } {
+  const { scenarios: values, scenarioErrorEstimates: estimates } = cells;
+  if (scenarios === undefined || !Array.isArray(values)) return {};
+  const { time, spot, volatility, rate } = scenarios;
+  const take = taker(values as (number | null)[]);
+  const error = Array.isArray(estimates) ? taker(estimates as (number | null)[]) : undefined;
+  return {
+    scenarios: time.map(() => spot.map(() => volatility.map(() => rate.map(take)))),
+    ...(error === undefined ? {} : { scenarioErrorEstimates: time.map(() => volatility.map(() => rate.map(error))) }),
+  };
+}
+
+/** Gives the values one after another. */
+function taker(values: readonly (number | null)[]): () => number | null {
+  let next = 0;
+  return () => values[next++] ?? null;
+}
+
+/** Adds rows up as pricing does. */
+export function addRows(totals: Totals, rows: readonly PartRow[]): void {
+  for (const { result, quantity, currency } of rows)
+    totals.add(quantity === null || currency === null ? undefined : { quantity, underlying: { currency } }, result);
+}

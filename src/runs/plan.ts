@@ -1,0 +1,103 @@
+/** How a run begins: a book is read once, hashed, and cut into chunks. */
+import { type ChunkedBook, type ChunkedFormat, type CostOf, cutBook, openChunkedBook } from "../book/index.ts";
+import { RunError } from "./error.ts";
+import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
+import { fullName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
+
+/** A book, and the market beside it where there is one: paths or URLs. */
+export interface BookPlace {
+  readonly place: string;
+  readonly format: ChunkedFormat;
+  readonly market: string | undefined;
+}
+
+/** A book that is open, with its files. */
+export interface OpenBook extends AsyncDisposable {
+  readonly book: ChunkedBook;
+  readonly file: StoredFile;
+  /** Of the market as it is written. */
+  readonly marketHash: string;
+}
+
+/** @throws BookError an unusable book or market; RunError | StorageError */
+export async function openBook({ place, format, market }: BookPlace): Promise<OpenBook> {
+  const files: StoredFile[] = [];
+  const close = async (): Promise<void> => void (await Promise.all(files.map((file) => file.close())));
+  try {
+    const file = await openFile(place);
+    files.push(file);
+    const beside = market === undefined ? undefined : await openFile(market);
+    if (beside !== undefined) files.push(beside);
+    const book = await openChunkedBook(file, format, beside);
+    return { book, file, marketHash: hashOf(JSON.stringify(book.header)), [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * The book of a run, which must be the one that was planned; it may have moved.
+ * @throws RunError another book, or another market
+ */
+export async function openPlanned({ book, market }: Manifest, moved?: BookPlace): Promise<OpenBook> {
+  const open = await openBook(moved ?? { place: book.place, format: book.format, market: market.place });
+  const isOther = open.file.byteLength !== book.bytes;
+  if (!isOther && open.marketHash === market.sha256) return open;
+  await open[Symbol.asyncDispose]();
+  throw changedBook(isOther ? book.place : "its market");
+}
+
+/** @throws RunError another book, or another market, than a run was begun with */
+export async function checkBook({ book, market }: Manifest, open: OpenBook): Promise<void> {
+  if (open.marketHash !== market.sha256) throw changedBook("its market");
+  if (open.file.byteLength !== book.bytes || (await hashOfFile(open.file)) !== book.sha256)
+    throw changedBook(book.place);
+}
+
+export function changedBook(what: string): RunError {
+  return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
+}
+
+/** What decides a plan. */
+export interface PlanRequest {
+  readonly book: BookPlace;
+  readonly options: RunOptions;
+  /** Trades of a chunk, and their expected cost on one core in seconds, at most. */
+  readonly limits: { readonly rows: number; readonly seconds: number };
+  readonly costOf: (book: ChunkedBook) => Promise<CostOf>;
+  readonly signal: AbortSignal;
+}
+
+/** Numbers in a part, at most: trades with many scenarios are fewer in a chunk. */
+const MAX_NUMBERS = 1 << 22;
+
+/** Of books that name none. */
+const DEFAULT_SEED = 1;
+
+/** Reads a book from its first byte to its last. @throws as `openBook`; the signal's reason */
+export async function planRun(
+  { book: place, options, limits, costOf, signal }: PlanRequest,
+  { book, file, marketHash }: OpenBook,
+): Promise<Manifest> {
+  const sha256 = await hashOfFile(file, signal);
+  const { time, spot, volatility, rate } = book.scenarios ?? { time: [0], spot: [0], volatility: [0], rate: [0] };
+  const cases = time.length * spot.length * volatility.length * rate.length;
+  const rows = Math.max(1, Math.min(limits.rows, Math.floor(MAX_NUMBERS / cases)));
+  const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
+  const { place: name, market } = place;
+  // Through the schema, so that it is written as it will be once it has been read.
+  return manifestSchema.parse({
+    feynkac: packageName(),
+    status: "running",
+    book: { place: fullName(name), bytes: file.byteLength, sha256, format: place.format },
+    market: { ...(market === undefined ? {} : { place: fullName(market) }), sha256: marketHash },
+    asOf: book.asOf,
+    ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
+    seed: book.seed ?? DEFAULT_SEED,
+    options,
+    trades: chunks.reduce((sum, chunk) => sum + chunk.rows, 0),
+    chunks,
+    timings: { started: new Date().toISOString(), chunks: chunks.map(() => null) },
+  });
+}

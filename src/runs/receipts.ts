@@ -1,0 +1,158 @@
+/** Parts and their receipts, while a run is under way. */
+import { basename } from "node:path";
+import * as z from "zod";
+import { Totals } from "../book/index.ts";
+import type { PricedRow } from "../formats/index.ts";
+import { RunError } from "./error.ts";
+import { type Manifest, MANIFEST, type Outcome, outcome, type Timing } from "./manifest.ts";
+import { buildPart } from "./part.ts";
+import { hashOf, type Store } from "./storage/index.ts";
+
+export const PARTS = "parts";
+
+/** Says that a chunk is priced, and by which part: beside the parts until the run is complete. */
+const receiptSchema = z.object({
+  outcome,
+  timing: z.object({ seconds: z.number(), finished: z.string(), by: z.string() }),
+});
+
+export type Receipt = z.infer<typeof receiptSchema>;
+
+function nameOf(chunk: number): string {
+  return String(chunk).padStart(5, "0");
+}
+
+function receiptName(chunk: number): string {
+  return `${PARTS}/${nameOf(chunk)}.json`;
+}
+
+/** What priced a chunk. */
+export interface PricedChunk {
+  readonly chunk: number;
+  readonly rows: readonly PricedRow[];
+  readonly device: Outcome["device"];
+  readonly timing: Timing;
+}
+
+/**
+ * Writes the part of a chunk, and after it its receipt. The part's name has the beginning of its hash, so that two
+ * workers that price one chunk write one file if their bytes agree, and two files if not, of which the receipt names
+ * one.
+ * @throws StorageError
+ */
+export async function writePart(store: Store, manifest: Manifest, priced: PricedChunk): Promise<Receipt> {
+  const { chunk, rows, device, timing } = priced;
+  const totals = new Totals();
+  for (const { trade, result } of rows) totals.add(trade, result);
+  const part = await buildPart({
+    asOf: manifest.asOf,
+    scenarios: manifest.scenarios,
+    sensitivityErrors: manifest.options.sensitivityErrorEstimates,
+  });
+  part.add(rows);
+  const bytes = part.end();
+  const sha256 = hashOf(bytes);
+  const name = `${PARTS}/${nameOf(chunk)}-${sha256.slice(0, 16)}.parquet`;
+  const receipt: Receipt = {
+    outcome: {
+      part: name,
+      sha256,
+      bytes: bytes.length,
+      priced: totals.priced,
+      failed: totals.failed,
+      totals: JSON.parse(JSON.stringify(totals.totals)) as Outcome["totals"],
+      device,
+    },
+    timing,
+  };
+  await store.write(name, bytes);
+  await store.write(receiptName(chunk), new TextEncoder().encode(`${JSON.stringify(receipt)}\n`));
+  return receipt;
+}
+
+/** The receipt of a chunk, if it is there and fits its part. @throws StorageError */
+async function readReceipt(
+  store: Store,
+  chunk: number,
+  { trust = false }: KnownOptions = {},
+): Promise<Receipt | undefined> {
+  const bytes = await store.read(receiptName(chunk));
+  if (bytes === undefined) return undefined;
+  const receipt = parseReceipt(bytes);
+  return receipt !== undefined && (trust || (await isWhole(store, receipt.outcome))) ? receipt : undefined;
+}
+
+function parseReceipt(bytes: Uint8Array): Receipt | undefined {
+  try {
+    return receiptSchema.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a part is there, with the bytes that its hash says. @throws StorageError */
+export async function isWhole(store: Store, { part, sha256 }: Outcome): Promise<boolean> {
+  const bytes = await store.read(part);
+  return bytes !== undefined && hashOf(bytes) === sha256;
+}
+
+/** What is known of each chunk: undefined of those that are still to be priced. */
+export type Known = readonly (Receipt | undefined)[];
+
+/** How closely to look. */
+export interface KnownOptions {
+  /** Take receipts at their word, instead of reading every part. */
+  readonly trust?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Looks at every part of a run. @throws StorageError; the signal's reason */
+export async function knownParts(store: Store, manifest: Manifest, options: KnownOptions = {}): Promise<Known> {
+  const names = new Set(await store.list(PARTS));
+  const known: (Receipt | undefined)[] = [];
+  for (const i of manifest.chunks.keys()) {
+    options.signal?.throwIfAborted();
+    const hasReceipt = names.has(basename(receiptName(i)));
+    known.push(hasReceipt ? await readReceipt(store, i, options) : await fromManifest(store, manifest, i));
+  }
+  return known;
+}
+
+/** What is known of one chunk. @throws StorageError */
+export async function knownPart(store: Store, manifest: Manifest, chunk: number): Promise<Receipt | undefined> {
+  return (await readReceipt(store, chunk)) ?? fromManifest(store, manifest, chunk);
+}
+
+async function fromManifest(store: Store, { timings, chunks }: Manifest, i: number): Promise<Receipt | undefined> {
+  const known = chunks[i].outcome;
+  const timing = timings.chunks[i];
+  if (known === undefined || timing === null || timing === undefined) return undefined;
+  return (await isWhole(store, known)) ? { outcome: known, timing } : undefined;
+}
+
+/** Removes what a complete run does not need: receipts, parts that do not count, files that were never finished. */
+export async function tidy(store: Store, { chunks }: Manifest): Promise<void> {
+  const kept = new Set(chunks.map((chunk) => chunk.outcome?.part));
+  for (const name of await store.list(PARTS)) {
+    const path = `${PARTS}/${name}`;
+    if (!kept.has(path)) await store.remove(path);
+  }
+  for (const name of await store.list(".")) if (name.startsWith(`.${MANIFEST}.`)) await store.remove(name);
+}
+
+/** @throws RunError a run of another version: the same trades may have other bits there */
+export function checkVersion(manifest: Manifest, here: Manifest["feynkac"]): void {
+  const { feynkac } = manifest;
+  if (isSameVersion(feynkac, here)) return;
+  const name = ({ version, commit }: Manifest["feynkac"]): string =>
+    commit === undefined ? version : `${version} (${commit.slice(0, 12)})`;
+  throw new RunError(
+    `this run is of feynkac ${name(feynkac)}, and this is ${name(here)}: their numbers may differ in the last digits; ` +
+      "continue with that version, or price the book anew, into another folder",
+  );
+}
+
+/** Whether two packages give the same bits, as far as they say of which commit they are. */
+export function isSameVersion(a: Manifest["feynkac"], b: Manifest["feynkac"]): boolean {
+  return a.version === b.version && (a.commit === undefined || b.commit === undefined || a.commit === b.commit);
+}

@@ -1,0 +1,79 @@
+/** A sample of a run, priced again and compared to the bit. */
+import type { ParsedTrade, TradeResult } from "../book/index.ts";
+import type { Manifest } from "./manifest.ts";
+import type { PartRow } from "./part.ts";
+import type { OpenBook } from "./plan.ts";
+import type { Pricer } from "./price-run.ts";
+
+/** A result that is not what it was. */
+export interface Difference {
+  /** Of the trade in the book. */
+  readonly index: number;
+  readonly id: string | null;
+  readonly before: string;
+  readonly now: string;
+}
+
+/** The sample of a share of the trades: the same ones each time. */
+export function sampleOf(share: number): (index: number) => boolean {
+  const below = Math.min(share, 1) * 2 ** 32;
+  return (index) => mixed(index) < below;
+}
+
+/** A whole number from 0 to 2³² − 1 that looks random (the finalizer of MurmurHash3). */
+function mixed(index: number): number {
+  let x = (index + 0x9e3779b9) >>> 0;
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return (x ^ (x >>> 16)) >>> 0;
+}
+
+/** A trade of the sample and what its part says. */
+interface Sampled {
+  readonly index: number;
+  readonly row: PartRow;
+}
+
+/** Prices the sampled rows of a run again, chunk by chunk. */
+export class Repricer {
+  readonly #request: { readonly manifest: Manifest; readonly book: OpenBook; readonly pricer: Pricer };
+  readonly #isSampled: (index: number) => boolean;
+  readonly #signal: AbortSignal;
+  readonly differences: Difference[] = [];
+  compared = 0;
+
+  constructor(
+    request: { readonly manifest: Manifest; readonly book: OpenBook; readonly pricer: Pricer },
+    share: number,
+    signal: AbortSignal,
+  ) {
+    this.#request = request;
+    this.#isSampled = sampleOf(share);
+    this.#signal = signal;
+  }
+
+  /** @throws RunError | StorageError; as `priceTrades` */
+  async compare(chunk: number, rows: readonly PartRow[]): Promise<void> {
+    const { manifest, book, pricer } = this.#request;
+    const { first } = manifest.chunks[chunk];
+    const sampled = rows.flatMap((row, i) => (this.#isSampled(first + i) ? [{ index: first + i, row }] : []));
+    if (sampled.length === 0) return;
+    const trades = this.#trades(chunk);
+    const options = { ...manifest.options, signal: this.#signal, onProgress: () => undefined };
+    let next = 0;
+    for await (const results of pricer.priceTrades(trades, book.book, options))
+      for (const result of results) this.#add(sampled[next++], result);
+  }
+
+  async *#trades(chunk: number): AsyncGenerator<ParsedTrade> {
+    const { manifest, book } = this.#request;
+    let index = manifest.chunks[chunk].first;
+    for await (const parsed of book.book.read(manifest.chunks[chunk])) if (this.#isSampled(index++)) yield parsed;
+  }
+
+  #add({ index, row }: Sampled, result: TradeResult): void {
+    this.compared++;
+    const [before, now] = [JSON.stringify(row.result), JSON.stringify(result)];
+    if (before !== now) this.differences.push({ index, id: result.id, before, now });
+  }
+}

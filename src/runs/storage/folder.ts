@@ -1,0 +1,124 @@
+/** Runs in a folder of this machine, or of a file system that machines share. */
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { getSystemErrorMap } from "node:util";
+import { StorageError } from "../error.ts";
+import type { Store, StoredFile } from "./store.ts";
+
+/** Ends the names of files that are being written: what a process leaves behind that was ended while it wrote. */
+export const UNFINISHED = ".tmp";
+
+/** Counts this process's files, so that two of them never have one name. */
+let files = 0;
+
+export function folderStore(path: string): Store {
+  return {
+    url: path,
+    read: async (name) => {
+      try {
+        return await readFile(join(path, name));
+      } catch (cause) {
+        if (isMissing(cause)) return undefined;
+        throw failed("read", join(path, name), cause);
+      }
+    },
+    write: async (name, bytes) => {
+      try {
+        await writeWhole(join(path, name), bytes);
+      } catch (cause) {
+        throw failed("write", join(path, name), cause);
+      }
+    },
+    remove: async (name) => {
+      try {
+        await rm(join(path, name), { force: true });
+      } catch (cause) {
+        throw failed("remove", join(path, name), cause);
+      }
+    },
+    list: async (folder) => {
+      try {
+        return await readdir(join(path, folder));
+      } catch (cause) {
+        if (isMissing(cause)) return [];
+        throw failed("read", join(path, folder), cause);
+      }
+    },
+  };
+}
+
+/** Writes beside, makes sure that the disk has it, and renames: a power cut leaves the old file or the new one. */
+async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  const temporary = join(folder, `.${basename(path)}.${process.pid}.${files++}${UNFINISHED}`);
+  try {
+    const file = await open(temporary, "wx");
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** Makes sure that the disk has the new name, too. Windows cannot open folders, and need not. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => undefined);
+  await folder?.sync().catch(() => undefined);
+  await folder?.close();
+}
+
+/** @throws StorageError no such file, a folder, no right to read it */
+export async function openLocal(path: string): Promise<StoredFile> {
+  let file: FileHandle | undefined;
+  try {
+    const stats = await stat(path);
+    if (stats.isDirectory()) throw new StorageError(`cannot read ${path}: it is a directory`);
+    if (!stats.isFile())
+      throw new StorageError(`cannot read ${path}: a run in parts needs a file, which it can come back to`);
+    file = await open(path);
+    return openedFile(file, path, stats.size);
+  } catch (cause) {
+    await file?.close();
+    throw cause instanceof StorageError ? cause : failed("read", path, cause);
+  }
+}
+
+function openedFile(file: FileHandle, path: string, byteLength: number): StoredFile {
+  return {
+    byteLength,
+    slice: async (start, end = byteLength) => {
+      const bytes = new Uint8Array(Math.max(Math.min(end, byteLength) - start, 0));
+      let filled = 0;
+      try {
+        while (filled < bytes.length) {
+          const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled);
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+        }
+      } catch (cause) {
+        throw failed("read", path, cause);
+      }
+      return bytes.buffer.slice(0, filled);
+    },
+    close: () => file.close(),
+  };
+}
+
+function isMissing(cause: unknown): boolean {
+  return (cause as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/** What the operating system says, in words. */
+function failed(what: string, path: string, cause: unknown): StorageError {
+  const { errno, message } = cause as NodeJS.ErrnoException;
+  const words = isMissing(cause) ? "there is no such file" : errno && getSystemErrorMap().get(errno)?.[1];
+  return new StorageError(`cannot ${what} ${path}: ${words ?? message}`, { cause });
+}

@@ -1,0 +1,46 @@
+/** Where books and runs lie: folders of a file system, or S3. */
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { folderStore, openLocal } from "./folder.ts";
+import { openS3, s3Store } from "./s3.ts";
+import type { Store, StoredFile } from "./store.ts";
+
+export { UNFINISHED } from "./folder.ts";
+export type { Store, StoredFile } from "./store.ts";
+
+export function isS3(url: string): boolean {
+  return /^s3:\/\//i.test(url);
+}
+
+/** A place's name on any machine: a path in full, or a URL as it is. */
+export function fullName(url: string): string {
+  return isS3(url) ? url : resolve(url);
+}
+
+/** The folder or prefix of that name, which need not exist yet. @throws RunError */
+export async function openStore(url: string): Promise<Store> {
+  return isS3(url) ? s3Store(url.replace(/\/+$/, "")) : folderStore(resolve(url));
+}
+
+/** A file or an object, to be read at any place. @throws RunError | StorageError */
+export async function openFile(url: string): Promise<StoredFile> {
+  return isS3(url) ? openS3(url) : openLocal(url);
+}
+
+/** Bytes that are hashed at a time. */
+const SLICE = 1 << 22;
+
+/** SHA-256 of bytes, in hexadecimal. */
+export function hashOf(bytes: Uint8Array | string): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** SHA-256 of a file, in hexadecimal. @throws StorageError; the signal's reason */
+export async function hashOfFile(file: StoredFile, signal?: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  for (let start = 0; start < file.byteLength; start += SLICE) {
+    signal?.throwIfAborted();
+    hash.update(new Uint8Array(await file.slice(start, Math.min(start + SLICE, file.byteLength))));
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,23 @@
+import type { RandomAccess } from "../../book/index.ts";
+
+/** A folder of files, or of objects, each of which appears whole or not at all. */
+export interface Store {
+  /** Its name, without secrets. */
+  readonly url: string;
+  /** A file's bytes; undefined where there is none. @throws StorageError */
+  read(name: string): Promise<Uint8Array | undefined>;
+  /**
+   * Writes a file, or replaces it: whoever reads it finds all of the new bytes, or all of the old.
+   * @throws StorageError
+   */
+  write(name: string, bytes: Uint8Array): Promise<void>;
+  /** Does nothing where there is no such file. @throws StorageError */
+  remove(name: string): Promise<void>;
+  /** Names of the files in a folder of it; none where there is no such folder. @throws StorageError */
+  list(folder: string): Promise<readonly string[]>;
+}
+
+/** A file that can be read at any place. */
+export interface StoredFile extends RandomAccess {
+  close(): Promise<void>;
+}

@@ -1,0 +1,54 @@
+/** A port that says how a process does. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Metrics, METRICS_TYPE } from "./metrics.ts";
+
+export interface HealthRequest {
+  readonly port: number;
+  readonly host: string;
+  readonly metrics: Metrics;
+  readonly isHealthy: () => boolean;
+  /** Further pages: what is answered as JSON, by path. */
+  readonly pages?: Readonly<Record<string, () => Promise<unknown>>>;
+}
+
+export interface HealthServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+/**
+ * Answers GET /health (200 or 503) and /metrics, and the given pages.
+ * @throws Error a port that is taken
+ */
+export async function startHealth({
+  port,
+  host,
+  metrics,
+  isHealthy,
+  pages = {},
+}: HealthRequest): Promise<HealthServer> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "").split("?", 1)[0];
+    const end = (status: number, type: string, text: string): void => {
+      response.writeHead(status, { "content-type": type }).end(text);
+    };
+    const json = (status: number, value: unknown): void => end(status, "application/json", JSON.stringify(value));
+    const failed = (): void => json(503, { status: "unavailable" });
+    if (path === "/health") json(isHealthy() ? 200 : 503, { status: isHealthy() ? "ok" : "unavailable" });
+    else if (path === "/metrics") metrics.text().then((text) => end(200, METRICS_TYPE, text), failed);
+    else if (Object.hasOwn(pages, path)) pages[path]().then((value) => json(200, value), failed);
+    else json(404, { status: "not found", expected: ["/health", "/metrics", ...Object.keys(pages)] });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
