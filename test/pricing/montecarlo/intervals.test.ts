@@ -84,3 +84,28 @@ test("a control that does not move with a parameter leaves the derivative by it 
   // Of a put on the average the rate moves forwards of 0.62 years in the mean, and discounting of one year.
   expect(Math.abs(rho! - (delta! * 100 * 0.625 - value))).toBeLessThan(3);
 });
+
+test("sensitivities have errors of their own, which cover", async () => {
+  // A European call: Black's formula by the derivatives that it has.
+  const market = { rates: { EUR: 0.03 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } };
+  const trades = [100, 90, 115].map((strike) => ({
+    id: `${strike}`,
+    underlying: "A",
+    payoff: "call",
+    strike,
+    expiry: 1,
+  }));
+  const book = { asOf: "2026-01-01", market, trades } as BookInput;
+  const { results: right } = await priceBook(readBook(book), { device });
+  const sampled = readBook({ ...book, method: "montecarlo" });
+  const { results } = await priceBook(sampled, { device, sensitivityErrorEstimates: true });
+  for (const [i, result] of results.entries()) {
+    const other = right[i];
+    if (result.status === "error" || other.status === "error") throw new Error("no price");
+    for (const name of ["delta", "gamma", "theta", "vega", "rho"] as const) {
+      const error = result.sensitivityErrorEstimates![name]!;
+      expect(Math.abs(result[name]! - other[name]!)).toBeLessThan(error);
+      expect(error).toBeLessThan(0.2 * Math.abs(other[name]!));
+    }
+  }
+});
