@@ -12,12 +12,12 @@ import {
   lessText,
   type Part,
   rebateText,
-  restartsOf,
 } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Range } from "../several/domain.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
+import { restarts, SPLITTING } from "./conditions.ts";
 
 /** How fine a problem is solved. */
 export interface Fineness {
@@ -25,12 +25,6 @@ export interface Fineness {
   readonly nodes: readonly number[];
   readonly steps: number;
 }
-
-/**
- * Operator splitting is of first order in time, of which an extrapolation of second order leaves two thirds: the error
- * is up to twice the correction.
- */
-const SPLITTING = 2;
 
 /** The problem of a part. `from`: the terms whose mesh it has. */
 export function build(
@@ -83,7 +77,7 @@ export function build(
         .filter((level) => !isWhole(level, expiry))
         .map((level) => knockOutOf(level, names, rebate(level), p)),
       ...jumpsOf(terms, names, axes, p),
-      ...restarts(restartsOf(terms), names[0], p),
+      ...restarts(terms, names[0], p),
     ],
     steps,
     extrapolate: "both",
@@ -142,10 +136,4 @@ function jumpsOf(
         to: `max(${names[i]}*${p.add(1 - proportional)} - ${p.add(cash)}, ${axes[names[i]].from})`,
       })),
   );
-}
-
-/** Dates of the time grid, at which nothing moves. */
-function restarts(dates: readonly number[], name: string, p: Parameters): readonly Condition<string>[] {
-  if (dates.length === 0) return [];
-  return [{ kind: "jump", axis: name, at: dates.map((time) => p.add(time, "t")), to: name }];
 }
