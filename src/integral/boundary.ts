@@ -42,9 +42,9 @@ export const seriesAt = fn({
  * fixed points: three to six steps, also for large r/σ². The same factors give the derivatives of the boundary by σ,
  * and by r or q: J·∂y/∂θ = −∂F/∂θ.
  *
- * One item a boundary. `input[i·count + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of `fromNodes` nodes wrote,
- * from which Newton's method starts; with `fromNodes` 0 it starts from `firstGuess`. Where r ≤ 0 and q ≥ r there is no
- * early exercise, and nothing is written. Cost: n·points·(150 + 10·n) operations a step.
+ * One item a boundary. `input[i·count + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of `fromNodes` nodes
+ * wrote, from which Newton's method starts; with `fromNodes` 0 it starts from `firstGuess`. Where r ≤ 0 and q ≥ r there
+ * is no early exercise, and nothing is written. Cost: n·points·(150 + 10·n) operations a step.
  */
 export const boundaryKernel = kernel({
   name: "exercise boundary",

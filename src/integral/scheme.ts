@@ -90,7 +90,10 @@ function unitRule(points: number): readonly { readonly s: number; readonly weigh
   return Array.from(nodes, (node, j) => ({ s: 0.5 * (1 - node), weight: 0.5 * weights[j] }));
 }
 
-/** The values at `at` of the polynomials that are 1 at one Chebyshev node and 0 at the others: Berrut & Trefethen (2004). */
+/**
+ * The values at `at` of the polynomials that are 1 at one Chebyshev node and 0 at the others: Berrut & Trefethen
+ * (2004).
+ */
 function cardinals(x: readonly number[], at: number): readonly number[] {
   const last = x.length - 1;
   const hit = x.indexOf(at);

@@ -43,9 +43,9 @@ export interface PricingOptions {
    */
   readonly accuracy?: number | undefined;
   /**
-   * Seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step that
-   * would take it beyond, and returns what it has, with its error estimate and a warning: results then depend on the
-   * machine. The first value, sensitivities and scenarios are computed in any case.
+   * Seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
+   * that would take it beyond, and returns what it has, with its error estimate and a warning: results then depend on
+   * the machine. The first value, sensitivities and scenarios are computed in any case.
    */
   readonly timePerTrade?: number | undefined;
   /**

@@ -19,7 +19,7 @@ describe("interpreter", () => {
         const args = spec.args(arraysOf(precision));
         for (const subgroupSize of [4, 32])
           for (const [name, values] of Object.entries(inInterpreter(spec, precision, args, subgroupSize)))
-            expect(values.length, name).toBe((args[name] as { length: number }).length);
+            expect([name, values.length]).toEqual([name, (args[name] as { length: number }).length]);
       });
     }
   }

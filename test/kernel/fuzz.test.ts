@@ -1,6 +1,6 @@
 /**
- * The front end on 20,000 random inputs, or 100,000: whatever it is given, it answers with IR or with a KernelError. FEYNKAC_SEED
- * chooses other inputs, FEYNKAC_FUZZ how many; a failure prints the input.
+ * The front end on 20,000 random inputs, or 100,000: whatever it is given, it answers with IR or with a KernelError.
+ * FEYNKAC_SEED chooses other inputs, FEYNKAC_FUZZ how many; a failure prints the input.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KernelError } from "../../src/errors.ts";

@@ -84,7 +84,7 @@ describe("the same numbers", () => {
     const american = trades.filter(({ id }) => id.startsWith("AMR"));
     const host = vi.spyOn(Math, "exp").mockImplementation((x) => exp(x));
     try {
-      const by = async (device: Device) => await priced(american, { device, method: "fdm" });
+      const by = (device: Device) => priced(american, { device, method: "fdm" });
       expect(await by(one)).toEqual(await by(new PlainDevice()));
       expect(host).toHaveBeenCalled();
     } finally {

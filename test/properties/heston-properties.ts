@@ -208,7 +208,9 @@ const barriers: Property = {
   },
 };
 
-/** Without volatility of the variance, and with v₀ = θ, it is Black and Scholes' model, for which one axis is enough. */
+/**
+ * Without volatility of the variance, and with v₀ = θ, it is Black and Scholes' model, for which one axis is enough.
+ */
 const limit: Property = {
   name: "Heston, limit σ → 0",
   weight: 2,

@@ -3,6 +3,7 @@ import type { Reporter, TestModule } from "vitest/node";
 
 const SHOWN = 10;
 
+// oxlint-disable-next-line import/no-default-export -- the runner loads reporters so
 export default class Slowest implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const times = modules.map((module) => {

@@ -263,9 +263,9 @@ function packedMeshes(
 }
 
 /**
- * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, one-sided at an end of
- * zero curvature, and 0 at other ends. V is a straight line at a linear end, the same for all values of the other axes:
- * a mixed derivative beside no second derivative is not well posed, and explicit steps of it grow
+ * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, one-sided at an end
+ * of zero curvature, and 0 at other ends. V is a straight line at a linear end, the same for all values of the other
+ * axes: a mixed derivative beside no second derivative is not well posed, and explicit steps of it grow
  * (design/alternating-directions.md).
  */
 function putWeights(table: Float64Array, at: number, length: number, x: Float64Array, axis: AxisCode): void {

@@ -122,10 +122,10 @@ export function gatherKernel(by: "instances" | "nodes") {
  * V(Q) = max of resting, C(Q), and taking, h + C(Q + 1), as far as the bounds allow them. Instances are (Q, swing),
  * swings side by side.
  *
- * The maximum's nodal values are not its values at the nodes but its projection on the cubics: C + ∫ψ(x)·max(g(x), 0) dx
- * for g = h + C(Q + 1) − C(Q), linear near a node, and ψ Lagrange's cubic of that node, along the axis where g is the
- * steeper. Expectations are then of fourth order although V has a kink. Where g has no zero within two cells that is
- * max(g, 0) itself.
+ * The maximum's nodal values are not its values at the nodes but its projection on the cubics: C + ∫ψ(x)·max(g(x), 0)
+ * dx for g = h + C(Q + 1) − C(Q), linear near a node, and ψ Lagrange's cubic of that node, along the axis where g is
+ * the steeper. Expectations are then of fourth order although V has a kink. Where g has no zero within two cells that
+ * is max(g, 0) itself.
  */
 export function decideKernel(by: "instances" | "nodes") {
   return kernel({

@@ -26,8 +26,8 @@ export interface Stencil {
 }
 
 /**
- * E[I(x + s·Z)] for I, the cubic interpolation of nodal values on an equidistant grid, as Σ w·(nodal values); x and s in
- * cells. Weights are moments of the normal distribution over each cell, and tabulated by the fraction of x.
+ * E[I(x + s·Z)] for I, the cubic interpolation of nodal values on an equidistant grid, as Σ w·(nodal values); x and s
+ * in cells. Weights are moments of the normal distribution over each cell, and tabulated by the fraction of x.
  *
  * Cubic interpolation in the table leaves their moments up to the third exact, for these are cubic in x.
  */

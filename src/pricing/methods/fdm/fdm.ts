@@ -30,6 +30,8 @@ import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../m
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
+import { isKnown } from "./is-known.ts";
+import { smoothedFor } from "./smoothed-for.ts";
 
 /** The error of a value to aim at where nothing is said, relative to spot. */
 const ACCURACY = 1e-5;
@@ -390,27 +392,9 @@ class FdmPlan implements Plan {
   }
 }
 
-/** Whether a value needs no solver: nothing moves at random, or every spot has hit a barrier. */
-function isKnown(problem: OneFactorProblem): boolean {
-  if (problem.expiry === 0 || totalVariance(problem) === 0) return true;
-  return problem.spots.every((spot) => knockedOutBy(problem, spot) !== undefined);
-}
-
 /** The barrier that today's spot has hit; scenarios' spots may have not. */
 function paidNow(problem: OneFactorProblem): KnockOut | undefined {
   return knockedOutBy(problem, problem.spots[0]);
-}
-
-/** Parts of the time to an event, and of the life, over which diffusion smooths what a boundary does to gamma. */
-const EVENT_PART = 1 / 4;
-const LIFE_PART = 1 / 64;
-const AMERICAN_PART = 1 / 16;
-
-/** The time over which diffusion has smoothed the kinks that exercise and barriers leave in a solution. */
-function smoothedFor({ expiry, american, exerciseTimes = [], barriers = [] }: OneFactorProblem): number {
-  const dates = [...exerciseTimes, ...barriers.flatMap(({ times = [] }) => times)].filter((time) => time > 0);
-  const part = Math.max(EVENT_PART * Math.min(...dates, Number.POSITIVE_INFINITY), LIFE_PART * expiry);
-  return Math.min(part, american ? AMERICAN_PART * expiry : expiry);
 }
 
 function marketOf({ spots, rates, dividendYield, diffusion }: OneFactorProblem): SpotMarket {
