@@ -1,5 +1,6 @@
 import {
   failedResult,
+  labelsOf,
   type PairSensitivity,
   type ParsedTrade,
   type PricedTrade,
@@ -43,7 +44,8 @@ export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult
     return pricedTrade(rows, trade, i);
   } catch (error) {
     const place = trades[i].index ?? firstIndex + i;
-    return failedResult(trade.id, withPlace(error, trade, place), engine.warnings, `trades[${place}]`);
+    const labels = { id: trade.id, ...labelsOf(trade) };
+    return failedResult(labels, withPlace(error, trade, place), engine.warnings, `trades[${place}]`);
   }
 }
 
@@ -71,6 +73,7 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
   const all = greeks === "all";
   return {
     id: trade.id,
+    ...labelsOf(trade),
     status: "ok",
     value,
     delta: shown(results.delta[i], grid),
