@@ -11,6 +11,8 @@ export {
   openChunkedBook,
 } from "./chunks/index.ts";
 export { readCsv } from "./csv.ts";
+export { describeTrade, underlyingsOf } from "./describe.ts";
+export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";

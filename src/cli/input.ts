@@ -7,6 +7,9 @@ import {
   type BookStream,
   contextOf,
   decodeText,
+  formatOfName,
+  formatOfText,
+  type InputFormat,
   parseJson,
   type RandomAccess,
   readCsv,
@@ -21,7 +24,7 @@ import {
 import { BookError } from "../errors.ts";
 import { CliError, reasonOf } from "./failure.ts";
 
-export type InputFormat = "json" | "ndjson" | "csv" | "parquet";
+export { formatOfName, type InputFormat } from "../book/index.ts";
 
 type TextFormat = Exclude<InputFormat, "parquet">;
 
@@ -228,18 +231,6 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
-  [/\.json$/i, "json"],
-  [/\.(ndjson|jsonl)$/i, "ndjson"],
-  [/\.csv$/i, "csv"],
-  [/\.parquet$/i, "parquet"],
-];
-
-/** The format that a name tells. */
-export function formatOfName(path: string): InputFormat | undefined {
-  return BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
-}
-
 /** Text looked at, at most, to tell formats apart. */
 const MAX_SNIFFED = 1 << 26;
 
@@ -260,26 +251,10 @@ async function sniff(
     if (next.value.includes("\n") || length > MAX_SNIFFED) break;
     next = await text.next();
   }
-  return { format: formatOf(head.join("")), chunks: prepend(head, text) };
+  return { format: formatOfText(head.join("")), chunks: prepend(head, text) };
 }
 
 async function* prepend(head: readonly string[], rest: AsyncIterable<string>): AsyncGenerator<string> {
   yield* head;
   yield* rest;
-}
-
-/** JSON over several lines has a first line that is no JSON by itself; NDJSON has one that is. */
-function formatOf(head: string): TextFormat {
-  const start = head.trimStart();
-  if (start === "") return "json";
-  if (start.includes("\u0000")) throw new CliError("expected JSON or a table of trades, got bytes that are no text");
-  if (/^(?:null|true|false|["\d-].*)\s*$/.test(start) && !start.includes(",")) return "json";
-  if (!/^[{[]/.test(start)) return "csv";
-  const [line, rest] = start.split("\n", 2);
-  try {
-    const value = JSON.parse(line) as object;
-    return rest === undefined && Object.hasOwn(value, "trades") ? "json" : "ndjson";
-  } catch {
-    return "json";
-  }
 }

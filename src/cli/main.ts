@@ -2,7 +2,7 @@
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../formats/index.ts";
-import { atLeastTwo, seconds, wholeNumber } from "./arguments.ts";
+import { atLeastTwo, portNumber, seconds, wholeNumber } from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
@@ -108,6 +108,8 @@ function describe(context: Context): Command {
     .command("schema")
     .description("print the book's format as JSON Schema, for editors and for other programs")
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
+  describeReport(program, context);
+  describeWeb(program, context);
   describeBench(program, context);
   describeReproduce(program, context);
   return program;
@@ -126,9 +128,11 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   const all = withChunks(withAccuracy(withGreeks(withMethod(withFormats(command)))));
   all.option("--resume", "continue the run in parts that is in --output FOLDER/");
-  all.action(async (path: string, flags: Flags & { method?: MethodName }) => {
+  all.option("--report <file>", "write a report on the results as well, one HTML file");
+  all.action(async (path: string, flags: Flags & { method?: MethodName; report?: string }) => {
     const { price } = await import("./commands/price.ts");
-    done(await price(path, { ...priceOptions(flags), method: flags.method }, terminal, signal, engine));
+    const options = { ...priceOptions(flags), method: flags.method, report: flags.report };
+    done(await price(path, options, terminal, signal, engine));
   });
 }
 
@@ -165,6 +169,33 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
       done(await explain(before, after, options, terminal, signal, engine));
     },
   );
+}
+
+function describeReport(program: Command, { terminal, done }: Context): void {
+  program
+    .command("report")
+    .description(
+      "write a report on results: totals, largest risks, charts, and how they were computed, in one HTML file",
+    )
+    .argument("<results>", "RESULTS.parquet or RESULTS.json, as price has written them")
+    .option("--book <file>", "the book in JSON that was priced: for quantities, totals and pictures by underlying")
+    .requiredOption("-o, --output <file>", "REPORT.html; - for standard output")
+    .action(async (path: string, options: { book?: string; output: string }) => {
+      const { report } = await import("./commands/report.ts");
+      done(await report(path, { book: options.book, output: options.output }, terminal));
+    });
+}
+
+function describeWeb(program: Command, { terminal, signal }: Context): void {
+  program
+    .command("web")
+    .description("open a page in the browser that prices books, draws their risk and solves equations")
+    .option("--port <n>", "port of this machine to serve it on; a free one by default", portNumber, 0)
+    .option("--no-open", "only print the address")
+    .action(async (options: { port: number; open: boolean }) => {
+      const { web } = await import("./commands/web.ts");
+      await web(options, terminal, signal);
+    });
 }
 
 function describeBench(program: Command, { terminal, signal, engine, done }: Context): void {

@@ -3,4 +3,6 @@ export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
 export { expectedCosts } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
+/** @internal */
+export { laterTrade } from "./later-trade.ts";
 export * from "./explain/index.ts";

@@ -8,6 +8,7 @@ export const layers: readonly (readonly string[])[] = [
   ["cli", "web"],
   ["cluster", "service"],
   ["runs", "serving"],
+  ["report"],
   ["formats"],
   ["index.ts"],
   ["pricing"],
@@ -19,6 +20,7 @@ export const layers: readonly (readonly string[])[] = [
   ["linalg"],
   ["device"],
   ["kernel"],
+  ["charts"],
   ["all-of.ts", "errors.ts", "last-used.ts", "turns.ts"],
 ];
 

@@ -7,7 +7,8 @@ import type { Page } from "playwright-core";
 import { prices } from "../../examples/browser/src/prices.ts";
 import { everything } from "../support/extent.ts";
 import { cases } from "../conformance/cases/index.ts";
-import { type Browser, hasBrowser, launchBrowser } from "./browser.ts";
+import { hasBrowser } from "../support/chromium.ts";
+import { type Browser, launchBrowser } from "./browser.ts";
 
 describe.skipIf(!hasBrowser())("in Chromium", () => {
   let browser: Browser;

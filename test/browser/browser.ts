@@ -1,35 +1,11 @@
 /** Headless Chromium with a software WebGPU adapter, and a server on the loopback for the page under test. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { build, type Rolldown } from "vite";
-import { isRequired } from "../support/required.ts";
+import { launchChromium } from "../support/chromium.ts";
 import { sources } from "../support/sources.ts";
-
-const executable = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-
-/** Whether there is a browser to test in; throws where one is required. */
-export function hasBrowser(): boolean {
-  if (existsSync(executable)) return true;
-  if (isRequired("browser")) throw new Error(`no Chromium at ${executable}; set CHROMIUM to its path`);
-  return false;
-}
-
-const flags = [
-  "--no-sandbox",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--enable-unsafe-webgpu",
-  "--use-webgpu-adapter=swiftshader",
-];
 
 export interface Browser {
   /** A fresh page; cross-origin isolated or not. */
@@ -42,7 +18,6 @@ export interface Browser {
 }
 
 export async function launchBrowser(): Promise<Browser> {
-  const profile = await mkdtemp(join(tmpdir(), "feynkac-browser-"));
   const example = "../../examples/browser";
   const page = await bundle(".");
   const server = await serve({
@@ -52,11 +27,7 @@ export async function launchBrowser(): Promise<Browser> {
     example: await bundle(example),
     "written-example": await bundle(example, { minify: false }),
   });
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: executable,
-    headless: true,
-    args: flags,
-  });
+  const context = await launchChromium();
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const openTestPage = async (folder: string): Promise<Page> => {
     const opened = await context.newPage();
@@ -76,7 +47,6 @@ export async function launchBrowser(): Promise<Browser> {
     async close() {
       await context.close();
       server.close();
-      await rm(profile, { recursive: true, force: true });
     },
   };
 }

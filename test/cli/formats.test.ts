@@ -1,7 +1,7 @@
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
 import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
-import { decimalsFor, fixed, magnitude } from "../../src/cli/format/numbers.ts";
+import { decimalsFor, fixed, magnitude } from "../../src/formats/index.ts";
 import { parquetTable } from "../../src/formats/index.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
 import { kept } from "./in-process.ts";

@@ -4,6 +4,7 @@ import {
   csvFormat,
   jsonFormat,
   ndjsonFormat,
+  packageVersion,
   parquetFormat,
   type PricedRow,
   type ResultFormat,
@@ -38,6 +39,8 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly chunkTrades?: number | undefined;
   /** Of a run in parts: expected cost of a part on one core, at most. Seconds. */
   readonly chunkSeconds?: number | undefined;
+  /** Where a report on the results goes, if one is wanted. */
+  readonly report?: string | undefined;
 }
 
 /**
@@ -64,7 +67,8 @@ export async function price(
     await using engine = await openEngine(options);
     const output = await openOutput(options.output, terminal.stdout);
     try {
-      return await run({ input, engine, output, format, options, terminal, signal });
+      const reporter = options.report === undefined ? undefined : await startReport(options.report, path);
+      return await run({ input, engine, output, format, options, terminal, signal, reporter });
     } catch (error) {
       await output.discard();
       throw error;
@@ -82,9 +86,47 @@ interface Run {
   readonly options: PriceOptions;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
+  readonly reporter: Reporter | undefined;
 }
 
-async function run({ input, engine, output, format: name, options, terminal, signal }: Run): Promise<number> {
+interface Reporter {
+  add(row: PricedRow): void;
+  write(run: Run, seconds: number): Promise<void>;
+}
+
+/** A report is loaded when one is wanted. */
+async function startReport(file: string, path: string): Promise<Reporter> {
+  const [{ reportHtml, ReportSummary }, { sha256Of, writeReport }] = await Promise.all([
+    import("../../report/index.ts"),
+    import("./report.ts"),
+  ]);
+  const summary = new ReportSummary();
+  return {
+    add: ({ trade, result }) => summary.add(trade, result),
+    write: async ({ input, engine, options, terminal }, seconds) => {
+      const { accuracy, method, greeks, market } = options;
+      const names = [path, ...(market === undefined ? [] : [market])];
+      const html = reportHtml(summary, {
+        title: `Report on ${path === "-" ? "standard input" : path}`,
+        asOf: input.asOf,
+        version: packageVersion(),
+        device: engine.device.name,
+        scenarios: input.scenarios,
+        settings: [
+          ["Accuracy aimed at", accuracy === undefined ? "the default of each method" : `${accuracy} of the spot`],
+          ["Method asked for", method ?? input.method ?? "auto"],
+          ["Greeks", greeks],
+          ["Time", `${seconds.toFixed(2)} s`],
+        ],
+        inputs: await Promise.all(names.map(async (name) => ({ name, sha256: await sha256Of(name) }))),
+      });
+      await writeReport(file, html, terminal);
+    },
+  };
+}
+
+async function run(given: Run): Promise<number> {
+  const { input, engine, output, format: name, options, terminal, signal, reporter } = given;
   const format = formatNamed(name, options, output);
   const totals = new Totals();
   const bar = new ProgressBar(terminal.stderr);
@@ -110,7 +152,10 @@ async function run({ input, engine, output, format: name, options, terminal, sig
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
       const rows = trades.pair(results);
-      for (const { trade, result } of rows) totals.add(trade, result);
+      for (const row of rows) {
+        totals.add(row.trade, row.result);
+        reporter?.add(row);
+      }
       const part = format.rows(rows);
       if (part.length === 0) continue;
       bar.clear();
@@ -122,7 +167,9 @@ async function run({ input, engine, output, format: name, options, terminal, sig
     bar.clear();
   }
   await output.commit();
-  terminal.stderr.write(summary(totals, engine, (performance.now() - started) / 1000));
+  const seconds = (performance.now() - started) / 1000;
+  await reporter?.write(given, seconds);
+  terminal.stderr.write(summary(totals, engine, seconds));
   return totals.failed > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 

@@ -1,7 +1,7 @@
 /** What `explain` finds, as a table for people. */
 import type { ExplainedTrade, ExplainMethod, ExplainReport, ExplainTerm, ExplainTerms } from "../../pricing/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed } from "./numbers.ts";
+import { decimalsFor, fixed } from "../../formats/index.ts";
 import { lastRows, more, type TableOptions } from "./table.ts";
 
 /** Lines of a list under the tables. */

@@ -1,6 +1,6 @@
 import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed } from "./numbers.ts";
+import { decimalsFor, fixed } from "../../formats/index.ts";
 
 /**
  * The totals under every scenario: for each currency, date and rate shift one table, spot down and volatility across.

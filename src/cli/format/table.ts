@@ -1,7 +1,7 @@
 /** Results as a table for people. */
 import type { CurrencyTotals, TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed, magnitude } from "./numbers.ts";
+import { decimalsFor, fixed, magnitude } from "../../formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import type { ResultFormat, RunEnd, RunStart } from "../../formats/index.ts";
 

@@ -105,6 +105,8 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
       scheme: chosen.scheme,
       grading: gradingOf(problem, always),
       rannacherSteps: chosen.rannacherSteps,
+      // A step on several axes costs too much to take more than one from day to day.
+      unit: 1,
       damped: false,
       matrixInTime: equation.dependsOnTime || inTime(regions) || inTime(slopes.map(({ number }) => number)),
       obstacleInTime: (always && exercise.payoff.dependsOnTime) || inTime(regions),

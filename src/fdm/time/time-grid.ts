@@ -38,6 +38,11 @@ export interface TimeGridSpec {
   readonly refinement: number;
   /** Steps doubled in length, phase by phase; 1 for a uniform grid. */
   readonly phases: number;
+  /**
+   * Steps of a segment are a multiple of it; a twelfth of `steps` unless given. With 1, dates may be so near to each
+   * other that there is one step between them, which then is too short to need damping: no Rannacher steps.
+   */
+  readonly unit?: number;
   /** Steps replaced by pairs of Euler half steps, in each segment. */
   readonly rannacherSteps: number;
   /** The same in segments of fewer than half of the steps; as many unless given. */
@@ -96,7 +101,7 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const name =
     counts.length === 1
       ? counts[0] * 65_536 + scheme
-      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.jumps ?? false} ${scheme}`;
+      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.unit ?? ""} ${spec.jumps ?? false} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
     if (patterns.size >= MAX_PATTERNS) patterns.clear();
@@ -191,7 +196,8 @@ function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly nu
   const isShort = 2 * coarsest.length < spec.steps;
   const ofShort = bendsOnly(spec, segment) ? 1 : (spec.rannacherStepsOfShort ?? spec.rannacherSteps);
   // No more than the coarsest grid has: in nested grids they are to be as many.
-  const rannacherSteps = Math.min(isShort ? ofShort : spec.rannacherSteps, coarsest.length);
+  const isOne = spec.unit === 1 && coarsest.length === 1 && spec.steps > 2;
+  const rannacherSteps = isOne ? 0 : Math.min(isShort ? ofShort : spec.rannacherSteps, coarsest.length);
   const damped = spec.damped && segment === 0;
   if (damped) sizes.push(sizes[sizes.length - 1] / 4);
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -235,14 +241,14 @@ function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): bo
 }
 
 /**
- * Steps of a segment, in units of a twelfth, so that patterns recur among trades: as the square root of its share of
- * the life. Where the solution only bends less of them will do the closer the dates: as the power ¾.
+ * Steps of a segment, in units of a twelfth or as given, so that patterns recur among trades: as the square root of its
+ * share of the life. Where the solution only bends less of them will do the closer the dates: as the power ¾.
  */
 function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;
   const bends = bendsOnly(spec, segment);
   const share = (length / spec.expiry) ** (bends ? 0.75 : 0.5);
-  const unit = Math.max(bends ? 1 : 2, Math.round(spec.steps / 12));
+  const unit = spec.unit ?? Math.max(bends ? 1 : 2, Math.round(spec.steps / 12));
   return Math.max(unit, unit * Math.round((spec.steps * share) / unit));
 }
 

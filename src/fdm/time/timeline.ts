@@ -93,6 +93,8 @@ export interface ProgramSpec {
   readonly refinement: 1 | 2;
   readonly grading: number;
   readonly rannacherSteps: number;
+  /** Steps between two dates are a multiple of it; see `TimeGridSpec`. */
+  readonly unit?: number;
   /** Whether two Euler half steps end the grid. */
   readonly damped: boolean;
   /** Whether the matrix depends on time, so that each stage has its own; or the obstacle. */
@@ -106,7 +108,7 @@ export interface ProgramSpec {
 
 /** Program of a timeline. Rannacher's steps and the grading begin again at every date. */
 export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timeline): TimeProgram {
-  const { scheme, steps, refinement, grading, rannacherSteps, damped } = spec;
+  const { scheme, steps, refinement, grading, rannacherSteps, unit, damped } = spec;
   const expiry = dates[dates.length - 1];
   const grid = timeGrid(
     {
@@ -116,6 +118,7 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
       refinement,
       phases: grading,
       rannacherSteps,
+      ...(unit === undefined ? {} : { unit }),
       damped,
     },
     !spec.matrixInTime,
@@ -132,15 +135,19 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
     }
   };
   happen(dates.length - 1);
+  // Of a step; with `unit` 1 in years, since neighbouring segments of equal lengths then share a factorisation.
   let before = { segment: -1, h: 0 };
   for (const { segment, from, to, scheme: kind } of grid.steps) {
     const { stages, correction } = kind === "euler" ? implicitEuler : scheme;
     const length = to - from;
     stages.forEach((stage, s) => {
       const h = stage.implicit * length;
-      const same = !spec.matrixInTime && before.segment === segment && Math.abs(before.h - h) <= 1e-9 * h;
+      const compared = unit === 1 ? h * (dates[segment + 1] - dates[segment]) : h;
+      const isKept =
+        before.segment === segment || (unit === 1 && s === 0 && regions[before.segment] === regions[segment]);
+      const same = !spec.matrixInTime && isKept && Math.abs(before.h - compared) <= 1e-9 * compared;
       const newObstacle = spec.obstacleInTime || before.segment !== segment;
-      before = { segment, h };
+      before = { segment, h: compared };
       const ends = s === stages.length - 1 && spec.record === "steps";
       words.push(
         (same ? 0 : FACTOR) |

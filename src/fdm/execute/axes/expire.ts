@@ -7,8 +7,8 @@ import { nodeAt, valuesAt } from "./factor.ts";
 import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
 import { inPhase, Launch } from "./records.ts";
 
-/** Samples along an axis of a mean over a cell. */
-const SAMPLES = 8;
+/** Samples along an axis of a mean over a cell, on two axes and on three: all of them are a function's value each. */
+const SAMPLES = [8, 5];
 
 /** Half of the narrower of the two cells' halves beside node i of n, in the axis' values; 0 at the ends. */
 const reachAt = fn({
@@ -66,7 +66,7 @@ function hasKink(terminal: AxesVariant["terminal"]) {
 
 /** The mean of the terminal values over a cell, by the midpoint rule in `SAMPLES` parts of each of the `on` axes. */
 function meanOver({ terminal, axes }: AxesVariant) {
-  const samples = (axis: number): number => (axes[axis]?.averaged ? SAMPLES : 1);
+  const samples = (axis: number): number => (axes[axis]?.averaged ? SAMPLES[axes.length - 2] : 1);
   return fn({
     name: "meanOver",
     params: { state: AxesState, reach: Reach },

@@ -1,11 +1,7 @@
-import { type AxesSolution, type EquationProblem, solve } from "../../../fdm/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { assetsOf, factorsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import type { Engine } from "../several/engine.ts";
 import { SeveralPlan } from "../several/plan.ts";
-import { finenessOf, isFinest, refined } from "./fineness.ts";
-import { build } from "./problem.ts";
 
 /** Microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
@@ -25,24 +21,14 @@ export const adi = {
   name: "adi",
   accepts,
   open: (device) => ({
-    plan: (batch, trades) => Promise.resolve(new SeveralPlan(engine, batch, trades, device)),
+    async plan(batch, trades) {
+      // Alternating directions are loaded where they are used.
+      const { engine } = await import("./engine.ts");
+      return new SeveralPlan(engine, batch, trades, device);
+    },
     [Symbol.dispose]() {},
   }),
 } as const satisfies PricingMethod & { open(device: Device): MethodSession };
-
-const engine: Engine = {
-  name: "adi",
-  accuracy: 1e-4,
-  build: (terms, mesh, spots, part, level) => build(terms, mesh, spots, part, finenessOf(mesh, level)),
-  solve: async (problem, options) => {
-    const solution = await solve(problem as EquationProblem<string, string>, options);
-    return (solution as unknown as AxesSolution).entries;
-  },
-  isFinest,
-  refined,
-  usesGamma: false,
-  maxBumpLevel: 3,
-};
 
 function accepts({ columns }: Batch, trade: number): Acceptance {
   const beyond = columns.beyondEquations(trade);

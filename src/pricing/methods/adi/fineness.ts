@@ -1,5 +1,6 @@
 /** How many nodes and steps a problem of several factors takes. */
 import { factorsOf, type Terms } from "../../terms.ts";
+import type { Range } from "../several/domain.ts";
 import type { Fineness } from "./problem.ts";
 
 /** Intervals of an axis and time steps at level 0, on two axes and on three. */
@@ -30,6 +31,46 @@ export function finenessOf(terms: Terms, level: number): Fineness {
   const fast = Math.min(reversionsOf(terms), MAX_STEPS_FACTOR * STEPS * factor);
   const steps = Math.max(even(STEPS * exercised), 2 * Math.ceil(0.5 * fast));
   return { nodes: intervals.map((count) => even(count) + 1), steps };
+}
+
+/** Standard deviations on both sides that the intervals of an axis are for; longer axes have more. */
+const DEVIATIONS = 10;
+/** As `rangeOf` takes it. */
+const MIN_DEVIATION = 0.01;
+/** The power of its share of the largest deviation by which an axis has fewer intervals, on two axes and on three. */
+const SHARE = [0.25, 0.5];
+/** Half of them make a mesh, too. */
+const MIN_INTERVALS = 12;
+/** Multiples of the intervals that axes have, so that few shapes of problems occur. */
+const STRETCHES = [0.5, 0.7, 1, 1.5, 2, 3];
+/** Half of ln S's variance that the steps of level 0 can follow; beyond, they are up to so many times as many. */
+const FOLLOWED = 1;
+const MAX_OF_VARIANCE = 16;
+
+/**
+ * Of lognormal assets. A component that moves less has fewer intervals: what it adds to the error falls with its
+ * deviation.
+ */
+export function lognormalFineness(
+  { exercise }: Terms,
+  deviations: readonly number[],
+  ranges: readonly Range[],
+  level: number,
+): Fineness {
+  const k = deviations.length - 2;
+  const factor = 2 ** (0.5 * level);
+  const even = (count: number): number => 2 * Math.round(0.5 * count * factor);
+  const largest = Math.max(...deviations, MIN_DEVIATION);
+  const nodes = ranges.map(({ from, to, coordinate }, j) => {
+    const length = coordinate === "log" ? Math.log(to / from) : to - from;
+    const deviation = Math.max(deviations[j], MIN_DEVIATION);
+    const wanted = (deviation / largest) ** SHARE[k] * Math.max(length / (DEVIATIONS * deviation), 1);
+    const stretch = STRETCHES.find((one) => one >= wanted - 0.1) ?? STRETCHES[STRETCHES.length - 1];
+    return Math.max(even(ASSET[k] * stretch), MIN_INTERVALS) + 1;
+  });
+  const exercised = exercise.kind === "european" ? 1 : 2;
+  const growth = Math.min(Math.max((0.5 * largest * largest) / FOLLOWED, 1), MAX_OF_VARIANCE);
+  return { nodes, steps: even(STEPS * exercised * growth) };
 }
 
 /** κT of the fastest variance. */

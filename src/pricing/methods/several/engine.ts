@@ -34,10 +34,17 @@ export interface Engine {
   isFinest(terms: Terms, level: number): boolean;
   /** The level at which an error that is `ratio` times too large is expected to be small enough. */
   refined(terms: Terms, level: number, ratio: number): number;
+  /** How many levels below a solution another one is made for its error estimate; undefined: none. */
+  levelsBelow(terms: Terms): number | undefined;
+  /**
+   * The error estimate of a value: from the correction by its extrapolation, and the distance to the value some levels
+   * below.
+   */
+  estimate(terms: Terms, correction: number, distance: number, levels: number): number;
   /** Whether sensitivities that delta and gamma imply are taken from those. */
   readonly usesGamma: boolean;
-  /** Errors of a difference of two values on one mesh cancel, so that a sensitivity needs none finer than this. */
-  readonly maxBumpLevel: number;
+  /** The level of bumps of a value: errors of two values on one mesh cancel in their difference. */
+  bumpLevel(terms: Terms, level: number): number;
 }
 
 export interface EngineOptions {

@@ -192,7 +192,7 @@ function added(
 
 /** An axis for `solve`, with its numbers as parameters. `points`: further values at which nodes are dense. */
 export function axisOf(
-  { range, today }: Factor,
+  { range, today }: Pick<Factor, "range" | "today">,
   nodes: number,
   points: NonNullable<Axis["points"]>,
   p: Parameters,

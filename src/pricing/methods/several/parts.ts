@@ -104,8 +104,14 @@ export function exerciseOf(
   if (exercise.kind === "european") return [];
   if (exercise.kind === "american") return [{ kind: "exercise", payoff }];
   const inside = exercise.times.filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE));
-  return inside.length === 0 ? [] : [{ kind: "exercise", payoff, at: inside.map((time) => p.add(time, "t")) }];
+  return inside.length === 0 ? [] : [{ kind: "exercise", payoff, at: datesOf(inside, p) }];
 }
+
+/** More dates are numbers of the problem: each parameter is one more of every formula. */
+const MANY_DATES = 30;
+
+const datesOf = (times: readonly number[], p: Parameters): readonly (number | string)[] =>
+  times.length > MANY_DATES ? times : times.map((time) => p.add(time, "t"));
 
 /** A knock-out on dates or in a window. */
 export function knockOutOf(level: Level, names: readonly string[], value: string, p: Parameters): Condition<string> {
@@ -113,7 +119,12 @@ export function knockOutOf(level: Level, names: readonly string[], value: string
   const when =
     level.times === undefined
       ? { from: p.add(level.from, "t"), until: p.add(level.to, "t") }
-      : { at: level.times.filter((time) => time > 0).map((time) => p.add(time, "t")) };
+      : {
+          at: datesOf(
+            level.times.filter((time) => time > 0),
+            p,
+          ),
+        };
   return { kind: "knock-out", axis: names[level.asset], ...edge, value, ...when };
 }
 

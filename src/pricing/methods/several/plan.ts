@@ -12,7 +12,18 @@ import { readEach } from "../read-each.ts";
 import { problemOf } from "./check-correlations.ts";
 import type { Engine, EntryReading } from "./engine.ts";
 import { knownAt, partsOf } from "./parts.ts";
-import { addTo, isExercisable, pointsOf, type Row, type Task, tasksOf, valueAt } from "./row.ts";
+import {
+  addTo,
+  errorOf,
+  isExercisable,
+  newRow,
+  pointsOf,
+  remember,
+  type Row,
+  type Task,
+  tasksOf,
+  valueAt,
+} from "./row.ts";
 import {
   bumpsOf,
   followFromGamma,
@@ -63,11 +74,32 @@ export class SeveralPlan implements Plan {
     const { cases } = this.#batch.columns;
     await this.#checkCorrelations();
     const first = this.#jobs.flatMap((job) => this.#collect(job, () => this.#rowsOf(job, 0, 1, 0)));
+    await this.#solveCoarser(first, signal);
     await this.#refine(first, signal);
     const others = this.#jobs.flatMap((job) =>
-      this.#collect(job, () => [...this.#rowsOf(job, 1, cases.count, job.rows[0]?.level ?? 0), ...this.#bumpsOf(job)]),
+      this.#collect(job, () => this.#rowsOf(job, 1, cases.count, job.rows[0]?.level ?? 0)),
     );
-    await this.#solve(others, signal);
+    await this.#solveCoarser(others, signal);
+    const bumps = this.#jobs.flatMap((job) => this.#collect(job, () => this.#bumpsOf(job)));
+    await this.#solve([...others, ...bumps], signal);
+  }
+
+  /** Solves rows at the level below their own whose distance is a part of their estimates, if the engine has one. */
+  async #solveCoarser(rows: readonly Row[], signal: AbortSignal | undefined): Promise<void> {
+    const compared = rows.flatMap((row) => {
+      const below = this.#engine.levelsBelow(row.mesh);
+      if (below === undefined) return [];
+      row.level -= below;
+      return [{ row, below }];
+    });
+    await this.#solve(
+      compared.map(({ row }) => row),
+      signal,
+    );
+    for (const { row, below } of compared) {
+      remember(row);
+      row.level += below;
+    }
   }
 
   /** Trades whose correlations are none fail. */
@@ -101,8 +133,10 @@ export class SeveralPlan implements Plan {
       open = open.filter((row) => {
         if (row.failure !== undefined || this.#engine.isFinest(row.mesh, row.level)) return false;
         const ratio = row.error / this.#targetOf(row);
-        if (ratio > 1) row.level = this.#engine.refined(row.mesh, row.level, ratio);
-        return ratio > 1;
+        if (!(ratio > 1)) return false;
+        if (row.coarser !== undefined) remember(row);
+        row.level = this.#engine.refined(row.mesh, row.level, ratio);
+        return true;
       });
     }
   }
@@ -125,7 +159,7 @@ export class SeveralPlan implements Plan {
       const spots = [today, ...(scenarios?.spot ?? []).map((move) => movedSpots(terms, move))];
       const known = spots.map((one) => knownAt(terms, one));
       const parts = partsOf(terms, spots, `trades[${columns.place[job.trade]}]`);
-      const row = { terms, mesh: terms, spots, known, parts, level, points: [], error: 0, failure: undefined };
+      const row = newRow({ terms, mesh: terms, spots, known, parts, level });
       job.rows[k] = row;
       made.push(row);
     }
@@ -135,15 +169,9 @@ export class SeveralPlan implements Plan {
   #bumpsOf({ rows: [base], bumps }: Job): readonly Row[] {
     if (base === undefined || base.failure !== undefined || base.known[0] !== undefined) return [];
     if (this.#batch.settings.greeks !== "all" || this.#fromGamma(base.terms)) return [];
-    const level = Math.min(base.level, this.#engine.maxBumpLevel);
+    const level = this.#engine.bumpLevel(base.mesh, base.level);
     return bumpsOf(base.terms).map((bump) => {
-      const row = {
-        ...base,
-        terms: bumped(base.terms, bump),
-        spots: base.spots.slice(0, 1),
-        level,
-        failure: undefined,
-      };
+      const row = newRow({ ...base, terms: bumped(base.terms, bump), spots: base.spots.slice(0, 1), level });
       bumps.push({ bump, row });
       return row;
     });
@@ -159,7 +187,7 @@ export class SeveralPlan implements Plan {
     const groups = new Map<string, Task[]>();
     for (const row of rows) {
       if (turns.due) await turns.take();
-      row.error = 0;
+      row.correction = 0;
       row.points = [];
       if (row.known.every((known) => known !== undefined)) continue;
       try {
@@ -184,6 +212,7 @@ export class SeveralPlan implements Plan {
     );
     // In one order, whatever was ready first, so that sums have the same bits.
     for (const task of calls.flat()) addTo(task);
+    for (const row of rows) row.error = errorOf(row, this.#engine);
   }
 
   /** Problems of different shapes that are solved at a time. */

@@ -18,8 +18,39 @@ export interface Row {
   level: number;
   /** By spots: the sum over the parts. */
   points: AxesPoint[];
+  /** What extrapolation has added to the values, at most. */
+  correction: number;
+  /** The solution of a lower level, if estimates need one. */
+  coarser: { readonly level: number; readonly points: readonly AxesPoint[] } | undefined;
   error: number;
   failure: unknown;
+}
+
+/** A row that has not been solved. */
+export const newRow = (given: Pick<Row, "terms" | "mesh" | "spots" | "known" | "parts" | "level">): Row => ({
+  terms: given.terms,
+  mesh: given.mesh,
+  spots: given.spots,
+  known: given.known,
+  parts: given.parts,
+  level: given.level,
+  points: [],
+  correction: 0,
+  coarser: undefined,
+  error: 0,
+  failure: undefined,
+});
+
+/** Keeps a row's solution as the coarser one of the next. */
+export function remember(row: Row): void {
+  row.coarser = { level: row.level, points: row.points };
+}
+
+/** The error estimate of a row's values. */
+export function errorOf({ mesh, coarser, correction, level, points }: Row, engine: Engine): number {
+  if (coarser === undefined || coarser.level === level) return correction;
+  const distance = points.reduce((most, { value }, k) => Math.max(most, Math.abs(value - coarser.points[k].value)), 0);
+  return engine.estimate(mesh, correction, distance, level - coarser.level);
 }
 
 /** One problem to be solved. */
@@ -67,7 +98,7 @@ export function addTo({ row, part, points }: Task): void {
       errorEstimate: undefined,
     };
   });
-  row.error += largest;
+  row.correction += largest;
 }
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, errorEstimate: undefined };

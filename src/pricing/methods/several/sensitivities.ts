@@ -13,6 +13,11 @@ import { Parameters } from "./text.ts";
 const VOLATILITY = 2e-3;
 const RATE = 1e-3;
 const CORRELATION = 1e-2;
+/** The share of its distance to the end of its range that a correlation moves by, and the smallest such move. */
+const ROOM = 0.2;
+const MIN_CORRELATION = 2e-4;
+/** A driver with less variance than this of its own is one of the others. */
+const SINGULAR = 1e-9;
 
 /** A move of a spot, relative to it, for the derivative of a payoff. */
 const SPOT = 1e-5;
@@ -24,13 +29,34 @@ export function bumpsOf(terms: Terms): readonly Bump[] {
   const volatilities = assets.flatMap(({ volatility: { kind } }, asset) =>
     kind === "heston" || kind === "sabr" ? [] : both(VOLATILITY, (by) => ({ kind: "volatility", asset, by })),
   );
-  const pairs = pairsOf(correlations.length).flatMap((pair) => {
-    const rho = correlations[pair[0]][pair[1]];
-    // At an end of the range both to the one side that there is.
-    const moves = rho + CORRELATION > 1 ? [-1, -2] : rho - CORRELATION < -1 ? [1, 2] : [1, -1];
-    return moves.map((sign): Bump => ({ kind: "correlation", pair, by: sign * CORRELATION }));
-  });
+  const pairs = pairsOf(correlations.length).flatMap((pair) =>
+    correlationMoves(correlations, pair).map((by): Bump => ({ kind: "correlation", pair, by })),
+  );
   return [...volatilities, ...both(RATE, (by) => ({ kind: "rate", by })), ...pairs];
+}
+
+/**
+ * Two moves of a correlation within what the others allow it. Values bend the more the nearer its range ends, since the
+ * volatility of a spread is a root of the distance.
+ */
+function correlationMoves(matrix: readonly (readonly number[])[], [i, j]: readonly [number, number]): number[] {
+  // What the other drivers leave of the two: the Schur complement.
+  const rest = matrix.map((row) => [...row]);
+  matrix.forEach((_, k) => {
+    if (k === i || k === j || rest[k][k] < SINGULAR) return;
+    const row = [...rest[k]];
+    for (const a of rest.keys()) {
+      const share = rest[a][k] / row[k];
+      for (const b of rest.keys()) rest[a][b] -= share * row[b];
+    }
+  });
+  const half = Math.sqrt(Math.max(rest[i][i] * rest[j][j], 0));
+  const [up, down] = [half - rest[i][j], half + rest[i][j]];
+  const both = Math.min(CORRELATION, ROOM * Math.min(up, down));
+  if (both >= MIN_CORRELATION) return [both, -both];
+  // At an end of the range both to the one side that there is.
+  const one = Math.max(Math.min(CORRELATION, ROOM * Math.max(up, down)), MIN_CORRELATION);
+  return up > down ? [one, 2 * one] : [-one, -2 * one];
 }
 
 export function pairsOf(count: number): readonly (readonly [number, number])[] {

@@ -26,6 +26,8 @@ export const engine: Omit<Engine, "name" | "accuracy"> = {
     return nodesOf(finenessOf(initial, level + 1)) > MAX_NODES;
   },
   refined: (_, level, ratio) => level + (ratio > GAIN ? 2 : 1),
+  levelsBelow: () => undefined,
+  estimate: (_, correction) => correction,
   usesGamma: true,
-  maxBumpLevel: 1,
+  bumpLevel: (_, level) => Math.min(level, 1),
 };

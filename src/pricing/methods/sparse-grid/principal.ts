@@ -4,7 +4,8 @@ import { symmetricEigen } from "../../../linalg/index.ts";
 import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import { assetName } from "../several/equation.ts";
-import { combined, sigmaOf } from "../several/in-time.ts";
+import { covarianceRate, driftOf } from "../several/coordinates.ts";
+import { combined } from "../several/in-time.ts";
 import { exerciseOf, lessText, type Part } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
@@ -175,21 +176,4 @@ function diffusions(
     });
   });
   return all;
-}
-
-/** ρᵢₗ·σᵢ(t)·σₗ(t). */
-function covarianceRate({ assets, correlations }: Terms, i: number, l: number): PiecewiseConstant {
-  return combined(
-    [sigmaOf(assets[i].volatility), sigmaOf(assets[l].volatility)],
-    ([a, b]) => correlations[i][l] * a * b,
-  );
-}
-
-/** r − q − ½σ². */
-function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant {
-  const { underlying } = assets[i];
-  return combined(
-    [rates, sigmaOf(assets[i].volatility)],
-    ([r, sigma]) => r - underlying.dividends.yield - 0.5 * sigma * sigma,
-  );
 }

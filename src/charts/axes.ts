@@ -1,0 +1,100 @@
+/** Axes: scales with round ticks, by d3-scale. */
+import { scaleLinear, scaleLog } from "d3-scale";
+import type { Axis } from "./types.ts";
+import { element, label, short, widthOf } from "./text.ts";
+
+export interface Scale {
+  (value: number): number;
+  readonly ticks: readonly number[];
+  readonly texts: readonly string[];
+}
+
+/** Where the data stand, inside of titles, ticks and legend. */
+export interface Frame {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+const TICK_WIDTH = 78;
+const TICK_HEIGHT = 40;
+
+/** @param range pixels of the two ends */
+export function scaleOf(
+  axis: Axis,
+  values: readonly number[],
+  range: readonly [number, number],
+  isTight: boolean,
+): Scale {
+  const count = Math.max(Math.floor(Math.abs(range[1] - range[0]) / (isTight ? TICK_WIDTH : TICK_HEIGHT)), 2);
+  if (axis.scale === "log") {
+    const positive = values.filter((value) => value > 0);
+    const scale = scaleLog(axis.domain ?? spread(extent(positive, [0.1, 1])), range);
+    if (axis.domain === undefined && !isTight) scale.nice();
+    const ticks = scale.ticks(count).filter((tick, _, all) => all.length <= 2 * count || isPowerOfTen(tick));
+    return Object.assign((value: number): number => scale(value), { ticks, texts: ticks.map(short) });
+  }
+  const scale = scaleLinear(axis.domain ?? spread(extent(values, [0, 1])), range);
+  if (axis.domain === undefined && !isTight) scale.nice(count);
+  const ticks = scale.ticks(count);
+  const format = scale.tickFormat(count);
+  return Object.assign((value: number): number => scale(value), {
+    ticks,
+    texts: ticks.map((tick) =>
+      Math.abs(tick) >= 1e9 || (tick !== 0 && Math.abs(tick) < 1e-4) ? short(tick) : format(tick),
+    ),
+  });
+}
+
+function isPowerOfTen(value: number): boolean {
+  const power = Math.log10(value);
+  return Math.abs(power - Math.round(power)) < 1e-9;
+}
+
+export function extent(values: readonly number[], none: readonly [number, number]): readonly [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return low <= high ? [low, high] : none;
+}
+
+/** A domain of its own for what is constant. */
+function spread([low, high]: readonly [number, number]): readonly [number, number] {
+  return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
+}
+
+/** Pixels left of the axes: the ticks and the label. */
+export function leftOf(texts: readonly string[]): number {
+  return 34 + Math.max(...texts.map(widthOf), 10);
+}
+
+export function drawAxes(frame: Frame, x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
+  const { left, right, top, bottom } = frame;
+  const rows = y.ticks.map(
+    (tick, i) =>
+      element("line", { class: "c-grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }) +
+      label(y.texts[i], left - 7, y(tick) + 4, { class: "c-tick", "text-anchor": "end" }),
+  );
+  const columns = x.ticks.map(
+    (tick, i) =>
+      element("line", { class: "c-axis", x1: x(tick), x2: x(tick), y1: bottom, y2: bottom + 4 }) +
+      label(x.texts[i], x(tick), bottom + 17, { class: "c-tick", "text-anchor": "middle" }),
+  );
+  return [
+    ...rows,
+    element("line", { class: "c-axis", x1: left, x2: right, y1: bottom, y2: bottom }),
+    ...columns,
+    label(xAxis.label, (left + right) / 2, bottom + 35, { class: "c-label", "text-anchor": "middle" }),
+    upright(yAxis.label, (top + bottom) / 2),
+  ].join("");
+}
+
+/** A label that is read from below. */
+export function upright(text: string, y: number): string {
+  const transform = `translate(13 ${Math.round(y)}) rotate(-90)`;
+  return label(text, 0, 0, { class: "c-label", "text-anchor": "middle", transform });
+}

@@ -1,0 +1,102 @@
+import { extent, upright } from "./axes.ts";
+import { element, label, short, widthOf } from "./text.ts";
+import type { ChartSize, HeatMapChart } from "./types.ts";
+
+const TOP = 36;
+const BELOW = 74;
+const MAX_CELLS_WITH_TEXT = 260;
+
+/** The inside of an SVG document of the given size. The first row is at the bottom, as on an axis. */
+export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): string {
+  const { x, y, values, unit } = chart;
+  const left = 34 + Math.max(...y.values.map(widthOf), 10);
+  const [right, bottom] = [width - 14, height - BELOW];
+  const [cellWidth, cellHeight] = [(right - left) / x.values.length, (bottom - TOP) / y.values.length];
+  const range = rangeOf(chart);
+  const hasText = x.values.length * y.values.length <= MAX_CELLS_WITH_TEXT && cellWidth >= 44 && cellHeight >= 15;
+  const cells = values.flatMap((row, j) =>
+    row.map((value, i) => {
+      const place = { x: left + i * cellWidth, y: bottom - (j + 1) * cellHeight };
+      const title = `${x.label}: ${x.values[i]}\n${y.label}: ${y.values[j]}\n${value === null ? "–" : short(value)} ${unit}`;
+      const part = value === null ? undefined : partOf(value, range);
+      const rect = element(
+        "rect",
+        {
+          ...place,
+          width: cellWidth + 0.3,
+          height: cellHeight + 0.3,
+          class: "c-cell",
+          style: part === undefined ? "fill:none" : `fill:${colourOf(part, chart.colours)}`,
+        },
+        element("title", {}, title.replaceAll("&", "&amp;").replaceAll("<", "&lt;")),
+      );
+      if (!hasText || value === null || part === undefined) return rect;
+      const ink = Math.abs(chart.colours === "diverging" ? 2 * part - 1 : part) > 0.55 ? "c-on-dark" : "c-on-light";
+      return (
+        rect +
+        label(short(value), place.x + cellWidth / 2, place.y + cellHeight / 2 + 4, {
+          class: `c-value ${ink}`,
+          "text-anchor": "middle",
+        })
+      );
+    }),
+  );
+  return [
+    label(chart.title, left, 20, { class: "c-title" }),
+    ...cells,
+    ...thinned(x.values, cellWidth, 12).map(([text, i]) =>
+      label(text, left + (i + 0.5) * cellWidth, bottom + 16, { class: "c-tick", "text-anchor": "middle" }),
+    ),
+    ...thinned(y.values, cellHeight, 0).map(([text, j]) =>
+      label(text, left - 7, bottom - (j + 0.5) * cellHeight + 4, { class: "c-tick", "text-anchor": "end" }),
+    ),
+    label(x.label, (left + right) / 2, bottom + 34, { class: "c-label", "text-anchor": "middle" }),
+    upright(y.label, (TOP + bottom) / 2),
+    legend(range, chart, left, bottom + 50, Math.min(right - left, 320)),
+  ].join("");
+}
+
+/** Labels that have room, evenly. */
+function thinned(texts: readonly string[], size: number, gap: number): (readonly [string, number])[] {
+  const needed = gap === 0 ? 15 : Math.max(...texts.map(widthOf)) + gap;
+  const step = Math.max(Math.ceil(needed / size), 1);
+  return texts.map((text, i) => [text, i] as const).filter(([, i]) => i % step === 0);
+}
+
+function rangeOf({ values, colours }: HeatMapChart): readonly [number, number] {
+  const [low, high] = extent(
+    values.flat().filter((value) => value !== null),
+    [0, 1],
+  );
+  const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
+  return colours === "diverging" ? [-most, most] : [low, high > low ? high : low + (Math.abs(low) || 1)];
+}
+
+const partOf = (value: number, [low, high]: readonly [number, number]): number => (value - low) / (high - low);
+
+function colourOf(part: number, colours: HeatMapChart["colours"] = "sequential"): string {
+  const percent = (share: number): string => `${Math.round(100 * Math.min(Math.max(share, 0), 1))}%`;
+  if (colours === "sequential") return `color-mix(in oklab, var(--c-high) ${percent(part)}, var(--c-low))`;
+  const distance = 2 * part - 1;
+  return `color-mix(in oklab, var(${distance < 0 ? "--c-loss" : "--c-gain"}) ${percent(Math.abs(distance))}, var(--c-none))`;
+}
+
+function legend(range: readonly [number, number], chart: HeatMapChart, x: number, y: number, width: number): string {
+  const steps = Array.from({ length: 48 }, (_, i) => i);
+  const bar = steps.map((i) =>
+    element("rect", {
+      x: x + (i * width) / 48,
+      y,
+      width: width / 48 + 0.5,
+      height: 7,
+      style: `fill:${colourOf(i / 47, chart.colours)}`,
+    }),
+  );
+  const [low, high] = range;
+  const texts = [
+    label(short(low), x, y + 20, { class: "c-tick" }),
+    label(chart.unit, x + width / 2, y + 20, { class: "c-tick", "text-anchor": "middle" }),
+    label(short(high), x + width, y + 20, { class: "c-tick", "text-anchor": "end" }),
+  ];
+  return [...bar, ...texts].join("");
+}

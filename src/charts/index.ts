@@ -1,0 +1,40 @@
+/**
+ * Charts as SVG text: pure functions of plain data, for the browser page, for reports and for pictures in documents.
+ * Ticks, scales and paths are those of d3-scale and d3-shape. Colours are variables of `CHART_STYLE`.
+ */
+import { drawHeatMap } from "./heat-map.ts";
+import { drawPlot } from "./plot.ts";
+import { CHART_STYLE } from "./style.ts";
+import { element } from "./text.ts";
+import type { Chart, ChartSize } from "./types.ts";
+import { drawWaterfall } from "./waterfall.ts";
+
+export type { Axis, Chart, ChartSize, HeatMapChart, PlotChart, Point, Series, WaterfallChart } from "./types.ts";
+export { CHART_STYLE } from "./style.ts";
+export { escaped, short } from "./text.ts";
+
+/** One chart as an `svg` element, to stand in a page that has `CHART_STYLE`. */
+export function drawChart(chart: Chart, size: ChartSize): string {
+  const { width, height } = size;
+  const box = { viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width, height };
+  return element("svg", { ...box, class: "chart", role: "img", "aria-label": chart.title }, inside(chart, size));
+}
+
+/** One chart as a file of its own. */
+export function chartFile(chart: Chart, size: ChartSize): string {
+  const svg = drawChart(chart, size).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
+  return `${svg.replace(/>/, `><style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`)}\n`;
+}
+
+function inside(chart: Chart, size: ChartSize): string {
+  switch (chart.kind) {
+    case "plot":
+      return drawPlot(chart, size);
+    case "heat-map":
+      return drawHeatMap(chart, size);
+    case "waterfall":
+      return drawWaterfall(chart, size);
+    default:
+      return chart satisfies never;
+  }
+}

@@ -1,0 +1,39 @@
+/** Parts of SVG text. */
+
+/** Tenths of a pixel, so that files stay small and do not depend on last digits. */
+export function px(value: number): string {
+  return String(Math.round(10 * value) / 10 + 0);
+}
+
+export function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** One element; numbers are rounded to tenths. */
+export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
+  const written = Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}="${typeof value === "number" ? px(value) : escaped(String(value))}"`)
+    .join("");
+  return children.length === 0 ? `<${name}${written}/>` : `<${name}${written}>${children.join("")}</${name}>`;
+}
+
+export function label(content: string, x: number, y: number, attributes: Attributes = {}): string {
+  return element("text", { x, y, ...attributes }, escaped(content));
+}
+
+/** A number as short as it may be: five significant digits, a true minus, thousands apart. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return value.toExponential(1).replace("-", "−").replace("e+", "e");
+  const text = value.toLocaleString("en-US", { maximumSignificantDigits: 5 });
+  return text.replace("-", "−");
+}
+
+/** Width of text of 11 pixels, about. */
+export function widthOf(text: string): number {
+  return 6.3 * text.length;
+}

@@ -1,0 +1,73 @@
+/** Charts as plain data. */
+
+/** An axis of numbers. */
+export interface Axis {
+  /** What it shows, with its unit. */
+  readonly label: string;
+  /** "linear" by default. */
+  readonly scale?: "linear" | "log";
+  /** What it spans; else what the data need, up to the next tick. */
+  readonly domain?: readonly [number, number];
+}
+
+export type Point = readonly [x: number, y: number];
+
+export interface Series {
+  readonly label: string;
+  /** In the order of x; a point that is not finite interrupts a line. */
+  readonly points: readonly Point[];
+  /**
+   * A solid line by default. A "reference" is thin and grey, for what the others are compared with; "area" is filled
+   * down to zero; "bars" stand side by side, one for each point, as a histogram has them.
+   */
+  readonly style?: "line" | "dashed" | "dots" | "reference" | "area" | "bars";
+  /** Of dots: the area of each, relative to the largest. */
+  readonly weights?: readonly number[];
+}
+
+/** Lines, dots and bars between two axes. */
+export interface PlotChart {
+  readonly kind: "plot";
+  readonly title: string;
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly series: readonly Series[];
+  /** Upright dotted lines: today's spot, a strike. */
+  readonly marks?: readonly { readonly x: number; readonly label: string }[];
+  /** "distinct" (default): a hue each. "ordered": one hue, from light to dark. */
+  readonly colours?: "distinct" | "ordered";
+}
+
+/** Values on a grid, as colours and, where there is room, as numbers. */
+export interface HeatMapChart {
+  readonly kind: "heat-map";
+  readonly title: string;
+  readonly x: { readonly label: string; readonly values: readonly string[] };
+  readonly y: { readonly label: string; readonly values: readonly string[] };
+  /** values[y][x]; null where there is none. */
+  readonly values: readonly (readonly (number | null)[])[];
+  readonly unit: string;
+  /** "diverging" around zero, for changes; "sequential" by default. */
+  readonly colours?: "sequential" | "diverging";
+}
+
+/** How a change comes about: each step begins where the one before has ended. */
+export interface WaterfallChart {
+  readonly kind: "waterfall";
+  readonly title: string;
+  readonly unit: string;
+  readonly steps: readonly {
+    readonly label: string;
+    readonly value: number;
+    /** Stands on zero, as the first and the last value do. */
+    readonly isTotal?: boolean;
+  }[];
+}
+
+export type Chart = PlotChart | HeatMapChart | WaterfallChart;
+
+/** Pixels. */
+export interface ChartSize {
+  readonly width: number;
+  readonly height: number;
+}

@@ -1,0 +1,54 @@
+import { scaleOf } from "./axes.ts";
+import { element, label, short, widthOf } from "./text.ts";
+import type { ChartSize, WaterfallChart } from "./types.ts";
+
+const TOP = 40;
+const BELOW = 44;
+
+/** The inside of an SVG document of the given size: a bar a line, so that names have room. */
+export function drawWaterfall({ title, unit, steps }: WaterfallChart, { width, height }: ChartSize): string {
+  const left = 20 + Math.max(...steps.map(({ label: text }) => widthOf(text)), 40);
+  const right = width - 84;
+  const row = (height - TOP - BELOW) / steps.length;
+  let sum = 0;
+  const spans = steps.map(({ value, isTotal = false }) => {
+    const from = isTotal ? 0 : sum;
+    sum = isTotal ? value : sum + value;
+    return { from, to: sum, isTotal };
+  });
+  const x = scaleOf({ label: unit }, [0, ...spans.flatMap(({ from, to }) => [from, to])], [left, right], true);
+  const bars = spans.map(({ from, to, isTotal }, i) => {
+    const y = TOP + i * row + row * 0.14;
+    const thickness = Math.min(row * 0.72, 30);
+    const colour = isTotal ? "var(--c0)" : to >= from ? "var(--c-gain)" : "var(--c-loss)";
+    const [start, end] = [Math.min(x(from), x(to)), Math.max(x(from), x(to))];
+    const next =
+      i < spans.length - 1 && !(isTotal && spans[i + 1].isTotal)
+        ? element("line", { class: "c-axis", x1: x(to), x2: x(to), y1: y + thickness, y2: y + row })
+        : "";
+    const value = isTotal ? to : to - from;
+    return [
+      element("rect", {
+        x: start,
+        y,
+        width: Math.max(end - start, 1),
+        height: thickness,
+        rx: 2,
+        style: `fill:${colour}`,
+      }),
+      next,
+      label(steps[i].label, left - 10, y + thickness / 2 + 4, { class: "c-tick", "text-anchor": "end" }),
+      label(`${value > 0 && !isTotal ? "+" : ""}${short(value)}`, end + 6, y + thickness / 2 + 4, { class: "c-value" }),
+    ].join("");
+  });
+  return [
+    label(title, left, 20, { class: "c-title" }),
+    ...x.ticks.map(
+      (tick, i) =>
+        element("line", { class: "c-grid", x1: x(tick), x2: x(tick), y1: TOP, y2: height - BELOW }) +
+        label(x.texts[i], x(tick), height - BELOW + 16, { class: "c-tick", "text-anchor": "middle" }),
+    ),
+    ...bars,
+    label(unit, width - 14, height - BELOW + 34, { class: "c-label", "text-anchor": "end" }),
+  ].join("");
+}

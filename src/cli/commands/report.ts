@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { createReadStream, readFileSync } from "node:fs";
+import { type ParsedTrade, parseJson, readTrades, readWholeBook, type Trade } from "../../book/index.ts";
+import { packageVersion } from "../../formats/index.ts";
+import { readJsonResults, readParquetResults, type ReportRun, reportHtml, ReportSummary } from "../../report/index.ts";
+import type { WrittenResults } from "../../report/index.ts";
+import { CliError, EXIT, reasonOf } from "../failure.ts";
+import { openOutput } from "../output.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface ReportOptions {
+  /** The book that was priced: its trades say quantities and what is summed up. */
+  readonly book: string | undefined;
+  readonly output: string;
+}
+
+/**
+ * `feynkac report`: one HTML file from results that `feynkac price` has written.
+ * @returns the exit status
+ * @throws CliError | BookError input that cannot be used
+ */
+export async function report(path: string, { book, output }: ReportOptions, terminal: Terminal): Promise<number> {
+  const written = await readResults(path);
+  const trades = book === undefined ? undefined : readBookFile(book);
+  if (trades !== undefined && trades.length !== written.results.length)
+    throw new CliError(
+      `${book} has ${trades.length} trades, and ${path} ${written.results.length} results: they do not belong together`,
+    );
+  const summary = new ReportSummary();
+  written.results.forEach((result, i) => summary.add(tradeOf(trades?.[i], result.id, i), result));
+  const inputs = [path, ...(book === undefined ? [] : [book])];
+  const run: ReportRun = {
+    title: `Report on ${book ?? path}`,
+    asOf: written.asOf,
+    version: packageVersion(),
+    device: written.device.name,
+    scenarios: written.scenarios,
+    settings: [],
+    inputs: await Promise.all(inputs.map(async (name) => ({ name, sha256: await sha256Of(name) }))),
+  };
+  await writeReport(output, reportHtml(summary, run), terminal);
+  return EXIT.ok;
+}
+
+/** Writes a report where it was asked for; `-` is standard output. @throws CliError */
+export async function writeReport(path: string, html: string, terminal: Terminal): Promise<void> {
+  const output = await openOutput(path, terminal.stdout);
+  try {
+    await output.write(html);
+    await output.commit();
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+/** Undefined for standard input, which is gone by then. */
+export async function sha256Of(path: string): Promise<string | undefined> {
+  if (path === "-") return undefined;
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(path)) hash.update(part as Buffer);
+  return hash.digest("hex");
+}
+
+/** The trade of a result, which has its name. @throws CliError where another one stands */
+function tradeOf(parsed: ParsedTrade | undefined, id: string | null, place: number): Trade | undefined {
+  if (parsed === undefined || !parsed.ok) return undefined;
+  if (parsed.trade.id !== id)
+    throw new CliError(
+      `result ${place + 1} is of ${id ?? "a trade without a name"}, and trade ${place + 1} is ${parsed.trade.id}: the book is another one`,
+    );
+  return parsed.trade;
+}
+
+async function readResults(path: string): Promise<WrittenResults> {
+  const bytes = readWhole(path);
+  if (bytes.subarray(0, 4).toString("latin1") !== "PAR1") return readJsonResults(bytes.toString("utf8"));
+  return readParquetResults(new Uint8Array(bytes).buffer);
+}
+
+function readBookFile(path: string): readonly ParsedTrade[] {
+  return [...readTrades(readWholeBook(parseJson(readWhole(path).toString("utf8"))))];
+}
+
+function readWhole(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : reasonOf(cause)}`, { cause });
+  }
+}

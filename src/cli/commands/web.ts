@@ -1,0 +1,39 @@
+import { spawn } from "node:child_process";
+import type { Terminal } from "../terminal.ts";
+import { serveWeb, WEB_FILES } from "../web-server.ts";
+
+export interface WebOptions {
+  /** 0 for a free one. */
+  readonly port: number;
+  /** Whether the browser is opened. */
+  readonly open: boolean;
+}
+
+/**
+ * `feynkac web`: serves the page on the loopback interface until it is interrupted.
+ * @throws CliError a port that is taken; the signal's reason
+ */
+export async function web({ port, open }: WebOptions, { stdout }: Terminal, signal: AbortSignal): Promise<never> {
+  const server = await serveWeb(WEB_FILES, port);
+  try {
+    stdout.write(`${server.address}\n`);
+    if (open) openBrowser(server.address);
+    return await new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    });
+  } finally {
+    server.close();
+  }
+}
+
+/** Where there is no browser to open, the address on standard output is enough. */
+function openBrowser(address: string): void {
+  const [command, ...args] = {
+    darwin: ["open", address],
+    win32: ["cmd", "/c", "start", "", address],
+  }[process.platform as string] ?? ["xdg-open", address];
+  spawn(command, args, { stdio: "ignore", detached: true })
+    .on("error", () => {})
+    .unref();
+}

@@ -1,0 +1,25 @@
+/** Conditions that the problems of alternating directions share. */
+import { type Condition, SAME_DATE } from "../../../fdm/index.ts";
+import type { Terms } from "../../terms.ts";
+import { type Level, restartsOf } from "../several/parts.ts";
+import type { Parameters } from "../several/text.ts";
+
+/**
+ * Operator splitting is of first order in time, of which an extrapolation of second order leaves two thirds: the error
+ * is up to twice the correction.
+ */
+export const SPLITTING = 2;
+
+/** Dates of the time grid at which nothing moves: where rates or volatilities jump. */
+export function restarts(terms: Terms, axis: string, p: Parameters): readonly Condition<string>[] {
+  const dates = restartsOf(terms);
+  if (dates.length === 0) return [];
+  return [{ kind: "jump", axis, at: dates.map((time) => p.add(time, "t")), to: axis }];
+}
+
+/** Whether a date is that of expiry. */
+export const isAtExpiry = (time: number, expiry: number): boolean => time >= expiry * (1 - SAME_DATE);
+
+/** Whether a spot is at or beyond a level. */
+export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
+  `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;

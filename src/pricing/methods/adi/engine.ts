@@ -1,0 +1,26 @@
+import { type AxesSolution, type EquationProblem, solve } from "../../../fdm/index.ts";
+import type { Engine } from "../several/engine.ts";
+import { LEVELS_BELOW, lognormalEstimate } from "./estimate.ts";
+import { finenessOf, isFinest, refined } from "./fineness.ts";
+import { isLognormal, lognormalProblem } from "./lognormal.ts";
+import { build } from "./problem.ts";
+
+/** Alternating directions as a solver of trades in several factors. */
+export const engine: Engine = {
+  name: "adi",
+  accuracy: 1e-4,
+  build: (terms, mesh, spots, part, level) =>
+    isLognormal(terms)
+      ? lognormalProblem(terms, mesh, spots, part, level)
+      : build(terms, mesh, spots, part, finenessOf(mesh, level)),
+  solve: async (problem, options) => {
+    const solution = await solve(problem as EquationProblem<string, string>, options);
+    return (solution as unknown as AxesSolution).entries;
+  },
+  isFinest,
+  refined,
+  levelsBelow: (terms) => (isLognormal(terms) ? LEVELS_BELOW : undefined),
+  estimate: lognormalEstimate,
+  usesGamma: true,
+  bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 3)),
+};

@@ -1,0 +1,157 @@
+/** Trades on lognormal assets: on coordinates that leave as few mixed derivatives as barriers allow. */
+import type { EquationProblem } from "../../../fdm/index.ts";
+import { integrate } from "../../../market/index.ts";
+import type { Terms } from "../../terms.ts";
+import { type Coordinates, coordinatesOf, driftOf, weighted } from "../several/coordinates.ts";
+import type { Range } from "../several/domain.ts";
+import { axisOf } from "../several/equation.ts";
+import { inSpots, lognormalEquation, variablesAt } from "../several/lognormal.ts";
+import {
+  axisBarriers,
+  exerciseOf,
+  isWhole,
+  knockOutOf,
+  type Level,
+  lessText,
+  type Part,
+  rebateText,
+} from "../several/parts.ts";
+import { atExpiry, payoffText } from "../several/payoff.ts";
+import type { Built } from "../several/engine.ts";
+import { Parameters } from "../several/text.ts";
+import { hitText, isAtExpiry, restarts, SPLITTING } from "./conditions.ts";
+import { lognormalFineness } from "./fineness.ts";
+
+/** Standard deviations to each side of where an axis' variable is, or is expected in some asset's measure. */
+const DEVIATIONS = 5;
+/** The narrowest axis: perfectly correlated assets have components without any deviation. */
+const MIN_DEVIATION = 0.01;
+/** The dense part of an axis, in standard deviations: nearly uniform, since payoffs are averaged over cells. */
+const DENSE = 2.5;
+
+/** Whether all assets are lognormal, and nothing happens to them before expiry. */
+export const isLognormal = ({ assets, shortRate, expiry }: Terms): boolean =>
+  shortRate === undefined &&
+  assets.every(
+    ({ volatility, underlying }) =>
+      volatility.kind === "deterministic" &&
+      underlying.dividends.discrete.every((dividend) => dividend.time <= 0 || isAtExpiry(dividend.time, expiry)),
+  );
+
+/** The problem of a part. `from`: the terms whose mesh it has. */
+export function lognormalProblem(
+  terms: Terms,
+  from: Terms,
+  spots: readonly (readonly number[])[],
+  { knockOuts, less }: Part,
+  level: number,
+): Built {
+  const p = new Parameters();
+  const { expiry, exercise, assets } = terms;
+  const own = [...new Set(knockOuts.map(({ asset }) => asset))].toSorted((a, b) => a - b);
+  const coordinates = coordinatesOf(from, own);
+  const isAmerican = exercise.kind === "american";
+  const equation = lognormalEquation(terms, coordinates, isAmerican, p);
+  const { names } = equation;
+  const today = assets.map(({ underlying }) => underlying.spot);
+  const read = spots[0].map((_, k) =>
+    variablesAt(
+      coordinates,
+      today,
+      spots.map((of) => of[k]),
+    ),
+  );
+  const rebate = (one: Level): string => rebateText(one, terms, p);
+  const ranges = names.map((_, j) =>
+    rangeOf(
+      from,
+      coordinates,
+      j,
+      read.map((at) => at[j]),
+      isAmerican,
+    ),
+  );
+  const { nodes, steps } = lognormalFineness(from, coordinates.deviations, ranges, level);
+  const axes: Record<string, object> = {};
+  const boundaries: Record<string, object> = {};
+  names.forEach((name, j) => {
+    const asset = coordinates.owner[j];
+    const { range, low, high, inner } = axisBarriers(
+      ranges[j],
+      asset === undefined ? [] : knockOuts,
+      asset ?? -1,
+      expiry,
+    );
+    const points = inner.map((one) => ({
+      at: p.add(one.level, "H"),
+      align: one.times === undefined ? ("node" as const) : ("midway" as const),
+    }));
+    axes[name] = axisOf({ range, today: read[0][j] }, nodes[j], points, p);
+    boundaries[name] = {
+      ...(low === undefined ? {} : { low: { kind: "dirichlet", value: rebate(low) } }),
+      ...(high === undefined ? {} : { high: { kind: "dirichlet", value: rebate(high) } }),
+    };
+  });
+  const dated = knockOuts.filter((one) => !isWhole(one, expiry));
+  const isLast = (one: Level): boolean => one.times?.some((time) => isAtExpiry(time, expiry)) === true;
+  const paid = lessText(payoffText(terms.payoff, atExpiry(terms, equation.atExpiry, p), p), less, p);
+  const spotNames = assets.map((_, i) => equation.atTime[i]);
+  // A jump needs Rannacher's steps; a kink, averaged over cells, is better without them (design/factors.md).
+  const isRough = terms.payoff.kind === "expression" || knockOuts.length > 0 || isAmerican;
+  const problem = {
+    axes,
+    equation: equation.coefficients,
+    // A knock-out at expiry is part of the payoff, which is averaged over cells.
+    terminal: dated
+      .filter(isLast)
+      .reduce((text, one) => `(${hitText(one, spotNames, p)} ? ${rebate(one)} : ${text})`, paid),
+    expiry: p.add(expiry, "T"),
+    boundaries,
+    conditions: [
+      ...exerciseOf(exercise, expiry, payoffText(terms.payoff, equation.atTime, p), p),
+      ...dated
+        .map((one) => (isLast(one) ? { ...one, times: one.times!.filter((time) => !isAtExpiry(time, expiry)) } : one))
+        .filter(({ times }) => times === undefined || times.length > 0)
+        .map((one) => knockOutOf(one, spotNames, rebate(one), p)),
+      ...restarts(terms, names[0], p),
+    ],
+    steps,
+    extrapolate: "both",
+    ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
+  } as unknown as EquationProblem<string, string>;
+  return {
+    key: JSON.stringify(problem),
+    problem,
+    parameters: p,
+    nodes: nodes.reduce((product, count) => product * count, 1),
+    read: (entry, at) => {
+      const y = variablesAt(coordinates, today, at);
+      const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
+      const error = (isAmerican ? SPLITTING : 1) * (point.errorEstimate ?? 0);
+      return { ...inSpots(point, names, coordinates, at), errorEstimate: error };
+    },
+  };
+}
+
+/** Axis j, read at some values of its variable. `standing`: whether every axis keeps its drift. */
+function rangeOf(
+  terms: Terms,
+  { owner, deviations, covariances, inverse }: Coordinates,
+  j: number,
+  read: readonly number[],
+  standing: boolean,
+): Range {
+  const asset = owner[j];
+  const deviation = Math.max(deviations[j], MIN_DEVIATION);
+  const drifts = terms.assets.map((_, i) => driftOf(terms, i));
+  const drift = standing || asset !== undefined ? integrate(weighted(drifts, inverse[j]), terms.expiry) : 0;
+  // Where y ends on average, also in the measures of the assets.
+  const ends = [0, ...covariances[j]].map((one) => drift + one);
+  const below = Math.min(0, ...ends) - DEVIATIONS * deviation;
+  const above = Math.max(0, ...ends) + DEVIATIONS * deviation;
+  const width = DENSE * deviation;
+  const [lowest, highest] = [Math.min(...read), Math.max(...read)];
+  return asset === undefined
+    ? { from: lowest + below, to: highest + above, width, coordinate: "linear" }
+    : { from: lowest * Math.exp(below), to: highest * Math.exp(above), width, coordinate: "log" };
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { type Chart, chartFile, drawChart } from "../../src/charts/index.ts";
+
+const size = { width: 400, height: 260 };
+const line: Chart = {
+  kind: "plot",
+  title: "A <title> & more",
+  x: { label: "x" },
+  y: { label: "y" },
+  series: [
+    {
+      label: "line",
+      points: [
+        [0, 0],
+        [5, 1],
+        [6, Number.NaN],
+        [7, 1],
+        [10, 2],
+      ],
+    },
+    {
+      label: "dots",
+      style: "dots",
+      points: [
+        [1, 1],
+        [2, 2],
+      ],
+    },
+  ],
+};
+const all: readonly Chart[] = [
+  line,
+  {
+    ...line,
+    series: [
+      {
+        label: "bars",
+        style: "bars",
+        points: [
+          [0, 3],
+          [1, 0],
+          [2, 5],
+        ],
+      },
+    ],
+  },
+  {
+    ...line,
+    x: { label: "x", scale: "log" },
+    y: { label: "y", scale: "log" },
+    series: [
+      {
+        label: "l",
+        points: [
+          [0.01, 1],
+          [10, 1e-9],
+        ],
+      },
+    ],
+  },
+  { ...line, series: [{ label: "constant", points: [[1, 7]] }], marks: [{ x: 1, label: "today" }] },
+  { ...line, series: [{ label: "nothing", points: [] }] },
+  {
+    kind: "heat-map",
+    title: "Map",
+    x: { label: "x", values: ["a", "b"] },
+    y: { label: "y", values: ["c", "d"] },
+    values: [
+      [-1, 2],
+      [null, 4],
+    ],
+    unit: "EUR",
+    colours: "diverging",
+  },
+  {
+    kind: "waterfall",
+    title: "Steps",
+    unit: "EUR",
+    steps: [
+      { label: "before", value: 10, isTotal: true },
+      { label: "down", value: -4 },
+      { label: "after", value: 6, isTotal: true },
+    ],
+  },
+];
+
+describe("charts", () => {
+  test.each(all.map((chart, i) => [`${i} ${chart.kind}`, chart] as const))(
+    "%s has no number that is none",
+    (_, chart) => {
+      const svg = drawChart(chart, size);
+      expect(svg).toMatch(/^<svg .*<\/svg>$/s);
+      expect(svg).not.toMatch(/NaN|Infinity|undefined/);
+    },
+  );
+
+  test("escape what comes from outside", () => {
+    expect(drawChart(line, size)).toContain("A &lt;title&gt; &amp; more");
+    expect(drawChart(line, size)).not.toContain("<title> &");
+  });
+
+  test("interrupt a line where it has no value, and put points where the axes say", () => {
+    const [, path] =
+      /<path class="c-line c-line" d="([^"]*)" style/.exec(drawChart(line, size).replace(/d="M\d+ \d+h18"/g, "")) ?? [];
+    expect(path.match(/M/g)).toHaveLength(2);
+    const [x0, y0, x1, y1] = path.match(/[\d.]+/g)!.map(Number);
+    // x is tight, 0 … 10; y has round ticks, 0 … 2.
+    expect((x1 - x0) / (386 - x0)).toBeCloseTo(0.5, 2);
+    expect(y1).toBeLessThan(y0);
+  });
+
+  test("a waterfall's bars begin where the one before has ended", () => {
+    const bars = [...drawChart(all[6], size).matchAll(/<rect x="([\d.]+)"[^>]*width="([\d.]+)"/g)].map(
+      ([, x, width]) => [Number(x), Number(width)],
+    );
+    const [before, down, after] = bars;
+    expect(down[0] + down[1]).toBeCloseTo(before[0] + before[1], 0);
+    expect(down[0]).toBeCloseTo(after[0] + after[1], 0);
+    expect(down[1] / before[1]).toBeCloseTo(0.4, 1);
+  });
+
+  test("a file of its own has its colours, and refers to nothing else", () => {
+    const file = chartFile(line, size);
+    expect(file).toContain("--c0:light-dark(");
+    expect(file.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(/);
+  });
+});

@@ -1,0 +1,19 @@
+/** Error estimates of trades on two assets, out of sample. `main.ts` does the same for more of them, and on three. */
+import { afterAll, expect, test } from "vitest";
+import { createCpuDevice } from "../../../src/device/cpu/index.ts";
+import { FAMILIES } from "./families.ts";
+import { checkFamily, coverageOf, ratioOf } from "./price.ts";
+
+const device = createCpuDevice({ threads: 1 });
+afterAll(() => device[Symbol.dispose]());
+
+/** Barriers on dates before early exercise converge slowly, and are left to the command. */
+const QUICK = ["two assets, European", "two assets, a barrier", "two assets, a barrier each"];
+
+test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates hold", async (family) => {
+  const checked = await checkFamily(family, { device, count: 25, seed: 4242 });
+  const { covered, failures, n } = coverageOf(checked);
+  expect(failures).toBe(0);
+  expect(checked.filter((one) => ratioOf(one) > 3)).toEqual([]);
+  expect(covered / n).toBeGreaterThanOrEqual(0.96);
+});

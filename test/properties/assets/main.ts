@@ -1,0 +1,39 @@
+// npm run check:assets -- [--trades 500] [--seed 1] [--only "two assets"] [--method adi] [--accuracy 1e-4]
+import { parseArgs } from "node:util";
+import { createCpuDevice } from "../../../src/device/cpu/index.ts";
+import type { Method } from "../../../src/pricing/index.ts";
+import { FAMILIES } from "./families.ts";
+import { checkFamily, coverageOf, ratioOf } from "./price.ts";
+
+const { values } = parseArgs({
+  options: {
+    trades: { type: "string", default: "500" },
+    seed: { type: "string", default: "1" },
+    only: { type: "string", default: "" },
+    method: { type: "string", default: "adi" },
+    accuracy: { type: "string", default: "1e-4" },
+  },
+});
+/** The share of trades whose error is within the estimate. */
+const WITHIN = 0.98;
+/** The largest error in estimates. */
+const FAR = 3;
+
+using device = createCpuDevice();
+console.log("family | n | within | max error/estimate | failed | beyond the accuracy in silence");
+console.log("--- | --- | --- | --- | --- | ---");
+const accuracy = Number(values.accuracy);
+for (const family of FAMILIES.filter(({ name }) => name.includes(values.only))) {
+  const checked = await checkFamily(family, {
+    device,
+    count: Number(values.trades),
+    seed: Number(values.seed),
+    method: values.method as Method,
+    accuracy,
+  });
+  const { n, covered, worst, failures, silent } = coverageOf(checked, accuracy);
+  const within = `${((100 * covered) / n).toFixed(1)} %`;
+  console.log([family.name, n, within, worst.toFixed(2), failures, silent].join(" | "));
+  for (const one of checked.filter((each) => !(ratioOf(each) <= FAR))) console.log(JSON.stringify(one));
+  if (covered < WITHIN * n || worst > FAR || failures > 0) process.exitCode = 1;
+}

@@ -1,0 +1,132 @@
+/** The book that the worker holds: what was written, what was read of it, and its results. */
+import {
+  type BookContext,
+  type BookHeader,
+  contextOf,
+  type ParsedTrade,
+  readHeader,
+  type Trade,
+  type TradeResult,
+} from "../../src/book/index.ts";
+import type { Edit, LoadedBook } from "./protocol.ts";
+import type { ReadBook } from "./read.ts";
+
+type Plain = Readonly<Record<string, unknown>>;
+
+export class SessionBook {
+  readonly name: string;
+  readonly results: (TradeResult | undefined)[];
+  readonly parsed: ParsedTrade[];
+  readonly entries: unknown[];
+  #written: Plain;
+  #header: BookHeader;
+
+  constructor({ name, header, entries, parsed }: ReadBook) {
+    this.name = name;
+    this.entries = entries;
+    this.parsed = parsed;
+    this.results = new Array<undefined>(parsed.length).fill(undefined);
+    this.#written = header;
+    this.#header = readHeader(header);
+  }
+
+  get context(): BookContext {
+    return contextOf(this.#header);
+  }
+
+  get info(): LoadedBook {
+    const { asOf, scenarios } = this.#header;
+    return { name: this.name, asOf, scenarios, trades: this.parsed.length, header: this.#written };
+  }
+
+  /** The book as it stands, with its edits. */
+  get written(): Plain {
+    return { ...this.#written, trades: this.entries };
+  }
+
+  /** Carries an edit out. Returns the places of the trades that have to be priced again. @throws BookError */
+  edit(edit: Edit): number[] {
+    switch (edit.kind) {
+      case "trade":
+        return this.#editTrade(edit.place, edit.value);
+      case "remove":
+        this.entries.splice(edit.place, 1);
+        this.parsed.splice(edit.place, 1);
+        this.results.splice(edit.place, 1);
+        return [];
+      case "header":
+        return this.#editHeader(edit.path, edit.value);
+      default:
+        return edit satisfies never;
+    }
+  }
+
+  #editTrade(place: number, value: unknown): number[] {
+    const parsed = this.#read(value, place);
+    const twin = this.parsed.findIndex(
+      (one, i) => i !== place && idOf(one) !== undefined && idOf(one) === idOf(parsed),
+    );
+    this.entries[place] = value;
+    this.parsed[place] = twin < 0 ? parsed : this.#readTwice(value, place, twin);
+    return [place];
+  }
+
+  /** A header knows which names it has seen; that of the trade before the edit is not to count. */
+  #read(value: unknown, place: number): ParsedTrade {
+    return readHeader(this.#written).readEntry(value, place);
+  }
+
+  /** The same error for a name that is there already as the engine gives. */
+  #readTwice(value: unknown, place: number, twin: number): ParsedTrade {
+    const header = readHeader(this.#written);
+    header.readEntry(this.entries[twin], twin);
+    return header.readEntry(value, place);
+  }
+
+  #editHeader(path: readonly (string | number)[], value: unknown): number[] {
+    const written = withValue(this.#written, path, value) as Plain;
+    const header = readHeader(written);
+    this.#written = written;
+    this.#header = header;
+    const [part, of, name] = path;
+    const isAffected =
+      part === "market" && of === "underlyings"
+        ? (trade: Trade): boolean => namesOf(trade).includes(String(name))
+        : part === "market" && of === "rates"
+          ? (trade: Trade): boolean => trade.underlying.currency === name
+          : () => true;
+    const places: number[] = [];
+    for (const [place, before] of this.parsed.entries()) {
+      if (before.ok && !isAffected(before.trade)) continue;
+      this.parsed[place] = header.readEntry(this.entries[place], place);
+      places.push(place);
+    }
+    return places;
+  }
+}
+
+function namesOf({ underlying, assets }: Trade): readonly string[] {
+  return assets?.map((asset) => asset.underlying.name) ?? [underlying.name];
+}
+
+function idOf(parsed: ParsedTrade): string | undefined {
+  return parsed.ok ? parsed.trade.id : parsed.id;
+}
+
+/** A copy of plain data in which one place has another value; undefined takes the place away. */
+export function withValue(data: unknown, path: readonly (string | number)[], value: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (Array.isArray(data)) {
+    const copy: unknown[] = [...data];
+    copy[key as number] = withValue(copy[key as number], rest, value);
+    return copy.filter((item) => item !== undefined);
+  }
+  const { [key]: inner, ...others } = (data ?? {}) as Plain;
+  const changed = withValue(inner, rest, value);
+  if (changed === undefined) return others;
+  // The order of fields stays what it was.
+  return Object.hasOwn(data ?? {}, key)
+    ? Object.fromEntries(Object.entries(data as Plain).map(([name, old]) => [name, name === key ? changed : old]))
+    : { ...others, [key]: changed };
+}

@@ -1,0 +1,193 @@
+/** What the worker does: opens devices, loads books, prices them, and hands out what the page asks for. */
+import { bookJsonSchema, describeTrade, type ParsedTrade, Totals, type TradeResult } from "../../src/book/index.ts";
+import { type Device, offeredPrecision, openDevice } from "../../src/device/index.ts";
+import { SpecError } from "../../src/errors.ts";
+import type { Precision } from "../../src/kernel/index.ts";
+import { priceTrades } from "../../src/pricing/index.ts";
+import type { Chart } from "../../src/charts/index.ts";
+import { SessionBook } from "./book.ts";
+import type { PictureRequest } from "./pictures.ts";
+import type { PlayRequest, PlayResult } from "./play.ts";
+import { Pricer } from "./pricer.ts";
+import type { ExplainAnswer, ExplainRequest } from "./protocol.ts";
+import type { Calls, DeviceChoice, Edit, Event, GivenFile, LoadedBook, OpenedDevice } from "./protocol.ts";
+import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
+import { readFiles } from "./read.ts";
+import { rowBlock } from "./rows.ts";
+
+/** Trades of a book that is priced in small batches, and of such a batch. */
+const SMALL = 40;
+const FIRST = 4;
+
+/** What a call has besides its argument. */
+export interface CallContext {
+  readonly signal: AbortSignal;
+  readonly tell: (event: Event, transfer?: Transferable[]) => void;
+}
+
+export type Session = { [N in keyof Calls]: (argument: never, context: CallContext) => Promise<ReturnType<Calls[N]>> };
+
+interface Open {
+  readonly device: Device;
+  readonly choice: DeviceChoice;
+  readonly precision: Precision;
+}
+
+export class EngineSession implements Session {
+  #open: Open | undefined;
+  #book: SessionBook | undefined;
+  readonly #onLost: (reason: string) => void;
+
+  constructor(onLost: (reason: string) => void) {
+    this.#onLost = onLost;
+  }
+
+  async open(choice: DeviceChoice): Promise<OpenedDevice> {
+    const { backend, precision: wanted, threads } = choice;
+    const device = await openDevice({
+      backend,
+      precision: wanted,
+      ...(backend === "cpu" && threads !== undefined ? { threads } : {}),
+    });
+    this.#open?.device[Symbol.dispose]();
+    const precision = await offeredPrecision(device, wanted);
+    this.#open = { device, choice, precision };
+    void device.lost.then((reason) => {
+      if (this.#open?.device === device) this.#onLost(reason);
+    });
+    return { backend: device.backend, name: device.name, precision, parallel: globalThis.crossOriginIsolated };
+  }
+
+  async load(files: readonly GivenFile[]): Promise<LoadedBook> {
+    this.#book = new SessionBook(await readFiles(files));
+    return this.#book.info;
+  }
+
+  async price(choice: RunChoice, context: CallContext): Promise<RunEnd> {
+    const book = this.#loaded();
+    return this.#run(
+      book,
+      book.parsed.map((_, place) => place),
+      choice,
+      context,
+    );
+  }
+
+  async edit(
+    { edit, run }: { readonly edit: Edit; readonly run: RunChoice },
+    context: CallContext,
+  ): Promise<{ readonly book: LoadedBook; readonly end: RunEnd }> {
+    const book = this.#loaded();
+    const places = book.edit(edit);
+    const end = await this.#run(book, places, run, context);
+    return { book: book.info, end };
+  }
+
+  async detail(place: number): Promise<TradeDetail> {
+    const book = this.#loaded();
+    const parsed = book.parsed[place];
+    return {
+      place,
+      input: book.entries[place],
+      result: book.results[place],
+      currency: parsed.ok ? parsed.trade.underlying.currency : undefined,
+      product: parsed.ok ? describeTrade(parsed.trade) : "–",
+    };
+  }
+
+  async schema(): Promise<unknown> {
+    return bookJsonSchema();
+  }
+
+  async export(format: ExportFormat): Promise<ExportedFile> {
+    const { exportResults } = await import("./export.ts");
+    return exportResults(format, this.#loaded(), (await this.#device()).device);
+  }
+
+  async picture(request: PictureRequest, { signal }: CallContext): Promise<readonly Chart[]> {
+    const [book, open] = [this.#loaded(), await this.#device()];
+    const { drawPicture } = await import("./pictures.ts");
+    return drawPicture(request, book, new Pricer(open.device, open.choice.precision, book.context, signal));
+  }
+
+  async explain(request: ExplainRequest, { signal }: CallContext): Promise<ExplainAnswer> {
+    const [book, { device, choice }] = [this.#loaded(), await this.#device()];
+    const { explainChange } = await import("./explain.ts");
+    return explainChange(request, book, { device, precision: choice.precision, signal });
+  }
+
+  async play(request: PlayRequest, { signal }: CallContext): Promise<PlayResult> {
+    const { device } = await this.#device();
+    const { play } = await import("./play.ts");
+    return play(request, device, signal);
+  }
+
+  /** Prices the trades at some places, and tells the page of each block. */
+  async #run(
+    book: SessionBook,
+    places: readonly number[],
+    choice: RunChoice,
+    { signal, tell }: CallContext,
+  ): Promise<RunEnd> {
+    const { device, precision, choice: chosen } = await this.#device();
+    const started = performance.now();
+    const total = places.length;
+    let done = 0;
+    // The first prices of a small book are shown before its last ones are there.
+    const batchSize = total <= SMALL ? { batchSize: FIRST } : {};
+    const options = { ...choice, ...batchSize, device, precision: chosen.precision, signal };
+    const trades = places.map((place) => book.parsed[place]);
+    for await (const results of priceTrades(trades, book.context, options)) {
+      const block = places.slice(done, done + results.length);
+      results.forEach((result, i) => (book.results[block[i]] = atPlace(result, done + i, block[i])));
+      const rows = rowBlock(block, book.parsed, book.results);
+      tell({ kind: "rows", block: rows }, [rows.places.buffer, rows.numbers.buffer, rows.status.buffer]);
+      done += results.length;
+      tell({ kind: "progress", done, total });
+    }
+    const seconds = (performance.now() - started) / 1000;
+    return { seconds, precision, device: { backend: device.backend, name: device.name }, ...summaryOf(book) };
+  }
+
+  async #device(): Promise<Open> {
+    if (this.#open === undefined) await this.open({ backend: "cpu", precision: "f64" });
+    return this.#open as Open;
+  }
+
+  #loaded(): SessionBook {
+    if (this.#book === undefined) throw new SpecError("there is no book yet: open one first");
+    return this.#book;
+  }
+}
+
+/** Trades that are priced again count from 0: their errors name the place in the book. */
+function atPlace(result: TradeResult, counted: number, place: number): TradeResult {
+  if (result.status !== "error" || counted === place) return result;
+  const moved = (text: string): string => text.replace(`trades[${counted}]`, `trades[${place}]`);
+  const { path, message } = result.error;
+  return {
+    ...result,
+    error: { ...result.error, message: moved(message), ...(path === undefined ? {} : { path: moved(path) }) },
+  };
+}
+
+function summaryOf({ parsed, results }: SessionBook): Pick<RunEnd, "priced" | "failed" | "totals" | "warnings"> {
+  const totals = new Totals();
+  const warnings = new Map<string, { text: string; count: number; first: string }>();
+  results.forEach((result, i) => {
+    if (result === undefined) return;
+    totals.add(tradeOf(parsed[i]), result);
+    if (result.status === "error") return;
+    for (const text of result.warnings) {
+      const known = warnings.get(text);
+      if (known === undefined) warnings.set(text, { text, count: 1, first: result.id });
+      else known.count++;
+    }
+  });
+  const { priced, failed } = totals;
+  return { priced, failed, totals: totals.totals, warnings: [...warnings.values()] };
+}
+
+function tradeOf(parsed: ParsedTrade): Extract<ParsedTrade, { ok: true }>["trade"] | undefined {
+  return parsed.ok ? parsed.trade : undefined;
+}

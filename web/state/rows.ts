@@ -1,0 +1,169 @@
+/** The rows of the results table, by columns, and which of them are shown in which order. */
+import { NUMBERS, type NumberName, type RowBlock, TEXTS, type TextName } from "../engine/protocol.ts";
+
+export const STATUS = { priced: 0, warned: 1, failed: 2, pending: 3 } as const;
+
+/** All rows of a book: row i is trade i. Blocks of results fill it as they come. */
+export class Rows {
+  readonly length: number;
+  readonly status: Uint8Array;
+  readonly #numbers: Readonly<Record<NumberName, Float64Array>>;
+  readonly #texts: Readonly<Record<TextName, string[]>>;
+
+  constructor(length: number) {
+    this.length = length;
+    this.status = new Uint8Array(length).fill(STATUS.pending);
+    this.#numbers = Object.fromEntries(
+      NUMBERS.map((name) => [name, new Float64Array(length).fill(Number.NaN)]),
+    ) as Record<NumberName, Float64Array>;
+    this.#texts = Object.fromEntries(TEXTS.map((name) => [name, new Array<string>(length).fill("")])) as Record<
+      TextName,
+      string[]
+    >;
+  }
+
+  number(name: NumberName, row: number): number {
+    return this.#numbers[name][row];
+  }
+
+  text(name: TextName, row: number): string {
+    return this.#texts[name][row];
+  }
+
+  column(name: NumberName): Float64Array {
+    return this.#numbers[name];
+  }
+
+  put({ places, numbers, texts, status }: RowBlock): void {
+    for (let i = 0; i < places.length; i++) {
+      const row = places[i];
+      this.status[row] = status[i];
+      for (let k = 0; k < NUMBERS.length; k++) this.#numbers[NUMBERS[k]][row] = numbers[i * NUMBERS.length + k];
+      for (const name of TEXTS) this.#texts[name][row] = texts[name][i];
+    }
+  }
+
+  /** A copy with more rows, or with one row less. */
+  resized(length: number, without?: number): Rows {
+    const copy = new Rows(length);
+    for (let row = 0, to = 0; row < this.length && to < length; row++) {
+      if (row === without) continue;
+      copy.status[to] = this.status[row];
+      for (const name of NUMBERS) copy.#numbers[name][to] = this.#numbers[name][row];
+      for (const name of TEXTS) copy.#texts[name][to] = this.#texts[name][row];
+      to++;
+    }
+    return copy;
+  }
+}
+
+export type SortKey = NumberName | TextName | "place" | "position";
+export type GroupKey = "none" | "underlying" | "currency" | "product" | "method" | "tags";
+
+export interface View {
+  readonly filter: string;
+  readonly only: "all" | "warned" | "failed";
+  readonly sort: SortKey;
+  readonly descending: boolean;
+  readonly group: GroupKey;
+  /** Groups whose rows are hidden. */
+  readonly closed: ReadonlySet<string>;
+}
+
+/** A line of the table: a trade, or the head of a group with its sums. */
+export type Line =
+  | { readonly kind: "row"; readonly row: number }
+  | { readonly kind: "group"; readonly name: string; readonly count: number; readonly sums: readonly GroupSums[] };
+
+/** Sums of quantity × result over a group's rows of one currency; NaN where a part is not known. */
+export interface GroupSums {
+  readonly currency: string;
+  readonly sums: Readonly<Record<(typeof SUMMED)[number], number>>;
+}
+
+const SUMMED = ["value", "delta", "gamma", "theta", "vega", "rho", "errorEstimate"] as const;
+
+export function linesOf(rows: Rows, view: View): Line[] {
+  const shown = sorted(rows, filtered(rows, view), view);
+  return view.group === "none" ? Array.from(shown, (row) => ({ kind: "row", row })) : grouped(rows, shown, view);
+}
+
+function filtered(rows: Rows, { filter, only }: View): Int32Array {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = new Int32Array(rows.length);
+  let count = 0;
+  for (let row = 0; row < rows.length; row++) {
+    const status = rows.status[row];
+    if (status === STATUS.pending) continue;
+    if ((only === "failed" && status !== STATUS.failed) || (only === "warned" && status !== STATUS.warned)) continue;
+    if (words.length > 0) {
+      const text = TEXTS.map((name) => rows.text(name, row))
+        .join(" ")
+        .toLowerCase();
+      if (!words.every((word) => text.includes(word))) continue;
+    }
+    found[count++] = row;
+  }
+  return found.subarray(0, count);
+}
+
+function sorted(rows: Rows, shown: Int32Array, { sort, descending }: View): Int32Array {
+  if (sort === "place") return descending ? shown.slice().reverse() : shown;
+  const sign = descending ? -1 : 1;
+  if (isText(sort)) {
+    const order = new Intl.Collator("en", { numeric: true });
+    return shown.slice().sort((a, b) => sign * order.compare(rows.text(sort, a), rows.text(sort, b)) || a - b);
+  }
+  const quantity = rows.column("quantity");
+  const values = sort === "position" ? rows.column("value") : rows.column(sort);
+  const keyOf = (row: number): number => (sort === "position" ? quantity[row] * values[row] : values[row]);
+  const keys = new Float64Array(rows.length);
+  for (const row of shown) keys[row] = keyOf(row);
+  // What has no number stands at the end, whichever way the others are sorted.
+  return shown.slice().sort((a, b) => {
+    const [x, y] = [keys[a], keys[b]];
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || a - b;
+    return sign * (x - y) || a - b;
+  });
+}
+
+function isText(key: SortKey): key is TextName {
+  return (TEXTS as readonly string[]).includes(key);
+}
+
+function grouped(rows: Rows, shown: Int32Array, { group, closed }: View): Line[] {
+  const key = group as TextName;
+  const members = new Map<string, number[]>();
+  for (const row of shown) {
+    const name = key === "product" ? productKind(rows.text("product", row)) : rows.text(key, row) || "–";
+    const known = members.get(name);
+    if (known === undefined) members.set(name, [row]);
+    else known.push(row);
+  }
+  const names = [...members.keys()].sort(new Intl.Collator("en", { numeric: true }).compare);
+  return names.flatMap((name): Line[] => {
+    const own = members.get(name) ?? [];
+    const head: Line = { kind: "group", name, count: own.length, sums: sumsOf(rows, own) };
+    return closed.has(name) ? [head] : [head, ...own.map((row): Line => ({ kind: "row", row }))];
+  });
+}
+
+/** "American put" of "American put 105". */
+function productKind(product: string): string {
+  return product.replace(/ [\d,.]+(?: .*)?$/, "").replace(/^payoff .*$/, "payoff by formula");
+}
+
+function sumsOf(rows: Rows, members: readonly number[]): GroupSums[] {
+  const byCurrency = new Map<string, Record<(typeof SUMMED)[number], number>>();
+  for (const row of members) {
+    if (rows.status[row] === STATUS.failed) continue;
+    const currency = rows.text("currency", row);
+    let sums = byCurrency.get(currency);
+    if (sums === undefined)
+      byCurrency.set(currency, (sums = { value: 0, delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0, errorEstimate: 0 }));
+    const quantity = rows.number("quantity", row);
+    for (const name of SUMMED)
+      sums[name] += (name === "errorEstimate" ? Math.abs(quantity) : quantity) * rows.number(name, row);
+  }
+  return [...byCurrency].map(([currency, sums]) => ({ currency, sums }));
+}

@@ -1,0 +1,221 @@
+/** The page's state, and what can be done to it. */
+import { batch, computed, effect, signal } from "@preact/signals";
+import { Engine, EngineError } from "../engine/client.ts";
+import type { DeviceChoice, Edit, ExportFormat, GivenFile, LoadedBook, OpenedDevice } from "../engine/protocol.ts";
+import type { Event, Failure, RunChoice, RunEnd, TradeDetail } from "../engine/protocol.ts";
+import { PLAYS } from "../examples/plays.ts";
+import type { Schema } from "../views/schema-form.tsx";
+import { type Line, linesOf, Rows, type View } from "./rows.ts";
+
+export const engine = new Engine(
+  () => new Worker(new URL("../engine/worker.ts", import.meta.url), { type: "module", name: "feynkac" }),
+);
+
+/** What went wrong, and with what. */
+export interface Problem {
+  readonly title: string;
+  readonly message: string;
+  readonly path?: string | undefined;
+}
+
+export type Run =
+  | { readonly state: "none" }
+  | { readonly state: "running"; readonly done: number; readonly total: number }
+  | { readonly state: "done"; readonly end: RunEnd }
+  | { readonly state: "cancelled" };
+
+export const choice = signal<DeviceChoice>({ backend: "cpu", precision: "f64" });
+export const TABS = ["Book", "Pictures", "Explain", "Playground"] as const;
+export type Tab = (typeof TABS)[number];
+export const tab = signal<Tab>("Book");
+export const playCode = signal(PLAYS[0].code);
+export const schema = signal<Schema | undefined>(undefined);
+export const device = signal<OpenedDevice | undefined>(undefined);
+export const book = signal<LoadedBook | undefined>(undefined);
+export const run = signal<Run>({ state: "none" });
+export const runChoice = signal<RunChoice>({ greeks: "all" });
+export const problem = signal<Problem | undefined>(undefined);
+export const notice = signal<string | undefined>(undefined);
+export const rows = signal(new Rows(0));
+/** Counts blocks of results, so that what shows rows knows that they have changed. */
+export const version = signal(0);
+export const selected = signal<number | undefined>(undefined);
+export const detail = signal<TradeDetail | undefined>(undefined);
+export const view = signal<View>({
+  filter: "",
+  only: "all",
+  sort: "place",
+  descending: false,
+  group: "none",
+  closed: new Set(),
+});
+
+export const lines = computed<readonly Line[]>(() => {
+  void version.value;
+  return linesOf(rows.value, view.value);
+});
+
+let controller: AbortController | undefined;
+
+engine.onLost = (reason) => {
+  device.value = undefined;
+  problem.value = { title: "The device was lost", message: `${reason}. Prices are computed on the CPU from here on.` };
+  choice.value = { backend: "cpu", precision: "f64" };
+};
+
+/** Opens a device; the page keeps the one it has where that cannot be done. */
+export async function openDevice(wanted: DeviceChoice): Promise<boolean> {
+  try {
+    const opened = await engine.call("open", wanted);
+    batch(() => {
+      choice.value = wanted;
+      device.value = opened;
+      problem.value = undefined;
+    });
+    return true;
+  } catch (error) {
+    problem.value = problemOf(`${wanted.backend === "webgpu" ? "WebGPU" : "This device"} cannot be used here`, error);
+    return false;
+  }
+}
+
+/** Loads a book from files, and prices it. */
+export async function openFiles(files: readonly GivenFile[]): Promise<void> {
+  controller?.abort(new DOMException("another book", "AbortError"));
+  try {
+    const loaded = await engine.call("load", files);
+    batch(() => {
+      problem.value = undefined;
+      book.value = loaded;
+      rows.value = new Rows(loaded.trades);
+      selected.value = undefined;
+      detail.value = undefined;
+      view.value = { ...view.value, filter: "", only: "all", closed: new Set() };
+    });
+  } catch (error) {
+    problem.value = problemOf(`${files.map(({ name }) => name).join(" and ")} cannot be read`, error);
+    return;
+  }
+  await price();
+}
+
+/** Opens a book that is plain data: an example, or one from the address. */
+export function openPlain(name: string, value: unknown): Promise<void> {
+  return openFiles([{ name, file: new Blob([JSON.stringify(value)]) }]);
+}
+
+/** Prices the whole book. */
+export async function price(): Promise<void> {
+  const total = book.value?.trades ?? 0;
+  if (book.value === undefined) return;
+  await running(total, async (signal) => engine.call("price", runChoice.value, { signal, onEvent: hear }));
+}
+
+/** Carries out an edit, and prices what depends on it. */
+export async function editBook(edit: Edit): Promise<void> {
+  const before = rows.value.length;
+  const grows = edit.kind === "trade" && edit.place >= before;
+  if (grows) rows.value = rows.value.resized(before + 1);
+  if (edit.kind === "remove") {
+    rows.value = rows.value.resized(before - 1, edit.place);
+    selected.value = Math.min(edit.place, before - 2);
+  }
+  await running(0, async (signal) => {
+    const { book: changed, end } = await engine.call("edit", { edit, run: runChoice.value }, { signal, onEvent: hear });
+    book.value = changed;
+    return end;
+  });
+  await loadDetail();
+}
+
+export function cancel(): void {
+  controller?.abort(new DOMException("cancelled", "AbortError"));
+}
+
+async function running(total: number, work: (signal: AbortSignal) => Promise<RunEnd>): Promise<void> {
+  controller?.abort(new DOMException("another run", "AbortError"));
+  const own = (controller = new AbortController());
+  run.value = { state: "running", done: 0, total };
+  try {
+    const end = await work(own.signal);
+    batch(() => {
+      problem.value = undefined;
+      run.value = { state: "done", end };
+      device.value ??= { ...end.device, precision: end.precision, parallel: globalThis.crossOriginIsolated };
+    });
+    if (selected.value === undefined && rows.value.length > 0) select(0);
+  } catch (error) {
+    if (own !== controller) return;
+    run.value = { state: "cancelled" };
+    if (!own.signal.aborted) problem.value = problemOf("The book cannot be priced", error);
+  }
+}
+
+function hear(event: Event): void {
+  if (event.kind === "rows") {
+    rows.value.put(event.block);
+    version.value++;
+  } else if (run.value.state === "running") run.value = { state: "running", done: event.done, total: event.total };
+}
+
+export function select(row: number): void {
+  selected.value = row;
+  void loadDetail();
+}
+
+async function loadDetail(): Promise<void> {
+  const row = selected.value;
+  if (row === undefined || row >= rows.value.length) return;
+  const found = await engine.call("detail", row);
+  if (selected.value === row) detail.value = found;
+}
+
+/** What a trade may look like, as the book's schema says. */
+export async function loadSchema(): Promise<void> {
+  schema.value ??= (await engine.call("schema", undefined)) as Schema;
+}
+
+/** A new trade at the end of the book, which its form then changes. */
+export async function addTrade(): Promise<void> {
+  const { underlyings } = (book.value?.header["market"] ?? {}) as {
+    readonly underlyings?: Readonly<Record<string, { readonly spot?: number }>>;
+  };
+  const [name, { spot = 100 }] = Object.entries(underlyings ?? {})[0] ?? ["", {}];
+  const place = rows.value.length;
+  const strike = Number(spot.toPrecision(3));
+  const value = {
+    id: `Trade ${place + 1}`,
+    underlying: name,
+    payoff: "put",
+    strike,
+    expiry: 1,
+    exercise: "american",
+    quantity: 1,
+  };
+  selected.value = place;
+  await editBook({ kind: "trade", place, value });
+}
+
+/** Saves results, or the book itself, as a file. */
+export async function save(format: ExportFormat): Promise<void> {
+  const { name, bytes } = await engine.call("export", format);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(bytes);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export function problemOf(title: string, error: unknown): Problem {
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  const path = error instanceof EngineError ? error.path : (error as Partial<Failure>).path;
+  return { title, message, path };
+}
+
+// The colours that the visitor asked for, or those of the system.
+export type Theme = "system" | "light" | "dark";
+export const theme = signal<Theme>((localStorage.getItem("theme") as Theme | null) ?? "system");
+effect(() => {
+  document.documentElement.dataset["theme"] = theme.value;
+  localStorage.setItem("theme", theme.value);
+});

@@ -1,0 +1,190 @@
+/** The selected trade: its results in full, its terms to edit, and the market to edit. */
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
+import type { TradeResult } from "../../src/book/index.ts";
+import type { Chart } from "../../src/charts/index.ts";
+import { book, detail, editBook, engine, loadSchema, rows, run, schema, tab } from "../state/store.ts";
+import { ChartView } from "./chart.tsx";
+import { MarketForm } from "./market.tsx";
+import { type Schema, SchemaForm } from "./schema-form.tsx";
+
+const PARTS = ["Result", "Terms", "Market"] as const;
+type Part = (typeof PARTS)[number];
+
+export function Detail(): VNode | null {
+  const part = useSignal<Part>("Result");
+  if (detail.value === undefined || book.value === undefined) return null;
+  const { result, product } = detail.value;
+  return (
+    <aside class="detail" aria-label="Selected trade">
+      <h2>{result?.id ?? "Trade"}</h2>
+      <p class="about">{product}</p>
+      <div class="parts" role="group" aria-label="What to show">
+        {PARTS.map((name) => (
+          <button key={name} type="button" aria-pressed={part.value === name} onClick={() => (part.value = name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      {part.value === "Result" && <Result />}
+      {part.value === "Terms" && <Terms />}
+      {part.value === "Market" && <MarketForm />}
+    </aside>
+  );
+}
+
+const NAMES = ["value", "delta", "gamma", "theta", "vega", "rho", "errorEstimate"] as const;
+const LABELS = {
+  value: "Value of one unit",
+  delta: "Delta, per 1 of spot",
+  gamma: "Gamma, per 1 of spot²",
+  theta: "Theta, a year",
+  vega: "Vega, per 1.00",
+  rho: "Rho, per 1.00",
+  errorEstimate: "Error estimate",
+} as const;
+
+function Result(): VNode | null {
+  if (detail.value === undefined) return null;
+  const { result, currency = "" } = detail.value;
+  return (
+    <>
+      {result?.status === "error" && <pre class="bad">{result.error.message}</pre>}
+      {result?.status === "ok" && (
+        <dl class="numbers" data-testid="result">
+          {NAMES.map((name) => (
+            <div key={name}>
+              <dt>{LABELS[name]}</dt>
+              <dd>
+                {result[name] === null ? "–" : String(Number(result[name].toPrecision(10)))} <small>{currency}</small>
+              </dd>
+            </div>
+          ))}
+          <Several result={result} />
+        </dl>
+      )}
+      {result?.warnings.map((text) => (
+        <p key={text} class="warning">
+          {text}
+        </p>
+      ))}
+      {result?.status === "ok" && <SmallPicture />}
+    </>
+  );
+}
+
+/** Sensitivities to each of several underlyings. */
+function Several({ result }: { readonly result: Extract<TradeResult, { status: "ok" }> }): VNode {
+  const { sensitivities = {}, method, seed } = result;
+  return (
+    <>
+      {Object.entries(sensitivities).map(([name, { delta, vega }]) => (
+        <div key={name}>
+          <dt>{name}: delta, vega</dt>
+          <dd>
+            {delta?.toPrecision(6) ?? "–"}, {vega?.toPrecision(6) ?? "–"}
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>Method</dt>
+        <dd>
+          {method}
+          {seed !== undefined && <small> seed {seed}</small>}
+        </dd>
+      </div>
+    </>
+  );
+}
+
+/** After an edit the picture waits until nothing else comes. Milliseconds. */
+const QUIET = 250;
+
+function SmallPicture(): VNode | null {
+  const charts = useSignal<readonly Chart[]>([]);
+  const { place, result } = detail.value ?? { place: 0, result: undefined };
+  useEffect(() => {
+    if (run.value.state !== "done" || tab.value !== "Book") return undefined;
+    const controller = new AbortController();
+    const timer = setTimeout(() => {
+      engine.call("picture", { name: "profile", place }, { signal: controller.signal }).then(
+        (drawn) => (charts.value = drawn.slice(0, 2)),
+        () => {},
+      );
+    }, QUIET);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [place, result, run.value.state, tab.value]);
+  return (
+    <div class="charts one">
+      {charts.value.map((chart) => (
+        <ChartView key={chart.title} chart={chart} height={230} />
+      ))}
+    </div>
+  );
+}
+
+/** The trade's own schema: that of several underlyings if it has some. */
+function schemaOf(value: unknown): Schema | undefined {
+  const forms = schema.value?.properties?.["trades"]?.items?.anyOf;
+  return forms?.find((form) => "underlyings" in (value as object) === "underlyings" in (form.properties ?? {}));
+}
+
+function Terms(): VNode | null {
+  useEffect(() => void loadSchema(), []);
+  if (detail.value === undefined) return null;
+  const { place, input, result } = detail.value;
+  const form = schemaOf(input ?? {});
+  if (form === undefined) return <p class="about">Reading …</p>;
+  const error = result?.status === "error" ? result.error : undefined;
+  const path = (error?.path ?? "").replace(/^(?:trades\[\d+\]\.?|(?:line|row) \d+(?:: )?)/, "");
+  return (
+    <div class="terms">
+      <SchemaForm
+        schema={form}
+        name="trade"
+        value={input}
+        error={error === undefined ? undefined : { path, message: error.message }}
+        onChange={(value) => void editBook({ kind: "trade", place, value })}
+      />
+      <Strike input={input} place={place} />
+      <button
+        type="button"
+        class="button"
+        onClick={() => void editBook({ kind: "remove", place })}
+        disabled={rows.value.length < 2}
+      >
+        Remove this trade
+      </button>
+    </div>
+  );
+}
+
+/** A slider for what is asked most: what if the strike were another? */
+function Strike({ input, place }: { readonly input: unknown; readonly place: number }): VNode | null {
+  const { strike } = input as { readonly strike?: unknown };
+  const start = useSignal(0);
+  useEffect(() => {
+    start.value = typeof strike === "number" ? strike : 0;
+  }, [place]);
+  if (typeof strike !== "number" || start.value <= 0) return null;
+  return (
+    <label class="slider">
+      <span>Strike {strike.toLocaleString("en-US", { maximumSignificantDigits: 6 })}</span>
+      <input
+        type="range"
+        min={0.6 * start.value}
+        max={1.4 * start.value}
+        step={start.value / 200}
+        value={strike}
+        onInput={(event) => {
+          const moved = Number(event.currentTarget.valueAsNumber.toPrecision(6));
+          void editBook({ kind: "trade", place, value: { ...(input as object), strike: moved } });
+        }}
+      />
+    </label>
+  );
+}

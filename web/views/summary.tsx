@@ -1,0 +1,94 @@
+/** What the book is worth, and how the run went. */
+import type { VNode } from "preact";
+import type { CurrencyTotals } from "../../src/book/index.ts";
+import { decimalsFor, fixed } from "../../src/formats/index.ts";
+import { cancel, run } from "../state/store.ts";
+
+export function Summary(): VNode {
+  const state = run.value;
+  const end = state.state === "done" ? state.end : undefined;
+  return (
+    <section class="summary" aria-label="Totals" aria-busy={state.state === "running"}>
+      {end?.totals.map((total) => (
+        <Total key={total.currency} total={total} />
+      ))}
+      <div class="card">
+        <h2>{state.state === "running" ? "Pricing" : "Run"}</h2>
+        <RunState />
+      </div>
+    </section>
+  );
+}
+
+const RISKS = ["delta", "gamma", "theta", "vega", "rho"] as const;
+const UNITS = { delta: "per 1 of spot", gamma: "per 1 of spot²", theta: "a year", vega: "per 1.00", rho: "per 1.00" };
+
+function Total({ total }: { readonly total: CurrencyTotals }): VNode {
+  const number = (value: number | null): string => fixed(value, decimalsFor([value], 7));
+  return (
+    <div class="card total">
+      <h2>Value, {total.currency}</h2>
+      <p class="figure" data-testid="total">
+        {number(total.value)}
+        <small title="The sum of the error estimates of all trades">
+          {" "}
+          ± {fixed(total.errorEstimate, decimalsFor([total.errorEstimate], 2))}
+        </small>
+      </p>
+      <dl>
+        {RISKS.map((name) => (
+          <div key={name} title={`${name}: ${total.currency} ${UNITS[name]}`}>
+            <dt>{name}</dt>
+            <dd>{fixed(total[name], decimalsFor([total[name]], 5))}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function RunState(): VNode {
+  const state = run.value;
+  switch (state.state) {
+    case "none":
+      return <p class="figure">…</p>;
+    case "running": {
+      const { done, total } = state;
+      return (
+        <>
+          <p class="figure">{total === 0 ? "…" : `${count(done)} of ${count(total)}`}</p>
+          <progress aria-label="Trades priced" {...(total === 0 ? {} : { value: done, max: total })} />
+          <button type="button" class="button" onClick={cancel}>
+            Cancel
+          </button>
+        </>
+      );
+    }
+    case "cancelled":
+      return <p class="figure">Cancelled</p>;
+    case "done": {
+      const { priced, failed, seconds, device, precision } = state.end;
+      return (
+        <>
+          <p class="figure" data-testid="seconds">
+            {seconds < 0.1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(2)} s`}
+          </p>
+          <p class="about">
+            {count(priced)} {priced === 1 ? "trade" : "trades"} priced
+            {failed > 0 && <b class="bad">, {count(failed)} not priced</b>}
+            <br />
+            {device.name}, {PRECISION[precision]}
+          </p>
+        </>
+      );
+    }
+    default:
+      return state satisfies never;
+  }
+}
+
+const PRECISION = { f64: "double precision", f32: "single precision", f32x2: "emulated double precision" };
+
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}

@@ -1,0 +1,93 @@
+/** Above the table: what to show, how to group it, and saving it. */
+import type { VNode } from "preact";
+import type { ExportFormat } from "../engine/protocol.ts";
+import type { GroupKey, View } from "../state/rows.ts";
+import { lines, rows, run, save, view } from "../state/store.ts";
+import { Menu } from "./menu.tsx";
+import { count } from "./summary.tsx";
+
+const GROUPS: Readonly<Record<GroupKey, string>> = {
+  none: "no groups",
+  underlying: "underlying",
+  currency: "currency",
+  product: "product",
+  method: "method",
+  tags: "tags",
+};
+
+const FORMATS: readonly (readonly [ExportFormat, string, string])[] = [
+  ["csv", "Results as CSV", "for a spreadsheet"],
+  ["parquet", "Results as Parquet", "for data frames"],
+  ["json", "Results as JSON", "with totals, as the command line writes them"],
+  ["ndjson", "Results as NDJSON", "one result a line"],
+  ["book", "The book as JSON", "with your edits"],
+];
+
+export function Toolbar(): VNode {
+  const change = (part: Partial<View>): void => void (view.value = { ...view.value, ...part });
+  const end = run.value.state === "done" ? run.value.end : undefined;
+  const warned = end?.warnings.length ?? 0;
+  const shown = lines.value.filter(({ kind }) => kind === "row").length;
+  return (
+    <div class="toolbar">
+      <input
+        type="search"
+        aria-label="Filter trades"
+        placeholder="Filter trades"
+        value={view.value.filter}
+        onInput={(event) => change({ filter: event.currentTarget.value })}
+      />
+      <label class="pick">
+        <span>Group by</span>
+        <select
+          value={view.value.group}
+          onChange={(event) => change({ group: event.currentTarget.value as GroupKey, closed: new Set() })}
+        >
+          {Object.entries(GROUPS).map(([key, label]) => (
+            <option key={key} value={key}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {(warned > 0 || (end?.failed ?? 0) > 0) && (
+        <label class="pick">
+          <span>Show</span>
+          <select
+            value={view.value.only}
+            onChange={(event) => change({ only: event.currentTarget.value as View["only"] })}
+          >
+            <option value="all">all trades</option>
+            {warned > 0 && <option value="warned">with warnings</option>}
+            {(end?.failed ?? 0) > 0 && <option value="failed">not priced ({count(end?.failed ?? 0)})</option>}
+          </select>
+        </label>
+      )}
+      <span class="about" aria-live="polite">
+        {count(shown)} of {count(rows.value.length)}
+      </span>
+      <div class="spacer" />
+      <Menu label="Save" button="Save" className="button">
+        {(close) => (
+          <ul role="menu" aria-label="Save">
+            {FORMATS.map(([format, label, about]) => (
+              <li role="none" key={format}>
+                <button
+                  type="button"
+                  role="menuitem"
+                  onClick={() => {
+                    close();
+                    void save(format);
+                  }}
+                >
+                  <b>{label}</b>
+                  <small>{about}</small>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Menu>
+    </div>
+  );
+}

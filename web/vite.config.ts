@@ -1,0 +1,23 @@
+/** Builds the page into `dist/web`, from the sources of the package. */
+import { readFileSync } from "node:fs";
+import { defineConfig, type Plugin } from "vite";
+
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  readonly version: string;
+};
+
+/** The command line reads its version from its package; a page has to be told. */
+const toldVersion = (): Plugin => ({
+  name: "feynkac-version",
+  load: (id) =>
+    id.endsWith("/src/formats/version.ts") ? `export const packageVersion = () => ${JSON.stringify(version)};` : null,
+});
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: "./",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: { outDir: "../dist/web", emptyOutDir: true, target: "es2022", chunkSizeWarningLimit: 700 },
+  plugins: [toldVersion()],
+  worker: { format: "es", plugins: () => [toldVersion()] },
+});
