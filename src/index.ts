@@ -16,6 +16,7 @@ export type {
   CurrencyTotals,
   Exercise,
   FailedTrade,
+  GroupTotals,
   Market,
   ParsedTrade,
   Payoff,
@@ -24,8 +25,10 @@ export type {
   ScenarioErrorEstimates,
   ScenarioValues,
   SensitivityErrorEstimates,
+  Tags,
   Trade,
   TradeError,
+  TradeLabels,
   TradeResult,
 } from "./book/index.ts";
 export { openDevice } from "./device/index.ts";

@@ -9,9 +9,10 @@ import type { ParsedTrade } from "./types.ts";
 
 /**
  * How a cell becomes a value. `text`: as it stands. `number`: a number if it looks like one, else text (which the
- * trade's schema then refuses, showing it). `json`: JSON if it begins with a bracket, else as `number`.
+ * trade's schema then refuses, showing it). `json`: JSON if it begins with a bracket, else as `number`. `tag`: text of
+ * CSV, which may be 007, and numbers where the column's type says so.
  */
-type CellKind = "text" | "number" | "json";
+type CellKind = "text" | "number" | "json" | "tag";
 
 const KINDS = new Map<string, CellKind>([
   ["id", "text"],
@@ -22,46 +23,100 @@ const KINDS = new Map<string, CellKind>([
   ["payoff.cash", "number"],
   ["payoff.expression", "text"],
   ["payoff.kinks", "json"],
+  ["payoff.basket", "text"],
+  ["payoff.weights", "json"],
+  ["payoff.kind", "text"],
+  ["payoff.bestOf", "text"],
+  ["payoff.worstOf", "text"],
+  ["payoff.spread", "text"],
   ["strike", "number"],
   ["expiry", "number"],
   ["exercise", "json"],
   ["quantity", "number"],
+  ["tags", "json"],
   ["barriers", "json"],
+  ["average", "json"],
+  ["average.kind", "text"],
+  ["average.dates", "json"],
+  ["average.past.count", "number"],
+  ["average.past.mean", "number"],
+  ["lookback", "json"],
+  ["lookback.strike", "text"],
+  ["lookback.monitoring", "json"],
+  ["lookback.from", "number"],
+  ["lookback.extremum", "number"],
+  ["swing", "json"],
+  ["swing.dates", "json"],
+  ["swing.min", "number"],
+  ["swing.max", "number"],
   ["volatility", "json"],
   ["volatility.cev.sigma", "number"],
   ["volatility.cev.beta", "number"],
   ["volatility.displaced.sigma", "number"],
   ["volatility.displaced.shift", "number"],
+  ["volatility.termStructure", "json"],
   ["volatility.surface", "json"],
   ["volatility.heston", "json"],
+  ...["v0", "kappa", "theta", "sigma", "rho"].map((name) => [`volatility.heston.${name}`, "number"] as const),
   ["volatility.sabr", "json"],
+  ...["alpha", "beta", "nu", "rho"].map((name) => [`volatility.sabr.${name}`, "number"] as const),
+  ["volatility.gaussianFactors", "json"],
+  ["volatility.gaussianFactors.alpha", "json"],
+  ["volatility.gaussianFactors.sigma", "json"],
+  ["volatility.gaussianFactors.rho", "number"],
   ["volatility.local", "text"],
 ]);
 
 const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];
+
+/** Columns whose names begin so are tags: `tag.desk` is the tag `desk`. */
+const TAG = "tag.";
 
 export interface Column {
   readonly path: readonly string[];
   readonly kind: CellKind;
 }
 
-/** @throws BookError at `where`: a column that is unknown, or there twice */
-export function readColumns(names: readonly string[], where: string): Column[] {
-  return names.map((name, i) => {
-    const kind = KINDS.get(name);
-    if (kind === undefined) {
-      const known = didYouMean(name, KNOWN_COLUMNS) || `; known are ${KNOWN_COLUMNS.join(", ")}`;
-      throw new BookError(where, `unknown column ${quote(name)}${hint(name, names) || known}`);
-    }
-    if (names.indexOf(name) < i) throw new BookError(where, `column ${quote(name)} is there twice`);
-    return { path: name.split("."), kind };
-  });
+/** How tables are read. */
+export interface TableOptions {
+  /** Columns that are no terms of a trade, to be kept as its tags. */
+  readonly keep?: readonly string[];
+}
+
+/** @throws BookError at `where`: a column that is unknown, missing, or there twice */
+export function readColumns(names: readonly string[], where: string, { keep = [] }: TableOptions = {}): Column[] {
+  for (const name of keep) {
+    if (KINDS.has(name)) throw new BookError(where, `cannot keep ${quote(name)} as a tag: it is a term of the trade`);
+    if (!names.includes(name))
+      throw new BookError(where, `there is no column ${quote(name)} to keep${didYouMean(name, names)}`);
+  }
+  const columns = names.map((name) => columnOf(name, names, where, keep));
+  const paths = columns.map(({ path }) => JSON.stringify(path));
+  const twice = paths.findIndex((path, i) => paths.indexOf(path) < i);
+  if (twice >= 0) throw new BookError(where, `column ${quote(names[twice])} is there twice`);
+  return columns;
+}
+
+function columnOf(name: string, names: readonly string[], where: string, keep: readonly string[]): Column {
+  const kind = KINDS.get(name);
+  if (kind !== undefined) return { path: name.split("."), kind };
+  if (name.startsWith(TAG) && name !== TAG) return { path: ["tags", name.slice(TAG.length)], kind: "tag" };
+  if (keep.includes(name)) return { path: ["tags", name], kind: "tag" };
+  throw new BookError(where, `unknown column ${quote(name)}${hint(name, names)}`);
+}
+
+/** The tags among the columns, in their order. */
+export function tagNames(columns: readonly Column[]): string[] {
+  return columns.filter(({ kind }) => kind === "tag").map(({ path }) => path[1]);
 }
 
 function hint(name: string, names: readonly string[]): string {
   if (name.startsWith("__index_level_")) return "; it is an index of pandas: write the table with index=False";
   if (names.length === 1 && name.includes(";")) return "; the columns seem to be separated by semicolons, use commas";
-  return "";
+  const near = didYouMean(name, KNOWN_COLUMNS);
+  const unknown = names.filter((one) => !KINDS.has(one) && !one.startsWith(TAG));
+  const keep = `to carry it to the results, --keep ${unknown.join(",")}, or name it ${quote(`${TAG}${name}`)}`;
+  return `${near}; ${keep}${near === "" ? `; terms of a trade are ${KNOWN_COLUMNS.join(", ")}` : ""}`;
 }
 
 /** The trade of a row, or its error. An empty cell is a field left out. */
@@ -76,9 +131,19 @@ export function readRow(
   try {
     return market.readRow(tradeOfCells(columns, cells, where), index, where, repeated);
   } catch (error) {
-    if (error instanceof BookError) return failedTrade({ id: idOf(columns, cells) }, index, error);
+    if (error instanceof BookError) return failedTrade(labelsOf(columns, cells, where), index, error);
     throw error;
   }
+}
+
+/** What a row that cannot be read says of its trade: its id and its tags. */
+function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: string): Fields {
+  const names = columns.map(({ path, kind }) => kind === "tag" || path[0] === "id");
+  return tradeOfCells(
+    columns.filter((_, i) => names[i]),
+    cells.filter((_, i) => names[i]),
+    where,
+  );
 }
 
 /** What the row of a trade that cannot be read calls it. */
@@ -108,7 +173,8 @@ function tradeOfCells(columns: readonly Column[], cells: readonly unknown[], whe
 }
 
 function childOf(parent: Fields, name: string, where: string): Fields {
-  if (!Object.hasOwn(parent, name)) parent[name] = {};
+  // Without a prototype: a tag may have any name.
+  if (!Object.hasOwn(parent, name)) parent[name] = Object.create(null) as Fields;
   const child = parent[name];
   if (!isPlainObject(child)) throw new BookError(where, `${name} is given in two columns`);
   return child;
@@ -118,10 +184,13 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Cells of CSV are texts; those of Parquet may have types of their own. */
 function readCell(cell: unknown, kind: CellKind, where: string): unknown {
-  if (typeof cell !== "string") return kind === "text" && typeof cell === "number" ? String(cell) : cell;
+  if (typeof cell !== "string") {
+    const isText = (kind === "text" && typeof cell === "number") || (kind === "tag" && typeof cell === "boolean");
+    return isText ? String(cell) : cell;
+  }
   const text = cell.trim();
   if (text === "") return undefined;
-  if (kind === "text") return text;
+  if (kind === "text" || kind === "tag") return text;
   if (kind === "json" && /^[[{]/.test(text)) return parseJson(text, where);
   return NUMBER.test(text) ? Number(text) : text;
 }

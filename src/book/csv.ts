@@ -1,6 +1,6 @@
 /** Trades as a table beside a market in JSON: RFC 4180, read as a stream. */
 import { BookError } from "../errors.ts";
-import { type Column, readColumns, readRow } from "./columns.ts";
+import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./header.ts";
 import { readRows, type Row } from "./csv-rows.ts";
 import { flatten, readLines } from "./lines.ts";
@@ -14,19 +14,24 @@ import type { ParsedTrade } from "./types.ts";
  * characters.
  * @throws BookError an empty table, an unknown column; here, before any trade is read
  */
-export async function readCsv(chunks: AsyncIterable<string>, market: BookHeader): Promise<BookStream> {
+export async function readCsv(
+  chunks: AsyncIterable<string>,
+  market: BookHeader,
+  options: TableOptions = {},
+): Promise<BookStream> {
   const rows = readRows(flatten(readLines(chunks)));
-  const columns = csvColumns((await rows.next()).value);
-  return { ...contextOf(market), trades: tradesOf(rows, columns, market) };
+  const columns = csvColumns((await rows.next()).value, options);
+  return { ...contextOf(market), trades: tradesOf(rows, columns, market), tags: tagNames(columns) };
 }
 
 /** The columns that the first row names. @throws BookError */
-export function csvColumns(row: Row | undefined): Column[] {
+export function csvColumns(row: Row | undefined, options: TableOptions = {}): Column[] {
   if (row === undefined) throw new BookError("", "expected a table of trades, got an empty input");
   if (row.cells === undefined) throw new BookError(`line ${row.line}`, row.problem);
   return readColumns(
     row.cells.map((cell) => cell.trim()),
     `line ${row.line}`,
+    options,
   );
 }
 

@@ -17,7 +17,7 @@ import { inside, type Place } from "./place.ts";
 import type { MarketSpec, RateSpec, UnderlyingSpec } from "./schema/index.ts";
 import { type AsOf, yearsFrom } from "./time.ts";
 import type { Market } from "./types.ts";
-import { increasingYears, NOT_YET, resolveVolatility } from "./volatility.ts";
+import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 /** An underlying, and what keeps trades from using it or its volatility, if anything does. */
 export interface UnderlyingEntry {
@@ -87,7 +87,7 @@ function resolveUnderlying(
     volatility === undefined
       ? `${quote(name)} has no volatility; give it one, or give one to the trade`
       : volatility === "quotes"
-        ? `${quote(name)} has its volatility as quotes: ${NOT_YET}`
+        ? `${quote(name)} has quotes for its volatility: ${NOT_PRICED}`
         : undefined;
   const rate = rates.get(spec.currency);
   if (rate === undefined) {

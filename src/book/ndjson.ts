@@ -12,6 +12,8 @@ import type { BookContext, Market, ParsedTrade } from "./types.ts";
 export interface BookStream extends BookContext {
   readonly market: Market;
   readonly trades: AsyncIterable<ParsedTrade>;
+  /** The names of all tags, where they are known before the trades are read. */
+  readonly tags: readonly string[] | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function readNdjson(
   const lines = notBlank(flatten(readLines(chunks)));
   const own = ownHeader ? await readFirstLine(lines) : undefined;
   const header = underMarket(own, beside);
-  return { ...contextOf(header), trades: tradesOf(header, lines) };
+  return { ...contextOf(header), trades: tradesOf(header, lines), tags: undefined };
 }
 
 async function* notBlank(lines: AsyncIterable<Line>): AsyncGenerator<Line, undefined> {

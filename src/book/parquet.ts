@@ -1,7 +1,7 @@
 /** Trades as a Parquet table beside a market in JSON, read by row groups. */
 import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
 import { BookError } from "../errors.ts";
-import { type Column, readColumns, readRow } from "./columns.ts";
+import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./header.ts";
 import type { BookStream } from "./ndjson.ts";
 import type { ParsedTrade } from "./types.ts";
@@ -17,9 +17,10 @@ export type RandomAccess = AsyncBuffer;
 export async function readParquet(
   file: RandomAccess,
   market: BookHeader,
+  options: TableOptions = {},
 ): Promise<BookStream & { readonly total: number }> {
-  const table = await openTable(file, market);
-  return { ...contextOf(market), trades: tradesOf(table), total: table.total };
+  const table = await openTable(file, market, options);
+  return { ...contextOf(market), trades: tradesOf(table), tags: tagNames(table.columns), total: table.total };
 }
 
 async function* tradesOf({ rows, read, total }: Table): AsyncGenerator<ParsedTrade> {
@@ -38,13 +39,14 @@ export interface Table {
 }
 
 /** @throws BookError no Parquet, an unknown column */
-export async function openTable(file: RandomAccess, market: BookHeader): Promise<Table> {
+export async function openTable(file: RandomAccess, market: BookHeader, options: TableOptions = {}): Promise<Table> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));
   const nodes = parquetSchema(metadata).children;
   const columns = readColumns(
     nodes.map(({ element }) => element.name),
     "the table",
+    options,
   );
   return {
     columns,

@@ -1,10 +1,30 @@
 import { FeynkacError, BookError } from "../errors.ts";
-import type { FailedTrade } from "./types.ts";
+import type { FailedTrade, ParsedTrade, Trade, TradeLabels } from "./types.ts";
+
+/** What a result says of its trade. */
+export function labelsOf({ underlying, assets, quantity, tags }: Trade): TradeLabels {
+  return {
+    underlying: assets === undefined ? underlying.name : assets.map((asset) => asset.underlying.name).join(" + "),
+    currency: underlying.currency,
+    quantity,
+    ...(tags === undefined ? {} : { tags }),
+  };
+}
+
+/** The result of a trade that could not be read. */
+export function unreadResult({ id, tags, error }: Extract<ParsedTrade, { ok: false }>): FailedTrade {
+  return failedResult({ id, ...(tags === undefined ? {} : { tags }) }, error);
+}
 
 /** The result of a trade that could not be priced, from what was thrown. */
-export function failedResult(id: string | undefined, error: unknown, warnings: readonly string[] = []): FailedTrade {
+export function failedResult(
+  { id, ...labels }: Partial<TradeLabels> & { readonly id: string | undefined },
+  error: unknown,
+  warnings: readonly string[] = [],
+): FailedTrade {
   return {
     id: id ?? null,
+    ...labels,
     status: "error",
     value: null,
     delta: null,

@@ -20,9 +20,14 @@ export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
   /** Midnight UTC of the day; the time of day is asOf's. */
-  | { readonly kind: "day"; readonly midnight: number };
+  | { readonly kind: "day"; readonly midnight: number }
+  /** A tenor: so many calendar months after asOf's day, and then so many days. */
+  | { readonly kind: "tenor"; readonly months: number; readonly days: number };
 
 export const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d:?\d\d)?)?$/;
+
+/** `1Y`, `6M`, `2W`, `10D`, or several of them from the longest to the shortest, as in `1Y6M`. */
+export const TENOR = /^(?=\d)(?:(\d{1,4})[Yy])?(?:(\d{1,5})[Mm])?(?:(\d{1,5})[Ww])?(?:(\d{1,6})[Dd])?$/;
 
 interface IsoMoment {
   readonly midnight: number;
@@ -76,13 +81,33 @@ export function parseAsOf(text: string): AsOf | undefined {
   return { instant: iso.midnight + (iso.time ?? 0), timeOfDay: iso.time ?? 0 };
 }
 
-/** A time from its text; undefined if that is not an ISO date or instant. */
+/** A time from its text; undefined if that is neither an ISO date or instant nor a tenor. */
 export function parseTime(text: string): TimeSpec | undefined {
   const iso = parseIso(text);
-  if (iso === undefined) return undefined;
+  if (iso === undefined) return parseTenor(text);
   return iso.time === undefined
     ? { kind: "day", midnight: iso.midnight }
     : { kind: "instant", instant: iso.midnight + iso.time };
+}
+
+function parseTenor(text: string): TimeSpec | undefined {
+  const match = TENOR.exec(text);
+  if (match === null) return undefined;
+  const [years, months, weeks, days] = match.slice(1).map((count = "0") => Number(count));
+  return { kind: "tenor", months: 12 * years + months, days: 7 * weeks + days };
+}
+
+/**
+ * Midnight UTC of the day of a tenor. The day of the month stays, or becomes the month's last one where the month is
+ * shorter: one month after 31 January is 28 or 29 February, and one month after 28 February is 28 March.
+ */
+function tenorMidnight(asOf: AsOf, months: number, days: number): number {
+  const start = new Date(asOf.instant - asOf.timeOfDay);
+  const end = new Date(0);
+  // Day 0 of a month is the last one of the month before it.
+  end.setUTCFullYear(start.getUTCFullYear(), start.getUTCMonth() + months + 1, 0);
+  end.setUTCDate(Math.min(start.getUTCDate(), end.getUTCDate()));
+  return end.getTime() + days * MS_PER_DAY;
 }
 
 /**
@@ -97,6 +122,8 @@ export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
       return (time.instant - asOf.instant) / MS_PER_YEAR;
     case "day":
       return (time.midnight + asOf.timeOfDay - asOf.instant) / MS_PER_YEAR;
+    case "tenor":
+      return yearsFrom(asOf, { kind: "day", midnight: tenorMidnight(asOf, time.months, time.days) });
     default:
       return time satisfies never;
   }

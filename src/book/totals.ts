@@ -1,5 +1,5 @@
 import { SENSITIVITIES } from "./sensitivities.ts";
-import type { CurrencyTotals, ScenarioValues, TradeResult } from "./types.ts";
+import type { CurrencyTotals, GroupTotals, PricedTrade, ScenarioValues, TradeLabels, TradeResult } from "./types.ts";
 
 /** What the totals need of a trade. */
 export interface TotalledTrade {
@@ -17,6 +17,9 @@ type Sums = {
 /**
  * Adds results up by currency, multiplied by the quantity. Delta and gamma of different underlyings are added as they
  * are: the totals of a book with several underlyings say what a move of 1 in each of them does.
+ *
+ * With `groupBy` there are sums of each group of trades as well: by `"underlying"`, `"currency"`, or a tag,
+ * `"tag.desk"` or `"desk"`. Several names make a group of each combination. Groups are kept in memory.
  *
  * @example
  * import { openDevice, parseBook, priceTrades, Totals } from "feynkac";
@@ -43,6 +46,12 @@ export class Totals {
   /** Trades with an error. */
   failed = 0;
   readonly #byCurrency = new Map<string, Sums>();
+  readonly #byGroup = new Map<string, Sums & Pick<GroupTotals, "group">>();
+  readonly #groupBy: readonly string[];
+
+  constructor({ groupBy = [] }: { readonly groupBy?: readonly string[] | undefined } = {}) {
+    this.#groupBy = groupBy;
+  }
 
   /** Adds one result. `trade` is undefined where the parser found none. */
   add(trade: TotalledTrade | undefined, result: TradeResult): void {
@@ -51,20 +60,13 @@ export class Totals {
       return;
     }
     this.priced++;
-    const { quantity, underlying } = trade;
-    const sums = this.#sumsOf(underlying.currency);
-    sums.trades++;
-    sums.value += quantity * result.value;
-    sums.errorEstimate += Math.abs(quantity) * result.errorEstimate;
-    for (const name of SENSITIVITIES) sums[name] = plus(sums[name], quantity, result[name]);
-    const { scenarios, scenarioErrorEstimates } = result;
-    if (scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, quantity, scenarios);
-    if (scenarioErrorEstimates !== undefined)
-      [sums.scenarioErrorEstimates] = addScenarios(
-        sums.scenarioErrorEstimates && [sums.scenarioErrorEstimates],
-        Math.abs(quantity),
-        [scenarioErrorEstimates],
-      );
+    const { currency } = trade.underlying;
+    addTo(
+      entryOf(this.#byCurrency, currency, () => zeroOf(currency)),
+      trade.quantity,
+      result,
+    );
+    if (this.#groupBy.length > 0) addTo(this.#groupOf(result), trade.quantity, result);
   }
 
   /** One entry per currency, in the order of their first trades. */
@@ -72,23 +74,49 @@ export class Totals {
     return [...this.#byCurrency.values()];
   }
 
-  #sumsOf(currency: string): Sums {
-    const known = this.#byCurrency.get(currency);
-    if (known !== undefined) return known;
-    const zero: Sums = {
-      currency,
-      trades: 0,
-      value: 0,
-      delta: 0,
-      gamma: 0,
-      theta: 0,
-      vega: 0,
-      rho: 0,
-      errorEstimate: 0,
-    };
-    this.#byCurrency.set(currency, zero);
-    return zero;
+  /** One entry per group and currency, in the order of their first trades. */
+  get groups(): readonly GroupTotals[] {
+    return [...this.#byGroup.values()];
   }
+
+  #groupOf(labels: TradeLabels): Sums {
+    const values = this.#groupBy.map((name) => [name, labelOf(labels, name)] as const);
+    const key = JSON.stringify([labels.currency, ...values]);
+    return entryOf(this.#byGroup, key, () => ({ group: Object.fromEntries(values), ...zeroOf(labels.currency) }));
+  }
+}
+
+/** What a trade's group is called by that name: null where it has no such tag. */
+function labelOf({ underlying, currency, tags = {} }: TradeLabels, name: string): string | number | null {
+  if (name === "underlying") return underlying;
+  if (name === "currency") return currency;
+  const tag = name.startsWith("tag.") ? name.slice("tag.".length) : name;
+  return Object.hasOwn(tags, tag) ? tags[tag] : null;
+}
+
+function entryOf<T>(map: Map<string, T>, key: string, make: () => T): T {
+  let entry = map.get(key);
+  if (entry === undefined) map.set(key, (entry = make()));
+  return entry;
+}
+
+function zeroOf(currency: string): Sums {
+  return { currency, trades: 0, value: 0, delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0, errorEstimate: 0 };
+}
+
+function addTo(sums: Sums, quantity: number, result: PricedTrade): void {
+  sums.trades++;
+  sums.value += quantity * result.value;
+  sums.errorEstimate += Math.abs(quantity) * result.errorEstimate;
+  for (const name of SENSITIVITIES) sums[name] = plus(sums[name], quantity, result[name]);
+  const { scenarios, scenarioErrorEstimates } = result;
+  if (scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, quantity, scenarios);
+  if (scenarioErrorEstimates !== undefined)
+    [sums.scenarioErrorEstimates] = addScenarios(
+      sums.scenarioErrorEstimates && [sums.scenarioErrorEstimates],
+      Math.abs(quantity),
+      [scenarioErrorEstimates],
+    );
 }
 
 /** sum + quantity·value; null when either is not known. */

@@ -7,10 +7,17 @@ import { resolveBarriers } from "./barriers.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
-import { isPlainObject, type PayoffSpec, type TradeSpec, tradeSchema, basketTradeSchema } from "./schema/index.ts";
+import {
+  isPlainObject,
+  type PayoffSpec,
+  type TradeSpec,
+  tags,
+  tradeSchema,
+  basketTradeSchema,
+} from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 import type { Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
-import { NOT_YET, resolveVolatility } from "./volatility.ts";
+import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 /** What every trade of a book is read against. */
 export interface TradeReader {
@@ -37,8 +44,10 @@ export function readTrade(value: unknown, index: number, place: Place, reader: T
 }
 
 export function failedTrade(value: unknown, index: number, error: BookError): ParsedTrade {
-  const id = isPlainObject(value) && typeof value.id === "string" ? value.id : undefined;
-  return { ok: false, id, index, error };
+  if (!isPlainObject(value)) return { ok: false, id: undefined, index, error };
+  const id = typeof value.id === "string" ? value.id : undefined;
+  const read = tags.safeParse(value.tags);
+  return { ok: false, id, index, error, ...(read.success ? { tags: read.data } : {}) };
 }
 
 function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeReader): Trade {
@@ -48,14 +57,14 @@ function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeRead
   const payoff = resolvePathPayoff(spec, expiry, asOf, place) ?? resolvePayoff(spec, names.length, place);
   const exercise = resolveExercise(spec, expiry, asOf, place);
   const barriers = resolveBarriers(spec.barriers ?? [], names, expiry, asOf, inside(place, "barriers"));
-  const quantity = spec.quantity ?? 1;
+  const labels = { id: spec.id, quantity: spec.quantity ?? 1, ...(spec.tags && { tags: { ...spec.tags } }) };
   if (underlyings !== undefined)
-    return { id: spec.id, ...resolveBasket(underlyings, market, place), payoff, expiry, exercise, barriers, quantity };
+    return { ...labels, ...resolveBasket(underlyings, market, place), payoff, expiry, exercise, barriers };
   const entry = findUnderlying(names[0], market, place("underlying"));
   const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
   const volatility = chooseVolatility(own, entry, place("underlying"), place);
   const { underlying } = entry;
-  const trade = { id: spec.id, underlying, volatility, payoff, expiry, exercise, barriers, quantity };
+  const trade = { ...labels, underlying, volatility, payoff, expiry, exercise, barriers };
   return underlying.shortRate === undefined
     ? trade
     : { ...trade, correlations: market.between.of([names[0], underlying.currency]) };
@@ -107,7 +116,7 @@ function chooseVolatility(
   at: string,
   place: Place,
 ): Volatility {
-  if (own === "quotes") throw new BookError(place("volatility", "quotes"), NOT_YET);
+  if (own === "quotes") throw new BookError(place("volatility", "quotes"), NOT_PRICED);
   const volatility = own ?? entry.underlying.volatility;
   if (volatility === undefined) throw new BookError(at, entry.volatilityProblem ?? "no volatility");
   return volatility;

@@ -125,6 +125,9 @@ export interface DriverCorrelations {
   readonly assumed: readonly (readonly [string, string])[];
 }
 
+/** Texts and numbers by name, such as a desk or a ticker: no price depends on them, and results carry them. */
+export type Tags = Readonly<Record<string, string | number>>;
+
 /** One trade, complete and valid: everything that its price depends on can be reached from here. */
 export interface Trade {
   readonly id: string;
@@ -144,6 +147,7 @@ export interface Trade {
   readonly barriers: readonly Barrier[];
   /** Results are per unit; totals multiply by this. Negative when sold. */
   readonly quantity: number;
+  readonly tags?: Tags;
 }
 
 /**
@@ -152,7 +156,13 @@ export interface Trade {
  */
 export type ParsedTrade =
   | { readonly ok: true; readonly trade: Trade; readonly index?: number }
-  | { readonly ok: false; readonly id: string | undefined; readonly index: number; readonly error: BookError };
+  | {
+      readonly ok: false;
+      readonly id: string | undefined;
+      readonly index: number;
+      readonly error: BookError;
+      readonly tags?: Tags;
+    };
 
 /**
  * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of
@@ -214,12 +224,22 @@ export type ScenarioValues = readonly (readonly (readonly (readonly (number | nu
  */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
+/** What a trade is called and what it is on, as its result says it. */
+export interface TradeLabels {
+  /** Its name; of several, their names with " + " between them. */
+  readonly underlying: string;
+  readonly currency: string;
+  /** That of the book; the result's numbers are per unit. */
+  readonly quantity: number;
+  readonly tags?: Tags;
+}
+
 /**
  * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho
  * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
  * null.
  */
-export interface PricedTrade {
+export interface PricedTrade extends TradeLabels {
   readonly id: string;
   readonly status: "ok";
   readonly value: number;
@@ -274,7 +294,7 @@ export interface AssetSensitivities {
 export type PairSensitivity = readonly [first: string, second: string, value: number];
 
 /** The result of a trade that could not be read or priced: no numbers, and the reason. */
-export interface FailedTrade {
+export interface FailedTrade extends Partial<TradeLabels> {
   /** null when the trade did not say. */
   readonly id: string | null;
   readonly status: "error";
@@ -312,6 +332,12 @@ export interface CurrencyTotals {
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
+/** The sums of one group of trades in one currency. */
+export interface GroupTotals extends CurrencyTotals {
+  /** The group's value of each name that was grouped by; null where trades have no such tag. */
+  readonly group: Readonly<Record<string, string | number | null>>;
+}
+
 /** What `priceBook` returns. */
 export interface BookReport {
   readonly asOf: string;
@@ -320,6 +346,8 @@ export interface BookReport {
   readonly failed: number;
   /** One entry a currency, in the order of their first trades. */
   readonly totals: readonly CurrencyTotals[];
+  /** Of the command line's `--group-by`: one entry a group and currency, in the order of their first trades. */
+  readonly groups?: readonly GroupTotals[];
   /** The axes that every `scenarios` of the results refers to. */
   readonly scenarios?: Scenarios;
   /** In the order of the book. */

@@ -13,8 +13,10 @@ import { inside, type Place } from "./place.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 
-/** What stands in messages about features that the format has and the pricer does not, yet. */
-export const NOT_YET = "not supported in this version";
+/** What messages say of volatilities that the format has and no method prices. */
+export const NOT_PRICED =
+  'implied quotes are checked and not priced; give { "termStructure" } for volatilities by expiry, or { "surface" } ' +
+  "for a smile: examples/local-volatility makes one from quotes by Dupire's formula";
 
 /**
  * The volatility that a book or a trade gave; `"quotes"` when it is valid but cannot be priced yet.

@@ -6,6 +6,13 @@ export function tableRows(text: string): TableRows {
   return text === "all" ? text : wholeNumber(text);
 }
 
+/** Names with commas between them. */
+export function names(text: string): string[] {
+  const all = text.split(",").map((name) => name.trim());
+  if (all.includes("")) throw new InvalidArgumentError("expected names with commas between them.");
+  return all;
+}
+
 export function deviceIndex(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");

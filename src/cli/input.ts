@@ -35,6 +35,8 @@ export interface InputRequest {
   /** Whether that market stands in the place of the book's own: else a book that has one must come without another. */
   readonly replacesMarket?: boolean;
   readonly format: InputFormat | undefined;
+  /** Columns of a table to be kept as tags. */
+  readonly keep?: readonly string[] | undefined;
   readonly stdin: NodeJS.ReadableStream;
   readonly signal: AbortSignal;
 }
@@ -52,14 +54,15 @@ export interface OpenInput extends BookStream {
 export async function openInput(request: InputRequest): Promise<OpenInput> {
   const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
   const named = request.format ?? formatOfName(request.path);
-  if (named === "parquet" && request.path !== "-") return openParquet(request.path, market);
+  const { keep } = request;
+  if (named === "parquet" && request.path !== "-") return openParquet(request.path, { market, keep });
   const source = await openBytes(request.path, request);
   try {
     const { first, bytes } = await withFirst(source.bytes);
     const isParquet = named === "parquet" || (named === undefined && startsAsParquet(first));
     const book = isParquet
-      ? await readTable(await wholeBytes(bytes), market)
-      : await readText(decodeText(bytes), named, market, request.replacesMarket ?? false);
+      ? await readTable(await wholeBytes(bytes), { market, keep })
+      : await readText(decodeText(bytes), named, { market, keep, replaces: request.replacesMarket ?? false });
     return { ...book, fractionRead: source.fractionRead, close: source.close };
   } catch (error) {
     source.close();
@@ -67,18 +70,23 @@ export async function openInput(request: InputRequest): Promise<OpenInput> {
   }
 }
 
+/** What stands beside a file of trades. */
+interface Beside {
+  readonly market: BookHeader | undefined;
+  readonly keep: readonly string[] | undefined;
+}
+
 async function readText(
   text: AsyncGenerator<string>,
   named: TextFormat | undefined,
-  market: BookHeader | undefined,
-  replaces: boolean,
+  beside: Beside & { readonly replaces: boolean },
 ): Promise<BookStream & { total: number | undefined }> {
   const { format, chunks } = await sniff(text, named);
-  return readAs(format, chunks, market, replaces);
+  return readAs(format, chunks, beside);
 }
 
 /** The parts of a Parquet file are read where they stand. */
-async function openParquet(path: string, market: BookHeader | undefined): Promise<OpenInput> {
+async function openParquet(path: string, beside: Beside): Promise<OpenInput> {
   const size = await sizeOf(path);
   const file = await open(path).catch((cause: unknown) => {
     throw cannotRead(path, cause);
@@ -92,7 +100,7 @@ async function openParquet(path: string, market: BookHeader | undefined): Promis
   };
   const close = (): void => void file.close().catch(() => undefined);
   try {
-    const book = await readTable({ byteLength: size ?? 0, slice }, market);
+    const book = await readTable({ byteLength: size ?? 0, slice }, beside);
     return { ...book, fractionRead: () => undefined, close };
   } catch (error) {
     close();
@@ -100,8 +108,8 @@ async function openParquet(path: string, market: BookHeader | undefined): Promis
   }
 }
 
-function readTable(file: RandomAccess, market: BookHeader | undefined): Promise<BookStream & { total: number }> {
-  return readParquet(file, marketOfTable(market));
+function readTable(file: RandomAccess, { market, keep = [] }: Beside): Promise<BookStream & { total: number }> {
+  return readParquet(file, marketOfTable(market), { keep });
 }
 
 function marketOfTable(market: BookHeader | undefined): BookHeader {
@@ -150,14 +158,15 @@ async function readMarket(path: string, request: InputRequest): Promise<BookHead
 async function readAs(
   format: TextFormat,
   chunks: AsyncIterable<string>,
-  market: BookHeader | undefined,
-  replaces: boolean,
+  { market, keep = [], replaces }: Beside & { readonly replaces: boolean },
 ): Promise<BookStream & { total: number | undefined }> {
+  if (format !== "csv" && keep.length > 0)
+    throw new CliError(`--keep names columns of CSV or Parquet; in JSON a trade has "tags": { "desk": "Paris" }`);
   switch (format) {
     case "ndjson":
       return { ...(await readNdjson(chunks, market, replaces || market === undefined)), total: undefined };
     case "csv":
-      return { ...(await readCsv(chunks, marketOfTable(market))), total: undefined };
+      return { ...(await readCsv(chunks, marketOfTable(market), { keep })), total: undefined };
     case "json":
       return wholeBook(parseJson(await readWholeText(chunks)), market, replaces);
     default:
@@ -169,7 +178,18 @@ function wholeBook(value: unknown, beside: BookHeader | undefined, replaces: boo
   if (beside !== undefined && !replaces)
     throw new CliError("--market goes with NDJSON, CSV or Parquet trades; a JSON book has its own market");
   const header = underMarket(readWholeBook(value), beside);
-  return { ...contextOf(header), trades: inTurn(readTrades(header)), total: header.trades.length };
+  const { trades } = header;
+  return { ...contextOf(header), trades: inTurn(readTrades(header)), tags: tagsOf(trades), total: trades.length };
+}
+
+/** The names of the tags of trades as written. */
+function tagsOf(trades: readonly unknown[]): string[] {
+  const names = new Set<string>();
+  for (const trade of trades) {
+    const { tags } = Object(trade) as { readonly tags?: unknown };
+    for (const name of Object.keys(Object(tags) as object)) names.add(name);
+  }
+  return [...names];
 }
 
 async function* inTurn<T>(items: Iterable<T>): AsyncGenerator<T> {

@@ -1,7 +1,7 @@
 /** Options that several commands have. */
 import { type Command, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
-import { accuracyGoal, deviceIndex, seconds, tableRows, wholeNumber } from "./arguments.ts";
+import { accuracyGoal, deviceIndex, names, seconds, tableRows, wholeNumber } from "./arguments.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
@@ -45,6 +45,7 @@ export const withFormats = (command: Command): Command =>
     .addOption(
       new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
+    .option("--keep <columns>", "columns of CSV or Parquet that are no terms of a trade: desk,ticker", names)
     .option(
       "-o, --output <file>",
       "where results go; the file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",
@@ -94,6 +95,8 @@ export interface Flags {
   readonly format?: OutputFormat;
   readonly output?: string;
   readonly rows?: TableRows;
+  readonly keep?: readonly string[];
+  readonly groupBy?: readonly string[];
   readonly resume?: true;
   readonly chunkTrades?: number;
   readonly chunkSeconds?: number;
@@ -101,7 +104,9 @@ export interface Flags {
 
 /** The options of pricing, of what commander makes of them. */
 export function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, rows, sensitivityErrors = false, ...rest } = flags;
+  const { market, inputFormat, format, output, device, threads, rows, keep, groupBy, ...others } = flags;
+  const { sensitivityErrors = false, ...rest } = others;
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  return { ...rest, precision, sensitivityErrors, market, inputFormat, format, output, device, threads, rows };
+  const files = { market, inputFormat, format, output, rows, keep, groupBy };
+  return { ...rest, ...files, precision, sensitivityErrors, device, threads };
 }

@@ -1,8 +1,9 @@
 /** The commands for runs in parts, as the command line describes them. */
 import { type Command, Option } from "commander";
-import { portNumber, runShare, seconds, share, tableRows, wholeNumber } from "./arguments.ts";
+import { accuracyGoal, portNumber, runShare, seconds, share, tableRows, wholeNumber } from "./arguments.ts";
 import type { MergeOptions } from "./commands/merge.ts";
 import type { QueueOptions } from "./commands/queue.ts";
+import type { ServeOptions } from "./commands/serve.ts";
 import type { SubmitOptions } from "./commands/submit.ts";
 import type { VerifyOptions } from "./commands/verify.ts";
 import type { WorkerOptions } from "./commands/worker.ts";
@@ -15,6 +16,7 @@ export function describeRuns(program: Command, context: Context): void {
   describeSubmit(program, context);
   describeWorker(program, context);
   describeQueue(program, context);
+  describeServe(program, context);
 }
 
 function describeParts(program: Command, { terminal, signal, engine, done }: Context): void {
@@ -138,5 +140,26 @@ function describeQueue(program: Command, { terminal, done }: Context): void {
     .action(async (run: string, options: QueueOptions) => {
       const { logs } = await import("./commands/queue.ts");
       done(await logs(run, options, terminal));
+    });
+}
+
+function describeServe(program: Command, { terminal, signal, done, takeTime }: Context): void {
+  program
+    .command("serve")
+    .description("answer requests for prices over HTTP, until it is asked to end")
+    .option("--port <n>", "0 takes any free one", portNumber, 8080)
+    .option("--host <address>", "the interface; one that others reach needs a token", "127.0.0.1")
+    .option("--token-file <file>", "a file with the bearer token that requests must have")
+    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
+    .option("--max-bytes <n>", "of a request", wholeNumber, 16_777_216)
+    .option("--max-trades <n>", "of a request", wholeNumber, 10_000)
+    .option("--max-seconds <s>", "that a request may take", seconds, 60)
+    .option("--max-requests <n>", "under way at once", wholeNumber, 1000)
+    .option("--max-markets <n>", "kept", wholeNumber, 100)
+    .option("--finest-accuracy <part>", "that may be asked for", accuracyGoal, 1e-6)
+    .action(async (options: ServeOptions) => {
+      const { serve } = await import("./commands/serve.ts");
+      takeTime(WORKER_PATIENCE);
+      done(await serve(options, terminal, signal));
     });
 }

@@ -1,5 +1,5 @@
 /** One chunk of a run, as a worker prices it. */
-import { failedResult, type ParsedTrade } from "../book/index.ts";
+import { failedResult, labelsOf, type ParsedTrade, unreadResult } from "../book/index.ts";
 import type { PricedRow } from "../formats/index.ts";
 import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";
 import type { RunContext } from "./contexts.ts";
@@ -36,6 +36,6 @@ export async function giveUpChunk({ store, manifest, book }: RunContext, chunk: 
 
 function givenUp(parsed: ParsedTrade, error: Error): PricedRow {
   return parsed.ok
-    ? { trade: parsed.trade, result: failedResult(parsed.trade.id, error) }
-    : { trade: undefined, result: failedResult(parsed.id, parsed.error) };
+    ? { trade: parsed.trade, result: failedResult({ id: parsed.trade.id, ...labelsOf(parsed.trade) }, error) }
+    : { trade: undefined, result: unreadResult(parsed) };
 }

@@ -1,8 +1,11 @@
-import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
+import { SENSITIVITIES, type PricedTrade, type SensitivityName, type TradeResult } from "../book/index.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
 export const RESULT_COLUMNS = [
   "id",
+  "underlying",
+  "currency",
+  "quantity",
   "status",
   "value",
   "delta",
@@ -23,42 +26,61 @@ export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const
 export const sensitivityErrorColumn = (name: SensitivityName): string => `sensitivityErrorEstimates.${name}`;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
+/** A column beside those that every result has. */
+export interface FurtherColumn {
+  readonly name: string;
+  readonly value: (result: TradeResult) => string | number | null;
+}
+
+/** A column for each tag; where only the trades tell which there are, one of JSON. */
+export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
+  if (tags === undefined)
+    return [{ name: "tags", value: (result) => (result.tags === undefined ? null : JSON.stringify(result.tags)) }];
+  return tags.map((name) => ({
+    name: `tag.${name}`,
+    value: ({ tags: own }) => (own !== undefined && Object.hasOwn(own, name) ? own[name] : null),
+  }));
+}
+
 /**
  * RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message.
  */
 export function csvFormat(): ResultFormat {
-  let run: Pick<RunStart, "scenarios" | "sensitivityErrors">;
+  let further: FurtherColumn[] = [];
   return {
-    begin: (start) => {
-      run = start;
-      const { scenarios, sensitivityErrors } = start;
-      const names = [
-        ...RESULT_COLUMNS,
-        ...(sensitivityErrors ? SENSITIVITIES.map(sensitivityErrorColumn) : []),
-        ...(scenarios === undefined ? [] : SCENARIO_COLUMNS),
+    begin: ({ scenarios, sensitivityErrors, tags }) => {
+      further = [
+        ...tagColumns(tags),
+        ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
+        ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
       ];
-      return `${names.join(",")}\n`;
+      return `${[...RESULT_COLUMNS, ...further.map(({ name }) => name)].map(cell).join(",")}\n`;
     },
-    rows: (rows) => rows.map(({ result }) => `${cellsOf(result, run).map(cell).join(",")}\n`).join(""),
+    rows: (rows) => rows.map(({ result }) => `${cellsOf(result, further).map(cell).join(",")}\n`).join(""),
     end: () => "",
   };
 }
 
-function cellsOf(
-  result: TradeResult,
-  { scenarios, sensitivityErrors }: Pick<RunStart, "scenarios" | "sensitivityErrors">,
-): (string | number | null)[] {
+function cellsOf(result: TradeResult, further: readonly FurtherColumn[]): (string | number | null)[] {
   const { warnings, ...plain } = result;
   const cells = RESULT_COLUMNS.map((name) => {
     if (name === "warnings") return warnings.join("; ");
     if (name === "error") return result.status === "error" ? result.error.message : null;
-    return plain[name];
+    return plain[name] ?? null;
   });
-  if (sensitivityErrors) cells.push(...SENSITIVITIES.map((name) => sensitivityErrorOf(result, name)));
-  if (scenarios === undefined) return cells;
-  const values = result.status === "ok" ? SCENARIO_COLUMNS.map((name) => result[name]) : [undefined, undefined];
-  return [...cells, ...values.map((value) => (value === undefined ? null : JSON.stringify(value)))];
+  return [...cells, ...further.map(({ value }) => value(result))];
 }
+
+function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): FurtherColumn {
+  const cellOf = (values: PricedTrade[typeof name]): string | null =>
+    values === undefined ? null : JSON.stringify(values);
+  return { name, value: (result) => (result.status === "ok" ? cellOf(result[name]) : null) };
+}
+
+const errorEstimateColumn = (name: SensitivityName): FurtherColumn => ({
+  name: sensitivityErrorColumn(name),
+  value: (result) => sensitivityErrorOf(result, name),
+});
 
 export function sensitivityErrorOf(result: TradeResult, name: SensitivityName): number | null {
   return result.status === "ok" ? (result.sensitivityErrorEstimates?.[name] ?? null) : null;

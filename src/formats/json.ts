@@ -24,8 +24,8 @@ export function jsonFormat(): ResultFormat {
           return `${separator}    ${JSON.stringify(result)}`;
         })
         .join(""),
-    end: ({ priced, failed, totals }: RunEnd) =>
+    end: ({ priced, failed, totals, groups }: RunEnd) =>
       `${first ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n` +
-      `  "totals": ${JSON.stringify(totals)}\n}\n`,
+      `  "totals": ${JSON.stringify(totals)}${groups === undefined ? "" : `,\n  "groups": ${JSON.stringify(groups)}`}\n}\n`,
   };
 }

@@ -1,10 +1,12 @@
 import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
 import {
+  type FurtherColumn,
   RESULT_COLUMNS,
   type ResultColumn,
   SCENARIO_COLUMNS,
   sensitivityErrorColumn,
   sensitivityErrorOf,
+  tagColumns,
 } from "./csv.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
@@ -31,9 +33,11 @@ export function parquetFormat(): ResultFormat {
 export function resultColumns({
   scenarios,
   sensitivityErrors,
-}: Pick<RunStart, "scenarios" | "sensitivityErrors">): ParquetColumn<PricedRow>[] {
+  tags,
+}: Pick<RunStart, "scenarios" | "sensitivityErrors" | "tags">): ParquetColumn<PricedRow>[] {
   return [
     ...RESULT_COLUMNS.map(resultColumn),
+    ...tagColumns(tags).map(tagColumn),
     ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
     ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
   ];
@@ -42,8 +46,14 @@ export function resultColumns({
 function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
   if (name === "warnings") return { name, type: "strings", value: ({ result }) => result.warnings };
   if (name === "error") return { name, type: "string", value: ({ result }) => errorCell(result) };
-  const texts: readonly string[] = ["id", "status", "method", "precision", "backend"];
-  return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] };
+  const texts: readonly string[] = ["id", "underlying", "currency", "status", "method", "precision", "backend"];
+  return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] ?? null };
+}
+
+/** A column of texts: one tag may be a number here and a text there. */
+function tagColumn({ name, value }: FurtherColumn): ParquetColumn<PricedRow> {
+  const textOf = (tag: string | number | null): string | null => (tag === null ? null : String(tag));
+  return { name, type: "string", value: ({ result }) => textOf(value(result)) };
 }
 
 const errorEstimateColumn = (name: SensitivityName): ParquetColumn<PricedRow> => ({

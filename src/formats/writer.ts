@@ -11,10 +11,12 @@ export interface RunStart {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
+  /** The names of the trades' tags, in the order of their columns; undefined where only the trades tell. */
+  readonly tags?: readonly string[] | undefined;
   /** Whether results have error estimates of their sensitivities. */
   readonly sensitivityErrors: boolean;
 }
-export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals">;
+export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
 
 /** A part of an output. */
 export type Part = string | Uint8Array;

@@ -1,5 +1,5 @@
 import { allOf } from "../all-of.ts";
-import { failedResult, type ParsedTrade, type Scenarios, type TradeResult } from "../book/index.ts";
+import { unreadResult, type ParsedTrade, type Scenarios, type TradeResult } from "../book/index.ts";
 import { Turns } from "../turns.ts";
 import type { Engine } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
@@ -82,6 +82,6 @@ async function choose(
 
 function outputRows(rows: OutputRows): TradeResult[] {
   return rows.trades.map((parsed, i) =>
-    parsed.ok ? resultOf(rows, parsed.trade, i) : failedResult(parsed.id, parsed.error),
+    parsed.ok ? resultOf(rows, parsed.trade, i) : unreadResult(parsed),
   );
 }

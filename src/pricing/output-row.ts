@@ -1,5 +1,6 @@
 import {
   failedResult,
+  labelsOf,
   type PairSensitivity,
   type ParsedTrade,
   type PricedTrade,
@@ -41,7 +42,8 @@ export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
     return pricedTrade(rows, trade, i);
   } catch (error) {
-    return failedResult(trade.id, withPlace(error, trade, trades[i].index ?? firstIndex + i), engine.warnings);
+    const place = trades[i].index ?? firstIndex + i;
+    return failedResult({ id: trade.id, ...labelsOf(trade) }, withPlace(error, trade, place), engine.warnings);
   }
 }
 
@@ -69,6 +71,7 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
   const all = greeks === "all";
   return {
     id: trade.id,
+    ...labelsOf(trade),
     status: "ok",
     value,
     delta: shown(results.delta[i], grid),

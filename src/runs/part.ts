@@ -10,17 +10,17 @@ export interface PartRow {
   readonly currency: string | null;
 }
 
+const LABELS: ReadonlySet<string> = new Set(["underlying", "currency", "quantity"]);
 const SCENARIOS = ["scenarios", "scenarioErrorEstimates"];
 
 /**
- * The columns of results as Parquet, then what the totals need, then all other fields of the result as JSON: a part
- * holds everything that pricing gave.
+ * The columns of results as Parquet, then all other fields of the result as JSON: a part holds everything that pricing
+ * gave.
  */
 function columnsOf({ scenarios, sensitivityErrors }: PartHead): ParquetColumn<PricedRow>[] {
   return [
-    ...resultColumns({ scenarios, sensitivityErrors }),
-    { name: "quantity", type: "number", value: ({ trade }) => trade?.quantity ?? null },
-    { name: "currency", type: "string", value: ({ trade }) => trade?.underlying.currency ?? null },
+    // Their tags are among the other fields.
+    ...resultColumns({ scenarios, sensitivityErrors, tags: [] }),
     { name: "details", type: "string", value: ({ result }) => detailsOf(result) },
   ];
 }
@@ -96,10 +96,13 @@ function rowOf(cells: Cells, scenarios: Scenarios | undefined): PartRow {
 }
 
 /** Fields in the order in which pricing writes them, so that their JSON is the same. */
-function plainResult(cells: Cells, { seed, ...rest }: Record<string, unknown>): Record<string, unknown> {
+function plainResult(cells: Cells, { seed, tags, ...rest }: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const name of RESULT_COLUMNS) {
     if (name === "error") continue;
+    if (name === "status" && tags !== undefined) result["tags"] = tags;
+    // What could not be read has none.
+    if (LABELS.has(name) && (cells[name] ?? null) === null) continue;
     result[name] = name === "warnings" ? (cells[name] ?? []) : (cells[name] ?? null);
     if (name === "method" && seed !== undefined) result["seed"] = seed;
   }

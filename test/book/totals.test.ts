@@ -7,6 +7,9 @@ const cube = (a: number, b: number, c: number, d: number): ScenarioValues => [[[
 
 const result = (value: number, scenarios?: ScenarioValues): PricedTrade => ({
   id: "T",
+  underlying: "ACME",
+  currency: "EUR",
+  quantity: 1,
   status: "ok",
   value,
   delta: 0.5 * value,

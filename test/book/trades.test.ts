@@ -160,7 +160,26 @@ describe("a trade that cannot be used says where and why", () => {
     ],
     [
       { exercise: "americn" },
-      'trades[0].exercise: expected "european" or "american", got "americn" (did you mean "american"?)',
+      'trades[0].exercise: expected "european", "american" or a list of dates, got "americn" (did you mean "american"?)',
+    ],
+    [{ payoff: "C" }, 'trades[0].payoff: expected "call" or "put", got "C" (did you mean "call"?)'],
+    [{ payoff: "p" }, 'trades[0].payoff: expected "call" or "put", got "p" (did you mean "put"?)'],
+    [
+      { payoff: "digital" },
+      'trades[0].payoff: expected "call" or "put", got "digital"; write { "digital": "call", "cash": 10 }',
+    ],
+    [
+      { payoff: "Asian" },
+      'trades[0].payoff: expected "call" or "put", got "Asian"; write "call" or "put", and "average" beside it',
+    ],
+    [
+      { exercise: "Bermudan" },
+      'trades[0].exercise: expected "european", "american" or a list of dates, got "Bermudan"; ' +
+        'write its dates, ["2027-03-20", "2027-09-20"] or ["3M", "6M"]',
+    ],
+    [
+      { exercise: "A" },
+      'trades[0].exercise: expected "european", "american" or a list of dates, got "A" (did you mean "american"?)',
     ],
     [{ quantity: null }, "trades[0].quantity: expected a finite number, got null"],
     [{ expiry: "2026-11-19" }, "trades[0].expiry: the trade expired before asOf (0.00273973 years ago)"],
@@ -280,7 +299,7 @@ describe("terms that cannot be, or come later, are refused by name", () => {
     [{ exercise: [] }, "trades[0].exercise: expected a list of dates, at least one, got an empty list"],
     [
       { volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2, 0.3]] } } },
-      "trades[0].volatility.quotes: not supported in this version",
+      /^trades\[0\]\.volatility\.quotes: implied quotes are checked and not priced; give \{ "termStructure" \} .*"surface"/,
     ],
     [
       { volatility: { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2]] } } },
@@ -330,8 +349,8 @@ describe("terms that cannot be, or come later, are refused by name", () => {
 
   test("an underlying with quotes refuses the trades that need them, and only those", () => {
     const quotes = { quotes: { expiries: [1], strikes: [90, 100], implied: [[0.2, 0.3]] } };
-    expect(refusal({}, { volatility: quotes })).toBe(
-      'trades[0].underlying: "ACME" has its volatility as quotes: not supported in this version',
+    expect(refusal({}, { volatility: quotes })).toMatch(
+      /^trades\[0\]\.underlying: "ACME" has quotes for its volatility: .* give \{ "termStructure" \}/,
     );
     expect(refusal({ volatility: 0.2 }, { volatility: quotes })).toBe("accepted");
   });

@@ -1,5 +1,12 @@
 /** Stands in for the pricer: every trade is worth its intrinsic value, so tests of the command need no device. */
-import { failedResult, type ParsedTrade, type Scenarios, type Trade, type TradeResult } from "../../src/book/index.ts";
+import {
+  labelsOf,
+  type ParsedTrade,
+  type Scenarios,
+  type Trade,
+  type TradeResult,
+  unreadResult,
+} from "../../src/book/index.ts";
 import { explainBook } from "../../src/pricing/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import type { Engine, EngineOptions, ExplainRunOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
@@ -45,10 +52,11 @@ export function fakeEngine(batchSize = 100): FakeEngine {
 }
 
 function resultOf(parsed: ParsedTrade, scenarios: Scenarios | undefined): TradeResult {
-  if (!parsed.ok) return failedResult(parsed.id, parsed.error);
+  if (!parsed.ok) return unreadResult(parsed);
   const value = intrinsic(parsed.trade);
   return {
     id: parsed.trade.id,
+    ...labelsOf(parsed.trade),
     status: "ok",
     value,
     delta: 0.5,

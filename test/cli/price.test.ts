@@ -78,6 +78,9 @@ describe("results", () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const fields = [
       "id",
+      "underlying",
+      "currency",
+      "quantity",
       "status",
       "value",
       "delta",
@@ -92,7 +95,8 @@ describe("results", () => {
       "warnings",
     ];
     expect(Object.keys(priced)).toEqual(fields);
-    expect(Object.keys(failed)).toEqual([...fields, "error"]);
+    // What could not be read has no underlying.
+    expect(Object.keys(failed)).toEqual(["id", ...fields.slice(4), "error"]);
     expect(failed.error).toEqual({
       code: "BOOK",
       path: "trades[1].strike",
@@ -109,9 +113,9 @@ describe("results", () => {
     ]);
     expect(status).toBe(1);
     expect(stdout.split("\n")).toEqual([
-      "id,status,value,delta,gamma,theta,vega,rho,errorEstimate,method,precision,backend,warnings,error",
-      '"a,""b""",ok,0,0.5,0.0125,-1.5,39.25,,0.0000152587890625,intrinsic,f64,cpu,,',
-      'T1,error,,,,,,,,,,,,"trades[1].strike: expected a positive number, got ""x"""',
+      "id,underlying,currency,quantity,status,value,delta,gamma,theta,vega,rho,errorEstimate,method,precision,backend,warnings,error",
+      '"a,""b""",ACME,EUR,1,ok,0,0.5,0.0125,-1.5,39.25,,0.0000152587890625,intrinsic,f64,cpu,,',
+      'T1,,,,error,,,,,,,,,,,,"trades[1].strike: expected a positive number, got ""x"""',
       "",
     ]);
   });
@@ -351,7 +355,7 @@ describe("options", () => {
     const third = await feynkac(["price", input, "--method", "pde"]);
     expect(third.status).toBe(2);
     expect(third.stderr).toMatch(
-      "Allowed choices are auto, closed-form, deterministic, fdm, adi, sparse-grid, montecarlo, quantization.",
+      "Allowed choices are auto, closed-form, deterministic, integral, fdm, adi, sparse-grid, montecarlo, quantization, convolution.",
     );
   });
 
@@ -376,7 +380,9 @@ describe("options", () => {
     const target = join(folder, "results.csv");
     const outcome = await feynkac(["price", file("two.json", two), "--output", target]);
     expect(outcome).toMatchObject({ status: 0, stdout: "" });
-    expect(readFileSync(target, "utf8")).toMatch(/^id,status,value.*\nA,ok,10,/);
+    expect(readFileSync(target, "utf8")).toMatch(
+      /^id,underlying,currency,quantity,status,value.*\nA,ACME,EUR,-2,ok,10,/,
+    );
     expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
@@ -470,7 +476,7 @@ describe("options", () => {
     writeFileSync(path, bytes);
     const args = ["--market", file("market.json", header), "--format", "csv"];
     const outcome = await feynkac(["price", path, ...args]);
-    expect(outcome.stdout).toMatch(/\nA,ok,10,.*\nB,ok,10,/);
+    expect(outcome.stdout).toMatch(/\nA,ACME,EUR,1,ok,10,.*\nB,ACME,EUR,1,ok,10,/);
     expect((await feynkac(["price", "-", ...args], { stdin: bytes })).stdout).toBe(outcome.stdout);
     expect((await feynkac(["price", "-", ...args, "--input-format", "parquet"], { stdin: bytes })).stdout).toBe(
       outcome.stdout,

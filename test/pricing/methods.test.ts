@@ -111,6 +111,37 @@ describe("a method by name", () => {
   });
 });
 
+describe("a trade that no method prices", () => {
+  const times = [0.5 * base.expiry, base.expiry];
+  const past = { count: 0, mean: 1 };
+  const terms = { right: "call", strike: 100, times } as const;
+  const average = { ...terms, kind: "average", mean: "arithmetic", past } as const;
+  const displaced = { kind: "displaced", sigma: 0.2, shift: 10 } as const;
+
+  it.each<[string, Partial<Trade>, RegExp]>([
+    [
+      "an average beside a barrier",
+      { payoff: average, barriers: [out] },
+      /^trades\[0\]: it has barriers beside an average or an extreme, which method "montecarlo" does not price yet; the/,
+    ],
+    [
+      "an average under a displaced volatility",
+      { payoff: average, volatility: displaced },
+      /^trades\[0\]: it has a volatility that lets the spot reach zero, which method "montecarlo"/,
+    ],
+    [
+      "a swing and cash dividends",
+      { payoff: { ...terms, kind: "swing", min: 0, max: 1 }, underlying: cash },
+      /^trades\[0\]: it has [^,]*dividends[^,]*, which method "quantization" does not price yet/,
+    ],
+  ])("%s: begins with the reason of the method that is for it", async (_, parts, message) => {
+    const [result] = await results([trade(parts)], { device, greeks: "none" });
+    expect(messageOf(result)).toMatch(message);
+    // Every other method has its reason, too.
+    for (const { name } of METHODS) expect(messageOf(result)).toContain(`"${name}"`);
+  });
+});
+
 describe("cases of scenarios", () => {
   it("are the same wherever a date stands among the others, with the barriers of that date", async () => {
     const barriers = [

@@ -13,7 +13,7 @@ export const bookSchema = object({
   market: marketSchema,
   trades: list(anyTradeSchema, "a list of trades"),
   scenarios: scenariosSchema.optional(),
-  method: word(...METHOD_NAMES).optional(),
+  method: word(METHOD_NAMES).optional(),
   seed: wholeNumber.optional(),
 });
 

@@ -12,4 +12,4 @@ export {
   tradeSchema,
   type TradeSpec,
 } from "./trade.ts";
-export { isPlainObject, pathOf, type Schema } from "./values.ts";
+export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";

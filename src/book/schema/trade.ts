@@ -1,5 +1,5 @@
 /** One trade, as written. */
-import type { BarrierType, BasketIndex } from "../types.ts";
+import type { BarrierType, BasketIndex, Tags } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
 import {
@@ -12,6 +12,7 @@ import {
   notNegative,
   object,
   positive,
+  tags,
   time,
   wholeNumber,
   word,
@@ -49,8 +50,22 @@ export interface SwingSpec {
   readonly max?: number | undefined;
 }
 
-const right = word("call", "put");
-const vanilla = right.transform((side): PayoffSpec => ({ kind: "vanilla", right: side }));
+const right = word(["call", "put"]);
+/** What to write instead of names of products, which are not words of the format. */
+const PRODUCTS = {
+  digital: 'write { "digital": "call", "cash": 10 }',
+  binary: 'write { "digital": "call", "cash": 10 }',
+  straddle: 'write { "expression": "abs(S - 100)", "kinks": [100] }',
+  forward: 'write { "expression": "S - 100" }',
+  average: 'write "call" or "put", and "average" beside it',
+  asian: 'write "call" or "put", and "average" beside it',
+  lookback: 'write "call" or "put", and "lookback" beside it',
+  swing: 'write "call" or "put", and "swing" beside it',
+};
+const vanilla = word(["call", "put"], { remedies: PRODUCTS }).transform((side): PayoffSpec => ({
+  kind: "vanilla",
+  right: side,
+}));
 
 const payoffForms = {
   digital: object({ digital: right, cash: finite.optional() }).transform(({ digital, cash = 1 }): PayoffSpec => ({
@@ -76,7 +91,7 @@ const basketForms = {
   basket: object({
     basket: right,
     weights: list(finite, "a list of weights, one for each underlying", 1),
-    kind: word("arithmetic", "geometric").optional(),
+    kind: word(["arithmetic", "geometric"]).optional(),
   }).transform(({ basket, weights, kind }): PayoffSpec => ({
     kind: "basket",
     right: basket,
@@ -102,7 +117,11 @@ export type ExerciseSpec =
   | { readonly kind: "american" }
   | { readonly kind: "bermudan"; readonly times: readonly TimeSpec[] };
 
-const exerciseWord = word("european", "american").transform((kind): ExerciseSpec => ({ kind }));
+const DATES_OF_RIGHTS = 'write its dates, ["2027-03-20", "2027-09-20"] or ["3M", "6M"]';
+const exerciseWord = word(["european", "american"], {
+  or: "a list of dates",
+  remedies: { bermudan: DATES_OF_RIGHTS, bermuda: DATES_OF_RIGHTS, b: DATES_OF_RIGHTS },
+}).transform((kind): ExerciseSpec => ({ kind }));
 const exerciseDates = list(time, "a list of dates, at least one", 1).transform((times): ExerciseSpec => ({
   kind: "bermudan",
   times,
@@ -125,18 +144,18 @@ export interface BarrierSpec {
 }
 
 const monitoringSchema = choose('"continuous" or a list of dates', {
-  string: word("continuous"),
+  string: word(["continuous"], { or: "a list of dates", remedies: { discrete: "write the dates" } }),
   list: list(time, "a list of dates, at least one", 1),
 });
 
 const averageSchema = object({
-  kind: word("arithmetic", "geometric"),
+  kind: word(["arithmetic", "geometric"]),
   dates: monitoringSchema,
   past: object({ count: wholeNumber, mean: positive }).optional(),
 });
 
 const lookbackSchema = object({
-  strike: word("fixed", "floating"),
+  strike: word(["fixed", "floating"]),
   from: time.optional(),
   extremum: positive.optional(),
   monitoring: monitoringSchema,
@@ -150,10 +169,10 @@ const swingSchema = object({
 
 const barrierSchema = object({
   underlying: name.optional(),
-  type: word("up-and-out", "up-and-in", "down-and-out", "down-and-in"),
+  type: word(["up-and-out", "up-and-in", "down-and-out", "down-and-in"]),
   level: positive,
   rebate: notNegative.optional(),
-  rebateAt: word("hit", "expiry").optional(),
+  rebateAt: word(["hit", "expiry"]).optional(),
   monitoring: monitoringSchema.optional(),
   from: time.optional(),
   to: time.optional(),
@@ -173,6 +192,7 @@ export interface TradeSpec {
   readonly average?: AverageSpec | undefined;
   readonly lookback?: LookbackSpec | undefined;
   readonly swing?: SwingSpec | undefined;
+  readonly tags?: Tags | undefined;
 }
 
 const terms = {
@@ -180,6 +200,7 @@ const terms = {
   exercise: exerciseSchema.optional(),
   quantity: finite.optional(),
   barriers: list(barrierSchema, "a list of barriers").optional(),
+  tags: tags.optional(),
 };
 
 /** A trade on one underlying. */

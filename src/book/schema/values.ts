@@ -1,7 +1,8 @@
 /** Building blocks of the schemas: values with one wording of errors, "expected …, got …". */
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
-import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, type TimeSpec } from "../time.ts";
+import type { Tags } from "../types.ts";
+import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec } from "../time.ts";
 
 /** A schema that makes a T of an I; of anything else, an error. */
 export type Schema<T, I = T> = z.ZodType<T, I>;
@@ -78,18 +79,45 @@ export const formula: Schema<string> = checked(
   (value) => typeof value === "string" && value.trim() !== "" && value.length <= 10_000,
 );
 
+/** Abbreviations that are in use, by the words that they stand for. None of them is accepted; they are suggested. */
+const ABBREVIATED: ReadonlyMap<string, string> = new Map([
+  ["c", "call"],
+  ["p", "put"],
+  ["e", "european"],
+  ["a", "american"],
+  ["uo", "up-and-out"],
+  ["ui", "up-and-in"],
+  ["do", "down-and-out"],
+  ["di", "down-and-in"],
+]);
+
+/** The word that was probably meant: the one that an abbreviation stands for, or else the nearest one. */
+function suggestWord(text: string, words: readonly string[]): string {
+  const meant = ABBREVIATED.get(text.trim().toLowerCase());
+  return meant !== undefined && words.includes(meant)
+    ? ` (did you mean ${quote(meant)}?)`
+    : didYouMean(text.trim(), words);
+}
+
+/** What a field takes beside its words, and what to write instead of words that it does not take. */
+interface Otherwise {
+  readonly or?: string;
+  readonly remedies?: Readonly<Record<string, string>>;
+}
+
 /** One of several words, the nearest of which is suggested. */
-export function word<const W extends string>(...words: W[]): Schema<W> {
-  const what = words
-    .map((known) => `"${known}"`)
-    .join(", ")
-    .replace(/, (?=[^,]*$)/, " or ");
+export function word<const W extends string>(words: readonly W[], { or, remedies = {} }: Otherwise = {}): Schema<W> {
+  const known = words.map((one) => `"${one}"`);
+  const what = (or === undefined ? known : [...known, or]).join(", ").replace(/, (?=[^,]*$)/, " or ");
+  const remedyOf = (text: string): string => {
+    const key = text.trim().toLowerCase();
+    return Object.hasOwn(remedies, key) ? `; ${remedies[key]}` : suggestWord(text, words);
+  };
   return z
     .custom<W>((value) => words.includes(value as W), {
-      error: ({ input }) =>
-        `expected ${what}, got ${show(input)}${typeof input === "string" ? didYouMean(input, words) : ""}`,
+      error: ({ input }) => `expected ${what}, got ${show(input)}${typeof input === "string" ? remedyOf(input) : ""}`,
     })
-    .meta({ enum: words });
+    .meta({ enum: [...words] });
 }
 
 /** A schema that is written as a function of what comes in. */
@@ -116,16 +144,22 @@ export const asOf = made<AsOf, string>(
 );
 
 const TIME: Json = {
-  description: "an ISO date or instant, or years from asOf",
-  anyOf: [ISO_TEXT, { type: "number", minimum: -MAX_YEARS, maximum: MAX_YEARS }],
+  description: "an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf",
+  anyOf: [
+    ISO_TEXT,
+    { type: "string", pattern: TENOR.source },
+    { type: "number", minimum: -MAX_YEARS, maximum: MAX_YEARS },
+  ],
 };
 
-/** An ISO date or instant, or a number of years from asOf. */
+/** An ISO date or instant, a tenor, or a number of years from asOf. */
 export const time = made<TimeSpec, string | number>(TIME, (value, context): TimeSpec => {
   if (typeof value === "number" && Math.abs(value) <= MAX_YEARS) return { kind: "years", years: value };
   const parsed = typeof value === "string" ? parseTime(value) : undefined;
   if (parsed !== undefined) return parsed;
-  const what = `an ISO date or instant ("2027-11-20", "2027-11-20T16:00:00Z"), or years from asOf up to ${MAX_YEARS}`;
+  const what =
+    `an ISO date or instant ("2027-11-20", "2027-11-20T16:00:00Z"), a tenor ("1Y", "6M", "2W", "10D"), ` +
+    `or years from asOf up to ${MAX_YEARS}`;
   context.addIssue({ code: "custom", message: `expected ${what}, got ${show(value)}` });
   return z.NEVER;
 });
@@ -169,6 +203,15 @@ export function mapOf<T, I>(
   valuesOf.set(schema, item);
   return schema;
 }
+
+const isTag = (value: unknown): value is string | number =>
+  typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+
+export const tags: Schema<Tags> = checked(
+  'an object of texts and numbers, { "desk": "Paris" }',
+  { type: "object", additionalProperties: { type: ["string", "number"] } },
+  (value) => isPlainObject(value) && Object.values(value).every(isTag),
+);
 
 /** Schemas by what a value looks like: objects by the field that marks their form. */
 interface Forms<T> {

@@ -20,6 +20,8 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
+  /** Columns of a table that are no terms of a trade. */
+  readonly keep: readonly string[] | undefined;
 }
 
 /**
@@ -53,11 +55,11 @@ export async function explain(
 function requestsOf(
   before: string,
   after: string | undefined,
-  { market, marketAfter, inputFormat: format }: ExplainCommandOptions,
+  { market, marketAfter, inputFormat: format, keep }: ExplainCommandOptions,
   { stdin }: Terminal,
   signal: AbortSignal,
 ): readonly [InputRequest, InputRequest] {
-  const first: InputRequest = { path: before, marketPath: market, format, stdin, signal };
+  const first: InputRequest = { path: before, marketPath: market, format, keep, stdin, signal };
   if (after !== undefined) {
     if (before === "-" && after === "-") throw new CliError("the two books cannot both come from standard input");
     return [first, { ...first, path: after, marketPath: marketAfter }];

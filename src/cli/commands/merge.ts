@@ -32,7 +32,7 @@ export async function merge(
     const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
     const writer = formatNamed(format, { rows }, output);
-    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors }));
+    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags: undefined }));
     const totals = new Totals();
     for await (const part of runs.readParts(store, manifest)) {
       signal.throwIfAborted();

@@ -33,6 +33,10 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
+  /** Columns of a table that become tags. */
+  readonly keep: readonly string[] | undefined;
+  /** What totals are grouped by. */
+  readonly groupBy: readonly string[] | undefined;
   /** Of a run in parts: go on with the one that is there. */
   readonly resume?: boolean | undefined;
   /** Of a run in parts: trades in a part, at most. */
@@ -56,12 +60,18 @@ export async function price(
   openEngine: OpenEngine,
 ): Promise<number> {
   if (isRunFolder(options.output)) {
+    if (options.keep !== undefined)
+      throw new CliError('--keep: a run in parts takes tags from columns whose names begin with "tag.", as tag.desk');
+    if (options.groupBy !== undefined) throw new CliError("--group-by: not of a run in parts");
     const { priceInParts } = await import("./price-run.ts");
     return priceInParts(path, options.output, options, { terminal, signal, openEngine });
   }
   if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
+  const { market: marketPath, inputFormat, keep } = options;
   const format = outputFormat(options.format, options.output, terminal.stdout);
-  const request = { path, marketPath: options.market, format: options.inputFormat, stdin: terminal.stdin, signal };
+  if (options.groupBy !== undefined && format !== "table" && format !== "json")
+    throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
+  const request = { path, marketPath, keep, format: inputFormat, stdin: terminal.stdin, signal };
   const input = await openInput(request);
   try {
     await using engine = await openEngine(options);
@@ -128,16 +138,17 @@ async function startReport(file: string, path: string): Promise<Reporter> {
 async function run(given: Run): Promise<number> {
   const { input, engine, output, format: name, options, terminal, signal, reporter } = given;
   const format = formatNamed(name, options, output);
-  const totals = new Totals();
+  const { groupBy } = options;
+  const totals = new Totals({ groupBy });
   const bar = new ProgressBar(terminal.stderr);
   const started = performance.now();
   const trades = new Pairing(input.trades);
   const onProgress: RunOptions["onProgress"] = ({ done, total = input.total }) =>
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
-    const { asOf, scenarios } = input;
+    const { asOf, scenarios, tags } = input;
     const { sensitivityErrors } = options;
-    await output.write(await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors }));
+    await output.write(await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags }));
     const { precision, greeks, sensitivityErrors: sensitivityErrorEstimates, accuracy, timePerTrade, method } = options;
     const run = {
       precision,
@@ -162,7 +173,9 @@ async function run(given: Run): Promise<number> {
       await output.write(part);
     }
     bar.clear();
-    await output.write(format.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals }));
+    const { priced, failed, groups } = totals;
+    const end = { priced, failed, totals: totals.totals, ...(groupBy === undefined ? {} : { groups }) };
+    await output.write(format.end(end));
   } finally {
     bar.clear();
   }

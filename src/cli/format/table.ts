@@ -1,5 +1,5 @@
 /** Results as a table for people. */
-import type { CurrencyTotals, TradeError, TradeResult } from "../../book/index.ts";
+import type { CurrencyTotals, GroupTotals, TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed, magnitude } from "../../formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
@@ -97,6 +97,7 @@ export function tableFormat({
     end: (end) => {
       const parts = [
         totalsBlock(end, room),
+        groupsBlock(end, room),
         ...scenarioTables(start.scenarios, end.totals),
         warnings.block(),
         errors.block(),
@@ -200,6 +201,19 @@ function totalsBlock({ totals, priced, failed }: RunEnd, room: number): string {
   const titles = TOTAL_COLUMNS.map(({ title }) => title);
   return visibleLines(TOTAL_COLUMNS, [titles, ...rows], widths, tooMuch(TOTAL_COLUMNS, widths, room, DISPENSABLE));
 }
+
+/** Totals by group: a column for each name that was grouped by, in front of those of the totals. */
+function groupsBlock({ groups = [] }: RunEnd, room: number): string {
+  if (groups.length === 0) return "";
+  const names = Object.keys(groups[0].group);
+  const columns = [...names.map((title) => ({ title: printable(title), align: "left" }) as const), ...TOTAL_COLUMNS];
+  const rows = groups.map((one) => [...names.map((name) => labelCell(one, name)), ...totalCells(one)]);
+  const widths = widthsOf(columns, rows);
+  const titles = columns.map(({ title }) => title);
+  return visibleLines(columns, [titles, ...rows], widths, tooMuch(columns, widths, room, DISPENSABLE));
+}
+
+const labelCell = ({ group }: GroupTotals, name: string): string => printable(String(group[name] ?? "–"));
 
 function totalCells(total: CurrencyTotals): string[] {
   const numbers = NUMBERS.map((name) => fixed(total[name], decimalsFor([total[name]], 8)));

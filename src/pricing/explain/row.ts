@@ -89,7 +89,7 @@ function failedRow(id: string | undefined, error: unknown, book?: "before" | "af
 }
 
 function failedTrade(id: string | undefined, error: unknown, book?: "before" | "after"): ExplainedTrade {
-  const { code, path, message } = failedResult(id, error).error;
+  const { code, path, message } = failedResult({ id }, error).error;
   const place = book === undefined ? "" : `${book}: `;
   return {
     id: id ?? null,

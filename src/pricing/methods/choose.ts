@@ -1,4 +1,4 @@
-import type { MethodName } from "../../book/index.ts";
+import type { MethodName, Trade } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
 import { convolution } from "./convolution/convolution.ts";
 import { closedForm } from "./closed-form/closed-form.ts";
@@ -9,7 +9,7 @@ import { sparseGrid } from "./sparse-grid/sparse-grid.ts";
 import { integral } from "./integral/integral.ts";
 import { montecarlo } from "./montecarlo/montecarlo.ts";
 import { quantization } from "./quantization/quantization.ts";
-import type { Acceptance, Batch, PricingMethod } from "./method.ts";
+import type { Batch, PricingMethod } from "./method.ts";
 
 /** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
 const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod & { readonly name: Name } } = {
@@ -38,7 +38,11 @@ export function methodFor(batch: Batch, trade: number): PricingMethod {
   const answer = wanted.accepts(batch, trade);
   if (typeof answer === "number") return wanted;
   const others = METHODS.filter((one) => typeof one.accepts(batch, trade) === "number").map((one) => one.name);
-  throw refusal(batch, trade, [[wanted, answer]], `expected method ${orList(["auto", ...others])}`);
+  const remedy = `expected method ${orList(["auto", ...others])}`;
+  throw new BookError(
+    placeOf(batch, trade),
+    `method "${wanted.name}" does not price this trade, it has ${answer}; ${remedy}`,
+  );
 }
 
 function cheapest(batch: Batch, trade: number): PricingMethod {
@@ -49,19 +53,37 @@ function cheapest(batch: Batch, trade: number): PricingMethod {
     if (typeof answer === "number" && answer < cost) [best, cost] = [method, answer];
   }
   if (best !== undefined) return best;
-  const answers = METHODS.map((method) => [method, method.accepts(batch, trade)] as const);
-  throw refusal(batch, trade, answers, "no method prices such a trade yet");
+  throw refusal(batch, trade);
 }
 
-function refusal(
-  { columns }: Batch,
-  trade: number,
-  answers: readonly (readonly [PricingMethod, Acceptance])[],
-  remedy: string,
-): BookError {
-  const reasons = answers.map(([{ name }, reason]) => `method "${name}" does not price this trade, it has ${reason}`);
-  return new BookError(`trades[${columns.place[trade]}]`, `${reasons.join("; ")}; ${remedy}`);
+/** Begins with the reason of the method that is there for such trades; those of the others say what they are not. */
+function refusal(batch: Batch, trade: number): BookError {
+  const meant = methodMeantFor(batch.columns.tradeOf(trade));
+  const others = METHODS.filter(({ name }) => name !== meant).map(
+    (method) => `"${method.name}": ${method.accepts(batch, trade)}`,
+  );
+  return new BookError(
+    placeOf(batch, trade),
+    `it has ${BY_NAME[meant].accepts(batch, trade)}, which method "${meant}" does not price yet; the other methods ` +
+      `do not price this trade either (${others.join("; ")})`,
+  );
 }
+
+/** The method that would price a trade of this kind, whatever its details. */
+function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Trade): Exclude<MethodName, "auto"> {
+  if (payoff.kind === "swing") return "quantization";
+  if (payoff.kind === "average" || payoff.kind === "lookback") return "montecarlo";
+  if (volatility.kind === "gaussianFactors") return exercise.kind === "european" ? "montecarlo" : "quantization";
+  const factors = (assets ?? [volatility]).length;
+  if (factors > MAX_AXES) return "montecarlo";
+  const isStochastic = volatility.kind === "heston" || volatility.kind === "sabr" || underlying.shortRate !== undefined;
+  return factors > 1 || isStochastic ? "adi" : "fdm";
+}
+
+/** Underlyings that finite differences take. */
+const MAX_AXES = 3;
+
+const placeOf = ({ columns }: Batch, trade: number): string => `trades[${columns.place[trade]}]`;
 
 function orList(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(" or ");

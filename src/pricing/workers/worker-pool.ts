@@ -1,6 +1,6 @@
 import type * as FileSystem from "node:fs";
 import type * as WorkerThreads from "node:worker_threads";
-import { failedResult, type ParsedTrade, type TradeResult } from "../../book/index.ts";
+import { unreadResult, type ParsedTrade, type TradeResult } from "../../book/index.ts";
 import type { Device, DeviceParts } from "../../device/index.ts";
 import { type FromWorker, type Job, type WorkerData, type ToWorker, unpackResults } from "./messages.ts";
 
@@ -59,7 +59,7 @@ export class WorkerPool implements Disposable {
     const results = await this.#done(job, signal);
     return results?.map((result, i) => {
       const parsed = trades[i];
-      return parsed.ok ? result : failedResult(parsed.id, parsed.error);
+      return parsed.ok ? result : unreadResult(parsed);
     });
   }
 

@@ -1,8 +1,6 @@
-/**
- * Error estimates of Monte Carlo cover: payoffs that jump, that are rare, that have heavy tails; controls that fail.
- */
+/** Intervals of Monte Carlo cover: payoffs that jump, that are rare, that have heavy tails; controls that fail. */
 import { afterAll, describe, expect, test } from "vitest";
-import { type BookInput, type PricedTrade, readBook } from "../../../src/book/index.ts";
+import { type BookInput, readBook } from "../../../src/book/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { priceBook } from "../../../src/pricing/index.ts";
 import { normalCdf } from "../../support/normal.ts";
@@ -19,7 +17,7 @@ async function priced(volatility: Volatility, trade: object, seed: number, greek
   const book = readBook({ asOf: "2026-01-01", method: "montecarlo", seed, market, trades });
   const [result] = (await priceBook(book, { device, greeks })).results;
   if (result.status === "error") throw new Error(result.error.message);
-  return result as PricedTrade;
+  return result;
 }
 
 /** Black's formula with a total variance. */
@@ -52,7 +50,7 @@ describe("intervals cover", () => {
     const right = exact(kind, strike, variance, expiry);
     let covered = 0;
     for (let seed = 1; seed <= RUNS; seed++) {
-      const { value, errorEstimate } = await priced(volatility as Volatility, { payoff, strike, expiry }, seed);
+      const { value, errorEstimate } = await priced(volatility, { payoff, strike, expiry }, seed);
       expect(errorEstimate).toBeGreaterThan(0);
       if (Math.abs(value - right) <= errorEstimate) covered += 1;
     }
@@ -82,7 +80,32 @@ test("a control that does not move with a parameter leaves the derivative by it 
   // Discounted, the underlying does not depend on the rate but for rounding, by which a coefficient must not divide.
   const heston = { v0: 0.04, kappa: 1.5, theta: 0.04, sigma: 0.5, rho: -0.7 };
   const trade = { payoff: "put", strike: 100, expiry: 1, average: { kind: "arithmetic", dates: [0.25, 0.5, 0.75, 1] } };
-  const { rho, value, delta } = await priced({ heston } as Volatility, trade, 1, "all");
+  const { rho, value, delta } = await priced({ heston }, trade, 1, "all");
   // Of a put on the average the rate moves forwards of 0.62 years in the mean, and discounting of one year.
   expect(Math.abs(rho! - (delta! * 100 * 0.625 - value))).toBeLessThan(3);
+});
+
+test("sensitivities have errors of their own, which cover", async () => {
+  // A European call: Black's formula by the derivatives that it has.
+  const market = { rates: { EUR: 0.03 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } };
+  const trades = [100, 90, 115].map((strike) => ({
+    id: `${strike}`,
+    underlying: "A",
+    payoff: "call",
+    strike,
+    expiry: 1,
+  }));
+  const book = { asOf: "2026-01-01", market, trades } as BookInput;
+  const { results: right } = await priceBook(readBook(book), { device });
+  const sampled = readBook({ ...book, method: "montecarlo" });
+  const { results } = await priceBook(sampled, { device, sensitivityErrorEstimates: true });
+  for (const [i, result] of results.entries()) {
+    const other = right[i];
+    if (result.status === "error" || other.status === "error") throw new Error("no price");
+    for (const name of ["delta", "gamma", "theta", "vega", "rho"] as const) {
+      const error = result.sensitivityErrorEstimates![name]!;
+      expect(Math.abs(result[name]! - other[name]!)).toBeLessThan(error);
+      expect(error).toBeLessThan(0.2 * Math.abs(other[name]!));
+    }
+  }
 });

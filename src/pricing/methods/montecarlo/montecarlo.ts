@@ -1,4 +1,4 @@
-import type { Trade } from "../../../book/index.ts";
+import { SENSITIVITIES, type Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { moveOf } from "../../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
@@ -181,26 +181,20 @@ class MonteCarloPlan implements Plan {
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
     if (isLimited) results.warnings[trade] |= WARNING.pathsLimited;
-    const of = (name: string): number => measures?.get(name)?.value ?? Number.NaN;
     const names = terms.assets.map(({ underlying }) => underlying.name);
-    const assets = names.map((_, i) => ({ delta: of(DELTA(i)), gamma: of(GAMMA(i)), vega: of(VEGA(i)) }));
-    const total = (list: readonly number[]): number => list.reduce((sum, one) => sum + one, 0);
-    results.delta[trade] = total(assets.map(({ delta }) => delta));
-    results.gamma[trade] = names.length === 1 ? assets[0].gamma : of(GAMMA("all"));
-    results.theta[trade] = of(THETA);
-    results.vega[trade] = total(assets.map(({ vega }) => vega));
-    results.rho[trade] = of(RHO);
+    const found = readMeasures(names, (name) => measures?.get(name)?.value ?? Number.NaN);
+    const errors = readMeasures(names, (name) => measures?.get(name)?.error ?? Number.NaN);
+    for (const name of SENSITIVITIES) {
+      results[name][trade] = found.total[name];
+      if (settings.sensitivityErrorEstimates) results.sensitivityErrors[name][trade] = errors.total[name];
+    }
     const { correlations, assets: several } = columns.tradeOf(trade);
-    if (several !== undefined) {
-      const byPair = (name: (pair: Pair) => string) =>
-        pairsOf(names.length).map((pair) => [names[pair[0]], names[pair[1]], of(name(pair))] as const);
+    if (several !== undefined)
       results.setSeveral(trade, {
-        assets,
-        crossGamma: byPair(CROSS),
-        correlation: byPair(RHO_OF),
+        ...found.several,
+        ...(settings.sensitivityErrorEstimates ? { errors: errors.several } : {}),
         assumed: correlations?.assumed ?? [],
       });
-    }
     if (columns.cases.scenarios !== undefined) this.#readScenarios(job, results);
     if (method === "montecarlo") results.seeds.set(trade, settings.seed);
     results.priced(trade, method);
@@ -218,6 +212,24 @@ class MonteCarloPlan implements Plan {
   }
 
   [Symbol.dispose](): void {}
+}
+
+/** Sensitivities of a trade from its measures, or their errors, of which those of a total are at most the sum. */
+function readMeasures(names: readonly string[], of: (measure: string) => number) {
+  const assets = names.map((_, i) => ({ delta: of(DELTA(i)), gamma: of(GAMMA(i)), vega: of(VEGA(i)) }));
+  const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0);
+  const byPair = (name: (pair: Pair) => string) =>
+    pairsOf(names.length).map((pair) => [names[pair[0]], names[pair[1]], of(name(pair))] as const);
+  return {
+    total: {
+      delta: sum(assets.map(({ delta }) => delta)),
+      gamma: names.length === 1 ? assets[0].gamma : of(GAMMA("all")),
+      theta: of(THETA),
+      vega: sum(assets.map(({ vega }) => vega)),
+      rho: of(RHO),
+    },
+    several: { assets, crossGamma: byPair(CROSS), correlation: byPair(RHO_OF) },
+  };
 }
 
 /** Of bumps where values are exact: what rounding leaves of second differences is 1e-7 of the value. */

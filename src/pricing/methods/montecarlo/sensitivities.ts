@@ -46,6 +46,18 @@ export const pairsOf = (count: number): readonly Pair[] =>
     Array.from({ length: count - i - 1 }, (_one, k) => [i, i + 1 + k] as const),
   ).flat();
 
+/**
+ * What a difference leaves out, relative to the sensitivity, about: squares of widths over deviations of central ones,
+ * widths of one-sided ones.
+ */
+export function biasOf(name: string, { terms: { expiry, correlations } }: Path): number {
+  const [kind, i, j] = name.split(" ");
+  if (kind === THETA) return DAY / expiry;
+  if (kind === "correlation")
+    return CORRELATION / Math.max(1 - Math.abs(correlations[Number(i)][Number(j)]), CORRELATION);
+  return kind === "gamma" || kind === "cross" ? DEVIATIONS ** 2 : 0.2 * DEVIATIONS ** 2;
+}
+
 /** Names of measures. */
 export const DELTA = (asset: number): string => `delta ${asset}`;
 export const GAMMA = (asset: number | "all"): string => `gamma ${asset}`;

@@ -17,7 +17,7 @@ import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, sensitivityError } from "./error.ts";
 import { exactly } from "./exact.ts";
 import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
-import type { Sensitivities } from "./sensitivities.ts";
+import { biasOf, type Sensitivities } from "./sensitivities.ts";
 import { shiftOf } from "./shift.ts";
 import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
 
@@ -180,12 +180,15 @@ const measuresOf = (
   { added }: Copies,
   found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
   freedom: number,
+  path: Path,
   i: number,
 ): ReadonlyMap<string, Measured> =>
   new Map(
     [...added].map(([name, sums]) => {
       const { value, standardError } = found[name];
-      return [name, { value: value[i] + sums[i], error: sensitivityError(standardError[i], freedom) }];
+      const whole = value[i] + sums[i];
+      const error = sensitivityError(standardError[i], freedom) + biasOf(name, path) * Math.abs(whole);
+      return [name, { value: whole, error }];
     }),
   );
 
@@ -234,7 +237,9 @@ async function estimateBy(
     const { instance } = job;
     const estimated = estimateOf(job, result, freedom, i);
     instance.estimate =
-      copies === undefined ? estimated : { ...estimated, measures: measuresOf(copies, result.greeks, freedom, i) };
+      copies === undefined
+        ? estimated
+        : { ...estimated, measures: measuresOf(copies, result.greeks, freedom, instance, i) };
     if (result.status[i] === "not-finite")
       instance.failure = new SpecError("value: not finite on some path; the volatility may grow without bound");
   });
@@ -286,7 +291,7 @@ async function stop(device: Device, group: readonly Job[], common: Common): Prom
       paths: result.paths,
       isLimited: !(error <= instance.accuracy),
       method: "montecarlo",
-      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.measures, SCRAMBLINGS - 1, i) }),
+      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.measures, SCRAMBLINGS - 1, instance, i) }),
     };
   });
 }

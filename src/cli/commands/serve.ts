@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { packageVersion } from "../../formats/index.ts";
+import { CliError, EXIT, reasonOf } from "../failure.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tokenFile?: string;
+  readonly threads?: number;
+  readonly maxBytes: number;
+  readonly maxTrades: number;
+  readonly maxSeconds: number;
+  readonly maxRequests: number;
+  readonly maxMarkets: number;
+  readonly finestAccuracy: number;
+}
+
+const LOOPBACK: readonly string[] = ["127.0.0.1", "::1", "localhost"];
+
+/**
+ * `feynkac serve`: answers requests until it is asked to end.
+ * @returns the exit status
+ * @throws CliError an interface that others reach without a token, a port that is taken, no Fastify
+ */
+export async function serve(options: ServeOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const { host, port, tokenFile, threads } = options;
+  const token = tokenFile === undefined ? undefined : readToken(tokenFile);
+  if (token === undefined && !LOOPBACK.includes(host))
+    throw new CliError(
+      `--host ${host}: others can reach that interface; give a token, --token-file FILE, or 127.0.0.1`,
+    );
+  const [{ openDevice }, { startService }] = await Promise.all([
+    import("../../device/index.ts"),
+    import("../../service/index.ts"),
+  ]);
+  using device = await openDevice({ backend: "cpu", share: "always", ...(threads === undefined ? {} : { threads }) });
+  const limits = {
+    bytes: options.maxBytes,
+    trades: options.maxTrades,
+    seconds: options.maxSeconds,
+    requests: options.maxRequests,
+    accuracy: options.finestAccuracy,
+    markets: options.maxMarkets,
+  };
+  await using service = await started(() =>
+    startService({ device, host, port, token, limits, version: packageVersion() }),
+  );
+  terminal.stderr.write(`${service.url}, ${device.name}\n`);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  return EXIT.ok;
+}
+
+async function started<T>(start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ERR_MODULE_NOT_FOUND")
+      throw new CliError("the service needs the package fastify: npm install fastify", { cause });
+    throw new CliError(`cannot serve: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** At least 16 characters, so that it cannot be guessed. @throws CliError */
+function readToken(path: string): string {
+  let token: string;
+  try {
+    token = readFileSync(path, "utf8").trim();
+  } catch (cause) {
+    throw new CliError(`cannot read ${path}: ${reasonOf(cause)}`, { cause });
+  }
+  if (!/^[\w.~+/=-]{16,}$/.test(token))
+    throw new CliError(`${path}: expected a token of at least 16 letters and digits (openssl rand -hex 32)`);
+  return token;
+}

@@ -1,0 +1,43 @@
+/** Markets that are kept, by the hash of what they say. */
+import { createHash } from "node:crypto";
+import { type BookHeader, readHeader } from "../book/index.ts";
+
+/** A market with what its trades share: a book without trades. */
+export interface KeptMarket {
+  readonly hash: string;
+  readonly header: BookHeader;
+}
+
+/** Keeps the markets that were used last. */
+export class Markets {
+  readonly #kept = new Map<string, KeptMarket>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get count(): number {
+    return this.#kept.size;
+  }
+
+  /** Undefined where it is not kept, or not any more. */
+  get(hash: string): KeptMarket | undefined {
+    const market = this.#kept.get(hash);
+    if (market === undefined) return undefined;
+    this.#kept.delete(hash);
+    this.#kept.set(hash, market);
+    return market;
+  }
+
+  /** Reads and keeps a book without its trades. @throws BookError */
+  keep(written: Readonly<Record<string, unknown>>): KeptMarket {
+    const hash = createHash("sha256").update(JSON.stringify(written)).digest("hex");
+    const known = this.get(hash);
+    if (known !== undefined) return known;
+    const market = { hash, header: readHeader(written) };
+    this.#kept.set(hash, market);
+    while (this.#kept.size > this.#max) this.#kept.delete(this.#kept.keys().next().value as string);
+    return market;
+  }
+}

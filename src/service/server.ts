@@ -1,0 +1,237 @@
+/** An HTTP service that prices: Fastify, which is loaded when it is asked for. */
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type BookHeader, type ParsedTrade, Totals, type TradeResult } from "../book/index.ts";
+import type { Device } from "../device/index.ts";
+import { FeynkacError } from "../errors.ts";
+import { Metrics, METRICS_TYPE } from "../serving/index.ts";
+import { Markets } from "./markets.ts";
+import { openApi } from "./open-api.ts";
+import { Prices, type Request as PriceRequest } from "./prices.ts";
+import { readRequest } from "./requests.ts";
+
+export interface ServiceRequest {
+  readonly device: Device;
+  readonly host: string;
+  readonly port: number;
+  readonly token: string | undefined;
+  readonly version: string;
+  readonly limits: ServiceLimits;
+}
+
+export interface ServiceLimits {
+  /** Of a request's body. */
+  readonly bytes: number;
+  /** Of a request. */
+  readonly trades: number;
+  /** A request may take. */
+  readonly seconds: number;
+  /** Requests under way at once. */
+  readonly requests: number;
+  /** The finest accuracy that may be asked for. */
+  readonly accuracy: number;
+  /** Markets kept. */
+  readonly markets: number;
+}
+
+export interface Service extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** An error with the status that answers it. */
+class StatusError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** @throws Error a port that is taken; Fastify is not installed */
+export async function startService(request: ServiceRequest): Promise<Service> {
+  const { fastify } = await import("fastify");
+  const { host, port, limits } = request;
+  const app = fastify({ bodyLimit: limits.bytes, forceCloseConnections: true, logger: false });
+  describeRoutes(app, request);
+  const url = await app.listen({ host, port });
+  return { url, [Symbol.asyncDispose]: () => app.close() };
+}
+
+function describeRoutes(app: FastifyInstance, { device, token, version, limits }: ServiceRequest): void {
+  const prices = new Prices(device);
+  const markets = new Markets(limits.markets);
+  const metrics = new Metrics();
+  const answers = metrics.counter("feynkac_requests_total", "Requests, by status.");
+  const trades = metrics.counter("feynkac_trades_total", "Trades priced.");
+  const seconds = metrics.histogram(
+    "feynkac_request_seconds",
+    "Time of a request.",
+    [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+  );
+  let underWay = 0;
+  metrics.gauge("feynkac_requests_waiting", "Requests that wait for a launch.", () => prices.waiting);
+  metrics.gauge("feynkac_markets", "Markets kept.", () => markets.count);
+
+  app.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
+    const { status, code } = statusOf(error);
+    void reply.code(status).send({ error: { code, message: status === 500 ? "internal error" : error.message } });
+  });
+  app.setNotFoundHandler((_, reply) => {
+    const message = "expected POST /price, PUT /market, GET /health, /metrics or /openapi.json";
+    void reply.code(404).send({ error: { code: "NOT_FOUND", message } });
+  });
+  app.addHook("onRequest", async ({ headers, url }) => {
+    if (token !== undefined && url !== "/health" && !isToken(headers.authorization, token))
+      throw new StatusError(401, "TOKEN", "expected the header Authorization: Bearer TOKEN");
+  });
+  app.addHook("onResponse", async (_, reply) => {
+    answers.add(1, { status: String(reply.statusCode) });
+    seconds.observe(reply.elapsedTime / 1000);
+  });
+  app.get("/health", async () => ({ status: "ok" }));
+  app.get("/metrics", async (_, reply) => reply.type(METRICS_TYPE).send(await metrics.text()));
+  app.get("/openapi.json", async () => openApi(version, limits));
+  app.put("/market", async ({ body }) => ({ market: markets.keep(readRequest(body, "market").header).hash }));
+  app.post("/price", async (request, reply) => {
+    if (underWay >= limits.requests)
+      throw new StatusError(429, "BUSY", `${limits.requests} requests are under way; try again later`);
+    underWay++;
+    const ending = endingOf(request, reply, limits.seconds);
+    try {
+      const read = readPriceRequest(request.body, markets, limits, ending.signal);
+      trades.add(read.request.trades.length);
+      return await answer(reply, read, prices, device);
+    } catch (error) {
+      throw ending.signal.aborted ? (ending.signal.reason as Error) : error;
+    } finally {
+      underWay--;
+      ending.settle();
+    }
+  });
+}
+
+/** Compared in a time that tells nothing of the token. */
+function isToken(header: string | undefined, token: string): boolean {
+  const [given, expected] = [Buffer.from(header ?? ""), Buffer.from(`Bearer ${token}`)];
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function statusOf(error: Error & { statusCode?: number }): { readonly status: number; readonly code: string } {
+  if (error instanceof StatusError) return error;
+  if (error instanceof FeynkacError)
+    return { status: ["BOOK", "SPEC", "PRECISION"].includes(error.code) ? 400 : 500, code: error.code };
+  const { statusCode = 500 } = error;
+  return { status: statusCode, code: statusCode === 413 ? "TOO_LARGE" : statusCode < 500 ? "REQUEST" : "INTERNAL" };
+}
+
+/** Ends when the client goes, and after the longest time that a request may take. */
+function endingOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  seconds: number,
+): { readonly signal: AbortSignal; readonly settle: () => void } {
+  const ending = new AbortController();
+  const gone = (): void => {
+    if (!reply.raw.writableFinished) ending.abort(new StatusError(499, "GONE", "the client has gone"));
+  };
+  reply.raw.once("close", gone);
+  const late = new StatusError(408, "TIME", `the request took longer than ${seconds} s`);
+  const timer = setTimeout(() => ending.abort(late), 1000 * seconds);
+  return {
+    signal: ending.signal,
+    settle: () => {
+      clearTimeout(timer);
+      if (!request.raw.destroyed) reply.raw.off("close", gone);
+    },
+  };
+}
+
+interface ReadRequest {
+  readonly header: BookHeader;
+  readonly market: string | undefined;
+  readonly streams: boolean;
+  readonly request: PriceRequest;
+}
+
+function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits, signal: AbortSignal): ReadRequest {
+  const { header: written, market: hash, trades: list, options, streams } = readRequest(body, "price");
+  const { accuracy } = options;
+  if (accuracy !== undefined && accuracy < limits.accuracy)
+    throw new StatusError(400, "ACCURACY", `accuracy: expected ${limits.accuracy} or more here, got ${accuracy}`);
+  if (list.length > limits.trades)
+    throw new StatusError(
+      413,
+      "TOO_LARGE",
+      `trades: expected at most ${limits.trades} in a request, got ${list.length}`,
+    );
+  const kept = hash === undefined ? markets.keep(written) : markets.get(hash);
+  if (kept === undefined)
+    throw new StatusError(404, "MARKET", `market: ${JSON.stringify(hash)} is not kept here; put it: PUT /market`);
+  const { asOf, scenarios, seed, method } = kept.header;
+  const request = {
+    ...options,
+    method: options.method ?? method,
+    trades: readAll(kept.header, list),
+    asOf,
+    scenarios,
+    seed,
+    signal,
+  };
+  return { header: kept.header, market: kept.hash, streams, request };
+}
+
+/** Reads trades against a header that other requests use, too: ids are of one request. */
+function readAll(header: BookHeader, list: readonly unknown[]): ParsedTrade[] {
+  const ids = new Set<string>();
+  return list.map((entry, index) => {
+    const id = (entry as { readonly id?: unknown } | null)?.id;
+    const parsed = header.readEntry(entry, index, typeof id === "string" && ids.has(id));
+    if (parsed.ok) ids.add(parsed.trade.id);
+    return parsed;
+  });
+}
+
+async function answer(
+  reply: FastifyReply,
+  { market, streams, request }: ReadRequest,
+  prices: Prices,
+  { backend, name }: Device,
+): Promise<unknown> {
+  if (streams) {
+    reply.hijack();
+    reply.raw.writeHead(200, { "content-type": "application/x-ndjson" });
+    try {
+      for await (const batch of prices.stream(request))
+        if (!reply.raw.write(batch.map((result) => `${JSON.stringify(result)}\n`).join("")))
+          await drained(reply, request.signal);
+      reply.raw.end();
+    } catch {
+      reply.raw.destroy(); // half an answer must not look like a whole one
+    }
+    return reply;
+  }
+  const results = await prices.price(request);
+  return { asOf: request.asOf, market, device: { backend, name }, ...summed(request.trades, results), results };
+}
+
+function drained({ raw }: FastifyReply, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    raw.once("drain", resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function summed(
+  trades: readonly ParsedTrade[],
+  results: readonly TradeResult[],
+): Pick<Totals, "priced" | "failed" | "totals"> {
+  const totals = new Totals();
+  results.forEach((result, i) => {
+    const parsed = trades[i];
+    totals.add(parsed.ok ? parsed.trade : undefined, result);
+  });
+  return { priced: totals.priced, failed: totals.failed, totals: totals.totals };
+}
