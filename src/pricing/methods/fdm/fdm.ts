@@ -8,8 +8,6 @@ import {
   firstResolution,
   InstancePool,
   isRough,
-  knockedOutBy,
-  type KnockOut,
   largestNodes,
   needsItems,
   type OneFactorProblem,
@@ -30,7 +28,7 @@ import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../m
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
-import { isKnown } from "./is-known.ts";
+import { isKnown, paidNow } from "./is-known.ts";
 import { smoothedFor } from "./smoothed-for.ts";
 
 /** The error of a value to aim at where nothing is said, relative to spot. */
@@ -391,11 +389,6 @@ class FdmPlan implements Plan {
     const value = this.#rows.value(row, 0);
     for (let k = 0; k < spots.length; k++) if (spots[k] === today) scenarioValues[to * spots.length + k] = value;
   }
-}
-
-/** The barrier that today's spot has hit; scenarios' spots may have not. */
-function paidNow(problem: OneFactorProblem): KnockOut | undefined {
-  return knockedOutBy(problem, problem.spots[0]);
 }
 
 function marketOf({ spots, rates, dividendYield, diffusion }: OneFactorProblem): SpotMarket {
