@@ -6,11 +6,14 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
   readonly version: string;
 };
 
-/** The command line reads its version from its package; a page has to be told. */
+/** The command line reads its version and its commit from its package; a page has to be told. */
+const told = `
+export const packageVersion = () => ${JSON.stringify(version)};
+export const packageCommit = () => undefined;
+`;
 const toldVersion = (): Plugin => ({
   name: "feynkac-version",
-  load: (id) =>
-    id.endsWith("/src/formats/version.ts") ? `export const packageVersion = () => ${JSON.stringify(version)};` : null,
+  load: (id) => (id.endsWith("/src/formats/version.ts") ? told : null),
 });
 
 export default defineConfig({
