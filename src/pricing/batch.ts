@@ -81,7 +81,9 @@ async function priceBy(
   }
 }
 
-/** The error that a method is to aim at, in the currency; NaN where nothing is asked of one that computes to rounding. */
+/**
+ * The error that a method is to aim at, in the currency; NaN where nothing is asked of one that computes to rounding.
+ */
 function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = Number.NaN }: PricingMethod): number {
   const { payoff, assets } = columns.tradeOf(trade);
   const spot =
@@ -166,7 +168,5 @@ async function choose(
 }
 
 function outputRows(rows: OutputRows): TradeResult[] {
-  return rows.trades.map((parsed, i) =>
-    parsed.ok ? resultOf(rows, parsed.trade, i) : unreadResult(parsed),
-  );
+  return rows.trades.map((parsed, i) => (parsed.ok ? resultOf(rows, parsed.trade, i) : unreadResult(parsed)));
 }

@@ -1,7 +1,7 @@
 /**
- * exp, log and asinh as Node computes them. Browsers have moved to other implementations, whose last bit differs now and
- * then. The engine makes its meshes with these functions, so that the page would differ from the command line in the
- * last digits of a price.
+ * exp, log and asinh as Node computes them. Browsers have moved to other implementations, whose last bit differs now
+ * and then. The engine makes its meshes with these functions, so that the page would differ from the command line in
+ * the last digits of a price.
  *
  * The algorithms and coefficients are those of fdlibm (Sun Microsystems, 1993), which V8 used up to Node 24.
  */

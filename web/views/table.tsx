@@ -1,4 +1,6 @@
-/** The table of results: only the rows in sight are in the page, so that it is as quick for 100,000 trades as for ten. */
+/**
+ * The table of results: only the rows in sight are in the page, so that it is as quick for 100,000 trades as for ten.
+ */
 import { useComputed, useSignal } from "@preact/signals";
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { VNode } from "preact";

@@ -21,8 +21,8 @@ export interface Sides {
 
 /**
  * The bounds of terms, by spots. They use no more than that discounted spots, dividends put back, are martingales (or
- * at most, where a volatility may grow without bound, lose value), so they hold with negative rates, local and stochastic
- * volatility and discrete dividends:
+ * at most, where a volatility may grow without bound, lose value), so they hold with negative rates, local and
+ * stochastic volatility and discrete dividends:
  *
  *   European   no-arbitrage bounds of the forward; Black and Scholes' value itself where it is right
  *   early      at least what exercise pays now and the European bound; at most the largest discounted strike or spot

@@ -21,8 +21,8 @@ interface Outside {
 }
 
 /**
- * A value may be this many error estimates outside and still be let out, with an estimate that reaches to the bound: one
- * that is further out is wrong. Monte Carlo's estimate is an interval of 95 %.
+ * A value may be this many error estimates outside and still be let out, with an estimate that reaches to the bound:
+ * one that is further out is wrong. Monte Carlo's estimate is an interval of 95 %.
  */
 const WITHIN = 2;
 const ESTIMATES_OF_PATHS = 2;

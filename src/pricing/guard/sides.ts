@@ -66,7 +66,10 @@ function isMartingale(volatility: Volatility): boolean {
   return volatility.kind !== "local" && !(volatility.kind === "sabr" && volatility.beta === 1);
 }
 
-/** Dividends take a part of the spot, then cash; what is left of the spot is never below zero, so cash takes at most this. */
+/**
+ * Dividends take a part of the spot, then cash; what is left of the spot is never below zero, so cash takes at most
+ * this.
+ */
 function delivered({ rates }: Terms, { underlying: { dividends } }: Asset, until: number) {
   let kept = 1;
   let cash = 0;

@@ -96,8 +96,8 @@ function indexOf({ of, weights }: Basket, spots: readonly number[]): number {
 }
 
 /**
- * A best-of call is worth at least each of its calls, and a worst-of put each of its puts: Black and Scholes' values where
- * they are right.
+ * A best-of call is worth at least each of its calls, and a worst-of put each of its puts: Black and Scholes' values
+ * where they are right.
  */
 function singleBound(
   { money, assets }: Sides,

@@ -17,8 +17,8 @@ function paidLater({ money, assets: [asset] }: Sides, time: number): { readonly 
 }
 
 /**
- * A mean of spots is worth the mean of their forwards. A geometric mean is at most that, so that a put is worth at least
- * the same put on it.
+ * A mean of spots is worth the mean of their forwards. A geometric mean is at most that, so that a put is worth at
+ * least the same put on it.
  */
 export function averageBounds(sides: Sides, { right, strike, mean, times, past }: Of<"average">): BoundsAt {
   const {
@@ -96,8 +96,8 @@ export function lookbackBounds(
 }
 
 /**
- * A swing is worth at least what the best dates, chosen today, are: `max` of those that pay, and `min` at any rate; and at
- * most its calls or puts on the dearest `max` of its dates.
+ * A swing is worth at least what the best dates, chosen today, are: `max` of those that pay, and `min` at any rate; and
+ * at most its calls or puts on the dearest `max` of its dates.
  */
 export function swingBounds(sides: Sides, { right, strike, times, min, max }: Of<"swing">): BoundsAt {
   const {
