@@ -93,7 +93,7 @@ export function parseTime(text: string): TimeSpec | undefined {
 function parseTenor(text: string): TimeSpec | undefined {
   const match = TENOR.exec(text);
   if (match === null) return undefined;
-  const [years, months, weeks, days] = match.slice(1).map((count = "0") => Number(count));
+  const [years, months, weeks, days] = match.slice(1).map((count: string | undefined) => Number(count ?? 0));
   return { kind: "tenor", months: 12 * years + months, days: 7 * weeks + days };
 }
 

@@ -93,16 +93,20 @@ test("totals by tags, underlyings and currencies: Σ quantity × value of each g
     trades.forEach((parsed, i) => {
       if (!parsed.ok) throw parsed.error;
       totals.add(parsed.trade, {
-        ...{
-          id: parsed.trade.id,
-          ...labelsOf(parsed.trade),
-          status: "ok",
-          value: 10 ** i,
-          delta: 0,
-          gamma: 0,
-          theta: 0,
-        },
-        ...{ vega: null, rho: 0, errorEstimate: 0.5, method: "fdm", precision: "f64", backend: "cpu", warnings: [] },
+        id: parsed.trade.id,
+        ...labelsOf(parsed.trade),
+        status: "ok",
+        value: 10 ** i,
+        delta: 0,
+        gamma: 0,
+        theta: 0,
+        vega: null,
+        rho: 0,
+        errorEstimate: 0.5,
+        method: "fdm",
+        precision: "f64",
+        backend: "cpu",
+        warnings: [],
       });
     });
     return totals.groups.map(({ group, trades: count, value, vega, errorEstimate, currency }) => {

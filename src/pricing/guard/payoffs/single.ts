@@ -20,7 +20,7 @@ export function vanillaBounds(
     let low = Math.max(isCall ? least - bond : bond - most, 0);
     let high = isCall ? most : bond;
     if (isExact) {
-      const value = vanillaValue(sign, most, strike, money.atExpiry, asset.variance!);
+      const value = vanillaValue(sign, most, strike, money.atExpiry, asset.variance);
       low = Math.max(low, value);
       high = Math.min(high, value);
     }
@@ -40,7 +40,7 @@ export function digitalBounds(
   return ([spot]) => {
     let low = Math.min(paid, 0);
     let high = Math.max(paid, 0);
-    const value = isExact ? digitalValue(sign, spot * asset.kept, strike, money.atExpiry, asset.variance!) : undefined;
+    const value = isExact ? digitalValue(sign, spot * asset.kept, strike, money.atExpiry, asset.variance) : undefined;
     if (value !== undefined) {
       low = cash * value;
       if (!isEarly) high = cash * value;
