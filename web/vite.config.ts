@@ -6,11 +6,13 @@ const { version } = JSON.parse(readFileSync(new URL("../package.json", import.me
   readonly version: string;
 };
 
-/** The command line reads its version from its package; a page has to be told. */
+/** The command line reads its version and commit from its package; a page has to be told. */
 const toldVersion = (): Plugin => ({
   name: "feynkac-version",
   load: (id) =>
-    id.endsWith("/src/formats/version.ts") ? `export const packageVersion = () => ${JSON.stringify(version)};` : null,
+    id.endsWith("/src/formats/version.ts")
+      ? `export const packageVersion = () => ${JSON.stringify(version)}; export const packageCommit = () => undefined;`
+      : null,
 });
 
 export default defineConfig({
