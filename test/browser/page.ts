@@ -51,8 +51,8 @@ async function priceEmulated(): Promise<
   });
   using cpu = await openDevice({ backend: "cpu" });
   using webgpu = await openDevice({ backend: "webgpu", precision: "f64" });
-  const expected = await priceBook(book, { device: cpu });
-  const got = await priceBook(book, { device: webgpu, precision: "f64" });
+  const expected = await priceBook(book, { device: cpu, method: "fdm" });
+  const got = await priceBook(book, { device: webgpu, precision: "f64", method: "fdm" });
   return got.results.map(({ value, precision, backend }, i) => {
     const error = Math.abs((value ?? NaN) - (expected.results[i].value ?? NaN)) / underlying.spot;
     return { precision, backend, error };

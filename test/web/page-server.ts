@@ -41,7 +41,7 @@ export async function launchWeb(options: BrowserContextOptions = {}): Promise<We
 
 /** Waits until a run has ended. */
 export async function priced(page: Page): Promise<void> {
-  await page.waitForSelector('[data-testid="seconds"]');
+  await page.waitForSelector('[data-testid="seconds"]', { state: "attached" });
 }
 
 /** What the page saves under an entry of its menu. */

@@ -145,7 +145,7 @@ function Head(): VNode {
             <button
               type="button"
               title={about}
-              aria-label={`${title || about}${unit === "" ? "" : `, ${unit}`}: sort`}
+              aria-label={title === "" ? about : undefined}
               onClick={() => sortBy(key)}
             >
               <span>
