@@ -34,7 +34,7 @@ export const integral = {
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;
 
-function accepts({ columns, precision }: Batch, trade: number): Acceptance {
+function accepts({ columns, problems, precision }: Batch, trade: number): Acceptance {
   const beyond = columns.beyondEquations(trade);
   if (beyond !== undefined) return beyond;
   if (columns.severalFactors[trade] !== 0) return "several factors";
@@ -46,7 +46,12 @@ function accepts({ columns, precision }: Batch, trade: number): Acceptance {
   if (columns.expiry[first] === 0) return "no time left, it expires at once";
   for (let row = first; row < first + cases.count; row++) {
     if (columns.settled[row] !== 0) continue;
-    if (columns.barrierCount[row] > 0) return "barriers";
+    if (columns.barrierCount[row] > 0) {
+      // Knock-ins that every spot has hit leave a plain option.
+      const { problem, subtracted } = problems.at(row);
+      if (problem.barriers !== undefined || problem.knockIns !== undefined || subtracted !== undefined)
+        return "barriers";
+    }
     const market = constantMarket(columns, trade, row);
     if (typeof market === "string") return market;
   }

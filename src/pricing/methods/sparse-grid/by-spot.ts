@@ -14,7 +14,7 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { type Fineness, isAtExpiry, nodesOf, OF_DATES, restarts, widened } from "./fineness.ts";
+import { type Fineness, isAtExpiry, nodesOf, OF_BARRIER, OF_DATES, restarts, widened } from "./fineness.ts";
 
 /** Of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
@@ -59,8 +59,7 @@ export function bySpot(
   const knockedOut = dated.flatMap((one) =>
     beforeExpiry(one, terms).map((early) => knockOutOf(early, names, rebate(one), p)),
   );
-  const irregular =
-    knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_DATES.none;
+  const irregular = knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_BARRIER;
   const problem = {
     axes,
     equation: coefficients,
