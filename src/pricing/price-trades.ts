@@ -61,7 +61,7 @@ const LONG_RUN = 8;
  * };
  * const options = { device, batchSize: 1000, signal: controller.signal, onProgress };
  * for await (const batch of priceTrades(book.trades, book, options))
- *   for (const result of batch) console.log(result.id, result.value?.toFixed(3)); // T1 6.091
+ *   for (const result of batch) console.log(result.id, result.value?.toFixed(3)); // T1 6.090
  */
 export async function* priceTrades(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,

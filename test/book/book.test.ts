@@ -166,7 +166,7 @@ describe("a book that cannot be used is refused by path", () => {
     ],
     [
       { ...usable, scenarios: { time: ["soon"] } },
-      'scenarios.time[0]: expected an ISO date or instant ("2027-11-20", "2027-11-20T16:00:00Z"), or years from asOf up to 1000, got "soon"',
+      'scenarios.time[0]: expected an ISO date or instant ("2027-11-20", "2027-11-20T16:00:00Z"), a tenor ("1Y", "6M", "2W", "10D"), or years from asOf up to 1000, got "soon"',
     ],
   ])("%#", (value, message) => {
     expect(() => readBook(value)).toThrow(message);

@@ -72,7 +72,7 @@ describe("what a formula of a book is not finite at", () => {
       /^trades\[1\]\.payoff\.expression: "sqrt\(S - 100\)": NaN at S = \d+\.?\d*; expected a finite number/,
     );
     expect(messages[2]).toMatch(
-      /^value: NaN; .*; look where trades\[2\]\.payoff\.expression, "sqrt\(S - 200\)" may not be finite$/,
+      /^trades\[2\]: value: NaN; .*; look where trades\[2\]\.payoff\.expression, "sqrt\(S - 200\)" may not be finite$/,
     );
   });
 });

@@ -73,7 +73,7 @@ test("one that fails leaves the others their results", async () => {
   const failed = results.filter((result) => result.status === "error");
   // The same problem is a part of the knock-in.
   expect(failed.map(({ id, error }) => [id, error.message])).toEqual([
-    ["best", "planted"],
-    ["in", "planted"],
+    ["best", expect.stringContaining("planted")],
+    ["in", expect.stringContaining("planted")],
   ]);
 });

@@ -25,7 +25,7 @@ test("errors are those of their trades, and each says where it is", async () => 
     if (result.status === "error") expect(result.error.message).toContain(`trades[${i}]`);
   });
   const methods = results.map((result) => (result.status === "ok" ? result.method : ""));
-  expect(new Set(methods)).toEqual(new Set(["montecarlo", "quantization", ""]));
+  expect(new Set(methods)).toEqual(new Set(["montecarlo", "convolution", ""]));
 });
 
 test("a trade has the same value in batches of any size", async () => {
