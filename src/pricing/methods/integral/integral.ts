@@ -143,7 +143,8 @@ class IntegralPlan implements Plan {
     const going = new Set<number>();
     for (const put of puts) {
       const trade = this.#tradeOf(put);
-      if (!(this.#errorOf(put) <= accuracy * columns.spot[trade])) going.add(trade);
+      // A third of what is allowed: the next scheme is cheap, and estimates are sometimes a little short.
+      if (!(3 * this.#errorOf(put) <= accuracy * columns.spot[trade])) going.add(trade);
     }
     return going.size === 0 ? new Int32Array() : puts.filter((put) => going.has(this.#tradeOf(put)));
   }
