@@ -55,8 +55,8 @@ export class IntegralEngine implements Disposable {
   /**
    * Prices those puts that `open` names, from a scheme to the next finer one, until `isEnough` is said of each or there
    * is none finer; gives those that are left. The error of a value is estimated as its change from one scheme to the
-   * next 1.5 times, and 0.6 standard deviations of S times that of delta, since a change may vanish by chance at one spot; where a
-   * boundary has not converged, nothing is known.
+   * next 1.5 times, and 0.6 standard deviations of S times that of delta, since a change may vanish by chance at one
+   * spot; where a boundary has not converged, nothing is known.
    * @throws the signal's reason
    */
   async solve(

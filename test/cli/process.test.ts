@@ -98,7 +98,7 @@ describe("the command as a process", () => {
   test("reads standard input", async () => {
     const child = start(["price", "-", "--format", "csv"]);
     child.stdin.end(JSON.stringify(book(trade())));
-    expect((await end(child)).stdout).toMatch(/^id,.*\nT1,ok,/);
+    expect((await end(child)).stdout).toMatch(/^id,.*\nT1,ACME,EUR,1,ok,0,/);
   });
 
   test.each([
