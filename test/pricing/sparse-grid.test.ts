@@ -78,7 +78,7 @@ const slope = (f: (h: number) => number, h: number): number => (f(h) - f(-h)) / 
 describe("closed forms", () => {
   test("a geometric basket of four, with all sensitivities", async () => {
     const terms: Flat = { spots: [100, 95, 105, 110], volatilities: [0.2, 0.3, 0.25, 0.15], rho: 0.4 };
-    const payoff = { basket: "call", weights: [0.25, 0.25, 0.25, 0.25] } as const;
+    const payoff = { basket: "call", kind: "geometric", weights: [0.25, 0.25, 0.25, 0.25] } as const;
     const trades = [{ id: "1", underlyings: named(4), payoff, strike: 100, expiry: 1 }];
     const [found] = await price({ market: flat(terms), trades });
     const moved = (of: "spots" | "volatilities", i: number, by: number): Flat => ({
@@ -110,7 +110,7 @@ describe("closed forms", () => {
 
   test("auto takes them where Monte Carlo takes longer", async () => {
     const terms: Flat = { spots: [100, 100, 100, 100], volatilities: [0.2, 0.2, 0.2, 0.2], rho: 0.4 };
-    const payoff = { basket: "call", kind: "geometric", weights: [0.25, 0.25, 0.25, 0.25] } as const;
+    const payoff = { basket: "call", weights: [0.25, 0.25, 0.25, 0.25] } as const;
     const trades = [{ id: "1", underlyings: named(4), payoff, strike: 100, expiry: 0.002 }];
     // So short that arithmetic and geometric means differ by ½σ²T·(1 − ρ)·(1 − 1/4) at most, 1.8e-5 of the spot.
     const exact = geometric(terms, 100, 0, 0.002);
