@@ -346,7 +346,7 @@ export interface BookReport {
   readonly failed: number;
   /** One entry a currency, in the order of their first trades. */
   readonly totals: readonly CurrencyTotals[];
-  /** Of the command line's `--group-by`: one entry a group and currency, in the order of their first trades. */
+  /** The totals of each group and currency that `--group-by` asks for, in the order of their first trades. */
   readonly groups?: readonly GroupTotals[];
   /** The axes that every `scenarios` of the results refers to. */
   readonly scenarios?: Scenarios;

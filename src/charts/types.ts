@@ -21,7 +21,7 @@ export interface Series {
    * down to zero; "bars" stand side by side, one for each point, as a histogram has them.
    */
   readonly style?: "line" | "dashed" | "dots" | "reference" | "area" | "bars";
-  /** Of dots: the area of each, relative to the largest. */
+  /** The area of each dot, relative to the largest. */
   readonly weights?: readonly number[];
 }
 

@@ -16,7 +16,7 @@ export interface RunJob {
   readonly trades: number;
   /** Chunks in the queue at once, and therefore workers on the run, at most. */
   readonly window: number;
-  /** Of its first chunk; see `fairPriority`. */
+  /** The priority of the first chunk; see `fairPriority`. */
   readonly priority: number;
   readonly stride: number;
 }

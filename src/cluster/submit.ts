@@ -8,7 +8,7 @@ import { bandOf, CHUNK, chunkOptions, type Level, REMEMBERED, RUN, type RunJob, 
 import { planHash } from "./plan-hash.ts";
 
 export interface SubmitRequest {
-  /** Of Redis or Valkey. */
+  /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly manifest: Manifest;
   /** Where the run lies, as workers find it. */
@@ -16,7 +16,7 @@ export interface SubmitRequest {
   /** Chunks in the queue at once, and therefore workers on the run, at most. */
   readonly maxWorkers: number;
   readonly level: Level;
-  /** Of the workers, beside other runs of the same level: a run with 2 gets twice what one with 1 gets. */
+  /** The run's share of the workers, relative to other runs of the same level: 2 gets twice what 1 gets. */
   readonly share: number;
 }
 

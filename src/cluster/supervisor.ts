@@ -7,7 +7,7 @@ import { pause } from "./submit.ts";
 export interface Supervised {
   /** For logs. */
   readonly name: string;
-  /** Of Node. */
+  /** The arguments of the Node process. */
   readonly args: readonly string[];
 }
 

@@ -83,7 +83,7 @@ export interface MonteCarloResult extends Estimates {
   /** Paths of each instance, reflections among them. */
   readonly paths: Float64Array;
   /**
-   * Of each instance (Σ y)²/Σ y² over what paths pay: how many of them the value rests on. Errors of a value that rests
+   * The effective number of paths of each instance, (Σ y)²/Σ y² over what paths pay. Errors of a value that rests
    * on a few are larger than the standard error says.
    */
   readonly effectivePaths: Float64Array;
@@ -171,7 +171,7 @@ const pathsPerBlock = ({ scramblings, antithetic }: WalkShape): number => BLOCK 
 interface Plan {
   readonly instances: number;
   readonly batch: Batch;
-  /** Of the measures after the value. */
+  /** The names of the measures after the value. */
   readonly names: readonly string[];
   readonly scores: readonly string[];
   readonly method: GreekMethod;

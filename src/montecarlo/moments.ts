@@ -106,7 +106,7 @@ export interface ControlMean {
 
 const NO_CONTROL: ControlMean = { mean: 0, size: 0 };
 
-/** Of a difference of controls, relative to them, also in f32. */
+/** The rounding of a difference of controls, relative to them, also in f32. */
 const ROUNDING = 1e-5;
 
 /** The mean of a control of a measure with these weights of copies, each of which has a mean. */

@@ -8,7 +8,7 @@ import { settingsOf } from "./price-trades.ts";
 import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
 
-/** Of reading a trade, putting it into columns, and writing its result. Seconds. */
+/** The host's cost of reading a trade, putting it into columns and writing its result, in seconds. */
 const HOST_COST = 1e-5;
 
 /**

@@ -15,7 +15,7 @@ export interface BookPlace {
 export interface OpenBook extends AsyncDisposable {
   readonly book: ChunkedBook;
   readonly file: StoredFile;
-  /** Of the market as it is written. */
+  /** The hash of the market as it is written. */
   readonly marketHash: string;
 }
 
@@ -72,7 +72,7 @@ export interface PlanRequest {
 /** Numbers in a part, at most: trades with many scenarios are fewer in a chunk. */
 const MAX_NUMBERS = 1 << 22;
 
-/** Of books that name none. */
+/** The seed of books that name none. */
 const DEFAULT_SEED = 1;
 
 /** Reads a book from its first byte to its last. @throws as `openBook`; the signal's reason */

@@ -7,7 +7,7 @@ import type { Pricer } from "./price-run.ts";
 
 /** A result that is not what it was. */
 export interface Difference {
-  /** Of the trade in the book. */
+  /** The index of the trade in the book. */
   readonly index: number;
   readonly id: string | null;
   readonly before: string;

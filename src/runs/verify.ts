@@ -9,7 +9,7 @@ import { sumTotals } from "./sum-totals.ts";
 export interface Verification {
   /** Chunks whose part is as the manifest says. */
   readonly whole: number;
-  /** Of those. */
+  /** The number of rows in those parts. */
   readonly rows: number;
   /** What is wrong: one sentence each. */
   readonly problems: readonly string[];

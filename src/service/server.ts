@@ -20,9 +20,9 @@ export interface ServiceRequest {
 }
 
 export interface ServiceLimits {
-  /** Of a request's body. */
+  /** The largest size of a request's body, in bytes. */
   readonly bytes: number;
-  /** Of a request. */
+  /** The largest number of trades of a request. */
   readonly trades: number;
   /** A request may take. */
   readonly seconds: number;

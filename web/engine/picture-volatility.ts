@@ -11,7 +11,7 @@ import type { Pricer } from "./pricer.ts";
 const EXPIRIES = [1 / 12, 0.25, 0.5, 0.75, 1, 1.5, 2];
 const MONEYNESS = [0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3];
 
-/** Of the underlying of a trade: quotes that trades bring themselves, or what its model implies. */
+/** The implied volatilities of a trade's underlying: quotes of trades, or what its model implies. */
 export async function impliedSurface(trade: Trade, book: SessionBook, pricer: Pricer): Promise<Chart[]> {
   const quoted = quotesOf(trade.underlying.name, book);
   const local = localMap(trade);
@@ -69,7 +69,7 @@ function vanilla(trade: Trade, right: "call" | "put", strike: number, expiry: nu
   return { id: "surface", underlying, volatility, ...terms, ...(correlations === undefined ? {} : { correlations }) };
 }
 
-/** Of an undiscounted call or put on a forward, by bisection: 60 halvings of 0 … 5. */
+/** The implied volatility of an undiscounted call or put on a forward, by 60 bisections of 0 … 5. */
 export function blackVolatility(
   price: number,
   forward: number,

@@ -21,7 +21,7 @@ export type PictureName =
 
 export interface PictureRequest {
   readonly name: PictureName;
-  /** Of the trade that it is of. */
+  /** The index of the trade that is shown. */
   readonly place: number;
 }
 

@@ -10,7 +10,7 @@ export interface PlayRequest {
 
 export interface PlayResult {
   readonly charts: readonly Chart[];
-  /** Of the solution alone, on the device. */
+  /** The time of the solution alone, on the device. */
   readonly milliseconds: number;
   readonly device: string;
   readonly entries: readonly string[];

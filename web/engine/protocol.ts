@@ -17,7 +17,7 @@ import type { Precision } from "../../src/kernel/index.ts";
 export interface DeviceChoice {
   readonly backend: Exclude<BackendName, "cuda">;
   readonly precision: "f64" | "f32";
-  /** Of the CPU; every core by default. */
+  /** The number of CPU threads; every core by default. */
   readonly threads?: number;
 }
 

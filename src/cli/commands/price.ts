@@ -37,11 +37,11 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly keep: readonly string[] | undefined;
   /** What totals are grouped by. */
   readonly groupBy: readonly string[] | undefined;
-  /** Of a run in parts: go on with the one that is there. */
+  /** Whether a run in parts goes on with the one that is there. */
   readonly resume?: boolean | undefined;
-  /** Of a run in parts: trades in a part, at most. */
+  /** The largest number of trades in a part of a run. */
   readonly chunkTrades?: number | undefined;
-  /** Of a run in parts: expected cost of a part on one core, at most. Seconds. */
+  /** The largest expected cost of a part of a run on one core, in seconds. */
   readonly chunkSeconds?: number | undefined;
   /** Where a report on the results goes, if one is wanted. */
   readonly report?: string | undefined;

@@ -5,7 +5,7 @@ import type { Terminal } from "../terminal.ts";
 
 export interface WorkerOptions extends EngineOptions {
   readonly queue: string;
-  /** Of health and metrics; none without. */
+  /** The port on which health and metrics are served; without it they are not. */
   readonly port?: number;
   readonly host: string;
   readonly lockSeconds: number;

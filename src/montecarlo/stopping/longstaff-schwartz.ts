@@ -45,7 +45,7 @@ export interface StoppingSettings {
   readonly paths?: number;
   /** Whether each path of the price has a reflection; false by default. */
   readonly antithetic?: boolean;
-  /** Of the paths of the price: "philox", the default, or "sobol", with as many scramblings as `scramblings` says. */
+  /** How paths of the price are sampled: "philox", the default, or "sobol", in `scramblings` randomisations. */
   readonly sampling?: Sampling;
   /** 32 by default. */
   readonly scramblings?: number;
@@ -217,11 +217,11 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
 
 /** Instances of a part, whose moments are from 0 on. */
 interface Part {
-  /** Of each instance: its randomisations. */
+  /** The number of randomisations of each instance. */
   readonly series: number;
   readonly from: number;
   readonly count: number;
-  /** Of the control. */
+  /** The known mean of the control. */
   readonly meanOf?: (measure: number, instance: number) => ControlMean;
 }
 

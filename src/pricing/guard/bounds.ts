@@ -66,7 +66,7 @@ function plainBounds(sides: Sides): BoundsAt {
   }
 }
 
-/** Of a formula that is a number, as one-touches and no-touches have; others may be anything. */
+/** The bounds of a payoff that is a constant, as one-touches and no-touches have. */
 function constantBounds({ money, isEarly }: Sides, paid: number): BoundsAt {
   if (!Number.isFinite(paid)) return unbounded;
   const value = paid === 0 ? 0 : paid * (isEarly ? money.largest : money.atExpiry);

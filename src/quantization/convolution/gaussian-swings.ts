@@ -9,7 +9,7 @@ import { stencilOf } from "./stencil.ts";
 
 /** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. */
 export interface GaussianSwing {
-  /** Of a unit, discounted to time 0, at each time of the chain: slope·exp(σ·X − ½·Var σ·X) − fixed. */
+  /** The payment for a unit at each time of the chain, discounted to time 0: slope·exp(σ·X − ½·Var σ·X) − fixed. */
   readonly slopes: ArrayLike<number>;
   readonly fixed: ArrayLike<number>;
   readonly least: number;
@@ -18,7 +18,7 @@ export interface GaussianSwing {
 
 /** What `gaussianSwings` needs besides the swings. */
 export interface GaussianSwingSettings {
-  /** Of one or two factors, with lower triangular transitions. */
+  /** The chain of one or two factors, with lower triangular transitions. */
   readonly chain: AutoregressiveChain;
   /** σ: what each factor counts in the logarithm of the spot. */
   readonly sigma: readonly number[];
@@ -116,7 +116,7 @@ interface Grid {
   readonly dimension: number;
   readonly parameters: Float64Array;
   readonly nodes: Nodes;
-  /** Of each time: what the standardised states count, and half of the variance. */
+  /** The loadings of the standardised states at each time, and half of the variance. */
   readonly loadings: readonly (readonly [number, number])[];
   readonly halves: readonly number[];
 }

@@ -84,7 +84,7 @@ export function gatherKernel(by: "instances" | "nodes") {
       first: i32,
       active: i32,
       taps: i32,
-      /** Of the source: steps to the line of i and of j, and along the line; nodes on it. */
+      /** The source's strides to the line of i and of j and along the line, and the number of nodes on it. */
       lineI: i32,
       lineJ: i32,
       along: i32,

@@ -31,7 +31,7 @@ function exact(payoff: "call" | "put" | "digital", strike: number, variance: num
 }
 
 const RUNS = 40;
-/** Of forty runs at 95 % fewer than 33 are covered in one of a thousand. */
+/** The fewest covered runs of forty at 95 %: one set in a thousand has fewer. */
 const MIN_COVERED = 33;
 
 const factor = { gaussianFactors: { alpha: [2], sigma: [0.6] } };

@@ -31,7 +31,7 @@ export interface Mixture {
 
 export const driftOf = ({ rate, yield: q, volatility }: Motion): number => rate - q - 0.5 * volatility * volatility;
 
-/** Of an asset that a continuous barrier may take out, by reflection; without one the plain density. */
+/** The density of an asset that a continuous barrier has not knocked out, by reflection. */
 export function survivors(motion: Motion, barrier: LevelJson | undefined): Mixture {
   const { spot, volatility, expiry } = motion;
   const mean = driftOf(motion) * expiry;
@@ -94,7 +94,7 @@ const GAUSS = [
   [0.9602898564975363, 0.1012285362903763],
 ] as const;
 
-/** Of an asset that is taken out beyond a level on dates, by one convolution from date to date. */
+/** The density of an asset that no date has knocked out, by one convolution from date to date. */
 export function ruleOnDates(motion: Motion, { side, level, dates = [] }: LevelJson): Rule {
   const { spot, volatility, expiry } = motion;
   const b = Math.log(level / spot);

@@ -45,7 +45,7 @@ export function drawAssets(random: Random, n: number, choices: { readonly rho?: 
   return { assets, correlations: drawCorrelations(random, n, choices.rho), rate, expiry: rounded(expiry) };
 }
 
-/** Of two assets any, of more by two common factors. */
+/** Any correlation of two assets; correlations of more by two common factors. */
 function drawCorrelations(random: Random, n: number, given: number | undefined): readonly (readonly number[])[] {
   const loadings = Array.from({ length: n }, () => [random.uniform(-0.5, 0.95), random.uniform(-0.6, 0.6)]).map(
     ([a, b]) => {

@@ -39,7 +39,7 @@ export interface Checked {
   readonly value: number;
   readonly exact: number;
   readonly estimate: number;
-  /** Of `exact`. */
+  /** The uncertainty of `exact`. */
   readonly uncertainty: number;
   readonly spot: number;
   readonly error: string | undefined;

@@ -57,7 +57,7 @@ export function averageBounds(sides: Sides, { right, strike, mean, times, past }
   };
 }
 
-/** Of the midpoint rule, relative. */
+/** The relative error that the midpoint rule may have. */
 const CONTINUOUS_SLACK = 0.01;
 
 /**

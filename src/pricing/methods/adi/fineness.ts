@@ -48,8 +48,8 @@ const FOLLOWED = 1;
 const MAX_OF_VARIANCE = 16;
 
 /**
- * Of lognormal assets. A component that moves less has fewer intervals: what it adds to the error falls with its
- * deviation.
+ * The fineness of lognormal assets. A component that moves less has fewer intervals: what it adds to the error falls
+ * with its deviation.
  */
 export function lognormalFineness(
   { exercise }: Terms,

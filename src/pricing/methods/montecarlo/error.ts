@@ -8,7 +8,7 @@ import type { Path } from "./acceptance.ts";
 export interface Sample {
   readonly value: number;
   readonly standardError: number;
-  /** Of the standard error. */
+  /** The degrees of freedom of the standard error. */
   readonly freedom: number;
   readonly paths: number;
   /** Samples that the value rests on, see `MonteCarloResult`. */

@@ -28,7 +28,7 @@ import { streamOf } from "./stream.ts";
 
 /** Microseconds that a case of a trade takes on one core, about: more than any other method. */
 const COST = 1e6;
-/** Of a closed form, with sensitivities. */
+/** The cost of a closed form with sensitivities, in microseconds. */
 const EXACT_COST = 50;
 
 /** The error of a value to aim at where nothing is said, relative to the largest spot. */
@@ -233,7 +233,7 @@ function readMeasures(names: readonly string[], of: (measure: string) => number)
   };
 }
 
-/** Of bumps where values are exact: what rounding leaves of second differences is 1e-7 of the value. */
+/** The size of bumps where values are exact: rounding then costs second differences 1e-7 of the value. */
 const EXACT_SCALE = 0.1;
 
 /** Sensitivities by differences of exact values; none where a moved copy has no exact value. */

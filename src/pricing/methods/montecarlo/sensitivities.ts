@@ -18,7 +18,7 @@ type Move =
 /** A sensitivity: what the value and those of moved copies are multiplied by. */
 export interface Measure {
   readonly name: string;
-  /** Of the value, then of each copy. */
+  /** The weight of the value, then of each copy. */
   readonly weights: readonly number[];
 }
 

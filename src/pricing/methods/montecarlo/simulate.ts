@@ -86,7 +86,7 @@ interface Job {
   readonly instance: Instance;
   readonly substeps: number;
   readonly control: ControlKind;
-  /** Of each step and normal number, see `shiftOf`. */
+  /** The shift of each normal number of each step, see `shiftOf`. */
   readonly shifts: readonly (readonly number[])[] | undefined;
 }
 
@@ -245,7 +245,7 @@ async function estimateBy(
   });
 }
 
-/** Of each normal number of a step, by step, of all instances. */
+/** The shifts of all instances, by step and normal number. */
 const shiftColumns = (group: readonly Job[]) =>
   group[0].shifts![0].map((_, j) => ({
     byStep: group[0].shifts!.map((_step, n) => Float64Array.from(group, ({ shifts }) => shifts![n][j])),

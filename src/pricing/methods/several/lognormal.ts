@@ -8,7 +8,7 @@ import type { Parameters } from "./text.ts";
 
 /** The equation in formulas, and the spots as formulas of the axes' variables. */
 export interface LognormalEquation {
-  /** Of the axes: S itself on an asset's own axis, y on the others. */
+  /** The names of the axes' variables: S itself on an asset's own axis, y on the others. */
   readonly names: readonly string[];
   readonly coefficients: Readonly<Record<string, string>>;
   /** By asset, at expiry and at t. */
