@@ -34,7 +34,7 @@ export class PutValues {
 /** How much of the change of delta, over one standard deviation of S, counts as an error of V. */
 const OF_DELTA = 0.6;
 
-/** How many times the change of V counts: one of 2,000 random options was 5 % further off than once. */
+/** How many times the change of V counts: once is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
 
 interface OpenScheme {

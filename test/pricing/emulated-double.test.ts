@@ -32,15 +32,13 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
       const options = { precision: "f64", method, greeks: "grid", accuracy: 1e-4 } as const;
       const expected = await priced(solvable, { device: cpu, ...options });
       const got = await priced(solvable, { device: webgpu!, ...options });
-      // The integral equation needs f64 itself: there finite differences stand in for it.
-      const same = solvable.filter((_, i) => got[i].method === expected[i].method);
-      expect(same.length).toBeGreaterThan(100);
-      const errors = solvable.map(({ id, underlying: { spot } }, i) => ({
-        id,
-        value: Math.abs(got[i].value - expected[i].value) / spot,
-        delta: Math.abs(got[i].delta! - expected[i].delta!),
-      }));
-      errors.splice(0, errors.length, ...errors.filter((_, i) => same.includes(solvable[i])));
+      // American options go to the integral equation in f64, which pairs do not have, and to the same method otherwise.
+      const errors = solvable.flatMap(({ id, underlying: { spot } }, i) => {
+        const value = Math.abs(got[i].value - expected[i].value) / spot;
+        const delta = Math.abs(got[i].delta! - expected[i].delta!);
+        return got[i].method === expected[i].method ? [{ id, value, delta }] : [];
+      });
+      expect(errors.length).toBeGreaterThan(0.8 * solvable.length);
       const worst = errors.reduce((a, b) => (b.value > a.value ? b : a));
       console.log(`${webgpu!.name}, ${method}: ${worst.value.toExponential(1)} of spot at ${worst.id}`);
       expect(errors.filter(({ value, delta }) => !(value <= TOLERANCE && delta <= 100 * TOLERANCE))).toEqual([]);

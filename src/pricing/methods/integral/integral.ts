@@ -7,7 +7,7 @@ import { payoffProfile } from "../../trade-problem.ts";
 import { fdm } from "../fdm/fdm.ts";
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
-import { thetaOf } from "../theta.ts";
+import { type SpotMarket, thetaOf } from "../theta.ts";
 import { constantMarket, putsOf, type TradePuts } from "./puts.ts";
 
 /** The error of a value to aim at where nothing is said, relative to spot. */
@@ -15,6 +15,9 @@ const ACCURACY = 1e-5;
 
 /** Microseconds that a case, and each spot of it, take on one core, about. */
 const COST = { ofCase: 2, ofSpot: 3 } as const;
+
+/** How many times the change of a sensitivity counts, which may vanish by chance at some spots. */
+const SENSITIVITY_MARGIN = 3;
 
 /** The rounding of a value on a strike of 1. */
 const ROUNDING = 1e-14;
@@ -30,6 +33,7 @@ const ROUNDING = 1e-14;
  */
 export const integral = {
   name: "integral",
+  accuracy: ACCURACY,
   accepts,
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;
@@ -177,7 +181,29 @@ class IntegralPlan implements Plan {
     results.vega[trade] = unit * bySigma;
     results.rho[trade] = unit * byRate;
     results.errorEstimate[trade] = this.#errorOf(put);
+    if (this.#batch.settings.sensitivityErrorEstimates) this.#readErrors(trade, put, market, results);
     results.priced(trade, "integral");
+  }
+
+  /** Error estimates of the sensitivities: their changes from the coarser scheme, with the margin of the value's. */
+  #readErrors(trade: number, put: number, market: SpotMarket, { sensitivityErrors: errors }: ResultColumns): void {
+    const { columns } = this.#batch;
+    const { spot, rate, dividendYield, sigma } = market;
+    const unit = this.#puts.unit[put];
+    const [value, slope, curvature, bySigma, byRate] = this.#values.change.subarray(5 * put).map(Math.abs);
+    const isCall = columns.sign[trade] > 0;
+    const moneyness = Math.exp(this.#puts.logSpot[put]);
+    const delta = SENSITIVITY_MARGIN * (isCall ? value + moneyness * slope : slope);
+    const gamma = (SENSITIVITY_MARGIN * (isCall ? moneyness * moneyness : 1) * curvature) / unit;
+    errors.delta[trade] = delta + ROUNDING;
+    errors.gamma[trade] = gamma + ROUNDING / spot;
+    errors.theta[trade] =
+      Math.abs(rate) * this.#errorOf(put) +
+      Math.abs(rate - dividendYield) * spot * delta +
+      0.5 * (sigma * spot) ** 2 * gamma +
+      ROUNDING * spot;
+    errors.vega[trade] = unit * (SENSITIVITY_MARGIN * bySigma + ROUNDING);
+    errors.rho[trade] = unit * (SENSITIVITY_MARGIN * byRate + ROUNDING);
   }
 
   #readScenarios(trade: number, put: number, results: ResultColumns): void {
