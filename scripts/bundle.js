@@ -48,4 +48,5 @@ function commit() {
 const head = commit();
 if (head) writeFileSync(join(root, "dist/commit.json"), `${JSON.stringify({ commit: head })}\n`);
 await bundle("dist/pricing/workers/worker.js", "dist/cli/worker.js");
+await bundle("dist/pipeline/pipeline-worker.js", "dist/cli/pipeline-worker.js");
 await bundle("dist/cli/main.js", "dist/cli/main.js");

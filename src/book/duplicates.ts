@@ -15,7 +15,7 @@ export class SeenIds {
 
   /** Whether the id is remembered. */
   has(id: string): boolean {
-    const [first, second] = hash(id);
+    const [first, second] = hashOfId(id);
     return this.#slots[this.#find(first, second) + 1] !== 0;
   }
 
@@ -24,7 +24,11 @@ export class SeenIds {
 
   /** True when the id was seen before; remembers it otherwise. */
   seenBefore(id: string): boolean {
-    const [first, second] = hash(id);
+    return this.seenHashBefore(...hashOfId(id));
+  }
+
+  /** The same of an id by its hash. */
+  seenHashBefore(first: number, second: number): boolean {
     const slot = this.#find(first, second);
     if (this.#slots[slot + 1] !== 0) return true;
     if (this.#count >= MAX_IDS) return false;
@@ -64,7 +68,7 @@ export class SeenIds {
  * Two multiplicative hashes over the UTF-16 units, mixed at the end so that low bits depend on all; the second is never
  * 0.
  */
-function hash(text: string): [number, number] {
+export function hashOfId(text: string): [number, number] {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;
   for (let i = 0; i < text.length; i++) {

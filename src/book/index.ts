@@ -12,6 +12,7 @@ export {
 } from "./chunks/index.ts";
 export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
+export { hashOfId, SeenIds } from "./duplicates.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
@@ -20,6 +21,7 @@ export { parseJson } from "./json.ts";
 export { didYouMean } from "./names.ts";
 export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
+export { tagsOf } from "./tags.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export { type BookInput, bookJsonSchema } from "./schema/index.ts";
 export { failedResult, labelsOf, unreadResult } from "./results.ts";

@@ -69,6 +69,18 @@ export class Totals {
     if (this.#groupBy.length > 0) addTo(this.#groupOf(result), trade.quantity, result);
   }
 
+  /** TEMPORARY until the totals by underlying land. */
+  addTotals(totals: readonly CurrencyTotals[]): void {
+    for (const one of totals) {
+      const sums = entryOf(this.#byCurrency, one.currency, () => zeroOf(one.currency));
+      sums.trades += one.trades;
+      sums.value += one.value;
+      sums.errorEstimate += one.errorEstimate;
+      for (const name of SENSITIVITIES) sums[name] = plus(sums[name], 1, one[name]);
+      if (one.scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, 1, one.scenarios);
+    }
+  }
+
   /** One entry per currency, in the order of their first trades. */
   get totals(): readonly CurrencyTotals[] {
     return [...this.#byCurrency.values()];

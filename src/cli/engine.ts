@@ -2,6 +2,7 @@
 import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResult } from "../book/index.ts";
 import type { BackendName, Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
+import type { Pipeline } from "../pipeline/index.ts";
 import type { ExplainMethod, ExplainReport } from "../pricing/index.ts";
 
 export interface EngineOptions {
@@ -42,6 +43,8 @@ export interface Engine extends AsyncDisposable {
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
   explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
+  /** Threads for a long file; absent where there are none to be had. */
+  readonly startPipeline?: () => Promise<Pipeline>;
 }
 
 export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
@@ -64,6 +67,14 @@ export async function openEngine({ backend, device: index, threads, precision }:
     precision: await offeredPrecision(device, precision),
     priceTrades: (trades, context, options) => priceTrades(trades, context, { ...options, device }),
     explainBook: (before, after, options) => explainBook(before, after, { ...options, device }),
+    ...(device.parts === undefined
+      ? {}
+      : {
+          startPipeline: async () => {
+            const { Pipeline } = await import("../pipeline/index.ts");
+            return new Pipeline(device);
+          },
+        }),
     [Symbol.asyncDispose]: async () => device[Symbol.dispose](),
   };
 }

@@ -19,6 +19,7 @@ import {
   readTrades,
   readWholeBook,
   readWholeText,
+  tagsOf,
   underMarket,
 } from "../book/index.ts";
 import { BookError } from "../errors.ts";
@@ -180,16 +181,6 @@ function wholeBook(value: unknown, beside: BookHeader | undefined, replaces: boo
   const header = underMarket(readWholeBook(value), beside);
   const { trades } = header;
   return { ...contextOf(header), trades: inTurn(readTrades(header)), tags: tagsOf(trades), total: trades.length };
-}
-
-/** The names of the tags of trades as written. */
-function tagsOf(trades: readonly unknown[]): string[] {
-  const names = new Set<string>();
-  for (const trade of trades) {
-    const { tags } = Object(trade) as { readonly tags?: unknown };
-    for (const name of Object.keys(Object(tags) as object)) names.add(name);
-  }
-  return [...names];
 }
 
 async function* inTurn<T>(items: Iterable<T>): AsyncGenerator<T> {

@@ -1,8 +1,8 @@
 /** Results as files: JSON, NDJSON, CSV and Parquet, written as a stream. */
-export { cell, csvFormat, RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
+export { cell, RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
 export { decimalsFor, fixed, magnitude } from "./numbers.ts";
-export { jsonFormat, ndjsonFormat } from "./json.ts";
 export { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
-export { parquetFormat, resultColumns } from "./parquet-results.ts";
+export { resultColumns } from "./parquet-results.ts";
+export { type FileFormat, formatNamed } from "./named.ts";
 export { packageCommit, packageVersion } from "./version.ts";
 export type { Part, PricedRow, ResultFormat, RunEnd, RunStart } from "./writer.ts";

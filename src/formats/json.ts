@@ -25,7 +25,7 @@ export function jsonFormat(): ResultFormat {
         })
         .join(""),
     end: ({ priced, failed, totals, groups }: RunEnd) =>
-      `${first ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n` +
+      `${priced + failed === 0 ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n` +
       `  "totals": ${JSON.stringify(totals)}${groups === undefined ? "" : `,\n  "groups": ${JSON.stringify(groups)}`}\n}\n`,
   };
 }

@@ -4,5 +4,13 @@ export { expectedCosts } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
 /** @internal */
+export { Engine } from "./backend.ts";
+/** @internal */
+export { priceBatch } from "./batch.ts";
+/** @internal */
+export { lookAhead } from "./look-ahead.ts";
+/** @internal */
+export { settingsOf } from "./price-trades.ts";
+/** @internal */
 export { laterTrade } from "./later-trade.ts";
 export * from "./explain/index.ts";

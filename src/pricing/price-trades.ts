@@ -4,7 +4,7 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
-import { workerPoolOf, startWorkerPool } from "./workers/index.ts";
+import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 
@@ -76,13 +76,13 @@ export async function* priceTrades(
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
-  let pool = workerPoolOf(device);
+  let pool = pricingPoolOf(device);
   const usual = usualBatch(options, scenarios);
   let taken = 0;
   const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
     const firstIndex = taken;
     taken += batch.length;
-    if (firstIndex >= LONG_RUN * usual) pool ??= startWorkerPool(device);
+    if (firstIndex >= LONG_RUN * usual) pool ??= startPricingPool(device);
     const shared = await pool?.price({ ...settings, trades: batch, firstIndex, scenarios, precision }, signal);
     return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };

@@ -19,8 +19,11 @@ export interface OpenBook extends AsyncDisposable {
   readonly marketHash: string;
 }
 
-/** @throws BookError an unusable book or market; RunError | StorageError */
-export async function openBook({ place, format, market }: BookPlace): Promise<OpenBook> {
+/**
+ * Opens a book; `header` as for `openChunkedBook`.
+ * @throws BookError an unusable book or market; RunError | StorageError
+ */
+export async function openBook({ place, format, market }: BookPlace, header?: unknown): Promise<OpenBook> {
   const files: StoredFile[] = [];
   const close = async (): Promise<void> => void (await Promise.all(files.map((file) => file.close())));
   try {
@@ -28,7 +31,7 @@ export async function openBook({ place, format, market }: BookPlace): Promise<Op
     files.push(file);
     const beside = market === undefined ? undefined : await openFile(market);
     if (beside !== undefined) files.push(beside);
-    const book = await openChunkedBook(file, format, beside);
+    const book = await openChunkedBook(file, format, beside, format === "json" ? header : undefined);
     return { book, file, marketHash: hashOf(JSON.stringify(book.header)), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();

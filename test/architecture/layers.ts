@@ -7,6 +7,7 @@ import { posix } from "node:path";
 export const layers: readonly (readonly string[])[] = [
   ["cli", "web"],
   ["cluster", "service"],
+  ["pipeline"],
   ["runs", "serving"],
   ["report"],
   ["formats"],
@@ -20,7 +21,7 @@ export const layers: readonly (readonly string[])[] = [
   ["linalg"],
   ["device"],
   ["kernel"],
-  ["charts"],
+  ["charts", "threads"],
   ["all-of.ts", "errors.ts", "last-used.ts", "turns.ts"],
 ];
 

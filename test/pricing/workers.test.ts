@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ParsedTrade, Scenarios, TradeResult } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { BookError } from "../../src/errors.ts";
-import type { BatchOf } from "../../src/pricing/workers/worker-pool.ts";
-import { WorkerPool } from "../../src/pricing/workers/worker-pool.ts";
+import { type BatchOf, PricingPool } from "../../src/pricing/workers/pricing-pool.ts";
 import { packResults, unpackResults } from "../../src/pricing/workers/messages.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
 import { formulas } from "./formula-trades.ts";
@@ -29,13 +28,13 @@ const never = new AbortController().signal;
 
 /** Workers from source, remembered so that a test can end one. */
 const workers: Worker[] = [];
-const startWorker = (workerData: unknown): Worker => {
+const workerData = { backend: "cpu", threads: 1 };
+const startWorker = (): Worker => {
   const worker = new Worker(workerFile, { workerData, execArgv });
   workers.push(worker);
   return worker;
 };
-const workerPoolOf = (count: number): WorkerPool =>
-  new WorkerPool({ count, options: { backend: "cpu", threads: 1 } }, startWorker);
+const workerPoolOf = (count: number): PricingPool => new PricingPool({ count }, startWorker);
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -59,7 +58,7 @@ async function alone(trades: readonly ParsedTrade[], scenarios?: Scenarios): Pro
 }
 
 describe("a worker pool", () => {
-  let pool: WorkerPool;
+  let pool: PricingPool;
   beforeAll(async () => {
     pool = workerPoolOf(2);
     expect(pool.room).toBe(0); // nothing is asked of it before a worker is ready
@@ -128,7 +127,7 @@ describe("a worker that is lost", () => {
 
   it("is none where it never started", async () => {
     const broken = (): Worker => new Worker("throw new Error('no start')", { eval: true });
-    using pool = new WorkerPool({ count: 1, options: { backend: "cpu" } }, broken);
+    using pool = new PricingPool({ count: 1 }, broken);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(pool.room).toBe(0);
     expect(await pool.price(batchOf(ok(trade())), never)).toBeUndefined();
@@ -138,14 +137,14 @@ describe("a worker that is lost", () => {
 describe("threads that are refused", () => {
   it("are workers less, none if all are", async () => {
     let asked = 0;
-    const startSome = (data: unknown): Worker => {
+    const startSome = (): Worker => {
       if (++asked > 1) throw new Error("no more threads");
-      return startWorker(data);
+      return startWorker();
     };
-    using pool = new WorkerPool({ count: 3, options: { backend: "cpu", threads: 1 } }, startSome);
+    using pool = new PricingPool({ count: 3 }, startSome);
     await until(() => pool.room === 2);
     expect(await pool.price(batchOf(ok(trade())), never)).toHaveLength(1);
-    using nobody = new WorkerPool({ count: 3, options: { backend: "cpu" } }, startSome);
+    using nobody = new PricingPool({ count: 3 }, startSome);
     expect(await nobody.price(batchOf(ok(trade())), never)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /** Results in the formats of the command line, as a file to save. */
 import { type ParsedTrade, Totals } from "../../src/book/index.ts";
-import { csvFormat, jsonFormat, ndjsonFormat, parquetFormat } from "../../src/formats/index.ts";
+import { formatNamed } from "../../src/formats/index.ts";
 import type { Part, PricedRow, ResultFormat } from "../../src/formats/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import type { SessionBook } from "./book.ts";
@@ -24,10 +24,6 @@ export async function exportResults(format: ExportFormat, book: SessionBook, dev
   }
   const bytes = new Blob((await partsOf(formatNamed(format), book, device)) as BlobPart[], { type: TYPES[format] });
   return { name: `${stem}-results.${format}`, type: TYPES[format], bytes };
-}
-
-function formatNamed(name: Exclude<ExportFormat, "book">): ResultFormat {
-  return { csv: csvFormat, parquet: parquetFormat, json: jsonFormat, ndjson: () => ndjsonFormat }[name]();
 }
 
 async function partsOf(format: ResultFormat, book: SessionBook, device: Device): Promise<Part[]> {

@@ -9,7 +9,10 @@ export interface ChunkPlace {
   readonly rows: number;
   /** Indices of those whose ids belong to earlier trades of the book; undefined for none. */
   readonly repeated?: readonly number[] | undefined;
-  /** Lines of text: bytes `start` to `end` of the file, the first of them line number `line`. */
+  /**
+   * Bytes `start` to `end` of the file: lines of text, the first of them line number `line`; or entries of the list of a
+   * JSON book, whose lines nobody counts.
+   */
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
 
@@ -27,8 +30,12 @@ export interface ChunkedBook extends BookContext {
   readonly market: Market;
   /** The market as it is written, with all that is not a trade: for a hash. */
   readonly header: unknown;
+  /** The names of all tags, where they are known before the trades are read. */
+  readonly tags: readonly string[] | undefined;
   /** All trades in the book's order, some thousands at a time. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
+  /** Where the trades stand, so many at a time, found without reading them. */
+  places(rows: number): AsyncIterable<ChunkPlace>;
   /** The trades of a chunk. */
   read(place: ChunkPlace): AsyncIterable<ParsedTrade>;
 }

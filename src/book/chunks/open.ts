@@ -4,7 +4,7 @@ import { parseJson } from "../json.ts";
 import type { RandomAccess } from "../parquet.ts";
 import { decodeText, readWholeText } from "../text.ts";
 import type { ChunkedBook } from "./chunked-book.ts";
-import { openJson } from "./json-book.ts";
+import { openJson, openJsonUnder } from "./json-book.ts";
 import { openParquet } from "./parquet-book.ts";
 import { type Beside, openCsv, openNdjson } from "./text-book.ts";
 
@@ -12,18 +12,21 @@ export type ChunkedFormat = "json" | "ndjson" | "csv" | "parquet";
 
 /**
  * Opens a book to be read in parts.
+ * @param header what is no trade in a JSON book (`ChunkedBook.header`), where somebody else has read it already: then
+ *   chunks need `bytes`, and the others are not read
  * @throws BookError an unusable book or market
  */
 export async function openChunkedBook(
   file: RandomAccess,
   format: ChunkedFormat,
   market: RandomAccess | undefined,
+  header?: unknown,
 ): Promise<ChunkedBook> {
   const beside = market && (await readBeside(market));
   switch (format) {
     case "json":
       if (beside !== undefined) throw new BookError("market", "a JSON book has its own; no other can stand beside it");
-      return openJson(file);
+      return header === undefined ? openJson(file) : openJsonUnder(file, header);
     case "ndjson":
       return openNdjson(file, beside);
     case "csv":

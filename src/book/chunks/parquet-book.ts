@@ -1,5 +1,5 @@
 /** A Parquet table whose rows are read part by part. */
-import { idOf } from "../columns.ts";
+import { idOf, tagNames } from "../columns.ts";
 import { contextOf } from "../header.ts";
 import { openTable, type RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
@@ -12,6 +12,7 @@ export async function openParquet(file: RandomAccess, { header, written }: Besid
   return {
     ...contextOf(header),
     header: written,
+    tags: tagNames(table.columns),
     async *scan() {
       let trades: ScannedTrade[] = [];
       for await (const { cells, index } of table.rows(0, table.total)) {
@@ -21,6 +22,10 @@ export async function openParquet(file: RandomAccess, { header, written }: Besid
         trades = [];
       }
       if (trades.length > 0) yield trades;
+    },
+    async *places(rows: number) {
+      for (let first = 0; first < table.total; first += rows)
+        yield { first, rows: Math.min(rows, table.total - first) };
     },
     async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
       const repeated = isRepeated(place);

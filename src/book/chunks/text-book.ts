@@ -1,6 +1,6 @@
 /** NDJSON and CSV whose lines are read part by part. */
 import { BookError } from "../../errors.ts";
-import { idOf } from "../columns.ts";
+import { idOf, tagNames } from "../columns.ts";
 import { csvColumns, readCsvRow } from "../csv.ts";
 import { readCells } from "../csv-rows.ts";
 import { type BookHeader, contextOf } from "../header.ts";
@@ -10,6 +10,7 @@ import { readNdjsonHeader, readNdjsonLine } from "../ndjson.ts";
 import type { RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
 import { type ByteLine, byteLines, type LineStart } from "./byte-lines.ts";
+import { linePlaces } from "./line-places.ts";
 import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
 
 /** How the trade of a line is read. */
@@ -26,6 +27,7 @@ interface Text {
   readonly written: unknown;
   readonly begin: LineStart;
   readonly reader: LineReader;
+  readonly tags: readonly string[] | undefined;
 }
 
 /** @throws BookError as `readNdjson`; a header that has trades itself */
@@ -58,7 +60,7 @@ export async function openCsv(file: RandomAccess, { header, written }: Beside): 
     },
     read: (line, index, repeated) => readCsvRow(readCells(line), index, columns, header, repeated),
   };
-  return bookOf({ file, header, written, begin: after(first), reader });
+  return bookOf({ file, header, written, begin: after(first), reader, tags: tagNames(columns) });
 }
 
 function ndjson(file: RandomAccess, header: BookHeader, written: unknown, begin: LineStart): Text {
@@ -66,7 +68,7 @@ function ndjson(file: RandomAccess, header: BookHeader, written: unknown, begin:
     id: ({ text }) => idOfJson(text),
     read: (line, index, repeated) => readNdjsonLine(line, index, header, repeated),
   };
-  return { file, header, written, begin, reader };
+  return { file, header, written, begin, reader, tags: undefined };
 }
 
 function idOfJson(text: string | undefined): string | undefined {
@@ -87,10 +89,11 @@ function after(line: ByteLine | undefined): LineStart {
   return { start: line?.end ?? 0, line: (line?.number ?? 0) + 1 };
 }
 
-function bookOf({ file, header, written, begin, reader }: Text): ChunkedBook {
+function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBook {
   return {
     ...contextOf(header),
     header: written,
+    tags,
     async *scan() {
       let trades: ScannedTrade[] = [];
       let index = 0;
@@ -109,6 +112,7 @@ function bookOf({ file, header, written, begin, reader }: Text): ChunkedBook {
       }
       if (trades.length > 0) yield trades;
     },
+    places: (rows) => linePlaces(file, begin, rows),
     async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
       const { first, bytes } = place;
       const repeated = isRepeated(place);

@@ -2,7 +2,7 @@ import { Totals } from "../../book/index.ts";
 import { EXIT } from "../failure.ts";
 import { openOutput, type OutputFormat, outputFormat, type TableRows } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatNamed } from "./price.ts";
+import { formatOf } from "./price.ts";
 
 export interface MergeOptions {
   readonly format?: OutputFormat;
@@ -31,7 +31,7 @@ export async function merge(
   try {
     const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
-    const writer = formatNamed(format, { rows }, output);
+    const writer = formatOf(format, { rows }, output);
     await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags: undefined }));
     const totals = new Totals();
     for await (const part of runs.readParts(store, manifest)) {

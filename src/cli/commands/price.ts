@@ -1,14 +1,6 @@
 import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
-import {
-  csvFormat,
-  jsonFormat,
-  ndjsonFormat,
-  packageVersion,
-  parquetFormat,
-  type PricedRow,
-  type ResultFormat,
-} from "../../formats/index.ts";
+import { formatNamed, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { tableFormat } from "../format/table.ts";
@@ -23,6 +15,7 @@ import {
   tableOptions,
 } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
+import { longFile, priceLong } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
@@ -71,6 +64,17 @@ export async function price(
   const format = outputFormat(options.format, options.output, terminal.stdout);
   if (options.groupBy !== undefined && format !== "table" && format !== "json")
     throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
+  const place = longFile(path, format, options);
+  if (place !== undefined) {
+    await using engine = await openEngine(options);
+    const output = await openOutput(options.output, terminal.stdout);
+    try {
+      const status = await priceLong({ place, engine, output, format, options, terminal, signal });
+      if (status !== undefined) return status;
+    } finally {
+      await output.discard();
+    }
+  }
   const request = { path, marketPath, keep, format: inputFormat, stdin: terminal.stdin, signal };
   const input = await openInput(request);
   try {
@@ -137,7 +141,7 @@ async function startReport(file: string, path: string): Promise<Reporter> {
 
 async function run(given: Run): Promise<number> {
   const { input, engine, output, format: name, options, terminal, signal, reporter } = given;
-  const format = formatNamed(name, options, output);
+  const format = formatOf(name, options, output);
   const { groupBy } = options;
   const totals = new Totals({ groupBy });
   const bar = new ProgressBar(terminal.stderr);
@@ -208,25 +212,17 @@ class Pairing implements AsyncIterable<ParsedTrade> {
   }
 }
 
-/** The writer of a format. */
-export function formatNamed(name: OutputFormat, { rows }: Pick<PriceOptions, "rows">, { sink }: Output): ResultFormat {
-  switch (name) {
-    case "json":
-      return jsonFormat();
-    case "ndjson":
-      return ndjsonFormat;
-    case "csv":
-      return csvFormat();
-    case "parquet":
-      return parquetFormat();
-    case "table":
-      return tableFormat(tableOptions(rows, sink));
-    default:
-      return name satisfies never;
-  }
+/** The writer of an output. */
+export function formatOf(name: OutputFormat, { rows }: Pick<PriceOptions, "rows">, { sink }: Output): ResultFormat {
+  return name === "table" ? tableFormat(tableOptions(rows, sink)) : formatNamed(name);
 }
 
-function summary({ priced, failed }: Totals, { device, precision }: Engine, seconds: number): string {
+/** What is said to people at the end. */
+export function summary(
+  { priced, failed }: Pick<Totals, "priced" | "failed">,
+  { device, precision }: Engine,
+  seconds: number,
+): string {
   const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
   const rate = priced > 0 ? ` (${Math.round(priced / seconds).toLocaleString("en-US")} a second)` : "";
   const failures = failed > 0 ? `, ${count(failed)} not priced` : "";

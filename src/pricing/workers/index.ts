@@ -1,2 +1,1 @@
-/** Batches priced on several threads of the host. */
-export { type WorkerPool, workerPoolOf, startWorkerPool } from "./worker-pool.ts";
+export { pricingPoolOf, startPricingPool } from "./pricing-pool.ts";

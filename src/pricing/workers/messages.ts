@@ -1,4 +1,4 @@
-/** What a worker pool and its workers say to each other, as structured clones. */
+/** What a pricing pool and its workers say to each other, as structured clones. */
 import type { Scenarios, Trade, TradeResult } from "../../book/index.ts";
 import type { DeviceParts } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -16,17 +16,6 @@ export interface Job extends Settings {
   readonly scenarios: Scenarios | undefined;
   readonly precision: Precision;
 }
-
-export type ToWorker =
-  | { readonly kind: "job"; readonly number: number; readonly job: Job }
-  /** Its results are not wanted any more. */
-  | { readonly kind: "stop"; readonly number: number };
-
-export type FromWorker =
-  | { readonly kind: "ready" }
-  | { readonly kind: "done"; readonly number: number; readonly packed: PackedResults }
-  /** Whatever the reason: who asked does the job, and meets it there. */
-  | { readonly kind: "failed"; readonly number: number };
 
 /** What a worker is started with. */
 export type WorkerData = DeviceParts["options"];

@@ -1,45 +1,16 @@
-/** One worker of a worker pool: a thread that prices whole batches on its own part of a device. */
-import { parentPort, workerData } from "node:worker_threads";
+/** One worker of a pricing pool: a thread that prices whole batches on its own part of a device. */
+import { workerData } from "node:worker_threads";
 import { BookError } from "../../errors.ts";
 import type { ParsedTrade } from "../../book/index.ts";
 import { openDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Engine } from "../backend.ts";
 import { priceBatch } from "../batch.ts";
-import { type FromWorker, type Job, type WorkerData, packResults, type ToWorker } from "./messages.ts";
+import { type Answered, serveJobs } from "../../threads/index.ts";
+import { type Job, type PackedResults, packResults, type WorkerData } from "./messages.ts";
 
-const port = parentPort as NonNullable<typeof parentPort>;
 const device = await openDevice(workerData as WorkerData);
 const engines = new Map<Precision, Engine>();
-/** Jobs to come and under way, by number; one at a time is worked on. */
-const stops = new Map<number, AbortController>();
-let last: Promise<void> = Promise.resolve();
-
-function say(message: FromWorker, transfer: ArrayBuffer[] = []): void {
-  port.postMessage(message, transfer);
-}
-
-port.on("message", (message: ToWorker) => {
-  if (message.kind === "stop") stops.get(message.number)?.abort();
-  else {
-    const { number, job } = message;
-    const stop = new AbortController();
-    stops.set(number, stop);
-    last = last.then(() => work(number, job, stop.signal)).finally(() => stops.delete(number));
-  }
-});
-
-async function work(number: number, job: Job, signal: AbortSignal): Promise<void> {
-  try {
-    signal.throwIfAborted();
-    const setting = { ...job, engine: engineFor(job.precision), signal };
-    const results = await priceBatch(parsedTrades(job), job.firstIndex, setting);
-    const packed = packResults(results, job.scenarios);
-    say({ kind: "done", number, packed }, [packed.scenarios.buffer]);
-  } catch {
-    say({ kind: "failed", number });
-  }
-}
 
 function engineFor(precision: Precision): Engine {
   let engine = engines.get(precision);
@@ -57,4 +28,11 @@ function parsedTrades({ trades, indices, firstIndex }: Job): ParsedTrade[] {
   });
 }
 
-say({ kind: "ready" });
+async function price(job: Job, signal: AbortSignal): Promise<Answered<PackedResults>> {
+  const setting = { ...job, engine: engineFor(job.precision), signal };
+  const results = await priceBatch(parsedTrades(job), job.firstIndex, setting);
+  const answer = packResults(results, job.scenarios);
+  return { answer, transfer: [answer.scenarios.buffer] };
+}
+
+serveJobs<undefined, Job, PackedResults>(() => price);

@@ -1,0 +1,60 @@
+/** Where the lines of a text stand that are not blank, found without reading them. */
+import { decodeMarked } from "../text.ts";
+import { isBlank } from "../lines.ts";
+import type { RandomAccess } from "../parquet.ts";
+import type { LineStart } from "./byte-lines.ts";
+import type { ChunkPlace } from "./chunked-book.ts";
+
+/** Bytes of a file that are read at a time. */
+const SLICE = 1 << 20;
+
+const LF = 0x0a;
+
+/** Chunks of so many lines that are not blank. Cost: one pass over the bytes. */
+export async function* linePlaces(file: RandomAccess, begin: LineStart, rows: number): AsyncGenerator<ChunkPlace> {
+  let { start, line } = begin;
+  let first = 0;
+  let found = 0;
+  let number = line;
+  let lineStart = start;
+  let hasText = false;
+  const chunk = (end: number): ChunkPlace => {
+    const place = { first, rows: found - first, bytes: { start, end, line } };
+    first = found;
+    start = end;
+    line = number;
+    return place;
+  };
+  for (let at = start; at < file.byteLength;) {
+    const slice = new Uint8Array(await file.slice(at, Math.min(at + SLICE, file.byteLength)));
+    if (slice.length === 0) break; // the file has become shorter
+    for (let used = 0; used < slice.length;) {
+      const feed = slice.indexOf(LF, used);
+      const end = feed < 0 ? slice.length : feed;
+      hasText ||= hasLetter(slice, used, end);
+      used = end + 1;
+      if (feed < 0) break;
+      if (hasText || !(await isBlankAt(file, lineStart, at + used))) found++;
+      hasText = false;
+      number++;
+      lineStart = at + used;
+      if (found - first === rows) yield chunk(lineStart);
+    }
+    at += slice.length;
+  }
+  if (lineStart < file.byteLength && (hasText || !(await isBlankAt(file, lineStart, file.byteLength)))) found++;
+  if (found > first) yield chunk(file.byteLength);
+}
+
+/** Whether a printable ASCII character is there, as every line of JSON has. */
+function hasLetter(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] > 0x20 && bytes[at] < 0x7f) return true;
+  return false;
+}
+
+/** A line without such a character: empty, or of white space that other alphabets have. */
+async function isBlankAt(file: RandomAccess, start: number, end: number): Promise<boolean> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const text = decodeMarked(decoder, new Uint8Array(await file.slice(start, end)));
+  return isBlank({ number: 0, text });
+}

@@ -1,0 +1,9 @@
+/** The names of the tags of trades as written. */
+export function tagsOf(trades: readonly unknown[]): string[] {
+  const names = new Set<string>();
+  for (const trade of trades) {
+    const { tags } = Object(trade) as { readonly tags?: unknown };
+    for (const name of Object.keys(Object(tags) as object)) names.add(name);
+  }
+  return [...names];
+}

@@ -1,0 +1,101 @@
+/** `feynkac price` of a long file: several threads read, price and write it (`Pipeline`). */
+import { statSync } from "node:fs";
+import type { Pipeline, TextFormat } from "../../pipeline/index.ts";
+import type { BookPlace, OpenBook } from "../../runs/index.ts";
+import { BookError } from "../../errors.ts";
+import type { Engine } from "../engine.ts";
+import { EXIT } from "../failure.ts";
+import { formatOfName } from "../input.ts";
+import type { Output, OutputFormat } from "../output.ts";
+import { ProgressBar } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+import { type PriceOptions, summary } from "./price.ts";
+
+/**
+ * From this size on, in bytes, some 5,000 trades, threads that read and write save more than they take to start (0.35 s
+ * of a core each).
+ */
+const LONG = 1 << 20;
+
+/** A file that is priced so: long, of a known format, whose results are text and are not needed for anything else. */
+export function longFile(
+  path: string,
+  format: OutputFormat,
+  { inputFormat, market, report, groupBy, keep }: PriceOptions,
+): BookPlace | undefined {
+  const input = inputFormat ?? formatOfName(path);
+  if (path === "-" || market === "-" || input === undefined) return undefined;
+  if (!isText(format) || report !== undefined || groupBy !== undefined || keep !== undefined) return undefined;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size >= LONG ? { place: path, format: input, market } : undefined;
+}
+
+function isText(format: OutputFormat): format is TextFormat {
+  return format === "json" || format === "ndjson" || format === "csv";
+}
+
+interface LongRun {
+  readonly place: BookPlace;
+  readonly engine: Engine;
+  readonly output: Output;
+  readonly format: OutputFormat;
+  readonly options: PriceOptions;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Prices a long file.
+ * @returns the exit status; undefined where the file has to be read as a stream, and nothing has been written
+ */
+export async function priceLong({ place, engine, output, format, ...run }: LongRun): Promise<number | undefined> {
+  if (engine.startPipeline === undefined || !isText(format)) return undefined;
+  const { options, terminal, signal } = run;
+  const started = performance.now();
+  using pipeline: Pipeline = await engine.startPipeline();
+  await using book = await openFile(place);
+  if (book === undefined) return undefined;
+  const { asOf, scenarios, tags } = book.book;
+  const { greeks, sensitivityErrors, accuracy, timePerTrade, method } = options;
+  const setting = {
+    format,
+    start: { asOf, device: engine.device, scenarios, sensitivityErrors, tags },
+    precision: engine.precision,
+    options: {
+      greeks,
+      sensitivityErrorEstimates: sensitivityErrors,
+      ...(accuracy === undefined ? {} : { accuracy }),
+      ...(timePerTrade === undefined ? {} : { timePerTrade }),
+      ...(method === undefined ? {} : { method }),
+    },
+  };
+  const bar = new ProgressBar(terminal.stderr);
+  const onProgress = (progress: { readonly done: number; readonly fraction: number }): void => bar.update(progress);
+  const parts = pipeline.price({ book, place, setting, signal, onProgress });
+  try {
+    for (;;) {
+      const { value, done } = await parts.next();
+      bar.clear();
+      if (done === true) {
+        await output.commit();
+        terminal.stderr.write(summary(value, engine, (performance.now() - started) / 1000));
+        return value.failed > 0 ? EXIT.failedTrades : EXIT.ok;
+      }
+      if (value.length > 0) await output.write(value);
+    }
+  } finally {
+    bar.clear();
+    await parts.return(undefined as never);
+  }
+}
+
+/** What a stream can hold and a file in parts cannot is left to who reads streams, and so are books that are none. */
+async function openFile(place: BookPlace): Promise<OpenBook | undefined> {
+  const { openBook } = await import("../../runs/index.ts");
+  try {
+    return await openBook(place);
+  } catch (error) {
+    if (error instanceof BookError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { type ChunkedBook, type ChunkPlace, hashOfId, type ParsedTrade, Totals } from "../book/index.ts";
+import type { Device } from "../device/index.ts";
+import { formatNamed } from "../formats/index.ts";
+import { Engine, priceBatch, settingsOf } from "../pricing/index.ts";
+import type { ChunkSetting, PricedChunk } from "./setting.ts";
+
+/** Reads, prices and writes chunks of a book, each as one batch. */
+export class ChunkPricer implements Disposable {
+  readonly #book: ChunkedBook;
+  readonly #setting: ChunkSetting;
+  readonly #engine: Engine;
+
+  constructor(book: ChunkedBook, setting: ChunkSetting, device: Device) {
+    this.#book = book;
+    this.#setting = setting;
+    this.#engine = new Engine(device, setting.precision);
+  }
+
+  /** @throws BookError a file that cannot be read any more; the signal's reason */
+  async price(place: ChunkPlace, signal: AbortSignal): Promise<PricedChunk> {
+    const { format: name, start, options } = this.#setting;
+    const format = formatNamed(name);
+    // What it writes at its beginning is written by who asks for the chunks.
+    await format.begin(start);
+    const trades: ParsedTrade[] = [];
+    for await (const parsed of this.#book.read(place)) trades.push(parsed);
+    const { scenarios } = this.#book;
+    const settings = settingsOf(options, this.#book);
+    const results = await priceBatch(trades, place.first, { ...settings, engine: this.#engine, scenarios, signal });
+    const totals = new Totals();
+    const ids = new Uint32Array(2 * trades.length);
+    const rows = results.map((result, i) => {
+      const parsed = trades[i];
+      const trade = parsed.ok ? parsed.trade : undefined;
+      totals.add(trade, result);
+      if (trade !== undefined) ids.set(hashOfId(trade.id), 2 * i);
+      return { trade, result };
+    });
+    const text = new TextEncoder().encode(format.rows(rows) as string);
+    return { text, priced: totals.priced, failed: totals.failed, totals: totals.totals, ids };
+  }
+
+  [Symbol.dispose](): void {
+    this.#engine[Symbol.dispose]();
+  }
+}

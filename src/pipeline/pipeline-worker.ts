@@ -1,0 +1,19 @@
+/** One worker of a pipeline: a thread that reads, prices and writes chunks on its own part of a device. */
+import type * as WorkerThreads from "node:worker_threads";
+import { openDevice } from "../device/index.ts";
+import { openBook } from "../runs/index.ts";
+import { serveJobs } from "../threads/index.ts";
+import { ChunkPricer } from "./chunk-pricer.ts";
+import type { ChunkJob, PipelineSetup, PricedChunk, WorkerData } from "./setting.ts";
+
+const { workerData } = process.getBuiltinModule("node:worker_threads") as typeof WorkerThreads;
+const device = await openDevice(workerData as WorkerData);
+
+serveJobs<PipelineSetup, ChunkJob, PricedChunk>(async ({ place, header, setting }) => {
+  const { book } = await openBook(place, header);
+  const pricer = new ChunkPricer(book, setting, device);
+  return async (chunk, signal) => {
+    const answer = await pricer.price(chunk, signal);
+    return { answer, transfer: [answer.text.buffer, answer.ids.buffer] };
+  };
+});

@@ -1,0 +1,102 @@
+import { type ChunkPlace, SeenIds, Totals } from "../book/index.ts";
+import type { Device } from "../device/index.ts";
+import { formatNamed } from "../formats/index.ts";
+import { lookAhead } from "../pricing/index.ts";
+import type { BookPlace, OpenBook } from "../runs/index.ts";
+import { startFrom, type StartWorker, WorkerPool } from "../threads/index.ts";
+import { ChunkPricer } from "./chunk-pricer.ts";
+import { type ChunkJob, type ChunkSetting, type PipelineSetup, type PricedChunk, TEXT_FORMATS, type WorkerData } from "./setting.ts";
+
+/**
+ * Trades of a chunk: enough for a batch to be worth its launches, few enough that the threads end at about the same
+ * time. It does not depend on how many threads there are, so that totals, which are added up chunk by chunk, are the
+ * same.
+ */
+const CHUNK = 512;
+
+/** Chunks under way where no thread shares the work. */
+const UNDER_WAY = 2;
+
+export interface PipelineRequest {
+  readonly book: OpenBook;
+  readonly place: BookPlace;
+  readonly setting: ChunkSetting;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { readonly done: number; readonly fraction: number }) => void;
+}
+
+/** What is known when all has been written. */
+export type PipelineEnd = Pick<Totals, "priced" | "failed" | "totals">;
+
+/**
+ * Threads that read, parse, price and write a book's file: each takes a chunk of the trades from its bytes to the bytes
+ * of its results. The thread that has the pipeline finds where chunks begin, and puts results into the book's order.
+ *
+ * * Values are those of `priceTrades`, to the bit, however many threads there are.
+ * * A chunk whose worker is lost is priced by the thread that has the pipeline. So are all where no thread can start.
+ * * An id that an earlier trade has is found there, from hashes: its chunk is priced once more, with that trade's error.
+ */
+export class Pipeline implements Disposable {
+  readonly #device: Device;
+  readonly #pool: WorkerPool<PipelineSetup, ChunkJob, PricedChunk> | undefined;
+
+  /** Starts threads, which load while the book is opened; from the file beside this one unless `start` is given. */
+  constructor(device: Device, start?: (data: WorkerData) => StartWorker) {
+    const { parts } = device;
+    this.#device = device;
+    if (parts === undefined) return;
+    const { options, count } = parts;
+    const worker = start === undefined ? startFrom(new URL("./pipeline-worker.js", import.meta.url), options) : start(options);
+    this.#pool = worker && new WorkerPool(count, worker);
+  }
+
+  /**
+   * Prices a book; once. What it yields, one after another, is the whole output.
+   * @throws BookError a file that cannot be read any more; DeviceError; the signal's reason
+   */
+  async *price(request: PipelineRequest): AsyncGenerator<string | Uint8Array, PipelineEnd, undefined> {
+    const { book: open, place: path, setting, signal, onProgress } = request;
+    const { book, file } = open;
+    const pool = this.#pool;
+    pool?.begin({ place: path, header: book.header, setting });
+    using own = new ChunkPricer(book, setting, this.#device);
+    const format = formatNamed(setting.format);
+    yield await format.begin(setting.start);
+    await pool?.whenStarted();
+    const priced = async (place: ChunkPlace): Promise<readonly [ChunkPlace, PricedChunk]> => [
+      place,
+      (await pool?.run(place, signal)) ?? (await own.price(place, signal)),
+    ];
+    const totals = new Totals();
+    const seen = new SeenIds();
+    let rows = 0;
+    const underWay = (): number => Math.max(pool?.room ?? 0, UNDER_WAY);
+    for await (const [place, first] of lookAhead(book.places(CHUNK), underWay, priced)) {
+      signal.throwIfAborted();
+      const repeated = repeatedIn(place, first, seen);
+      const chunk = repeated.length === 0 ? first : (await priced({ ...place, repeated }))[1];
+      totals.addTotals(chunk.totals);
+      totals.priced += chunk.priced;
+      totals.failed += chunk.failed;
+      if (rows > 0) yield TEXT_FORMATS[setting.format];
+      yield chunk.text;
+      rows += place.rows;
+      const end = place.bytes?.end ?? file.byteLength;
+      onProgress({ done: rows, fraction: end / file.byteLength });
+    }
+    yield format.end(totals);
+    return totals;
+  }
+
+  [Symbol.dispose](): void {
+    this.#pool?.[Symbol.dispose]();
+  }
+}
+
+/** Indices of the trades whose ids earlier ones have. */
+function repeatedIn({ first }: ChunkPlace, { ids }: PricedChunk, seen: SeenIds): number[] {
+  const repeated: number[] = [];
+  for (let i = 0; i < ids.length; i += 2)
+    if (ids[i + 1] !== 0 && seen.seenHashBefore(ids[i], ids[i + 1])) repeated.push(first + i / 2);
+  return repeated;
+}

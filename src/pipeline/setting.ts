@@ -1,0 +1,45 @@
+import type { ChunkPlace, CurrencyTotals } from "../book/index.ts";
+import type { DeviceParts } from "../device/index.ts";
+import type { RunStart } from "../formats/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import type { PricingOptions } from "../pricing/index.ts";
+import type { BookPlace } from "../runs/index.ts";
+
+/** Formats that are text, by what stands between the rows of two writers. */
+export const TEXT_FORMATS = { json: ",", ndjson: "", csv: "" } as const;
+export type TextFormat = keyof typeof TEXT_FORMATS;
+
+/** How the chunks of a book are priced and written. */
+export interface ChunkSetting {
+  readonly format: TextFormat;
+  readonly start: RunStart;
+  readonly precision: Precision;
+  readonly options: Pick<
+    PricingOptions,
+    "greeks" | "sensitivityErrorEstimates" | "method" | "accuracy" | "timePerTrade"
+  >;
+}
+
+/** What a worker is started with. */
+export type WorkerData = DeviceParts["options"];
+
+/** What a worker is told of the book, before it is given chunks. */
+export interface PipelineSetup {
+  readonly place: BookPlace;
+  /** `ChunkedBook.header`. */
+  readonly header: unknown;
+  readonly setting: ChunkSetting;
+}
+
+/** A chunk of a book, priced and written. */
+export interface PricedChunk {
+  /** The rows of the format, in UTF-8. */
+  readonly text: Uint8Array<ArrayBuffer>;
+  readonly priced: number;
+  readonly failed: number;
+  readonly totals: readonly CurrencyTotals[];
+  /** Two words a trade, `hashOfId` of its id; 0 of one that could not be read, which has none. */
+  readonly ids: Uint32Array<ArrayBuffer>;
+}
+
+export type ChunkJob = ChunkPlace;

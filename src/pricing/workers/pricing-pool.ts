@@ -1,0 +1,70 @@
+/** Threads that price whole batches of trades, each on its own part of a device. */
+import { unreadResult, type ParsedTrade, type TradeResult } from "../../book/index.ts";
+import type { Device, DeviceParts } from "../../device/index.ts";
+import { startFrom, type StartWorker, WorkerPool } from "../../threads/index.ts";
+import { type Job, type PackedResults, unpackResults } from "./messages.ts";
+
+/** What a pricing pool is told about a batch. */
+export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T };
+
+/**
+ * Prices batches in parallel: the host takes longer to prepare trades and to read results than a core takes to solve
+ * them. Results are those of one thread, to the bit.
+ */
+export class PricingPool implements Disposable {
+  readonly #workers: WorkerPool<undefined, Job, PackedResults>;
+
+  constructor({ count }: Pick<DeviceParts, "count">, start: StartWorker) {
+    this.#workers = new WorkerPool(count, start);
+    this.#workers.begin(undefined);
+  }
+
+  /** Batches that it takes at once, now. */
+  get room(): number {
+    return this.#workers.room;
+  }
+
+  /**
+   * Prices a batch. Undefined where no worker could: see `WorkerPool.run`.
+   * @throws the signal's reason
+   */
+  async price(batch: BatchOf<readonly ParsedTrade[]>, signal: AbortSignal): Promise<TradeResult[] | undefined> {
+    const { trades, scenarios } = batch;
+    const job = {
+      ...batch,
+      trades: trades.map((parsed) => (parsed.ok ? parsed.trade : undefined)),
+      indices: trades.map(({ index }) => index),
+    };
+    const packed = await this.#workers.run(job, signal);
+    if (packed === undefined) return undefined;
+    return unpackResults(packed, scenarios).map((result, i) => {
+      const parsed = trades[i];
+      return parsed.ok ? result : unreadResult(parsed);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#workers[Symbol.dispose]();
+  }
+}
+
+/** Pricing pools by their device; a pool ends when its device does. */
+const pools = new WeakMap<Device, PricingPool>();
+
+/** The pricing pool of a device if one is at work. */
+export function pricingPoolOf(device: Device): PricingPool | undefined {
+  return pools.get(device);
+}
+
+/** The pricing pool of a device; undefined where there can be none: one thread, or no file to start workers from. */
+export function startPricingPool(device: Device): PricingPool | undefined {
+  const known = pools.get(device);
+  const { parts } = device;
+  if (known !== undefined || parts === undefined) return known;
+  const start = startFrom(new URL("./worker.js", import.meta.url), parts.options);
+  if (start === undefined) return undefined;
+  const pool = new PricingPool(parts, start);
+  pools.set(device, pool);
+  parts.keep(pool);
+  return pool;
+}

@@ -1,0 +1,49 @@
+/** The worker's side of a `WorkerPool`. */
+import type * as WorkerThreads from "node:worker_threads";
+import type { FromWorker, ToWorker } from "./messages.ts";
+
+/** An answer, and which of its memory moves to who asked. */
+export interface Answered<Answer> {
+  readonly answer: Answer;
+  readonly transfer?: ArrayBuffer[];
+}
+
+export type Work<Job, Answer> = (job: Job, signal: AbortSignal) => Promise<Answered<Answer>>;
+
+/**
+ * Does the jobs that come, one at a time, once `begin` has been told what they have in common. A job that fails is given
+ * back: who asked does it, and meets the reason. What `begin` throws ends the thread.
+ */
+export function serveJobs<Setup, Job, Answer>(begin: (setup: Setup) => Work<Job, Answer> | Promise<Work<Job, Answer>>): void {
+  const port = (process.getBuiltinModule("node:worker_threads") as typeof WorkerThreads).parentPort!;
+  const say = (message: FromWorker<Answer>, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+  /** Jobs to come and under way, by number. */
+  const stops = new Map<number, AbortController>();
+  let work: Work<Job, Answer>;
+  let last: Promise<void> = Promise.resolve();
+
+  async function answer(number: number, job: Job, signal: AbortSignal): Promise<void> {
+    try {
+      signal.throwIfAborted();
+      const done = await work(job, signal);
+      say({ kind: "done", number, answer: done.answer }, done.transfer);
+    } catch {
+      say({ kind: "failed", number });
+    }
+  }
+
+  port.on("message", (message: ToWorker<Setup, Job>) => {
+    if (message.kind === "stop") stops.get(message.number)?.abort();
+    else if (message.kind === "begin")
+      last = last.then(async () => {
+        work = await begin(message.setup);
+        say({ kind: "ready" });
+      });
+    else {
+      const { number, job } = message;
+      const stop = new AbortController();
+      stops.set(number, stop);
+      last = last.then(() => answer(number, job, stop.signal)).finally(() => stops.delete(number));
+    }
+  });
+}

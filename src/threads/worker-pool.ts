@@ -1,0 +1,160 @@
+import type * as FileSystem from "node:fs";
+import type * as WorkerThreads from "node:worker_threads";
+import type { FromWorker, ToWorker } from "./messages.ts";
+
+/** Jobs a worker has at once: the next one is there when it has done with one. */
+const JOBS_PER_WORKER = 2;
+
+/** Starts a worker. */
+export type StartWorker = () => WorkerThreads.Worker;
+
+interface PoolWorker<Answer> {
+  readonly thread: WorkerThreads.Worker;
+  /** What to do with the answers of the jobs that it has. */
+  readonly pending: Map<number, (answer: Answer | undefined) => void>;
+  ready: boolean;
+}
+
+/**
+ * Threads that do the same kind of job side by side: they run `serveJobs`. They load their modules as soon as there is a
+ * pool, and take jobs once it has begun.
+ */
+export class WorkerPool<Setup, Job, Answer> implements Disposable {
+  readonly #workers: PoolWorker<Answer>[] = [];
+  readonly #stops = new WeakMap<AbortSignal, Set<() => void>>();
+  #jobs = 0;
+  #announce: () => void = () => {};
+  readonly #started: Promise<void>;
+
+  constructor(count: number, start: StartWorker) {
+    this.#started = new Promise((resolve) => (this.#announce = resolve));
+    for (let i = 0; i < count; i++) this.#start(start);
+    if (this.#workers.length === 0) this.#announce();
+  }
+
+  /** Jobs that it takes at once, now: none before its first worker is ready, and when all are gone. */
+  get room(): number {
+    return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
+  }
+
+  /** Waits for the first worker to be ready, or until it is sure that none will be. The process stays for as long. */
+  async whenStarted(): Promise<void> {
+    for (const { thread } of this.#workers) thread.ref();
+    await this.#started;
+    for (const { thread, pending } of this.#workers) if (pending.size === 0) thread.unref();
+  }
+
+  /** Tells all workers what the jobs have in common: once. @throws DataCloneError what cannot be sent */
+  begin(setup: Setup): void {
+    for (const { thread } of this.#workers)
+      thread.postMessage({ kind: "begin", setup } satisfies ToWorker<Setup, Job>);
+  }
+
+  /**
+   * What a worker answers. Undefined where none could: it has ended, or something failed that is not the job's fault.
+   * @throws the signal's reason
+   */
+  run(job: Job, signal: AbortSignal): Promise<Answer | undefined> {
+    signal.throwIfAborted();
+    const worker = this.#leastBusy();
+    if (worker === undefined) return Promise.resolve(undefined);
+    const number = this.#jobs++;
+    return new Promise((resolve, reject) => {
+      try {
+        worker.thread.postMessage({ kind: "job", number, job } satisfies ToWorker<Setup, Job>);
+      } catch {
+        resolve(undefined); // a trade of one's own making that cannot be sent to another thread
+        return;
+      }
+      const stop = (): void => {
+        worker.thread.postMessage({ kind: "stop", number } satisfies ToWorker<Setup, Job>);
+        this.#settle(worker, number);
+        reject(signal.reason as Error);
+      };
+      const stops = this.#stopsOf(signal).add(stop);
+      worker.pending.set(number, (answer) => {
+        stops.delete(stop);
+        resolve(answer);
+      });
+      worker.thread.ref();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    while (this.#workers.length > 0) this.#lose(this.#workers[0]);
+  }
+
+  /** What to do when a signal comes: one listener a run, however many jobs it has here. */
+  #stopsOf(signal: AbortSignal): Set<() => void> {
+    let stops = this.#stops.get(signal);
+    if (stops === undefined) {
+      const all = (stops = new Set());
+      this.#stops.set(signal, all);
+      signal.addEventListener("abort", () => all.forEach((stop) => stop()), { once: true });
+    }
+    return stops;
+  }
+
+  #leastBusy(): PoolWorker<Answer> | undefined {
+    let min: PoolWorker<Answer> | undefined;
+    for (const worker of this.#workers)
+      if (worker.ready && !(worker.pending.size >= (min?.pending.size ?? Number.POSITIVE_INFINITY))) min = worker;
+    return min;
+  }
+
+  /** No worker where Node's permissions forbid threads, or the machine has no more of them: the others do the work. */
+  #start(start: StartWorker): void {
+    let thread: WorkerThreads.Worker;
+    try {
+      thread = start();
+    } catch {
+      return;
+    }
+    const worker: PoolWorker<Answer> = { thread, pending: new Map(), ready: false };
+    this.#workers.push(worker);
+    const lost = (): void => this.#lose(worker);
+    thread.on("message", (message: FromWorker<Answer>) => this.#hear(worker, message));
+    thread.on("error", lost);
+    thread.on("exit", lost);
+    thread.unref();
+  }
+
+  #hear(worker: PoolWorker<Answer>, message: FromWorker<Answer>): void {
+    if (message.kind === "ready") {
+      worker.ready = true;
+      this.#announce();
+    } else this.#settle(worker, message.number)?.(message.kind === "done" ? message.answer : undefined);
+  }
+
+  /** Nothing of a job that was stopped meanwhile. */
+  #settle(worker: PoolWorker<Answer>, number: number): ((answer: Answer | undefined) => void) | undefined {
+    const pending = worker.pending.get(number);
+    worker.pending.delete(number);
+    if (worker.pending.size === 0) worker.thread.unref();
+    return pending;
+  }
+
+  /** Whoever waits for its answers does the jobs. */
+  #lose(worker: PoolWorker<Answer>): void {
+    const place = this.#workers.indexOf(worker);
+    if (place < 0) return;
+    this.#workers.splice(place, 1);
+    void worker.thread.terminate();
+    for (const resolve of worker.pending.values()) resolve(undefined);
+    worker.pending.clear();
+    if (this.#workers.length === 0) this.#announce();
+  }
+}
+
+/**
+ * How workers are started from a file of JavaScript; undefined where there are none: a page, a program in one file, or
+ * sources that nobody has compiled.
+ */
+export function startFrom(file: URL, workerData: unknown): StartWorker | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
+  const threads = process?.getBuiltinModule?.("node:worker_threads") as typeof WorkerThreads | undefined;
+  const files = process?.getBuiltinModule?.("node:fs") as typeof FileSystem | undefined;
+  if (threads === undefined || files === undefined) return undefined;
+  if (file.protocol !== "file:" || !files.existsSync(file)) return undefined;
+  return () => new threads.Worker(file, { workerData, execArgv: [], name: "feynkac worker" });
+}
