@@ -2,7 +2,8 @@
 export { cell, RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
 export { decimalsFor, fixed, magnitude } from "./numbers.ts";
 export { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
-export { resultColumns } from "./parquet-results.ts";
 export { type FileFormat, formatNamed } from "./named.ts";
+export { resultColumns } from "./parquet-results.ts";
+export { incompleteSums, largestUnderlyings } from "./totals.ts";
 export { packageCommit, packageVersion } from "./version.ts";
 export type { Part, PricedRow, ResultFormat, RunEnd, RunStart } from "./writer.ts";
