@@ -8,10 +8,9 @@ export const BOUNDARY_INPUTS = 5;
 
 /**
  * Numbers that it writes: three times `MAX_NODES + 1` coefficients of Chebyshev's polynomials in 2√(τ/T) − 1, those of
- * H = ln²(B(0)/B(τ)), ∂H/∂σ and ∂H/∂r or ∂H/∂q; then the size of Newton's last step.
+ * H = ln²(B(0)/B(τ)), ∂H/∂σ and ∂H/∂r or ∂H/∂q.
  */
-export const BOUNDARY_OUTPUTS = 3 * (MAX_NODES + 1) + 1;
-export const LAST_STEP = 3 * (MAX_NODES + 1);
+export const BOUNDARY_OUTPUTS = 3 * (MAX_NODES + 1);
 
 const MAX_STEPS = 12;
 
@@ -42,14 +41,17 @@ export const seriesAt = fn({
  * fixed points: three to six steps, also for large r/σ². The same factors give the derivatives of the boundary by σ,
  * and by r or q: J·∂y/∂θ = −∂F/∂θ.
  *
- * One item a boundary. `input[i·count + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of `fromNodes` nodes
- * wrote, from which Newton's method starts; with `fromNodes` 0 it starts from `firstGuess`. Where r ≤ 0 and q ≥ r there
- * is no early exercise, and nothing is written. Cost: n·points·(150 + 10·n) operations a step.
+ * One item a boundary, l = `slots[item]`. `input[i·stride + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of
+ * `fromNodes` nodes wrote, from which Newton's method starts; with `fromNodes` 0 it starts from `firstGuess`. Where
+ * r ≤ 0 and q ≥ r there is no early exercise, and no boundary is written. `steps[item]` is the size of Newton's last
+ * step. Cost: n·points·(150 + 10·n) operations a step.
  */
 export const boundaryKernel = kernel({
   name: "exercise boundary",
   params: {
     count: i32,
+    stride: i32,
+    slots: read(i32),
     nodes: i32,
     points: i32,
     roots: i32,
@@ -62,6 +64,7 @@ export const boundaryKernel = kernel({
     fromNodes: i32,
     from: read(real),
     output: write(real),
+    steps: write(real),
   },
   env: {
     boundaryLimits,
@@ -73,12 +76,13 @@ export const boundaryKernel = kernel({
     ROOM: MAX_NODES * (MAX_NODES + 3),
     WIDTH: MAX_NODES + 1,
     OUTPUTS: BOUNDARY_OUTPUTS,
-    LAST_STEP,
     MAX_STEPS,
   },
   body(
     {
       count,
+      stride,
+      slots,
       nodes: n,
       points,
       roots,
@@ -91,17 +95,20 @@ export const boundaryKernel = kernel({
       fromNodes,
       from,
       output,
+      steps,
     },
     gpu,
     env,
   ) {
-    const l = gpu.globalId();
-    if (l >= count) return;
+    const item = gpu.globalId();
+    if (item >= count) return;
+    const l = slots[item];
     const r = input[l];
-    const q = input[count + l];
-    const sigma = input[2 * count + l];
-    const expiry = input[3 * count + l];
-    const byRate = input[4 * count + l] > 0;
+    const q = input[stride + l];
+    const sigma = input[2 * stride + l];
+    const expiry = input[3 * stride + l];
+    const byRate = input[4 * stride + l] > 0;
+    steps[item] = 0.0;
     if (r <= 0 && q >= r) return;
     const { COLUMNS, WIDTH } = env;
     const constants = { rate: r, dividendYield: q, sigma };
@@ -258,6 +265,6 @@ export const boundaryKernel = kernel({
       output[base + WIDTH + k] = bySigma;
       output[base + 2 * WIDTH + k] = byOther;
     }
-    output[base + env.LAST_STEP] = size;
+    steps[item] = size;
   },
 });

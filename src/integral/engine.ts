@@ -1,7 +1,7 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
-import { BOUNDARY_INPUTS, BOUNDARY_OUTPUTS, boundaryKernel, LAST_STEP } from "./boundary.ts";
+import { Boundaries } from "./boundaries.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
-import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
+import { SCHEMES } from "./scheme.ts";
 
 /** American puts on a strike of 1, an entry each; boundaries are shared. */
 export interface Puts {
@@ -37,19 +37,15 @@ const OF_DELTA = 0.6;
 /** How many times the change of V counts: once is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
 
-interface OpenScheme {
-  readonly table: SchemeTable;
-  readonly buffer: DeviceBuffer;
-}
-
 /** What a device needs to price American options by the integral equation. */
 export class IntegralEngine implements Disposable {
   readonly #device: Device;
-  readonly #schemes: (OpenScheme | undefined)[] = [];
-  #kernels: Promise<readonly [CompiledKernel, CompiledKernel]> | undefined;
+  readonly #boundaries: Boundaries;
+  #kernel: Promise<CompiledKernel> | undefined;
 
   constructor(device: Device) {
     this.#device = device;
+    this.#boundaries = new Boundaries(device);
   }
 
   /**
@@ -66,131 +62,96 @@ export class IntegralEngine implements Disposable {
     isEnough: (open: Int32Array) => Int32Array,
     signal?: AbortSignal,
   ): Promise<Int32Array> {
+    const slots = this.#boundaries.slotsOf(puts.boundaries);
+    const slotOf = puts.boundary.map((number) => (number < 0 ? -1 : slots[number]));
     let left = open;
     for (let scheme = 1; scheme < SCHEMES.length && left.length > 0; scheme++) {
       signal?.throwIfAborted();
-      await this.#refine(puts, left, scheme, values);
+      await this.#refine(puts, slotOf, left, scheme, values);
       left = isEnough(left);
     }
     return left;
   }
 
-  /** Values of some puts by a scheme, and their change from the one before. */
-  async #refine(puts: Puts, open: Int32Array, scheme: number, values: PutValues): Promise<void> {
-    const [boundaryCode, premiumCode] = await this.#compiled();
-    const device = this.#device;
+  /**
+   * Values of some puts by a scheme, and their change from the one before, whose values are there from the second on.
+   */
+  async #refine(puts: Puts, slotOf: Int32Array, open: Int32Array, scheme: number, values: PutValues): Promise<void> {
+    const boundaries = this.#boundaries;
     const count = open.length;
-    const { model, numbers, inputs } = boundariesOf(puts, open);
-    using modelBuffer = device.createBuffer("f64", inputs.length);
+    const slots = open.map((put) => slotOf[put]);
+    await Promise.all([this.#compiled(), boundaries.solve(new Set(slots), scheme)]);
+    const device = this.#device;
     using boundary = device.createBuffer("i32", count);
     using option = device.createBuffer("f64", 2 * count);
-    using coarseSeries = device.createBuffer("f64", model.length * BOUNDARY_OUTPUTS);
-    using series = device.createBuffer("f64", model.length * BOUNDARY_OUTPUTS);
-    using coarseOutput = device.createBuffer("f64", PREMIUM_OUTPUTS * count);
-    using output = device.createBuffer("f64", PREMIUM_OUTPUTS * count);
-    device.write(modelBuffer, inputs);
-    device.write(boundary, numbers);
+    device.write(boundary, slots);
     device.write(option, optionsOf(puts, open));
-    const launch = (at: number, from: DeviceBuffer, fromNodes: number, to: DeviceBuffer, into: DeviceBuffer): void => {
-      const { table, buffer } = this.#scheme(at);
-      const { nodes, points, premium, lastStep } = table.size;
-      device.launch(
-        boundaryCode,
-        {
-          count: model.length,
-          nodes,
-          points,
-          roots: table.roots,
-          quadrature: table.quadrature,
-          interpolation: table.interpolation,
-          coefficients: table.coefficients,
-          lastStep,
-          table: buffer,
-          input: modelBuffer,
-          fromNodes,
-          from,
-          output: to,
-        },
-        { items: model.length },
-      );
-      device.launch(
-        premiumCode,
-        {
-          count,
-          boundaries: model.length,
-          nodes,
-          points: premium,
-          rule: table.premium,
-          table: buffer,
-          model: modelBuffer,
-          series: to,
-          boundary,
-          option,
-          output: into,
-        },
-        { items: count },
-      );
-    };
-    launch(scheme - 1, series, 0, coarseSeries, coarseOutput);
-    launch(scheme, coarseSeries, SCHEMES[scheme - 1].nodes, series, output);
-    const [before, after] = [await device.read(coarseOutput), await device.read(output)];
-    const [coarseSteps, steps] = [await device.read(coarseSeries), await device.read(series)];
-    const hasConverged = (number: number): boolean => {
-      const at = number * BOUNDARY_OUTPUTS + LAST_STEP;
-      return coarseSteps[at] <= SCHEMES[scheme - 1].lastStep && steps[at] <= SCHEMES[scheme].lastStep;
-    };
+    const valuesBy = (by: number): Promise<Float64Array> => this.#valuesBy(by, { count, boundary, option });
+    if (scheme === 1) store(values.all, open, await valuesBy(0));
+    const after = await valuesBy(scheme);
     open.forEach((put, l) => {
-      for (let k = 0; k < PREMIUM_OUTPUTS; k++) {
-        values.all[put * PREMIUM_OUTPUTS + k] = after[k * count + l];
-        values.change[put * PREMIUM_OUTPUTS + k] = after[k * count + l] - before[k * count + l];
-      }
-      const deviation = model[numbers[l]][2] * Math.sqrt(puts.expiry[put]) * Math.exp(puts.logSpot[put]);
+      const at = put * PREMIUM_OUTPUTS;
+      for (let k = 0; k < PREMIUM_OUTPUTS; k++) values.change[at + k] = after[k * count + l] - values.all[at + k];
+      const sigma = puts.boundaries[puts.boundary[put]][2];
+      const deviation = sigma * Math.sqrt(puts.expiry[put]) * Math.exp(puts.logSpot[put]);
       const estimate =
         SCHEMES[scheme].leastError +
-        MARGIN * Math.abs(after[l] - before[l]) +
-        OF_DELTA * deviation * Math.abs(after[count + l] - before[count + l]);
-      values.estimate[put] = hasConverged(numbers[l]) && estimate >= 0 ? estimate : Number.POSITIVE_INFINITY;
+        MARGIN * Math.abs(values.change[at]) +
+        OF_DELTA * deviation * Math.abs(values.change[at + 1]);
+      const hasConverged = boundaries.hasConverged(slots[l], scheme - 1) && boundaries.hasConverged(slots[l], scheme);
+      values.estimate[put] = hasConverged && estimate >= 0 ? estimate : Number.POSITIVE_INFINITY;
     });
+    store(values.all, open, after);
   }
 
-  #compiled(): Promise<readonly [CompiledKernel, CompiledKernel]> {
+  /** What `premiumKernel` gives of options by one scheme. */
+  async #valuesBy(scheme: number, { count, boundary, option }: Options): Promise<Float64Array> {
     const device = this.#device;
-    this.#kernels ??= Promise.all([
-      // Large kernels for few items: on CPUs one vector at a time is compiled fastest, and runs as fast as more.
-      device.compile(boundaryKernel, { precision: "f64", vectors: 1 }),
-      device.compile(premiumKernel, { precision: "f64", vectors: 1 }),
-    ]);
-    return this.#kernels;
+    const boundaries = this.#boundaries;
+    const compiled = await this.#compiled();
+    const { table, tableBuffer, series } = boundaries.scheme(scheme);
+    const { nodes, premium } = table.size;
+    using output = device.createBuffer("f64", PREMIUM_OUTPUTS * count);
+    device.launch(
+      compiled,
+      {
+        count,
+        boundaries: boundaries.capacity,
+        nodes,
+        points: premium,
+        rule: table.premium,
+        table: tableBuffer,
+        model: boundaries.model,
+        series,
+        boundary,
+        option,
+        output,
+      },
+      { items: count },
+    );
+    return device.read(output);
   }
 
-  #scheme(number: number): OpenScheme {
-    const known = this.#schemes[number];
-    if (known !== undefined) return known;
-    const table = schemeTable(SCHEMES[number]);
-    const buffer = this.#device.createBuffer("f64", table.values.length);
-    this.#device.write(buffer, table.values);
-    return (this.#schemes[number] = { table, buffer });
+  #compiled(): Promise<CompiledKernel> {
+    return (this.#kernel ??= this.#device.compile(premiumKernel, { precision: "f64", vectors: 1 }));
   }
 
   [Symbol.dispose](): void {
-    for (const scheme of this.#schemes) scheme?.buffer[Symbol.dispose]();
+    this.#boundaries[Symbol.dispose]();
   }
 }
 
-/** The boundaries that some puts need, and the number that each one's has among them. */
-function boundariesOf({ boundary, boundaries }: Puts, open: Int32Array) {
-  const numberOf = new Int32Array(boundaries.length).fill(-1);
-  const model: (readonly number[])[] = [];
-  const numbers = open.map((put) => {
-    const own = boundary[put];
-    if (numberOf[own] < 0) numberOf[own] = model.push(boundaries[own]) - 1;
-    return numberOf[own];
+/** Options on the device: the slots of their boundaries, and the inputs of `premiumKernel`. */
+interface Options {
+  readonly count: number;
+  readonly boundary: DeviceBuffer;
+  readonly option: DeviceBuffer;
+}
+
+function store(all: Float64Array, puts: Int32Array, output: Float64Array): void {
+  puts.forEach((put, l) => {
+    for (let k = 0; k < PREMIUM_OUTPUTS; k++) all[put * PREMIUM_OUTPUTS + k] = output[k * puts.length + l];
   });
-  const inputs = new Float64Array(BOUNDARY_INPUTS * model.length);
-  model.forEach((one, l) => {
-    for (let k = 0; k < BOUNDARY_INPUTS; k++) inputs[k * model.length + l] = one[k];
-  });
-  return { model, numbers, inputs };
 }
 
 function optionsOf({ logSpot, expiry }: Puts, open: Int32Array): Float64Array {

@@ -5,7 +5,14 @@ import { lookAhead } from "../pricing/index.ts";
 import type { BookPlace, OpenBook } from "../runs/index.ts";
 import { startFrom, type StartWorker, WorkerPool } from "../threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
-import { type ChunkJob, type ChunkSetting, type PipelineSetup, type PricedChunk, TEXT_FORMATS, type WorkerData } from "./setting.ts";
+import {
+  type ChunkJob,
+  type ChunkSetting,
+  type PipelineSetup,
+  type PricedChunk,
+  TEXT_FORMATS,
+  type WorkerData,
+} from "./setting.ts";
 
 /**
  * Trades of a chunk: enough for a batch to be worth its launches, few enough that the threads end at about the same
@@ -34,7 +41,8 @@ export type PipelineEnd = Pick<Totals, "priced" | "failed" | "totals">;
  *
  * * Values are those of `priceTrades`, to the bit, however many threads there are.
  * * A chunk whose worker is lost is priced by the thread that has the pipeline. So are all where no thread can start.
- * * An id that an earlier trade has is found there, from hashes: its chunk is priced once more, with that trade's error.
+ * * An id that an earlier trade has is found there, from hashes: its chunk is priced once more, with that trade's
+ * error.
  */
 export class Pipeline implements Disposable {
   readonly #device: Device;
@@ -46,7 +54,8 @@ export class Pipeline implements Disposable {
     this.#device = device;
     if (parts === undefined) return;
     const { options, count } = parts;
-    const worker = start === undefined ? startFrom(new URL("./pipeline-worker.js", import.meta.url), options) : start(options);
+    const worker =
+      start === undefined ? startFrom(new URL("./pipeline-worker.js", import.meta.url), options) : start(options);
     this.#pool = worker && new WorkerPool(count, worker);
   }
 
@@ -84,7 +93,7 @@ export class Pipeline implements Disposable {
       const end = place.bytes?.end ?? file.byteLength;
       onProgress({ done: rows, fraction: end / file.byteLength });
     }
-    yield format.end(totals);
+    yield format.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals });
     return totals;
   }
 

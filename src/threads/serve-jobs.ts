@@ -11,10 +11,12 @@ export interface Answered<Answer> {
 export type Work<Job, Answer> = (job: Job, signal: AbortSignal) => Promise<Answered<Answer>>;
 
 /**
- * Does the jobs that come, one at a time, once `begin` has been told what they have in common. A job that fails is given
- * back: who asked does it, and meets the reason. What `begin` throws ends the thread.
+ * Does the jobs that come, one at a time, once `begin` has been told what they have in common. A job that fails is
+ * given back: who asked does it, and meets the reason. What `begin` throws ends the thread.
  */
-export function serveJobs<Setup, Job, Answer>(begin: (setup: Setup) => Work<Job, Answer> | Promise<Work<Job, Answer>>): void {
+export function serveJobs<Setup, Job, Answer>(
+  begin: (setup: Setup) => Work<Job, Answer> | Promise<Work<Job, Answer>>,
+): void {
   const port = (process.getBuiltinModule("node:worker_threads") as typeof WorkerThreads).parentPort!;
   const say = (message: FromWorker<Answer>, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
   /** Jobs to come and under way, by number. */

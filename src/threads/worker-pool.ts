@@ -16,8 +16,8 @@ interface PoolWorker<Answer> {
 }
 
 /**
- * Threads that do the same kind of job side by side: they run `serveJobs`. They load their modules as soon as there is a
- * pool, and take jobs once it has begun.
+ * Threads that do the same kind of job side by side: they run `serveJobs`. They load their modules as soon as there is
+ * a pool, and take jobs once it has begun.
  */
 export class WorkerPool<Setup, Job, Answer> implements Disposable {
   readonly #workers: PoolWorker<Answer>[] = [];
@@ -46,8 +46,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
 
   /** Tells all workers what the jobs have in common: once. @throws DataCloneError what cannot be sent */
   begin(setup: Setup): void {
-    for (const { thread } of this.#workers)
-      thread.postMessage({ kind: "begin", setup } satisfies ToWorker<Setup, Job>);
+    for (const { thread } of this.#workers) thread.postMessage({ kind: "begin", setup } satisfies ToWorker<Setup, Job>);
   }
 
   /**

@@ -53,7 +53,8 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, trades, bytes }:
     async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
       const { first, rows } = place;
       const repeated = isRepeated(place);
-      const entries = place.bytes === undefined ? trades.slice(first, first + rows) : await entriesAt(file, place.bytes);
+      const entries =
+        place.bytes === undefined ? trades.slice(first, first + rows) : await entriesAt(file, place.bytes);
       for (const [i, entry] of entries.entries()) yield header.readEntry(entry, first + i, repeated(first + i));
     },
   };

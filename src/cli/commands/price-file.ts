@@ -9,7 +9,8 @@ import { formatOfName } from "../input.ts";
 import type { Output, OutputFormat } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-import { type PriceOptions, summary } from "./price.ts";
+import { summary } from "../summary.ts";
+import type { PriceOptions } from "./price.ts";
 
 /**
  * From this size on, in bytes, some 5,000 trades, threads that read and write save more than they take to start (0.35 s

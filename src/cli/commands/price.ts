@@ -15,6 +15,7 @@ import {
   tableOptions,
 } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
+import { summary } from "../summary.ts";
 import { longFile, priceLong } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -215,16 +216,4 @@ class Pairing implements AsyncIterable<ParsedTrade> {
 /** The writer of an output. */
 export function formatOf(name: OutputFormat, { rows }: Pick<PriceOptions, "rows">, { sink }: Output): ResultFormat {
   return name === "table" ? tableFormat(tableOptions(rows, sink)) : formatNamed(name);
-}
-
-/** What is said to people at the end. */
-export function summary(
-  { priced, failed }: Pick<Totals, "priced" | "failed">,
-  { device, precision }: Engine,
-  seconds: number,
-): string {
-  const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
-  const rate = priced > 0 ? ` (${Math.round(priced / seconds).toLocaleString("en-US")} a second)` : "";
-  const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
-  return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}\n`;
 }

@@ -1,7 +1,8 @@
 /** Runs in a folder of this machine, or of a file system that machines share. */
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { closeSync, openSync, read } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { getSystemErrorMap } from "node:util";
+import { getSystemErrorMap, promisify } from "node:util";
 import { StorageError } from "../error.ts";
 import type { Store, StoredFile } from "./store.ts";
 
@@ -77,21 +78,21 @@ async function syncFolder(path: string): Promise<void> {
 
 /** @throws StorageError no such file, a folder, no right to read it */
 export async function openLocal(path: string): Promise<StoredFile> {
-  let file: FileHandle | undefined;
   try {
     const stats = await stat(path);
     if (stats.isDirectory()) throw new StorageError(`cannot read ${path}: it is a directory`);
     if (!stats.isFile())
       throw new StorageError(`cannot read ${path}: a run in parts needs a file, which it can come back to`);
-    file = await open(path);
-    return openedFile(file, path, stats.size);
+    // A number, where a handle would complain when its thread is ended.
+    return openedFile(openSync(path, "r"), path, stats.size);
   } catch (cause) {
-    await file?.close();
     throw cause instanceof StorageError ? cause : failed("read", path, cause);
   }
 }
 
-function openedFile(file: FileHandle, path: string, byteLength: number): StoredFile {
+const readAt = promisify(read);
+
+function openedFile(file: number, path: string, byteLength: number): StoredFile {
   return {
     byteLength,
     slice: async (start, end = byteLength) => {
@@ -99,7 +100,7 @@ function openedFile(file: FileHandle, path: string, byteLength: number): StoredF
       let filled = 0;
       try {
         while (filled < bytes.length) {
-          const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled);
+          const { bytesRead } = await readAt(file, bytes, filled, bytes.length - filled, start + filled);
           if (bytesRead === 0) break;
           filled += bytesRead;
         }
@@ -108,7 +109,7 @@ function openedFile(file: FileHandle, path: string, byteLength: number): StoredF
       }
       return bytes.buffer.slice(0, filled);
     },
-    close: () => file.close(),
+    close: async () => closeSync(file),
   };
 }
 

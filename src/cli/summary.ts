@@ -1,0 +1,14 @@
+import type { Totals } from "../book/index.ts";
+import type { Engine } from "./engine.ts";
+
+/** What is said to people at the end. */
+export function summary(
+  { priced, failed }: Pick<Totals, "priced" | "failed">,
+  { device, precision }: Engine,
+  seconds: number,
+): string {
+  const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
+  const rate = priced > 0 ? ` (${Math.round(priced / seconds).toLocaleString("en-US")} a second)` : "";
+  const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
+  return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}\n`;
+}

@@ -1,0 +1,142 @@
+import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import { BOUNDARY_INPUTS, BOUNDARY_OUTPUTS, boundaryKernel } from "./boundary.ts";
+import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
+
+/** Boundaries kept, unless a batch has more: 3 MB a scheme. */
+const USUAL = 4096;
+
+/** A scheme on the device, with the boundaries that it has solved. */
+interface OpenScheme {
+  readonly table: SchemeTable;
+  readonly tableBuffer: DeviceBuffer;
+  readonly series: DeviceBuffer;
+  /** By slot: Newton's last step; NaN of a boundary that is not solved. */
+  readonly lastSteps: Float64Array;
+}
+
+/**
+ * Exercise boundaries on the device. Each is solved once for each scheme, from the coarsest on, each scheme from the
+ * one before: what a boundary is does not depend on what else is asked for. They are forgotten, all of them, when there
+ * are too many.
+ */
+export class Boundaries implements Disposable {
+  readonly #device: Device;
+  #capacity = 0;
+  /** By the inputs of a boundary. */
+  readonly #slots = new Map<string, number>();
+  #model: DeviceBuffer | undefined;
+  #schemes: OpenScheme[] = [];
+  #kernel: Promise<CompiledKernel> | undefined;
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  /** Numbers between the entries of `model`. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** The inputs of all boundaries: `BOUNDARY_INPUTS` columns, by slot. */
+  get model(): DeviceBuffer {
+    return this.#model!;
+  }
+
+  /** The slot of each boundary, by its inputs. Slots given before may be gone. */
+  slotsOf(boundaries: readonly (readonly number[])[]): Int32Array {
+    const keys = boundaries.map((inputs) => inputs.join());
+    const missing = keys.reduce((count, key) => count + (this.#slots.has(key) ? 0 : 1), 0);
+    if (this.#slots.size + missing > this.#capacity) this.#reset(keys.length);
+    const first = this.#slots.size;
+    const added: (readonly number[])[] = [];
+    const slots = Int32Array.from(keys, (key, i) => {
+      const known = this.#slots.get(key);
+      if (known !== undefined) return known;
+      this.#slots.set(key, first + added.length);
+      return first + added.push(boundaries[i]) - 1;
+    });
+    for (let k = 0; k < BOUNDARY_INPUTS && added.length > 0; k++)
+      this.#device.write(
+        this.model,
+        Float64Array.from(added, (inputs) => inputs[k]),
+        k * this.#capacity + first,
+      );
+    return slots;
+  }
+
+  /** Solves boundaries by a scheme and those before it, as far as they are not solved. */
+  async solve(slots: ReadonlySet<number>, scheme: number): Promise<void> {
+    for (let at = 0; at <= scheme; at++) {
+      const { lastSteps } = this.scheme(at);
+      const missing = Int32Array.from(slots).filter((slot) => Number.isNaN(lastSteps[slot]));
+      if (missing.length > 0) await this.#solve(missing, at);
+    }
+  }
+
+  /** Whether Newton's method has converged by a scheme that has been solved. */
+  hasConverged(slot: number, scheme: number): boolean {
+    return this.scheme(scheme).lastSteps[slot] <= SCHEMES[scheme].lastStep;
+  }
+
+  scheme(number: number): OpenScheme {
+    for (let next = this.#schemes.length; next <= number; next++) this.#schemes.push(this.#open(next));
+    return this.#schemes[number];
+  }
+
+  async #solve(slots: Int32Array, scheme: number): Promise<void> {
+    const device = this.#device;
+    // One vector at a time is compiled fastest, and runs as fast as more: it is a large kernel for few items.
+    const compiled = await (this.#kernel ??= device.compile(boundaryKernel, { precision: "f64", vectors: 1 }));
+    const { table, tableBuffer, series, lastSteps } = this.scheme(scheme);
+    const before = scheme === 0 ? undefined : this.scheme(scheme - 1);
+    const { nodes, points, lastStep } = table.size;
+    using items = device.createBuffer("i32", slots.length);
+    using steps = device.createBuffer("f64", slots.length);
+    device.write(items, slots);
+    const { roots, quadrature, interpolation, coefficients } = table;
+    const sizes = { nodes, points, roots, quadrature, interpolation, coefficients, lastStep };
+    device.launch(
+      compiled,
+      {
+        ...sizes,
+        count: slots.length,
+        stride: this.#capacity,
+        slots: items,
+        table: tableBuffer,
+        input: this.model,
+        fromNodes: before?.table.size.nodes ?? 0,
+        from: before?.series ?? tableBuffer, // with `fromNodes` 0 nothing is read from it
+        output: series,
+        steps,
+      },
+      { items: slots.length },
+    );
+    const last = await device.read(steps);
+    slots.forEach((slot, i) => (lastSteps[slot] = last[i]));
+  }
+
+  #open(number: number): OpenScheme {
+    const device = this.#device;
+    const table = schemeTable(SCHEMES[number]);
+    const tableBuffer = device.createBuffer("f64", table.values.length);
+    device.write(tableBuffer, table.values);
+    const series = device.createBuffer("f64", this.#capacity * BOUNDARY_OUTPUTS);
+    return { table, tableBuffer, series, lastSteps: new Float64Array(this.#capacity).fill(Number.NaN) };
+  }
+
+  #reset(needed: number): void {
+    this[Symbol.dispose]();
+    this.#slots.clear();
+    this.#capacity = Math.max(USUAL, 2 ** Math.ceil(Math.log2(needed)));
+    this.#model = this.#device.createBuffer("f64", BOUNDARY_INPUTS * this.#capacity);
+  }
+
+  [Symbol.dispose](): void {
+    this.#model?.[Symbol.dispose]();
+    for (const { tableBuffer, series } of this.#schemes) {
+      tableBuffer[Symbol.dispose]();
+      series[Symbol.dispose]();
+    }
+    this.#schemes = [];
+  }
+}

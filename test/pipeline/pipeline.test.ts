@@ -1,0 +1,143 @@
+/** A file that several threads read, price and write gives what one thread writes of the same book as a stream. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { Pipeline, type TextFormat } from "../../src/pipeline/index.ts";
+import { openBook } from "../../src/runs/index.ts";
+import { kept } from "../cli/in-process.ts";
+
+const header = {
+  asOf: "2026-11-20T16:00:00Z",
+  market: {
+    rates: { EUR: 0.03 },
+    underlyings: {
+      ACME: { spot: 100, currency: "EUR", volatility: 0.2 },
+      ÖL: { spot: 50, currency: "EUR", volatility: 0.3 },
+    },
+  },
+};
+/** One of ten cannot be read. Ids come again in other chunks; the first trade with some of them cannot be read. */
+const trades = Array.from({ length: 1700 }, (_, i) => ({
+  id: `T${i % 1600}`,
+  underlying: i % 3 === 0 ? "ÖL" : "ACME",
+  payoff: i % 2 === 0 ? "put" : "call",
+  strike: i % 10 === 7 && i < 1600 ? -1 : 60 + (i % 80),
+  expiry: 0.1 + (i % 7) / 4,
+  ...(i % 50 === 0 ? { exercise: "american" } : {}),
+  tags: { note: `"],[{\\ ${i}` },
+}));
+const lines = trades.map((trade) => JSON.stringify(trade));
+const odd = '\n \u00a0\n{"id": \n\u00e9\n\n'; // blank lines, a line that is no JSON, one that is no trade
+const texts = {
+  json: JSON.stringify({ ...header, trades }, undefined, 1),
+  ndjson: `\ufeff${JSON.stringify(header)}\r\n\r\n${lines.slice(0, 900).join("\r\n")}${odd}${lines.slice(900).join("\n")}`,
+  csv: `id,underlying,payoff,strike,expiry,tag.kind\n${trades
+    .map((one) => `${one.id},${one.underlying},${one.payoff},${one.strike},${one.expiry},"a ""tag"""`)
+    .join("\n")}\n`,
+};
+
+const execArgv = ["--import", fileURLToPath(new URL("../../scripts/typescript.js", import.meta.url))];
+const workers: Worker[] = [];
+const start = (workerData: unknown) => (): Worker => {
+  const worker = new Worker(new URL("../../src/pipeline/pipeline-worker.ts", import.meta.url), {
+    workerData,
+    execArgv,
+  });
+  workers.push(worker);
+  return worker;
+};
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "feynkac-pipeline-"));
+  writeFileSync(join(folder, "market.json"), JSON.stringify(header));
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, `book.${name}`), text);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const marketOf = (format: TextFormat): string | undefined =>
+  format === "csv" ? join(folder, "market.json") : undefined;
+
+/** By one thread, from standard input. */
+async function streamed(format: TextFormat): Promise<string> {
+  const { terminal, stdout } = kept(texts[format]);
+  const market = marketOf(format);
+  const args = ["price", "-", "--backend", "cpu", "--threads", "1", "--format", format];
+  const status = await main(market === undefined ? args : [...args, "--market", market], terminal, never);
+  expect(status).toBe(1); // there are trades that cannot be priced
+  return stdout();
+}
+
+const never = new AbortController().signal;
+
+/** By so many threads, which take a while to start; one is this one. */
+async function inParts(format: TextFormat, { threads = 1, signal = never, onPart = () => {} } = {}): Promise<string> {
+  using device = createCpuDevice({ threads });
+  workers.length = 0;
+  using pipeline = new Pipeline(device, start);
+  const place = { place: join(folder, `book.${format}`), format, market: marketOf(format) };
+  await using book = await openBook(place);
+  const { asOf, scenarios, tags } = book.book;
+  const named = { backend: "cpu", name: "CPU, 1 thread, WebAssembly SIMD" } as const;
+  const begin = { asOf, scenarios, tags, device: named, sensitivityErrors: false };
+  const setting = { format, start: begin, precision: "f64", options: {} } as const;
+  const fractions: number[] = [];
+  const onProgress = ({ fraction }: { readonly fraction: number }): void => void fractions.push(fraction);
+  let text = "";
+  for await (const part of pipeline.price({ book, place, setting, signal, onProgress })) {
+    onPart();
+    text += typeof part === "string" ? part : new TextDecoder().decode(part);
+  }
+  expect(fractions.length).toBeGreaterThan(2);
+  expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+  return text;
+}
+
+test.each(["json", "ndjson", "csv"] as const)(
+  "%s: trades, errors, repeated ids, blank lines and all",
+  async (format) => {
+    const [expected, got] = [await streamed(format), await inParts(format)];
+    expect(expected).toContain("again");
+    if (format !== "json") {
+      expect(got).toBe(expected);
+      return;
+    }
+    const [{ totals, ...rest }, { totals: sums, ...others }] = [JSON.parse(got), JSON.parse(expected)];
+    expect(rest).toEqual(others);
+    // Totals are added up chunk by chunk.
+    expect(totals[0].value).toBeCloseTo(sums[0].value, 8);
+    expect(totals[0].trades).toBe(sums[0].trades);
+  },
+);
+
+test("a thread that is lost leaves its chunks to the others, or to who asked", async () => {
+  const expected = await streamed("ndjson");
+  const endAll = (): void => void workers.map((worker) => worker.terminate());
+  expect(await inParts("ndjson", { threads: 2, onPart: endAll })).toBe(expected);
+});
+
+test("a run that is stopped ends with the reason", async () => {
+  const stop = new AbortController();
+  const run = inParts("csv", { signal: stop.signal, onPart: () => stop.abort(new Error("enough")) });
+  await expect(run).rejects.toThrow("enough");
+});
+
+test("the command prices a long file so", async () => {
+  const many = Array.from({ length: 9 }, (_, k) => lines.map((line) => line.replace('"id":"T', `"id":"${k}-T`))).flat();
+  const path = join(folder, "long.ndjson");
+  writeFileSync(path, `${JSON.stringify(header)}\n${many.join("\n")}\n`);
+  const { terminal, stdout, stderr } = kept();
+  const args = ["price", path, "--backend", "cpu", "--threads", "2", "--format", "ndjson", "--greeks", "none"];
+  expect(await main(args, terminal, never)).toBe(1);
+  const results = stdout()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { readonly id: string; readonly status: string });
+  expect(results.map(({ id }) => id)).toEqual(many.map((line) => (JSON.parse(line) as { readonly id: string }).id));
+  expect(stderr()).toMatch(/trades priced in .* not priced/);
+});
