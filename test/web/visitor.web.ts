@@ -1,28 +1,25 @@
 /** The whole page, driven as a visitor would drive it: files, devices, pictures, links, errors. */
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { openDevice, priceBook, readBook } from "../../src/index.ts";
 import { hasBrowser } from "../support/chromium.ts";
-import { launchWeb, priced, saved, type WebPages } from "./page-server.ts";
+import {
+  axeViolations,
+  file,
+  launchWeb,
+  market,
+  priced,
+  rowCount,
+  saved,
+  trade,
+  type WebPages,
+} from "./page-server.ts";
 
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const read = (name: string): Record<string, unknown> =>
   JSON.parse(readFileSync(path(name), "utf8")) as Record<string, unknown>;
-const file = (name: string, content: string | Buffer): { name: string; mimeType: string; buffer: Buffer } => ({
-  name,
-  mimeType: "application/octet-stream",
-  buffer: Buffer.from(content),
-});
-const market = {
-  asOf: "2026-11-20",
-  market: { rates: { EUR: 0.03 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
-};
-const trade = (id: string, strike: number): object => ({ id, underlying: "ACME", payoff: "put", strike, expiry: 1 });
-
 describe.skipIf(!hasBrowser())("a visitor", () => {
   let web: WebPages;
   let page: Page;
@@ -36,58 +33,6 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
   const give = async (...files: ReturnType<typeof file>[]): Promise<void> => {
     await page.getByLabel("Open files …").setInputFiles(files);
   };
-  const rowCount = (expected: number): Promise<void> =>
-    page
-      .waitForFunction(
-        (n) => document.querySelector(".table")?.getAttribute("aria-rowcount") === String(n + 1),
-        expected,
-      )
-      .then(() => priced(page));
-
-  test.each([
-    ["JSON", [file("one.json", JSON.stringify({ ...market, trades: [trade("A", 90)] }))], 1],
-    [
-      "NDJSON",
-      [
-        file(
-          "two.ndjson",
-          `${JSON.stringify(market)}\n${JSON.stringify(trade("A", 90))}\n${JSON.stringify(trade("B", 95))}\n`,
-        ),
-      ],
-      2,
-    ],
-    [
-      "CSV with its market",
-      [
-        file("trades.csv", "id,underlying,payoff,strike,expiry\nA,ACME,put,90,1\nB,ACME,call,95,1\nC,ACME,call,99,1\n"),
-        file("market.json", JSON.stringify(market)),
-      ],
-      3,
-    ],
-  ] as const)("opens %s", async (_, files, count) => {
-    await give(...files);
-    await rowCount(count);
-    expect(await page.locator(".problem").count()).toBe(0);
-  });
-
-  test("reads what a broken file lacks, and where", async () => {
-    await give(file("broken.json", '{ "asOf": "2026-11-20",\n  "market": { ]'));
-    await page.waitForSelector(".problem");
-    expect(await page.locator(".problem").innerText()).toMatch(/broken\.json cannot be read[\s\S]*line 2/);
-    await page.getByRole("button", { name: "Dismiss" }).click();
-    await give(file("bad.json", JSON.stringify({ ...market, trades: [trade("A", 90), trade("B", -1)] })));
-    await rowCount(2);
-    await page.getByRole("row", { name: /not priced/ }).click();
-    expect(await page.locator(".detail").innerText()).toContain("trades[1].strike: expected a positive number, got -1");
-    await page.getByRole("button", { name: "Terms" }).click();
-    await page.waitForSelector(".form-row.wrong");
-    expect(await page.locator(".form-row.wrong").innerText()).toContain("expected a positive number");
-    await page.getByLabel("strike", { exact: true }).fill("80");
-    await page.waitForFunction(() => document.querySelector(".form-row.wrong") === null);
-    await page.getByRole("button", { name: "Result" }).click();
-    await page.waitForSelector('[data-testid="result"]');
-  });
-
   test.each([
     ["dax", "../../examples/dax/book.json"],
     ["barriers", "../../examples/double-barrier/book.json"],
@@ -105,7 +50,11 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     using device = await openDevice({ backend: "cpu" });
     const expected = await priceBook(book, { device });
     const report = JSON.parse((await saved(other, "Results as JSON")).toString()) as typeof expected;
-    expect(report.results).toEqual(JSON.parse(JSON.stringify(expected.results)));
+    const all = JSON.parse(JSON.stringify(expected.results)) as typeof expected.results;
+    // Powers are the browser's own (LIMITATIONS.md), and the mesh of a CEV volatility is made with one.
+    const isPower = (i: number): boolean => book.trades[i].volatility.kind === "cev";
+    expect(report.results.filter((_, i) => !isPower(i))).toEqual(all.filter((_, i) => !isPower(i)));
+    for (const [i, { value }] of all.entries()) expect(report.results[i].value).toBeCloseTo(value ?? Number.NaN, 9);
     await other.close();
   });
 
@@ -135,14 +84,14 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("Cancelled").waitFor();
     await give(file("long.ndjson", `${JSON.stringify(market)}\n${lines.join("\n")}\n`));
-    await rowCount(100_000);
+    await rowCount(page, 100_000);
     expect(await page.locator(".table .body .row").count()).toBeLessThan(150);
     await page
       .getByRole("columnheader", { name: /^Value/ })
       .getByRole("button")
       .click();
     await page.getByLabel("Filter trades").fill("T99999");
-    await rowCount(1);
+    await rowCount(page, 1);
   });
 
   test.each([
@@ -199,22 +148,7 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
   test.each(["Book", "Pictures", "Explain", "Playground"])("axe finds nothing in %s, light and dark", async (view) => {
     const other = await web.open(`#view=${view}`);
     await priced(other);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await other.emulateMedia({ colorScheme });
-      await other.waitForTimeout(1000);
-      await other.addScriptTag({ path: axe });
-      const found = await other.evaluate(async () => {
-        const { run } = (
-          globalThis as typeof globalThis & {
-            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-          }
-        ).axe;
-        return (await run()).violations.map(
-          ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
-        );
-      });
-      expect(found).toEqual([]);
-    }
+    expect(await axeViolations(other)).toEqual([]);
     await other.close();
   });
 });
