@@ -35,7 +35,8 @@ function filesIn(folder: string): string[] {
 
 /** Copies a document; what it links to besides documents is put beside it, to be read or downloaded. */
 function copyDocument(path: string): void {
-  const text = readFileSync(join(ROOT, path), "utf8");
+  const isWide = path === "docs/quantlib.md";
+  const text = (isWide ? "---\naside: false\npageClass: wide\n---\n\n" : "") + readFileSync(join(ROOT, path), "utf8");
   write(
     path,
     text.replaceAll(/(\]\()([^)\s#]+)(#[^)\s]*)?(\))/g, (all, open: string, target: string, at = "", end: string) => {
@@ -127,10 +128,14 @@ const LiveExample = {
 export default { extends: DefaultTheme, enhanceApp: ({ app }) => app.component("LiveExample", LiveExample) };
 `;
 
-const STYLE = `.live { width: 100%; height: 760px; border: 1px solid var(--vp-c-divider); border-radius: 10px }
+const STYLE = `:root { --vp-c-brand-1: #0b6e6e; --vp-c-brand-2: #0e8383; --vp-c-brand-3: #0b6e6e; --vp-c-brand-soft: #0b6e6e1f }
+.dark { --vp-c-brand-1: #4fc4bd; --vp-c-brand-2: #6fd3cd; --vp-c-brand-3: #128079; --vp-c-brand-soft: #4fc4bd29 }
+.live { width: 100%; height: 1180px; border: 1px solid var(--vp-c-divider); border-radius: 10px }
 .live-button { background: var(--vp-c-brand-3); color: #fff; border-radius: 8px; padding: 4px 14px; font-weight: 600 }
 .side { display: grid; gap: 0 16px; grid-template-columns: minmax(0, 1fr) }
-@media (min-width: 1500px) { .side { grid-template-columns: repeat(2, minmax(0, 1fr)) } }
+@media (min-width: 1200px) { .side { grid-template-columns: repeat(2, minmax(0, 1fr)) } }
+.wide .container, .wide .content, .wide .content-container { max-width: 1400px !important }
+.vp-doc td { font-variant-numeric: tabular-nums }
 `;
 
 const HOME = `---

@@ -169,7 +169,7 @@ function log1pReduced(f: number, c: number, k: number, fraction: number): number
   const half = 0.5 * f * f;
   if (fraction === 0) {
     if (f === 0) return k === 0 ? 0 : k * LN2_HIGH + (c + k * LN2_LOW);
-    const rest = half * (1 - 0.66666666666666666 * f);
+    const rest = half * (1 - (2 / 3) * f);
     return k === 0 ? f - rest : k * LN2_HIGH - (rest - (k * LN2_LOW + c) - f);
   }
   const s = f / (2 + f);

@@ -91,7 +91,7 @@ export function ResultsTable(): VNode {
       aria-colcount={COLUMNS.length}
       tabIndex={0}
       ref={scroller}
-      style={{ "--columns": TEMPLATE }}
+      style={{ "--columns": TEMPLATE, "--rows": all.length }}
       onKeyDown={(event) => keys(event, all, list)}
     >
       <Head />
