@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = { html: "text/html", js: "text/j
 
 /** Serves a folder as `feynkac web` does, and notes what is asked for. */
 async function serving(folder: string): Promise<{ address: string; asked: string[]; close: () => void }> {
-  const files = new Map(
+  const files = new Map<string, Buffer>(
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.includes("."))
       .map((name) => [`/${name}`, readFileSync(join(folder, name))] as const),
