@@ -1,5 +1,8 @@
 /** The whole page, driven as a visitor would drive it: files, devices, pictures, links, errors. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
@@ -133,6 +136,40 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     await again.getByRole("region", { name: "Solution" }).getByTestId("chart").first().waitFor();
     await again.close();
     await other.close();
+  });
+
+  test("solves a payoff, and shows the code that was generated", async () => {
+    const other = await web.open("#view=Playground");
+    await priced(other);
+    await other.getByLabel("Begin with").selectOption({ label: "A payoff of your own, American" });
+    await other.getByLabel(/Show the generated WebAssembly/).check();
+    await other.locator(".generated summary").first().click();
+    expect(await other.locator(".generated pre").first().innerText()).toMatch(/f64x2\./);
+    const drawn = other.getByRole("region", { name: "Solution" }).locator("svg.chart").first();
+    await drawn.waitFor();
+    expect(await drawn.innerHTML()).toContain("sigma = 0.3");
+    await other.close();
+  });
+
+  test("has every core on a host that sends no headers, by its service worker", async () => {
+    const plain = createServer(({ url = "/" }, response) => {
+      const name = new URL(url, "http://localhost").pathname.slice(1) || "index.html";
+      const type = { html: "text/html", js: "text/javascript", css: "text/css" }[name.split(".").at(-1) ?? ""];
+      if (!existsSync(join(web.folder, name))) response.writeHead(404).end();
+      else
+        response
+          .writeHead(200, { "Content-Type": type ?? "application/json" })
+          .end(readFileSync(join(web.folder, name)));
+    });
+    await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+    const { port } = plain.address() as AddressInfo;
+    const other = await page.context().newPage();
+    await other.goto(`http://localhost:${port}/`);
+    await other.waitForFunction(() => globalThis.crossOriginIsolated);
+    await priced(other);
+    expect(await other.locator(".device").textContent()).toMatch(/^CPU, \d+ threads? · f64$/);
+    await other.close();
+    plain.close();
   });
 
   test("prices on a GPU; without one, says what is missing", async () => {

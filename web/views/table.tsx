@@ -57,7 +57,7 @@ const COLUMNS: readonly Column[] = [
   {
     key: "errorEstimate",
     title: "Error",
-    unit: "at most, estimated",
+    unit: "estimated",
     about: "a bound meant to hold the error of the value",
     width: "6.5rem",
   },
