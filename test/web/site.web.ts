@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser())("the site", () => {
     folder = await buildSite();
     server = await serveWeb(folder, 0);
     browser = await launchChromium({ viewport: { width: 1400, height: 1000 } });
-  });
+  }, 600_000);
   afterAll(async () => {
     await browser?.close();
     server?.close();
