@@ -1,4 +1,5 @@
-// npm run check:assets -- [--trades 500] [--seed 1] [--only "two assets"] [--method adi] [--accuracy 1e-4] [--sensitivities]
+// npm run check:assets -- [--trades 500] [--seed 1] [--only "two assets"] [--method adi] [--accuracy 1e-4]
+//   [--sensitivities]
 import { parseArgs } from "node:util";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import type { Method } from "../../../src/pricing/index.ts";
