@@ -129,7 +129,7 @@ export class IntegralEngine implements Disposable {
       },
       { items: count },
     );
-    return device.read(output);
+    return await device.read(output);
   }
 
   #compiled(): Promise<CompiledKernel> {

@@ -1,12 +1,11 @@
 /** One worker of a pipeline: a thread that reads, prices and writes chunks on its own part of a device. */
-import type * as WorkerThreads from "node:worker_threads";
 import { openDevice } from "../device/index.ts";
 import { openBook } from "../runs/index.ts";
 import { serveJobs } from "../threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
 import type { ChunkJob, PipelineSetup, PricedChunk, WorkerData } from "./setting.ts";
 
-const { workerData } = process.getBuiltinModule("node:worker_threads") as typeof WorkerThreads;
+const { workerData } = process.getBuiltinModule("node:worker_threads");
 const device = await openDevice(workerData as WorkerData);
 
 serveJobs<PipelineSetup, ChunkJob, PricedChunk>(async ({ place, header, setting }) => {

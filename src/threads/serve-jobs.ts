@@ -1,5 +1,4 @@
 /** The worker's side of a `WorkerPool`. */
-import type * as WorkerThreads from "node:worker_threads";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
 /** An answer, and which of its memory moves to who asked. */
@@ -17,7 +16,7 @@ export type Work<Job, Answer> = (job: Job, signal: AbortSignal) => Promise<Answe
 export function serveJobs<Setup, Job, Answer>(
   begin: (setup: Setup) => Work<Job, Answer> | Promise<Work<Job, Answer>>,
 ): void {
-  const port = (process.getBuiltinModule("node:worker_threads") as typeof WorkerThreads).parentPort!;
+  const port = process.getBuiltinModule("node:worker_threads").parentPort!;
   const say = (message: FromWorker<Answer>, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
   /** Jobs to come and under way, by number. */
   const stops = new Map<number, AbortController>();
