@@ -82,7 +82,15 @@ async function bundle(paths: readonly string[], outDir: string): Promise<void> {
       rolldownOptions: {
         input: Object.fromEntries(paths.map((path) => [path.slice(0, -".ts".length), join(source, path)])),
         preserveEntrySignatures: "strict",
-        output: { entryFileNames: "[name].js", chunkFileNames: "folders/[name].js", codeSplitting: { groups } },
+        // Kernels are read from the text of their functions, which stays as it is written.
+        treeshake: false,
+        optimization: { inlineConst: false },
+        output: {
+          entryFileNames: "[name].js",
+          chunkFileNames: "folders/[name].js",
+          codeSplitting: { groups },
+          minify: false,
+        },
       },
     },
   });
