@@ -41,7 +41,9 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
         const delta = Math.abs(got[i].delta! - expected[i].delta!);
         return got[i].method === expected[i].method ? [{ id, value, delta }] : [];
       });
-      expect(errors.length).toBeGreaterThan(0.8 * solvable.length);
+      const others = expected.filter((one, i) => one.method !== got[i].method);
+      expect(others.filter((one) => one.method !== "integral")).toEqual([]);
+      expect(errors.length).toBeGreaterThan(others.length);
       const worst = errors.reduce((a, b) => (b.value > a.value ? b : a));
       console.log(`${webgpu!.name}, ${method}: ${worst.value.toExponential(1)} of spot at ${worst.id}`);
       expect(errors.filter(({ value, delta }) => !(value <= TOLERANCE && delta <= 100 * TOLERANCE))).toEqual([]);
