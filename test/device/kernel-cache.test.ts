@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Host } from "../../src/device/cuda/library/host.ts";
-import { KernelCache } from "../../src/device/cuda/program/cache.ts";
-import { cacheDirectory } from "../../src/device/cuda/program/cache-directory.ts";
+import type { Host } from "../../src/device/host.ts";
+import { KernelCache } from "../../src/device/cache/kernel-cache.ts";
+import { cacheDirectory } from "../../src/device/cache/directory.ts";
 
 let directory: string;
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), "feynkac-cache-"))));
@@ -107,7 +107,7 @@ describe("a directory", () => {
   });
 
   test("is shared by processes that store and find at once", async () => {
-    const module = pathToFileURL(join(import.meta.dirname, "../../src/device/cuda/program/cache.ts")).href;
+    const module = pathToFileURL(join(import.meta.dirname, "../../src/device/cache/kernel-cache.ts")).href;
     const script = join(directory, "writer.mts");
     writeFileSync(
       script,
