@@ -76,7 +76,7 @@ const dataApart = {
 
 function hashOf(files) {
   const hash = createHash("sha256");
-  for (const { path, contents } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) hash.update(contents);
+  for (const { contents } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) hash.update(contents);
   return hash.digest("hex").slice(0, 32);
 }
 

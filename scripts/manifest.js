@@ -11,8 +11,10 @@ const kept = join(root, ".cache/package.json");
 function strip() {
   if (!existsSync(join(root, "dist/cli/main.cjs"))) throw new Error("dist/ is not built: npm run build");
   const text = readFileSync(manifest, "utf8");
-  const { scripts, devDependencies, allowScripts, ...published } = JSON.parse(text);
-  if (scripts === undefined) throw new Error("package.json has been stripped already: git checkout package.json");
+  const published = JSON.parse(text);
+  if (published.scripts === undefined)
+    throw new Error("package.json has been stripped already: git checkout package.json");
+  for (const name of ["scripts", "devDependencies", "allowScripts"]) delete published[name];
   mkdirSync(join(root, ".cache"), { recursive: true });
   writeFileSync(kept, text);
   writeFileSync(manifest, `${JSON.stringify(published, null, 2)}\n`);

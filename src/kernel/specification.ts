@@ -23,9 +23,10 @@ class Writer {
   }
 
   #valueOf(value: EnvironmentValue): string {
-    if (typeof value === "function") return `function ${this.#numberOf(value)}`;
-    if (Object.is(value, -0)) return "-0";
-    return typeof value === "string" ? JSON.stringify(value) : String(value); // a number's text reads back as itself
+    if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value); // reads back as itself
+    if (typeof value === "string") return JSON.stringify(value);
+    if (typeof value === "boolean" || value === undefined) return String(value);
+    return `function ${this.#numberOf(value)}`;
   }
 
   #numberOf(fn: FunctionSpec): number {
