@@ -1,5 +1,6 @@
 import type { Totals } from "../book/index.ts";
 import type { Engine } from "./engine.ts";
+import { grouped } from "./format/numbers.ts";
 
 /** What is said to people at the end. */
 export function summary(
@@ -7,8 +8,8 @@ export function summary(
   { device, precision }: Engine,
   seconds: number,
 ): string {
-  const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
-  const rate = priced > 0 ? ` (${Math.round(priced / seconds).toLocaleString("en-US")} a second)` : "";
+  const count = (n: number): string => `${grouped(n)} ${n === 1 ? "trade" : "trades"}`;
+  const rate = priced > 0 ? ` (${grouped(Math.round(priced / seconds))} a second)` : "";
   const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
   return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}\n`;
 }

@@ -5,6 +5,9 @@ import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
 /** Boundaries kept, unless a batch has more: 3 MB a scheme. */
 const USUAL = 4096;
 
+/** What a boundary takes one core by the finest scheme, about. */
+const BOUNDARY_MICROSECONDS = 500;
+
 /** A scheme on the device, with the boundaries that it has solved. */
 interface OpenScheme {
   readonly table: SchemeTable;
@@ -109,7 +112,7 @@ export class Boundaries implements Disposable {
         output: series,
         steps,
       },
-      { items: slots.length },
+      { items: slots.length, microsecondsEach: BOUNDARY_MICROSECONDS },
     );
     const last = await device.read(steps);
     slots.forEach((slot, i) => (lastSteps[slot] = last[i]));

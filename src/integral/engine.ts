@@ -37,6 +37,9 @@ const OF_DELTA = 0.6;
 /** How many times the change of V counts: once is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
 
+/** What an option takes one core by the finest scheme, about. */
+const OPTION_MICROSECONDS = 20;
+
 /** What a device needs to price American options by the integral equation. */
 export class IntegralEngine implements Disposable {
   readonly #device: Device;
@@ -127,7 +130,7 @@ export class IntegralEngine implements Disposable {
         option,
         output,
       },
-      { items: count },
+      { items: count, microsecondsEach: OPTION_MICROSECONDS },
     );
     return await device.read(output);
   }
