@@ -14,7 +14,7 @@ import { inWords } from "./syntax.ts";
 /** Functions that take two arguments or more; of one, they are what somebody has forgotten a 0 in. */
 const VARIADIC = ["max", "min"];
 /** What arguments are called in remedies. */
-const LETTERS = [..."abcdefghijklmnop"];
+const LETTERS = "abcdefghijklmnop".split("");
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 200;
 
