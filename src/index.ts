@@ -33,6 +33,7 @@ export type {
   TradeInput,
   TradeLabels,
   TradeResult,
+  UnderlyingTotals,
 } from "./book/index.ts";
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";

@@ -7,6 +7,8 @@ import { payoffAt } from "./payoff.ts";
 
 /** A case of a trade, or a bump of it, on its way. */
 export interface Row {
+  /** Its place in the batch. */
+  readonly trade: number;
   readonly terms: Terms;
   /** Whose mesh it has: its own, or those of what it is a bump of. */
   readonly mesh: Terms;
@@ -27,7 +29,8 @@ export interface Row {
 }
 
 /** A row that has not been solved. */
-export const newRow = (given: Pick<Row, "terms" | "mesh" | "spots" | "known" | "parts" | "level">): Row => ({
+export const newRow = (given: Pick<Row, "trade" | "terms" | "mesh" | "spots" | "known" | "parts" | "level">): Row => ({
+  trade: given.trade,
   terms: given.terms,
   mesh: given.mesh,
   spots: given.spots,
