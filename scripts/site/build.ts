@@ -44,9 +44,8 @@ function copyDocument(path: string): void {
       const wanted = posix.join(posix.dirname(path), target);
       if (isMarkdown(wanted) || !existsSync(join(ROOT, wanted))) return all;
       if (existsSync(join(ROOT, wanted, "README.md"))) return `${open}${posix.join(target, "README.md")}${at}${end}`;
-      if (wanted === "docs/api/README.md" || statSync(join(ROOT, wanted)).isDirectory())
-        return `${open}${up(path)}docs/start.md${end}`;
-      if (/\.(svg|png)$/.test(wanted)) return all;
+      // A folder without a page of its own.
+      if (statSync(join(ROOT, wanted)).isDirectory()) return `${open}${up(path)}docs/start.md${end}`;
       // A link without an extension would be taken for a page.
       const kept = posix.extname(wanted) === "" ? ".txt" : "";
       cpSync(join(ROOT, wanted), join(PUBLIC, wanted + kept), { recursive: true });

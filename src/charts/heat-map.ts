@@ -44,9 +44,11 @@ export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): 
   return [
     titled(chart.title, width),
     ...cells,
-    ...thinned(x.values, cellWidth, 12).map(([text, i]) =>
-      label(text, left + (i + 0.5) * cellWidth, bottom + 16, { class: "c-tick", "text-anchor": "middle" }),
-    ),
+    ...thinned(x.values, cellWidth, 12).map(([text, i]) => {
+      // The last label may be wider than its cell and the margin.
+      const place = Math.min(left + (i + 0.5) * cellWidth, width - widthOf(text) / 2);
+      return label(text, place, bottom + 16, { class: "c-tick", "text-anchor": "middle" });
+    }),
     ...thinned(y.values, cellHeight, 0).map(([text, j]) =>
       label(text, left - 7, bottom - (j + 0.5) * cellHeight + 4, { class: "c-tick", "text-anchor": "end" }),
     ),

@@ -1,6 +1,7 @@
 /** Trades in several factors on their way through a method that solves their equation. */
 import { allOf } from "../../../all-of.ts";
-import type { DriverCorrelations, SpotMove } from "../../../book/index.ts";
+import { type DriverCorrelations, SENSITIVITIES, type SpotMove } from "../../../book/index.ts";
+import type { AxesDerivatives, AxesPoint } from "../../../fdm/index.ts";
 import { type BookError, DeviceLostError } from "../../../errors.ts";
 import { type Device, isGpu } from "../../../device/index.ts";
 import { Turns } from "../../../turns.ts";
@@ -20,13 +21,16 @@ import {
   pointsOf,
   remember,
   type Row,
+  sumOf,
   type Task,
   tasksOf,
   valueAt,
 } from "./row.ts";
+import { errorsOf, noErrors, type SensitivityErrors } from "./sensitivity-errors.ts";
 import {
   bumpsOf,
   followFromGamma,
+  type Found,
   knownSensitivities,
   sensitivitiesOf,
   type Slope,
@@ -294,7 +298,8 @@ export class SeveralPlan implements Plan {
     );
   }
 
-  #readTrade({ rows, bumps, isOutOfTime }: Job, trade: number, results: ResultColumns): void {
+  #readTrade(job: Job, trade: number, results: ResultColumns): void {
+    const { rows, bumps, isOutOfTime } = job;
     const { columns, precision } = this.#batch;
     // A trade that is not settled has a row for today.
     const base = rows[0]!;
@@ -321,9 +326,41 @@ export class SeveralPlan implements Plan {
     if (isOutOfTime) results.warnings[trade] |= WARNING.outOfTime;
     else if (known[0] === undefined && error > this.#targetOf(base))
       results.warnings[trade] |= precision === "f32" ? WARNING.beyondF32 : WARNING.inaccurate;
-    results.setSeveral(trade, { ...found.several, assumed: correlations?.assumed ?? [] });
+    const errors = this.#batch.settings.sensitivityErrorEstimates ? this.#errorsOf(job, names, found) : undefined;
+    for (const name of SENSITIVITIES) results.sensitivityErrors[name][trade] = errors?.[name] ?? Number.NaN;
+    results.setSeveral(trade, {
+      ...found.several,
+      ...(errors === undefined ? {} : { errors: errors.several }),
+      assumed: correlations?.assumed ?? [],
+    });
     if (columns.cases.scenarios !== undefined) this.#readScenarios(rows, trade, results);
     results.priced(trade, known[0]?.method ?? this.#engine.name);
+  }
+
+  /** Undefined where the engine has no corrections. */
+  #errorsOf({ rows, bumps }: Job, names: readonly string[], found: Found): SensitivityErrors | undefined {
+    const { terms, spots, known, points, coarser, error, level } = rows[0]!;
+    if (known[0] !== undefined) return noErrors(found);
+    const [point] = points;
+    if (point.corrections.length === 0) return undefined;
+    const ofBumps = (valueOf: (point: AxesPoint) => number): readonly Slope[] =>
+      slopesOf(
+        bumps.map(({ bump, row }) => ({ bump, value: row.points[0] === undefined ? NaN : valueOf(row.points[0]) })),
+      );
+    const slopesOfMove = (moved: AxesDerivatives, valueOf: (point: AxesPoint) => number): readonly Slope[] =>
+      this.#fromGamma(terms) ? slopesFromGamma(terms, moved, spots[0]) : ofBumps(valueOf);
+    const moves = point.corrections.map((moved, c) => ({
+      moved,
+      slopes: slopesOfMove(moved, ({ corrections }) => corrections[c].value),
+    }));
+    const isCompared = coarser !== undefined && coarser.level < level;
+    if (isCompared) {
+      const moved = sumOf(point, coarser.points[0], -1);
+      moves.push({ moved, slopes: slopesOfMove(moved, () => 0) });
+    }
+    const [moved, slopes] = [moves.map((one) => one.moved), moves.map((one) => one.slopes)];
+    const signs = { moved, slopes, isCompared, error };
+    return errorsOf(terms, names, spots[0], signs, found);
   }
 
   #readScenarios(rows: Job["rows"], trade: number, results: ResultColumns): void {
