@@ -62,8 +62,8 @@ const MAX_TEXT = 2 ** 16;
 const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
 
 /**
- * What `make` finds out about what a user gave at `path`. It is the same for the same text and state, since functions of
- * the kernel language know nothing else of the code around them. A pure function's memory; failures are not kept.
+ * What `make` finds out about what a user gave at `path`. It is the same for the same text and state, since functions
+ * of the kernel language know nothing else of the code around them. A pure function's memory; failures are not kept.
  *
  * @param state what the function is given and may call, as a text
  */

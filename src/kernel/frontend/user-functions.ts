@@ -7,8 +7,8 @@ import { CONSTANTS, MATH } from "./formula-evaluate.ts";
 
 /**
  * Functions by name, each a plain function of numbers, `(S, t) => …`, which uses nothing but its arguments and `Math`,
- * or a kernel function of reals (`fn`). User-written code takes them by name from its third argument, `({ S, t }, gpu, {
- * sigmaOf }) => …`, and formulas call them by name.
+ * or a kernel function of reals (`fn`). The code of a user takes them from its third argument, by name. Formulas call
+ * them by name.
  */
 export type UserFunctions = { readonly [name: string]: (...args: never) => FunctionResult };
 
