@@ -23,7 +23,13 @@ export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { tagsOf } from "./tags.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
-export { type BookInput, bookJsonSchema } from "./schema/index.ts";
+export {
+  type BookInput,
+  bookJsonSchema,
+  type MarketInput,
+  type ScenariosInput,
+  type TradeInput,
+} from "./schema/index.ts";
 export { failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
