@@ -30,6 +30,7 @@ export type {
   TradeError,
   TradeLabels,
   TradeResult,
+  UnderlyingTotals,
 } from "./book/index.ts";
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";

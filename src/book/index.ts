@@ -25,5 +25,5 @@ export { type BookInput, bookJsonSchema } from "./schema/index.ts";
 export { failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
-export { Totals } from "./totals.ts";
+export { type TotalledTrade, Totals } from "./totals.ts";
 export type * from "./types.ts";

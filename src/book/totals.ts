@@ -1,22 +1,17 @@
-import { SENSITIVITIES } from "./sensitivities.ts";
+import { PartialSum } from "./partial-sums.ts";
 import type { CurrencyTotals, GroupTotals, PricedTrade, ScenarioValues, TradeLabels, TradeResult } from "./types.ts";
 
 /** What the totals need of a trade. */
 export interface TotalledTrade {
   readonly quantity: number;
-  readonly underlying: { readonly currency: string };
+  readonly underlying: { readonly name: string; readonly currency: string; readonly spot: number };
+  readonly assets?: readonly { readonly underlying: { readonly name: string; readonly spot: number } }[];
 }
 
-type Sums = {
-  -readonly [K in keyof Omit<CurrencyTotals, "scenarios" | "scenarioErrorEstimates">]: CurrencyTotals[K];
-} & {
-  scenarios?: Sum;
-  scenarioErrorEstimates?: Sum[number];
-};
-
 /**
- * Adds results up by currency, multiplied by the quantity. Delta and gamma of different underlyings are added as they
- * are: the totals of a book with several underlyings say what a move of 1 in each of them does.
+ * Adds results up, multiplied by the quantity: values, cash deltas, theta and rho by currency; delta, gamma and vega by
+ * underlying, because those of different underlyings have no sum. `missing` says how many trades a sum leaves out,
+ * such as the gamma of trades by Monte Carlo.
  *
  * With `groupBy` there are sums of each group of trades as well: by `"underlying"`, `"currency"`, or a tag,
  * `"tag.desk"` or `"desk"`. Several names make a group of each combination. Groups are kept in memory.
@@ -45,8 +40,8 @@ export class Totals {
   priced = 0;
   /** Trades with an error. */
   failed = 0;
-  readonly #byCurrency = new Map<string, Sums>();
-  readonly #byGroup = new Map<string, Sums & Pick<GroupTotals, "group">>();
+  readonly #byCurrency = new Map<string, CurrencySums>();
+  readonly #byGroup = new Map<string, { readonly group: GroupTotals["group"]; readonly sums: CurrencySums }>();
   readonly #groupBy: readonly string[];
 
   constructor({ groupBy = [] }: { readonly groupBy?: readonly string[] | undefined } = {}) {
@@ -60,29 +55,122 @@ export class Totals {
       return;
     }
     this.priced++;
-    const { currency } = trade.underlying;
-    addTo(
-      entryOf(this.#byCurrency, currency, () => zeroOf(currency)),
-      trade.quantity,
-      result,
-    );
-    if (this.#groupBy.length > 0) addTo(this.#groupOf(result), trade.quantity, result);
+    const row = { quantity: trade.quantity, result, sensitivities: sensitivitiesOf(trade, result) };
+    this.#of(trade.underlying.currency).add(row);
+    if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
+  }
+
+  /** Adds the totals of other trades, those of a part of the book. */
+  addTotals(totals: readonly CurrencyTotals[]): void {
+    for (const one of totals) this.#of(one.currency).addTotals(one);
   }
 
   /** One entry per currency, in the order of their first trades. */
   get totals(): readonly CurrencyTotals[] {
-    return [...this.#byCurrency.values()];
+    return [...this.#byCurrency.values()].map((sums) => sums.totals);
   }
 
   /** One entry per group and currency, in the order of their first trades. */
   get groups(): readonly GroupTotals[] {
-    return [...this.#byGroup.values()];
+    return [...this.#byGroup.values()].map(({ group, sums }) => ({ group, ...sums.totals }));
   }
 
-  #groupOf(labels: TradeLabels): Sums {
+  #of(currency: string): CurrencySums {
+    return entryOf(this.#byCurrency, currency, () => new CurrencySums(currency));
+  }
+
+  #groupOf(labels: TradeLabels): CurrencySums {
     const values = this.#groupBy.map((name) => [name, labelOf(labels, name)] as const);
     const key = JSON.stringify([labels.currency, ...values]);
-    return entryOf(this.#byGroup, key, () => ({ group: Object.fromEntries(values), ...zeroOf(labels.currency) }));
+    return entryOf(this.#byGroup, key, () => ({
+      group: Object.fromEntries(values),
+      sums: new CurrencySums(labels.currency),
+    })).sums;
+  }
+}
+
+const CASH = ["cashDelta", "theta", "rho"] as const;
+const BY_UNDERLYING = ["delta", "gamma", "vega", "cashDelta"] as const;
+
+type UnderlyingNumbers = Readonly<Record<(typeof BY_UNDERLYING)[number], number | null>>;
+
+interface TotalledRow {
+  readonly quantity: number;
+  readonly result: PricedTrade;
+  readonly sensitivities: readonly (readonly [underlying: string, numbers: UnderlyingNumbers])[];
+}
+
+/** The sensitivities of a trade to each of its underlyings; none where none were asked for. */
+function sensitivitiesOf({ underlying, assets }: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
+  const all = assets ?? [{ underlying }];
+  return all.flatMap(({ underlying: { name, spot } }) => {
+    const own = assets === undefined ? result : result.sensitivities?.[name];
+    if (own === undefined) return [];
+    const { delta, gamma, vega } = own;
+    if (delta === null && gamma === null && vega === null) return [];
+    return [[name, { delta, gamma, vega, cashDelta: delta === null ? null : delta * spot }]];
+  });
+}
+
+/** Sums over trades of one currency. */
+class CurrencySums {
+  readonly #currency: string;
+  readonly #cash = new PartialSum(CASH);
+  readonly #underlyings = new Map<string, PartialSum<(typeof BY_UNDERLYING)[number]>>();
+  #value = 0;
+  #errorEstimate = 0;
+  #scenarios: Sum | undefined;
+  #scenarioErrorEstimates: Sum | undefined;
+
+  constructor(currency: string) {
+    this.#currency = currency;
+  }
+
+  add({ quantity, result, sensitivities }: TotalledRow): void {
+    const { value, theta, rho, errorEstimate, scenarios, scenarioErrorEstimates: estimates } = result;
+    this.#value += quantity * value;
+    this.#errorEstimate += Math.abs(quantity) * errorEstimate;
+    const cashDelta = sensitivities.reduce<number | null>((sum, [, own]) => plus(sum, 1, own.cashDelta), 0);
+    this.#cash.add(quantity, { cashDelta: sensitivities.length === 0 ? null : cashDelta, theta, rho });
+    for (const [name, numbers] of sensitivities) this.#underlying(name).add(quantity, numbers);
+    this.#addScenarios(quantity, scenarios, Math.abs(quantity), estimates);
+  }
+
+  addTotals({ trades, value, errorEstimate, underlyings, scenarios, ...rest }: CurrencyTotals): void {
+    this.#value += value;
+    this.#errorEstimate += errorEstimate;
+    this.#cash.addSums(trades, rest);
+    for (const { underlying, trades: own, ...sums } of underlyings) this.#underlying(underlying).addSums(own, sums);
+    this.#addScenarios(1, scenarios, 1, rest.scenarioErrorEstimates);
+  }
+
+  get totals(): CurrencyTotals {
+    const [scenarios, estimates] = [this.#scenarios, this.#scenarioErrorEstimates];
+    return {
+      currency: this.#currency,
+      trades: this.#cash.trades,
+      value: this.#value,
+      ...this.#cash.sums,
+      errorEstimate: this.#errorEstimate,
+      underlyings: [...this.#underlyings].map(([underlying, { trades, sums }]) => ({ underlying, trades, ...sums })),
+      ...(scenarios === undefined ? {} : { scenarios }),
+      ...(estimates === undefined ? {} : { scenarioErrorEstimates: estimates[0] }),
+    };
+  }
+
+  #underlying(name: string): PartialSum<(typeof BY_UNDERLYING)[number]> {
+    return entryOf(this.#underlyings, name, () => new PartialSum(BY_UNDERLYING));
+  }
+
+  #addScenarios(
+    factor: number,
+    values: ScenarioValues | undefined,
+    size: number,
+    estimates: CurrencyTotals["scenarioErrorEstimates"],
+  ): void {
+    if (values !== undefined) this.#scenarios = addScenarios(this.#scenarios, factor, values);
+    if (estimates !== undefined)
+      this.#scenarioErrorEstimates = addScenarios(this.#scenarioErrorEstimates, size, [estimates]);
   }
 }
 
@@ -98,25 +186,6 @@ function entryOf<T>(map: Map<string, T>, key: string, make: () => T): T {
   let entry = map.get(key);
   if (entry === undefined) map.set(key, (entry = make()));
   return entry;
-}
-
-function zeroOf(currency: string): Sums {
-  return { currency, trades: 0, value: 0, delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0, errorEstimate: 0 };
-}
-
-function addTo(sums: Sums, quantity: number, result: PricedTrade): void {
-  sums.trades++;
-  sums.value += quantity * result.value;
-  sums.errorEstimate += Math.abs(quantity) * result.errorEstimate;
-  for (const name of SENSITIVITIES) sums[name] = plus(sums[name], quantity, result[name]);
-  const { scenarios, scenarioErrorEstimates } = result;
-  if (scenarios !== undefined) sums.scenarios = addScenarios(sums.scenarios, quantity, scenarios);
-  if (scenarioErrorEstimates !== undefined)
-    [sums.scenarioErrorEstimates] = addScenarios(
-      sums.scenarioErrorEstimates && [sums.scenarioErrorEstimates],
-      Math.abs(quantity),
-      [scenarioErrorEstimates],
-    );
 }
 
 /** sum + quantity·value; null when either is not known. */

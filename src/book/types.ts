@@ -7,6 +7,7 @@ import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
+import type { PartialSums } from "./partial-sums.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
 /** What is paid when a trade is exercised or expires, per unit of quantity. */
@@ -315,21 +316,36 @@ export interface FailedTrade extends Partial<TradeLabels> {
 /** One result for each trade; `status` tells which. */
 export type TradeResult = PricedTrade | FailedTrade;
 
-/** Sums of quantity × result over the priced trades of one currency. A sum of which any part is null is null. */
-export interface CurrencyTotals {
+/**
+ * Sums of quantity × result over the priced trades of one currency that have the number. A sum that no trade has a
+ * number for is null. Sums under a scenario are null where any part is.
+ */
+export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho"> {
   readonly currency: string;
   readonly trades: number;
   readonly value: number;
-  readonly delta: number | null;
-  readonly gamma: number | null;
+  /** Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
+  readonly cashDelta: number | null;
   readonly theta: number | null;
-  readonly vega: number | null;
   readonly rho: number | null;
   /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
   readonly errorEstimate: number;
+  /** In the order of their first trades. */
+  readonly underlyings: readonly UnderlyingTotals[];
   readonly scenarios?: ScenarioValues;
   /** Σ |quantity|·estimate. */
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+}
+
+/** Sums of the sensitivities to one underlying, over the trades that have any. */
+export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega" | "cashDelta"> {
+  readonly underlying: string;
+  readonly trades: number;
+  readonly delta: number | null;
+  readonly gamma: number | null;
+  readonly vega: number | null;
+  /** delta × spot, in the currency. */
+  readonly cashDelta: number | null;
 }
 
 /** The sums of one group of trades in one currency. */

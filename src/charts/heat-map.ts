@@ -1,5 +1,5 @@
 import { extent, upright } from "./axes.ts";
-import { element, label, short, widthOf } from "./text.ts";
+import { element, label, short, titled, widthOf } from "./text.ts";
 import type { ChartSize, HeatMapChart } from "./types.ts";
 
 const TOP = 36;
@@ -42,11 +42,13 @@ export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): 
     }),
   );
   return [
-    label(chart.title, left, 20, { class: "c-title" }),
+    titled(chart.title, width),
     ...cells,
-    ...thinned(x.values, cellWidth, 12).map(([text, i]) =>
-      label(text, left + (i + 0.5) * cellWidth, bottom + 16, { class: "c-tick", "text-anchor": "middle" }),
-    ),
+    ...thinned(x.values, cellWidth, 12).map(([text, i]) => {
+      // The last label may be wider than its cell and the margin.
+      const place = Math.min(left + (i + 0.5) * cellWidth, width - widthOf(text) / 2);
+      return label(text, place, bottom + 16, { class: "c-tick", "text-anchor": "middle" });
+    }),
     ...thinned(y.values, cellHeight, 0).map(([text, j]) =>
       label(text, left - 7, bottom - (j + 0.5) * cellHeight + 4, { class: "c-tick", "text-anchor": "end" }),
     ),
@@ -94,7 +96,8 @@ function legend(range: readonly [number, number], chart: HeatMapChart, x: number
   );
   const [low, high] = range;
   const texts = [
-    label(short(low), x, y + 20, { class: "c-tick" }),
+    // What is next to nothing beside the largest value is nothing to the eye.
+    label(short(Math.abs(low) < 1e-9 * Math.abs(high) ? 0 : low), x, y + 20, { class: "c-tick" }),
     label(chart.unit, x + width / 2, y + 20, { class: "c-tick", "text-anchor": "middle" }),
     label(short(high), x + width, y + 20, { class: "c-tick", "text-anchor": "end" }),
   ];

@@ -1,6 +1,6 @@
 import { area, line } from "d3-shape";
 import { drawAxes, type Frame, leftOf, type Scale, scaleOf } from "./axes.ts";
-import { element, label, short, widthOf } from "./text.ts";
+import { element, label, short, titled, widthOf } from "./text.ts";
 import type { ChartSize, PlotChart, Point, Series } from "./types.ts";
 
 const HEAD = 34;
@@ -26,7 +26,7 @@ export function drawPlot(chart: PlotChart, { width, height }: ChartSize): string
   const frame: Frame = { left, right, top, bottom };
   const drawn = series.map((one, i) => drawSeries(one, colourOf(chart, i), x, y, frame));
   return [
-    label(chart.title, left, 20, { class: "c-title" }),
+    titled(chart.title, width),
     legend.text,
     drawAxes(frame, x, y, chart.x, chart.y),
     ...marks.map((mark) => markLine(mark.x, mark.label, x, frame)),

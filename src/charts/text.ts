@@ -37,3 +37,9 @@ export function short(value: number): string {
 export function widthOf(text: string): number {
   return 6.3 * text.length;
 }
+
+/** A chart's title: left of the axes, and smaller where it would not fit beside the button that saves the chart. */
+export function titled(text: string, width: number): string {
+  const size = Math.max(Math.min(14, (width - 64) / (0.6 * text.length)), 9);
+  return label(text, 20, 20, { class: "c-title", style: size < 14 ? `font-size:${px(size)}px` : undefined });
+}

@@ -1,5 +1,5 @@
 import { scaleOf } from "./axes.ts";
-import { element, label, short, widthOf } from "./text.ts";
+import { element, label, short, titled, widthOf } from "./text.ts";
 import type { ChartSize, WaterfallChart } from "./types.ts";
 
 const TOP = 40;
@@ -42,7 +42,7 @@ export function drawWaterfall({ title, unit, steps }: WaterfallChart, { width, h
     ].join("");
   });
   return [
-    label(title, left, 20, { class: "c-title" }),
+    titled(title, width),
     ...x.ticks.map(
       (tick, i) =>
         element("line", { class: "c-grid", x1: x(tick), x2: x(tick), y1: TOP, y2: height - BELOW }) +

@@ -4,5 +4,6 @@ export { decimalsFor, fixed, magnitude } from "./numbers.ts";
 export { jsonFormat, ndjsonFormat } from "./json.ts";
 export { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 export { parquetFormat, resultColumns } from "./parquet-results.ts";
+export { incompleteSums, largestUnderlyings } from "./totals.ts";
 export { packageCommit, packageVersion } from "./version.ts";
 export type { Part, PricedRow, ResultFormat, RunEnd, RunStart } from "./writer.ts";

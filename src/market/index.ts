@@ -36,6 +36,7 @@ export {
   shiftedVolatility,
   type StochasticVolatility,
   termStructure,
+  staysZero,
   varianceOf,
   type Volatility,
   type VolatilityNode,

@@ -93,6 +93,9 @@ export const isStochastic = (volatility: Volatility): volatility is StochasticVo
 /** Today's variance, with what is added to the volatility. */
 export const varianceOf = ({ v0, added = 0 }: Heston): number => Math.max(Math.sqrt(v0) + added, 0) ** 2;
 
+/** Whether the variance is 0 and nothing draws it up. */
+export const staysZero = (heston: Heston): boolean => varianceOf(heston) === 0 && heston.kappa * heston.theta === 0;
+
 /** Today's α, with what is added to the volatility at the spot. */
 export const alphaOf = ({ alpha, beta, added = 0 }: Sabr, spot: number): number =>
   Math.max(alpha + added * spot ** (1 - beta), 0);

@@ -26,14 +26,16 @@ function valueByUnderlying(groups: readonly Group[], currency: string): Chart[] 
 }
 
 function vegaByExpiry(groups: readonly Group[], currency: string): Chart[] {
-  const own = new Map(groups.filter((group) => group.currency === currency).map((group) => [group.name, group.vega]));
-  const steps = EXPIRY_BUCKETS.flatMap((name) => {
-    const value = own.get(name);
-    return value === undefined || !Number.isFinite(value) ? [] : [{ label: name, value: value / 100, isTotal: true }];
+  const own = groups.filter((group) => group.currency === currency);
+  const steps = EXPIRY_BUCKETS.flatMap((label) => {
+    const bucket = own.find(({ name, trades, withoutVega }) => name === label && withoutVega < trades);
+    return bucket === undefined ? [] : [{ label, value: bucket.vega / 100, isTotal: true }];
   });
   if (steps.length < 2) return [];
   const unit = `${currency} per 1 % of volatility`;
-  return [{ kind: "waterfall", title: `Vega by expiry, ${currency}`, unit, steps }];
+  const without = own.reduce((sum, { withoutVega }) => sum + withoutVega, 0);
+  const title = `Vega by expiry, ${currency}${without > 0 ? ` (without ${without} trades that have none)` : ""}`;
+  return [{ kind: "waterfall", title, unit, steps }];
 }
 
 const moveText = (move: SpotMove): string => {

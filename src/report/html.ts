@@ -1,7 +1,7 @@
 /** A report as one HTML file that refers to nothing outside of it: to look at, to print, to send on. */
 import type { CurrencyTotals, Scenarios } from "../book/index.ts";
 import { CHART_STYLE, drawChart, escaped } from "../charts/index.ts";
-import { decimalsFor, fixed, magnitude } from "../formats/index.ts";
+import { decimalsFor, fixed, incompleteSums, largestUnderlyings, magnitude } from "../formats/index.ts";
 import { reportCharts } from "./charts.ts";
 import { REPORT_STYLE } from "./style.ts";
 import type { ListName, NamedTrade, ReportSummary } from "./summary.ts";
@@ -23,6 +23,7 @@ export function reportHtml(summary: ReportSummary, run: ReportRun): string {
   const body = [
     head(summary, run),
     section("Totals", totalsTable(summary.totals)),
+    section("By underlying", underlyingsTable(summary.totals)),
     failures(summary),
     warnings(summary),
     chartSection(summary, run),
@@ -78,26 +79,37 @@ function table(titles: readonly Cell[], rows: readonly (readonly Cell[])[]): str
   return `<div class="scroll" tabindex="0"><table><thead>${line("th", titles)}</thead><tbody>${rows.map((row) => line("td", row)).join("\n")}</tbody></table></div>`;
 }
 
-const NUMBERS = ["value", "delta", "gamma", "theta", "vega", "rho"] as const;
-
 function totalsTable(totals: readonly CurrencyTotals[]): string {
   if (totals.length === 0) return "";
-  const titles = [
-    "Value",
-    "Delta, per 1 of spot",
-    "Gamma, per 1 of spot²",
-    "Theta, a year",
-    "Vega, per 1.00",
-    "Rho, per 1.00",
-    "Error estimate",
-  ];
-  const rows = totals.map((total): Cell[] => [
-    total.currency,
-    { number: whole(total.trades) },
-    ...NUMBERS.map((name) => ({ number: fixed(total[name], decimalsFor([total[name]], 8)) })),
-    { number: magnitude(total.errorEstimate) },
+  const titles = ["Trades", "Value", "Cash delta", "Theta, a year", "Rho, per 1.00", "Error estimate"];
+  const rows = totals.map(({ currency, trades, value, cashDelta, theta, rho, errorEstimate }): Cell[] => [
+    currency,
+    { number: whole(trades) },
+    ...[value, cashDelta, theta, rho].map(numberCell),
+    { number: magnitude(errorEstimate) },
   ]);
-  return table(["Currency", { number: "Trades" }, ...titles.map((number) => ({ number }))], rows);
+  const notes = incompleteSums(totals).map((note) => `<p class="note">${escaped(note)}.</p>`);
+  return [table(["Currency", ...titles.map((number) => ({ number }))], rows), ...notes].join("\n");
+}
+
+const numberCell = (value: number | null): Cell => ({ number: fixed(value, decimalsFor([value], 8)) });
+
+const MAX_UNDERLYINGS = 50;
+
+function underlyingsTable(totals: readonly CurrencyTotals[]): string {
+  const { shown, hidden } = largestUnderlyings(totals, MAX_UNDERLYINGS);
+  const rows = shown.flatMap(({ currency, underlyings }) =>
+    underlyings.map(({ underlying, trades, delta, gamma, vega, cashDelta }): Cell[] => [
+      underlying,
+      currency,
+      { number: whole(trades) },
+      ...[delta, gamma, vega, cashDelta].map(numberCell),
+    ]),
+  );
+  if (rows.length === 0) return "";
+  const titles = ["Trades", "Delta, per 1 of spot", "Gamma, per 1 of spot²", "Vega, per 1.00", "Cash delta"];
+  const rest = hidden === 0 ? "" : `<p class="note">${whole(hidden)} more underlyings are not shown.</p>`;
+  return `${table(["Underlying", "Currency", ...titles.map((number) => ({ number }))], rows)}${rest}`;
 }
 
 function failures({ failures: all }: ReportSummary): string {

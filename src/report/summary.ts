@@ -19,9 +19,9 @@ export interface Group {
   readonly currency: string;
   trades: number;
   value: number;
-  delta: number;
+  /** Of the trades that have a vega. */
   vega: number;
-  errorEstimate: number;
+  withoutVega: number;
 }
 
 /** Trades named in each list, and groups that are told apart. */
@@ -103,17 +103,16 @@ export class ReportSummary {
     groups: Map<string, Group>,
     name: string,
     { currency, quantity }: Omit<NamedTrade, "amount">,
-    { value, delta, vega, errorEstimate }: Extract<TradeResult, { status: "ok" }>,
+    { value, vega }: Extract<TradeResult, { status: "ok" }>,
   ): void {
     const key = groups.size < MAX_GROUPS ? `${name}, ${currency}` : `others, ${currency}`;
     let group = groups.get(key);
     if (group === undefined)
-      groups.set(key, (group = { name, currency, trades: 0, value: 0, delta: 0, vega: 0, errorEstimate: 0 }));
+      groups.set(key, (group = { name, currency, trades: 0, value: 0, vega: 0, withoutVega: 0 }));
     group.trades++;
     group.value += quantity * value;
-    group.delta += quantity * (delta ?? Number.NaN);
-    group.vega += quantity * (vega ?? Number.NaN);
-    group.errorEstimate += Math.abs(quantity) * errorEstimate;
+    if (vega === null) group.withoutVega++;
+    else group.vega += quantity * vega;
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a run says of itself: `manifest.json`, beside its parts. */
 import * as z from "zod";
-import { METHOD_NAMES, type Scenarios } from "../book/index.ts";
+import { type CurrencyTotals, METHOD_NAMES, type Scenarios } from "../book/index.ts";
 import { packageCommit, packageVersion } from "../formats/index.ts";
 import { RunError } from "./error.ts";
 import type { Store } from "./storage/index.ts";
@@ -15,18 +15,32 @@ const nested = z.array(z.array(z.array(nullable)));
 
 const device = z.object({ backend: z.enum(["cpu", "webgpu", "cuda"]), name: z.string() });
 
-const totals = z.looseObject({
+/** How many trades each sum leaves out. */
+const missing = <Name extends string>(...names: readonly Name[]) =>
+  z.partialRecord(z.enum(names), count).exactOptional();
+
+const totals: z.ZodType<CurrencyTotals> = z.object({
   currency: z.string(),
   trades: count,
   value: number,
-  delta: nullable,
-  gamma: nullable,
+  cashDelta: nullable,
   theta: nullable,
-  vega: nullable,
   rho: nullable,
+  missing: missing("cashDelta", "theta", "rho"),
   errorEstimate: number,
-  scenarios: z.array(nested).optional(),
-  scenarioErrorEstimates: nested.optional(),
+  underlyings: z.array(
+    z.object({
+      underlying: z.string(),
+      trades: count,
+      delta: nullable,
+      gamma: nullable,
+      vega: nullable,
+      cashDelta: nullable,
+      missing: missing("delta", "gamma", "vega", "cashDelta"),
+    }),
+  ),
+  scenarios: z.array(nested).exactOptional(),
+  scenarioErrorEstimates: nested.exactOptional(),
 });
 
 /** What is known of a chunk once it is priced. */
@@ -83,7 +97,7 @@ export const manifestSchema = z.object({
   status: z.enum(["running", "complete"]),
   book: file.extend({ format: z.enum(["json", "ndjson", "csv", "parquet"]) }),
   /** The file beside the book, and the hash of what it says; of a book with a market of its own, the hash alone. */
-  market: z.object({ place: z.string().optional(), sha256: hash }),
+  market: z.object({ place: z.string().optional(), sha256: hash, spots: z.record(z.string(), number) }),
   asOf: z.string(),
   scenarios: scenarios.optional(),
   seed: count,

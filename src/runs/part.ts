@@ -1,13 +1,20 @@
 /** A part of a run: the results of one chunk, as Parquet. */
-import type { ScenarioErrorEstimates, Scenarios, ScenarioValues, Totals, TradeResult } from "../book/index.ts";
+import type {
+  ScenarioErrorEstimates,
+  Scenarios,
+  ScenarioValues,
+  TotalledTrade,
+  Totals,
+  TradeResult,
+} from "../book/index.ts";
 import { type ParquetColumn, parquetTable, type PricedRow, RESULT_COLUMNS, resultColumns } from "../formats/index.ts";
 import { RunError } from "./error.ts";
+import type { Manifest } from "./manifest.ts";
 
-/** A result, and what the totals need of its trade; null where the parser found no trade. */
+/** A result, and what the totals need of its trade; undefined where the parser found no trade. */
 export interface PartRow {
   readonly result: TradeResult;
-  readonly quantity: number | null;
-  readonly currency: string | null;
+  readonly trade: TotalledTrade | undefined;
 }
 
 const LABELS: ReadonlySet<string> = new Set(["underlying", "currency", "quantity"]);
@@ -66,7 +73,7 @@ export async function buildPart(head: PartHead): Promise<PartBuilder> {
  */
 export async function readPart(
   bytes: Uint8Array,
-  { scenarios }: Pick<PartHead, "scenarios">,
+  manifest: Pick<Manifest, "scenarios" | "market">,
   place: string,
 ): Promise<PartRow[]> {
   const [{ parquetReadObjects }, { compressors }] = await Promise.all([
@@ -76,7 +83,7 @@ export async function readPart(
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
   try {
     const rows = await parquetReadObjects({ file, compressors });
-    return rows.map((row) => rowOf(row, scenarios));
+    return rows.map((row) => rowOf(row, manifest));
   } catch (cause) {
     throw new RunError(`${place}: not a part of a run: ${(cause as Error).message}`, { cause });
   }
@@ -84,15 +91,22 @@ export async function readPart(
 
 type Cells = Readonly<Record<string, unknown>>;
 
-function rowOf(cells: Cells, scenarios: Scenarios | undefined): PartRow {
-  const { details, quantity, currency } = cells;
+function rowOf(cells: Cells, { scenarios, market }: Pick<Manifest, "scenarios" | "market">): PartRow {
+  const { details } = cells;
   const rest = (typeof details === "string" ? JSON.parse(details) : {}) as Record<string, unknown>;
-  return {
-    // The schema of these columns is this module's own.
-    result: { ...plainResult(cells, rest), ...scenariosOf(cells, scenarios) } as TradeResult,
-    quantity: typeof quantity === "number" ? quantity : null,
-    currency: typeof currency === "string" ? currency : null,
-  };
+  // The schema of these columns is this module's own.
+  const result = { ...plainResult(cells, rest), ...scenariosOf(cells, scenarios) } as TradeResult;
+  return { result, trade: totalledTrade(result, market.spots) };
+}
+
+function totalledTrade(result: TradeResult, spots: Manifest["market"]["spots"]): TotalledTrade | undefined {
+  const { underlying: name, currency, quantity } = result;
+  if (name === undefined || currency === undefined || quantity === undefined) return undefined;
+  const spot = spots[name];
+  if (spot !== undefined) return { quantity, underlying: { name, currency, spot } };
+  const several = result.status === "ok" ? Object.keys(result.sensitivities ?? {}) : [];
+  const assets = several.map((one) => ({ underlying: { name: one, spot: spots[one] ?? Number.NaN } }));
+  return { quantity, underlying: { name, currency, spot: Number.NaN }, assets };
 }
 
 /** Fields in the order in which pricing writes them, so that their JSON is the same. */
@@ -132,6 +146,5 @@ function taker(values: readonly (number | null)[]): () => number | null {
 
 /** Adds rows up as pricing does. */
 export function addRows(totals: Totals, rows: readonly PartRow[]): void {
-  for (const { result, quantity, currency } of rows)
-    totals.add(quantity === null || currency === null ? undefined : { quantity, underlying: { currency } }, result);
+  for (const { trade, result } of rows) totals.add(trade, result);
 }

@@ -72,6 +72,10 @@ export interface PlanRequest {
 /** Numbers in a part, at most: trades with many scenarios are fewer in a chunk. */
 const MAX_NUMBERS = 1 << 22;
 
+function spotsOf({ market }: ChunkedBook): Record<string, number> {
+  return Object.fromEntries([...market.underlyings.values()].map(({ name, spot }) => [name, spot]));
+}
+
 /** The seed of books that name none. */
 const DEFAULT_SEED = 1;
 
@@ -91,7 +95,7 @@ export async function planRun(
     feynkac: packageName(),
     status: "running",
     book: { place: fullName(name), bytes: file.byteLength, sha256, format: place.format },
-    market: { ...(market === undefined ? {} : { place: fullName(market) }), sha256: marketHash },
+    market: { ...(market === undefined ? {} : { place: fullName(market) }), sha256: marketHash, spots: spotsOf(book) },
     asOf: book.asOf,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
     seed: book.seed ?? DEFAULT_SEED,

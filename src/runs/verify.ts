@@ -64,7 +64,7 @@ async function verifyChunk(
   if (hashOf(bytes) !== outcome.sha256) return `${outcome.part}: other bytes than its hash says`;
   let rows: PartRow[];
   try {
-    rows = await readPart(bytes, { scenarios: manifest.scenarios }, outcome.part);
+    rows = await readPart(bytes, manifest, outcome.part);
   } catch (error) {
     return (error as Error).message;
   }

@@ -136,6 +136,7 @@ export class SparseEntrySolution<A extends string = string> {
       value,
       first: first as AxesPoint<A>["first"],
       second: second as AxesPoint<A>["second"],
+      corrections: [],
       errorEstimate,
     };
   }

@@ -109,7 +109,7 @@ test("totals by tags, underlyings and currencies: Σ quantity × value of each g
         warnings: [],
       });
     });
-    return totals.groups.map(({ group, trades: count, value, vega, errorEstimate, currency }) => {
+    return totals.groups.map(({ group, trades: count, value, underlyings: [{ vega }], errorEstimate, currency }) => {
       expect([vega, currency]).toEqual([null, "EUR"]);
       return [group, count, value, errorEstimate];
     });

@@ -34,8 +34,11 @@ describe("results", () => {
         "A      10.00000  0.50000  0.012500  -1.50000  39.2500    –  1.5e-5  intrinsic",
         "B      10.00000  0.50000  0.012500  -1.50000  39.2500    –  1.5e-5  intrinsic",
         "",
-        "total × quantity  trades       value        delta        gamma      theta        vega  rho   error",
-        "EUR                    2  -10.000000  -0.50000000  -0.01250000  1.5000000  -39.250000    –  4.6e-5",
+        "total × quantity  trades       value  cash delta      theta  rho   error",
+        "EUR                    2  -10.000000  -50.000000  1.5000000    –  4.6e-5",
+        "",
+        "underlying       trades        delta        gamma        vega  cash delta",
+        "ACME        EUR       2  -0.50000000  -0.01250000  -39.250000  -50.000000",
         "",
       ].join("\n"),
     );
@@ -55,12 +58,11 @@ describe("results", () => {
         currency: "EUR",
         trades: 2,
         value: -10,
-        delta: -0.5,
-        gamma: -0.0125,
+        cashDelta: -50,
         theta: 1.5,
-        vega: -39.25,
         rho: null,
         errorEstimate: 3 * 2 ** -16,
+        underlyings: [{ underlying: "ACME", trades: 2, delta: -0.5, gamma: -0.0125, vega: -39.25, cashDelta: -50 }],
       },
     ]);
   });
@@ -193,7 +195,7 @@ describe("results", () => {
     const rows = narrow.stdout.split("\n").filter((line) => !line.startsWith("no room"));
     expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(60);
     expect(narrow.stdout).toMatch(/^trade +value +delta +gamma +theta +error\n/);
-    expect(narrow.stdout).toContain("\nno room for gamma, theta, vega, rho, method (see --format csv)\n");
+    expect(narrow.stdout).toContain("\nno room for theta, vega, rho, method, cash delta (see --format csv)\n");
     expect((await feynkac(["price", path], { tty: true })).stdout).not.toContain("no room");
   });
 
@@ -202,11 +204,11 @@ describe("results", () => {
     const rows = (stdout: string): number => stdout.split("\n").filter((line) => /^T\d+ /.test(line)).length;
     const cut = await feynkac(["price", long], { tty: true });
     const shown = cut.stdout.split("\n").flatMap((line) => /^T\d+/.exec(line) ?? []);
-    expect(shown).toEqual(["T0", "T1", "T2", "T3", "T4", "T5", "T6", "T247", "T248", "T249"]);
-    expect(cut.stdout).toContain("… 240 more rows: --rows all shows them, --output FILE writes them\n");
+    expect(shown).toEqual(["T0", "T1", "T2", "T3", "T4", "T248", "T249"]);
+    expect(cut.stdout).toContain("… 243 more rows: --rows all shows them, --output FILE writes them\n");
     expect(cut.stdout.split("\n").length).toBeLessThanOrEqual(24 - 2); // the summary and the prompt
     expect(cut.stdout).toMatch(/\nEUR +250 /);
-    expect(rows((await feynkac(["price", long], { tty: true, rows: 60 })).stdout)).toBe(46);
+    expect(rows((await feynkac(["price", long], { tty: true, rows: 60 })).stdout)).toBe(43);
     expect(rows((await feynkac(["price", long, "--rows", "all"], { tty: true })).stdout)).toBe(250);
     expect(rows((await feynkac(["price", long, "--rows", "1"], { tty: true })).stdout)).toBe(1);
     expect(rows((await feynkac(["price", long])).stdout)).toBe(250);

@@ -176,4 +176,14 @@ describe("without any volatility", () => {
     const [{ value }] = await priced([trade({ ...never, payoff })], { device });
     expect(value).toBeCloseTo(expected, 10);
   });
+
+  it.each([
+    [100, 0],
+    [110, 10],
+  ])("Heston's variance of 0 that stays 0 is none: an American put with strike %d", async (strike, expected) => {
+    const still = { kind: "heston", v0: 0, kappa: 1, theta: 0, sigma: 0.3, rho: 0 } as const;
+    const [got] = await priced([trade({ ...never, volatility: still, payoff: put(strike), expiry: 10 })], { device });
+    expect(got).toMatchObject({ value: expected, method: "deterministic", vega: 0, warnings: [] });
+    expect(got.errorEstimate).toBeLessThan(1e-10);
+  });
 });

@@ -306,6 +306,6 @@ describe("what is asked for", () => {
     expect(report).toMatchObject({ priced: 3, failed: 0, device: { backend: "cpu", name: "plain JavaScript" } });
     expect(report.totals.map(({ currency }) => currency)).toEqual(["EUR", "USD"]);
     expect(report.totals[0].value).toBeCloseTo(3 * (a.value as number) - (b.value as number), 12);
-    expect(report.totals[1].vega).toBe(c.vega);
+    expect(report.totals[1].underlyings[0].vega).toBe(c.vega);
   });
 });

@@ -1,5 +1,6 @@
 /** A limit of time: by a clock of its own, and what results say when it is over. */
 import { afterAll, describe, expect, it } from "vitest";
+import { parseBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
@@ -35,6 +36,15 @@ describe("a budget", () => {
   });
 });
 
+const market = {
+  rates: { EUR: 0.05 },
+  underlyings: {
+    ACME: { spot: 100, currency: "EUR", volatility: 0.2 },
+    BETA: { spot: 90, currency: "EUR", volatility: 0.3 },
+  },
+  correlations: [["ACME", "BETA", 0.3]],
+} as const;
+
 describe("a trade that has no time left", () => {
   it("has its value, a larger estimate, and a warning", async () => {
     const put = trade({ exercise: { kind: "american" } });
@@ -46,6 +56,29 @@ describe("a trade that has no time left", () => {
     expect(quick.errorEstimate).toBeGreaterThan(3 * best.errorEstimate);
     expect(Math.abs(quick.value - best.value)).toBeLessThan(quick.errorEstimate);
     expect(quick.vega).toBeCloseTo(best.vega!, 0);
+  });
+
+  const dates = [0.25, 0.5, 0.75, 1];
+  it.each([
+    ["adi", { underlyings: ["ACME", "BETA"], payoff: { bestOf: "call" }, exercise: "american" }, 1e-6],
+    ["sparse-grid", { underlyings: ["ACME", "BETA"], payoff: { bestOf: "call" } }, 1e-6],
+    ["montecarlo", { underlying: "ACME", payoff: "call", average: { kind: "arithmetic", dates } }, 1e-6],
+    ["convolution", { underlying: "ACME", payoff: "call", swing: { dates, min: 1, max: 3 } }, 1e-8],
+  ] as const)("by %s has its first value with its estimate and a warning", async (method, terms, accuracy) => {
+    const [parsed] = parseBook({
+      asOf: "2026-11-20",
+      market,
+      trades: [{ id: "T", strike: 100, expiry: 1, ...terms }],
+    }).trades;
+    if (!parsed.ok) throw parsed.error;
+    const one = parsed.trade;
+    const [quick] = await results([one], { device, accuracy, method, greeks: "grid", timePerTrade: 1e-9 });
+    const [best] = await results([one], { device, accuracy: 50 * accuracy, method, greeks: "none" });
+    if (best.status === "error" || quick.status === "error") throw new Error("not priced");
+    expect(quick.warnings).toContain("the time of a trade was over before the accuracy was reached: see errorEstimate");
+    expect(quick.errorEstimate).toBeGreaterThan(100 * accuracy);
+    expect(Math.abs(quick.value - best.value)).toBeLessThan(quick.errorEstimate + best.errorEstimate);
+    expect(Number.isFinite(quick.delta)).toBe(true);
   });
 
   it("is not one that is exact already", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asinh, exp, log } from "../../web/engine/math.ts";
+import { asinh, cosh, exp, expm1, log, log1p, sinh, tanh } from "../../web/engine/math.ts";
 
 /** Numbers of every size, the same ones in each run. */
 function* numbers(count: number, from: number, to: number): Generator<number> {
@@ -42,6 +42,16 @@ test.skipIf(!isFdlibm).each([
   ["log", log, Math.log, 0, 1e6],
   ["asinh", asinh, Math.asinh, -40, 40],
   ["asinh", asinh, Math.asinh, -3, 3],
+  ["expm1", expm1, Math.expm1, -2, 2],
+  ["expm1", expm1, Math.expm1, -60, 710],
+  ["log1p", log1p, Math.log1p, -1, 1],
+  ["log1p", log1p, Math.log1p, 0, 1e6],
+  ["sinh", sinh, Math.sinh, -2, 2],
+  ["sinh", sinh, Math.sinh, -30, 30],
+  ["cosh", cosh, Math.cosh, -2, 2],
+  ["cosh", cosh, Math.cosh, -30, 30],
+  ["tanh", tanh, Math.tanh, -2, 2],
+  ["tanh", tanh, Math.tanh, -30, 30],
 ] as const)("%s is Node's, to the bit", (_, ours, theirs, from, to) => {
   const all = [...special, ...numbers(100_000, from, to)];
   expect(all.filter((x) => !Object.is(ours(x), theirs(x)))).toEqual([]);

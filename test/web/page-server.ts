@@ -1,6 +1,7 @@
 /** The page as a visitor gets it: built, minified and served as `feynkac web` serves it. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
@@ -53,3 +54,52 @@ export async function saved(page: Page, entry: string): Promise<Buffer> {
   ]);
   return readFile(await download.path());
 }
+
+/** A file as a visitor gives it. */
+export function file(name: string, content: string): { name: string; mimeType: string; buffer: Buffer } {
+  return { name, mimeType: "application/octet-stream", buffer: Buffer.from(content) };
+}
+
+/** Waits until a book of so many trades has been priced. */
+export async function rowCount(page: Page, expected: number): Promise<void> {
+  await page.waitForFunction(
+    (n) => document.querySelector(".table")?.getAttribute("aria-rowcount") === String(n + 1),
+    expected,
+  );
+  await priced(page);
+}
+
+/** What axe finds wrong in a page, in light and dark. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  const all: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(1000);
+    await page.addScriptTag({ path: createRequire(import.meta.url).resolve("axe-core/axe.min.js") });
+    const found = await page.evaluate(async () => {
+      const { run } = (
+        globalThis as typeof globalThis & {
+          axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+        }
+      ).axe;
+      return (await run()).violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
+      );
+    });
+    all.push(...found.map((text) => `${colorScheme}: ${text}`));
+  }
+  return all;
+}
+
+/** A market of one underlying, and a put on it. */
+export const market = {
+  asOf: "2026-11-20",
+  market: { rates: { EUR: 0.03 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
+};
+export const trade = (id: string, strike: number): object => ({
+  id,
+  underlying: "ACME",
+  payoff: "put",
+  strike,
+  expiry: 1,
+});

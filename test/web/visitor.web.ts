@@ -1,28 +1,28 @@
 /** The whole page, driven as a visitor would drive it: files, devices, pictures, links, errors. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { openDevice, priceBook, readBook } from "../../src/index.ts";
 import { hasBrowser } from "../support/chromium.ts";
-import { launchWeb, priced, saved, type WebPages } from "./page-server.ts";
+import {
+  axeViolations,
+  file,
+  launchWeb,
+  market,
+  priced,
+  rowCount,
+  saved,
+  trade,
+  type WebPages,
+} from "./page-server.ts";
 
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const read = (name: string): Record<string, unknown> =>
   JSON.parse(readFileSync(path(name), "utf8")) as Record<string, unknown>;
-const file = (name: string, content: string | Buffer): { name: string; mimeType: string; buffer: Buffer } => ({
-  name,
-  mimeType: "application/octet-stream",
-  buffer: Buffer.from(content),
-});
-const market = {
-  asOf: "2026-11-20",
-  market: { rates: { EUR: 0.03 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
-};
-const trade = (id: string, strike: number): object => ({ id, underlying: "ACME", payoff: "put", strike, expiry: 1 });
-
 describe.skipIf(!hasBrowser())("a visitor", () => {
   let web: WebPages;
   let page: Page;
@@ -36,58 +36,6 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
   const give = async (...files: ReturnType<typeof file>[]): Promise<void> => {
     await page.getByLabel("Open files …").setInputFiles(files);
   };
-  const rowCount = (expected: number): Promise<void> =>
-    page
-      .waitForFunction(
-        (n) => document.querySelector(".table")?.getAttribute("aria-rowcount") === String(n + 1),
-        expected,
-      )
-      .then(() => priced(page));
-
-  test.each([
-    ["JSON", [file("one.json", JSON.stringify({ ...market, trades: [trade("A", 90)] }))], 1],
-    [
-      "NDJSON",
-      [
-        file(
-          "two.ndjson",
-          `${JSON.stringify(market)}\n${JSON.stringify(trade("A", 90))}\n${JSON.stringify(trade("B", 95))}\n`,
-        ),
-      ],
-      2,
-    ],
-    [
-      "CSV with its market",
-      [
-        file("trades.csv", "id,underlying,payoff,strike,expiry\nA,ACME,put,90,1\nB,ACME,call,95,1\nC,ACME,call,99,1\n"),
-        file("market.json", JSON.stringify(market)),
-      ],
-      3,
-    ],
-  ] as const)("opens %s", async (_, files, count) => {
-    await give(...files);
-    await rowCount(count);
-    expect(await page.locator(".problem").count()).toBe(0);
-  });
-
-  test("reads what a broken file lacks, and where", async () => {
-    await give(file("broken.json", '{ "asOf": "2026-11-20",\n  "market": { ]'));
-    await page.waitForSelector(".problem");
-    expect(await page.locator(".problem").innerText()).toMatch(/broken\.json cannot be read[\s\S]*line 2/);
-    await page.getByRole("button", { name: "Dismiss" }).click();
-    await give(file("bad.json", JSON.stringify({ ...market, trades: [trade("A", 90), trade("B", -1)] })));
-    await rowCount(2);
-    await page.getByRole("row", { name: /not priced/ }).click();
-    expect(await page.locator(".detail").innerText()).toContain("trades[1].strike: expected a positive number, got -1");
-    await page.getByRole("button", { name: "Terms" }).click();
-    await page.waitForSelector(".form-row.wrong");
-    expect(await page.locator(".form-row.wrong").innerText()).toContain("expected a positive number");
-    await page.getByLabel("strike", { exact: true }).fill("80");
-    await page.waitForFunction(() => document.querySelector(".form-row.wrong") === null);
-    await page.getByRole("button", { name: "Result" }).click();
-    await page.waitForSelector('[data-testid="result"]');
-  });
-
   test.each([
     ["dax", "../../examples/dax/book.json"],
     ["barriers", "../../examples/double-barrier/book.json"],
@@ -105,7 +53,14 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     using device = await openDevice({ backend: "cpu" });
     const expected = await priceBook(book, { device });
     const report = JSON.parse((await saved(other, "Results as JSON")).toString()) as typeof expected;
-    expect(report.results).toEqual(JSON.parse(JSON.stringify(expected.results)));
+    const all = JSON.parse(JSON.stringify(expected.results)) as typeof expected.results;
+    // Powers are the browser's own (LIMITATIONS.md), and the mesh of a CEV volatility is made with one.
+    const isPower = (i: number): boolean => {
+      const parsed = book.trades[i];
+      return parsed.ok && parsed.trade.volatility.kind === "cev";
+    };
+    expect(report.results.filter((_, i) => !isPower(i))).toEqual(all.filter((_, i) => !isPower(i)));
+    for (const [i, { value }] of all.entries()) expect(report.results[i].value).toBeCloseTo(value ?? Number.NaN, 9);
     await other.close();
   });
 
@@ -135,14 +90,14 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText("Cancelled").waitFor();
     await give(file("long.ndjson", `${JSON.stringify(market)}\n${lines.join("\n")}\n`));
-    await rowCount(100_000);
+    await rowCount(page, 100_000);
     expect(await page.locator(".table .body .row").count()).toBeLessThan(150);
     await page
       .getByRole("columnheader", { name: /^Value/ })
       .getByRole("button")
       .click();
     await page.getByLabel("Filter trades").fill("T99999");
-    await rowCount(1);
+    await rowCount(page, 1);
   });
 
   test.each([
@@ -183,6 +138,40 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     await other.close();
   });
 
+  test("solves a payoff, and shows the code that was generated", async () => {
+    const other = await web.open("#view=Playground");
+    await priced(other);
+    await other.getByLabel("Begin with").selectOption({ label: "A payoff of your own, American" });
+    await other.getByLabel(/Show the generated WebAssembly/).check();
+    await other.locator(".generated summary").first().click();
+    expect(await other.locator(".generated pre").first().innerText()).toMatch(/f64x2\./);
+    const drawn = other.getByRole("region", { name: "Solution" }).locator("svg.chart").first();
+    await drawn.waitFor();
+    expect(await drawn.innerHTML()).toContain("sigma = 0.3");
+    await other.close();
+  });
+
+  test("has every core on a host that sends no headers, by its service worker", async () => {
+    const plain = createServer(({ url = "/" }, response) => {
+      const name = new URL(url, "http://localhost").pathname.slice(1) || "index.html";
+      const type = { html: "text/html", js: "text/javascript", css: "text/css" }[name.split(".").at(-1) ?? ""];
+      if (!existsSync(join(web.folder, name))) response.writeHead(404).end();
+      else
+        response
+          .writeHead(200, { "Content-Type": type ?? "application/json" })
+          .end(readFileSync(join(web.folder, name)));
+    });
+    await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+    const { port } = plain.address() as AddressInfo;
+    const other = await page.context().newPage();
+    await other.goto(`http://localhost:${port}/`);
+    await other.waitForFunction(() => globalThis.crossOriginIsolated);
+    await priced(other);
+    expect(await other.locator(".device").textContent()).toMatch(/^CPU, \d+ threads? · f64$/);
+    await other.close();
+    plain.close();
+  });
+
   test("prices on a GPU; without one, says what is missing", async () => {
     const other = await web.open();
     await priced(other);
@@ -199,22 +188,7 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
   test.each(["Book", "Pictures", "Explain", "Playground"])("axe finds nothing in %s, light and dark", async (view) => {
     const other = await web.open(`#view=${view}`);
     await priced(other);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await other.emulateMedia({ colorScheme });
-      await other.waitForTimeout(1000);
-      await other.addScriptTag({ path: axe });
-      const found = await other.evaluate(async () => {
-        const { run } = (
-          globalThis as typeof globalThis & {
-            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-          }
-        ).axe;
-        return (await run()).violations.map(
-          ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
-        );
-      });
-      expect(found).toEqual([]);
-    }
+    expect(await axeViolations(other)).toEqual([]);
     await other.close();
   });
 });

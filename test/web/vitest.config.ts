@@ -1,4 +1,4 @@
-/** What drives the page for minutes; `npm test` has the short part. */
+/** What drives the page in a browser: `.ci/run` has page.web.ts, and `npm run test:web` everything. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-/** Equations to begin with. */
+/** Equations and payoffs to begin with. */
 export const PLAYS: readonly { readonly title: string; readonly code: string }[] = [
   {
     title: "American put, three volatilities",
@@ -62,6 +62,17 @@ export const PLAYS: readonly { readonly title: string; readonly code: string }[]
   }),
   terminal: ({ S, K }) => Math.max(S - K, 0),
   expiry: 1,
+}`,
+  },
+  {
+    title: "A payoff of your own, American",
+    code: `// What is paid at a spot of S; the rest has defaults: spot, volatility, rate, dividendYield, expiry
+{
+  payoff: ({ S }) => Math.max(Math.min(S - 90, 20), 0),
+  volatility: [0.15, 0.3],
+  rate: 0.03,
+  expiry: 1,
+  exercise: "american",
 }`,
   },
 ];

@@ -18,7 +18,7 @@ export function BookView(): VNode {
           <p class="about">
             {book.value === undefined
               ? "Reading …"
-              : `${book.value.trades.toLocaleString("en-US")} trades, valued as of ${moment(book.value.asOf)}`}
+              : `${book.value.trades.toLocaleString("en-US")} ${book.value.trades === 1 ? "trade" : "trades"}, valued as of ${moment(book.value.asOf)}`}
           </p>
         </div>
         <div class="spacer" />
@@ -68,7 +68,7 @@ export function BookView(): VNode {
 
 function title(name: string): string {
   const known = EXAMPLES.find((example) => `${example.name}.json` === name);
-  return known?.title ?? name;
+  return known?.title ?? (name === "shared.json" ? "A book from a link" : name);
 }
 
 function opened(event: Event): void {

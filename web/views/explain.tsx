@@ -71,7 +71,6 @@ export function ExplainView(): VNode {
             <option value="taylor">by sensitivities</option>
             <option value="revaluation">by pricing again</option>
           </select>
-          <small />
         </label>
         <button type="submit" class="button primary" disabled={state.value === "running"}>
           {state.value === "running" ? "Computing …" : "Explain"}

@@ -1,4 +1,4 @@
-/** The playground: an equation is typed, solved on the chosen device, and drawn beside it. */
+/** The playground: an equation or a payoff is typed, solved on the chosen device, and drawn beside it. */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -10,10 +10,13 @@ import { ChartView } from "./chart.tsx";
 
 /** After so long without a key the equation is solved. Milliseconds. */
 const QUIET = 350;
+/** Characters of generated code that are shown. */
+const LISTED = 200_000;
 
 export function PlaygroundView(): VNode {
   const result = useSignal<PlayResult | undefined>(undefined);
   const failed = useSignal<string | undefined>(undefined);
+  const generated = useSignal(false);
   const times = useSignal<Readonly<Record<string, number>>>({});
   const editor = useRef<HTMLDivElement>(null);
   const replace = useRef<(code: string) => void>(() => {});
@@ -30,7 +33,7 @@ export function PlaygroundView(): VNode {
   useEffect(() => {
     const controller = new AbortController();
     const timer = setTimeout(() => {
-      engine.call("play", { code: playCode.value }, { signal: controller.signal }).then(
+      engine.call("play", { code: playCode.value, generated: generated.value }, { signal: controller.signal }).then(
         (solved) => {
           result.value = solved;
           failed.value = undefined;
@@ -45,7 +48,7 @@ export function PlaygroundView(): VNode {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [playCode.value, choice.value]);
+  }, [playCode.value, choice.value, generated.value]);
   return (
     <div class="playground">
       <h1 class="hidden">Playground</h1>
@@ -87,7 +90,24 @@ export function PlaygroundView(): VNode {
               Try it on the GPU
             </button>
           )}
+          <label class="pick">
+            <input
+              type="checkbox"
+              checked={generated.value}
+              onChange={(event) => (generated.value = event.currentTarget.checked)}
+            />
+            <span>Show the generated {choice.value.backend === "cpu" ? "WebAssembly" : "WGSL"}</span>
+          </label>
         </div>
+        {generated.value &&
+          result.value?.generated.map(({ name, code }) => (
+            <details key={name} class="generated">
+              <summary>
+                {name} <small>{code.split("\n").length.toLocaleString("en-US")} lines</small>
+              </summary>
+              <pre tabIndex={0}>{code.length > LISTED ? `${code.slice(0, LISTED)}\n…` : code}</pre>
+            </details>
+          ))}
       </section>
       <section aria-label="Solution" class="charts one">
         {result.value?.charts.map((chart) => (

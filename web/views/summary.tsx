@@ -1,7 +1,7 @@
 /** What the book is worth, and how the run went. */
 import type { VNode } from "preact";
 import type { CurrencyTotals } from "../../src/book/index.ts";
-import { decimalsFor, fixed } from "../../src/formats/index.ts";
+import { decimalsFor, fixed, incompleteSums, largestUnderlyings } from "../../src/formats/index.ts";
 import { cancel, run } from "../state/store.ts";
 
 export function Summary(): VNode {
@@ -20,8 +20,11 @@ export function Summary(): VNode {
   );
 }
 
-const RISKS = ["delta", "gamma", "theta", "vega", "rho"] as const;
-const UNITS = { delta: "per 1 of spot", gamma: "per 1 of spot²", theta: "a year", vega: "per 1.00", rho: "per 1.00" };
+const RISKS = [
+  ["cashDelta", "cash delta", "delta × spot"],
+  ["theta", "theta", "a year"],
+  ["rho", "rho", "per 1.00"],
+] as const;
 
 function Total({ total }: { readonly total: CurrencyTotals }): VNode {
   const number = (value: number | null): string => fixed(value, decimalsFor([value], 7));
@@ -36,14 +39,53 @@ function Total({ total }: { readonly total: CurrencyTotals }): VNode {
         </small>
       </p>
       <dl>
-        {RISKS.map((name) => (
-          <div key={name} title={`${name}: ${total.currency} ${UNITS[name]}`}>
-            <dt>{name}</dt>
-            <dd>{fixed(total[name], decimalsFor([total[name]], 5))}</dd>
+        {RISKS.map(([name, title, unit]) => (
+          <div key={name} title={`${title}: ${total.currency}, ${unit}`}>
+            <dt>{title}</dt>
+            <dd>{short(total[name])}</dd>
           </div>
         ))}
       </dl>
+      <Underlyings total={total} />
+      {incompleteSums([total]).map((note) => (
+        <p key={note} class="about">
+          {note}
+        </p>
+      ))}
     </div>
+  );
+}
+
+const short = (value: number | null): string => fixed(value, decimalsFor([value], 5));
+
+const MAX_UNDERLYINGS = 12;
+const TITLES = { delta: "per 1 of spot", gamma: "per 1 of spot²", vega: "per 1.00" };
+
+function Underlyings({ total }: { readonly total: CurrencyTotals }): VNode | null {
+  if (total.underlyings.length === 0) return null;
+  const { shown, hidden } = largestUnderlyings([total], MAX_UNDERLYINGS);
+  return (
+    <table class="underlyings">
+      <thead>
+        <tr>
+          <th>underlying</th>
+          <th title={TITLES.delta}>delta</th>
+          <th title={TITLES.gamma}>gamma</th>
+          <th title={TITLES.vega}>vega</th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown[0].underlyings.map(({ underlying, delta, gamma, vega }) => (
+          <tr key={underlying}>
+            <th scope="row">{underlying}</th>
+            {[delta, gamma, vega].map((value, i) => (
+              <td key={i}>{short(value)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+      {hidden > 0 && <caption>{count(hidden)} more underlyings are not shown</caption>}
+    </table>
   );
 }
 

@@ -57,7 +57,7 @@ const COLUMNS: readonly Column[] = [
   {
     key: "errorEstimate",
     title: "Error",
-    unit: "at most, estimated",
+    unit: "estimated",
     about: "a bound meant to hold the error of the value",
     width: "6.5rem",
   },
@@ -91,7 +91,7 @@ export function ResultsTable(): VNode {
       aria-colcount={COLUMNS.length}
       tabIndex={0}
       ref={scroller}
-      style={{ "--columns": TEMPLATE }}
+      style={{ "--columns": TEMPLATE, "--rows": all.length }}
       onKeyDown={(event) => keys(event, all, list)}
     >
       <Head />

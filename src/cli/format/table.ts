@@ -1,8 +1,9 @@
 /** Results as a table for people. */
-import type { CurrencyTotals, GroupTotals, TradeError, TradeResult } from "../../book/index.ts";
+import type { TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed, magnitude } from "../../formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
+import { hiddenTotals, totalTables } from "./total-tables.ts";
 import type { ResultFormat, RunEnd, RunStart } from "../../formats/index.ts";
 
 /** Errors listed under a table, and under one that is complete: what a pipe or a file may still hold in memory. */
@@ -13,8 +14,8 @@ const MAX_ERRORS_OF_ALL = 100_000;
  * summary, the prompt.
  */
 const LINES_AROUND = 9;
-/** With blank lines and the totals of two currencies. */
-const OTHER_LINES = LINES_AROUND + 5;
+/** With blank lines, the totals of two currencies, and those of an underlying. */
+const OTHER_LINES = LINES_AROUND + 8;
 const MIN_ROWS = 5;
 /** Different warnings kept. */
 const MAX_WARNINGS = 20;
@@ -96,8 +97,7 @@ export function tableFormat({
     },
     end: (end) => {
       const parts = [
-        totalsBlock(end, room),
-        groupsBlock(end, room),
+        ...totalTables(end, room),
         ...scenarioTables(start.scenarios, end.totals),
         warnings.block(),
         errors.block(),
@@ -152,18 +152,13 @@ export function more(hidden: number): string {
   return `… ${hidden.toLocaleString("en-US")} more ${rows}: --rows all shows them, --output FILE writes them\n`;
 }
 
-function noRoom(layout: Layout | undefined, { totals }: RunEnd, room: number): string {
+function noRoom(layout: Layout | undefined, end: RunEnd, room: number): string {
   if (layout === undefined) return "";
-  const hidden = new Set([...layout.hidden, ...tooMuch(TOTAL_COLUMNS, totalWidths(totals), room, DISPENSABLE)]);
-  const names = COLUMNS.map(({ title }) => title).filter((title) => hidden.has(title));
-  return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
-}
-
-function totalWidths(totals: readonly CurrencyTotals[]): number[] {
-  return widthsOf(
-    TOTAL_COLUMNS,
-    totals.map((total) => totalCells(total)),
+  const hidden = hiddenTotals(end, room);
+  const names = [...COLUMNS.map(({ title }) => title), "cash delta"].filter(
+    (title) => layout.hidden.has(title) || hidden.has(title),
   );
+  return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
 }
 
 /** Warnings of priced trades, each once, with how many trades it is for and the first of them. */
@@ -186,38 +181,6 @@ class Warnings {
     });
     return shown.length === 0 ? "" : `warnings:\n${shown.join("")}`;
   }
-}
-
-const TOTAL_COLUMNS: readonly TextColumn[] = [
-  { title: "total × quantity", align: "left" },
-  { title: "trades", align: "right" },
-  ...[...NUMBERS, "error"].map((title) => ({ title, align: "right" }) as const),
-];
-
-function totalsBlock({ totals, priced, failed }: RunEnd, room: number): string {
-  if (totals.length === 0) return priced + failed === 0 ? "no trades\n" : "";
-  const rows = totals.map((total) => totalCells(total));
-  const widths = totalWidths(totals);
-  const titles = TOTAL_COLUMNS.map(({ title }) => title);
-  return visibleLines(TOTAL_COLUMNS, [titles, ...rows], widths, tooMuch(TOTAL_COLUMNS, widths, room, DISPENSABLE));
-}
-
-/** Totals by group: a column for each name that was grouped by, in front of those of the totals. */
-function groupsBlock({ groups = [] }: RunEnd, room: number): string {
-  if (groups.length === 0) return "";
-  const names = Object.keys(groups[0].group);
-  const columns = [...names.map((title) => ({ title: printable(title), align: "left" }) as const), ...TOTAL_COLUMNS];
-  const rows = groups.map((one) => [...names.map((name) => labelCell(one, name)), ...totalCells(one)]);
-  const widths = widthsOf(columns, rows);
-  const titles = columns.map(({ title }) => title);
-  return visibleLines(columns, [titles, ...rows], widths, tooMuch(columns, widths, room, DISPENSABLE));
-}
-
-const labelCell = ({ group }: GroupTotals, name: string): string => printable(String(group[name] ?? "–"));
-
-function totalCells(total: CurrencyTotals): string[] {
-  const numbers = NUMBERS.map((name) => fixed(total[name], decimalsFor([total[name]], 8)));
-  return [printable(total.currency), total.trades.toLocaleString("en-US"), ...numbers, magnitude(total.errorEstimate)];
 }
 
 /** A message may have several lines: a formula, and a caret under the place in it. */

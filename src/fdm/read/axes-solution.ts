@@ -6,13 +6,19 @@ import { richardsonCorrection } from "../time/schemes/richardson.ts";
 import { SAFETY } from "./equation-solution.ts";
 import { stencilOf } from "./fornberg.ts";
 
-/** The solution at a point of several axes. */
-export interface AxesPoint<A extends string = string> {
+/** A value and its derivatives at a point of several axes. */
+export interface AxesDerivatives<A extends string = string> {
   readonly value: number;
   /** ∂V/∂x by the name of the axis. */
   readonly first: Readonly<Record<A, number>>;
   /** Second derivatives by two names of axes, the mixed ones in either order: SS, Sv, vS, vv. */
   readonly second: Readonly<Record<`${A}${A}`, number>>;
+}
+
+/** The solution at a point of several axes. */
+export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {
+  /** What extrapolations in space and in time have added, or would add; none where there are no coarser solutions. */
+  readonly corrections: readonly AxesDerivatives<A>[];
   /** Of the value; undefined unless the problem asked for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
@@ -116,23 +122,16 @@ export class AxesEntrySolution<A extends string = string> {
     const [value] = read;
     const found = [...read];
     let estimate = companions.length === 0 ? 0 : this.#rounding(value);
-    for (const companion of companions) {
+    const corrections = companions.map((companion) => {
       const coarse = derivativesAt(companion, x, order);
-      const corrections = wanted.map((orders, k) => richardsonCorrection(read[k], coarse(orders), companion.order));
-      estimate += (companion.corrects ? 1 : SAFETY) * Math.abs(corrections[0]);
-      if (companion.corrects) corrections.forEach((correction, k) => (found[k] += correction));
-    }
-    const first: Record<string, number> = {};
-    const second: Record<string, number> = {};
-    wanted.forEach((orders, k) => {
-      const names = orders.flatMap((count, axis) => Array.from({ length: count }, () => axes[axis]));
-      if (names.length === 1) first[names[0]] = found[k];
-      if (names.length === 2) second[names.join("")] = second[names.toReversed().join("")] = found[k];
+      const moves = wanted.map((orders, k) => richardsonCorrection(read[k], coarse(orders), companion.order));
+      estimate += (companion.corrects ? 1 : SAFETY) * Math.abs(moves[0]);
+      if (companion.corrects) moves.forEach((move, k) => (found[k] += move));
+      return named<A>(axes, wanted, moves);
     });
     return {
-      value: found[0],
-      first: first as AxesPoint<A>["first"],
-      second: second as AxesPoint<A>["second"],
+      ...named<A>(axes, wanted, found),
+      corrections,
       errorEstimate: companions.length === 0 ? undefined : estimate,
     };
   }
@@ -155,6 +154,26 @@ function derivativesOf(axes: number): readonly (readonly number[])[] {
   for (let i = 0; i < axes; i++)
     for (let j = i; j < axes; j++) all.push(Array.from({ length: axes }, (_, k) => Number(k === i) + Number(k === j)));
   return all;
+}
+
+/** Derivatives by the names of the axes. */
+function named<A extends string>(
+  axes: readonly string[],
+  wanted: readonly (readonly number[])[],
+  values: readonly number[],
+): AxesDerivatives<A> {
+  const first: Record<string, number> = {};
+  const second: Record<string, number> = {};
+  wanted.forEach((orders, k) => {
+    const names = orders.flatMap((count, axis) => Array.from({ length: count }, () => axes[axis]));
+    if (names.length === 1) first[names[0]] = values[k];
+    if (names.length === 2) second[names.join("")] = second[names.toReversed().join("")] = values[k];
+  });
+  return {
+    value: values[0],
+    first: first as AxesDerivatives<A>["first"],
+    second: second as AxesDerivatives<A>["second"],
+  };
 }
 
 /** Derivatives at a point, by how often each axis is differentiated by. */

@@ -1,6 +1,7 @@
 import type { ParsedTrade, Payoff, Trade } from "../../book/index.ts";
 import {
   type Dividends,
+  flatVolatility,
   isStochastic,
   later,
   laterDividends,
@@ -8,6 +9,7 @@ import {
   type PiecewiseConstant,
   shifted,
   shiftedSigma,
+  staysZero,
   type Volatility,
 } from "../../market/index.ts";
 import { laterBarriers, laterExercise, laterExpiry } from "../later-trade.ts";
@@ -67,6 +69,8 @@ export class TradeColumns {
   readonly barrierCount: Int32Array;
 
   readonly barriers: BarrierColumns;
+  /** Trades in simpler terms of the same value. */
+  readonly #replaced = new Map<number, Trade>();
   readonly #batch: readonly ParsedTrade[];
   readonly #rates: DatedTable<PiecewiseConstant>;
   readonly #volatilities: DatedTable<Volatility>;
@@ -109,7 +113,9 @@ export class TradeColumns {
   }
 
   /** Puts in the trade `batch[trade]`, which is number `place` of the run. */
-  add(trade: number, terms: Trade, place: number): void {
+  add(trade: number, given: Trade, place: number): void {
+    const terms = this.#withoutVariance(given);
+    if (terms !== given) this.#replaced.set(trade, terms);
     const { underlying, payoff, exercise } = terms;
     this.place[trade] = place;
     this.spot[trade] = underlying.spot;
@@ -133,7 +139,15 @@ export class TradeColumns {
   tradeOf(trade: number): Trade {
     const parsed = this.#batch[trade];
     if (!parsed.ok) throw parsed.error;
-    return parsed.trade;
+    return this.#replaced.get(trade) ?? parsed.trade;
+  }
+
+  /** A variance that is 0 and stays 0 is no factor: its equation has kinks that nothing smooths. */
+  #withoutVariance(terms: Trade): Trade {
+    const { volatility, assets } = terms;
+    if (volatility.kind !== "heston" || assets !== undefined || !staysZero(volatility)) return terms;
+    const mayRise = this.cases.cases.some(({ shift }) => shift.volatility > 0);
+    return mayRise ? terms : { ...terms, volatility: flatVolatility(0) };
   }
 
   /** What finite differences and closed forms do not know about a trade; completes the sentence "it has …". */

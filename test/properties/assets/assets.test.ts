@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { FAMILIES } from "./families.ts";
 import { checkFamily, coverageOf, ratioOf } from "./price.ts";
+import { checkSensitivities, excessOf } from "./sensitivities.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -16,4 +17,18 @@ test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates 
   expect(failures).toBe(0);
   expect(checked.filter((one) => ratioOf(one) > 3)).toEqual([]);
   expect(covered / n).toBeGreaterThanOrEqual(0.96);
+});
+
+/** `main.ts` has more of them, and those of early exercise. */
+test("error estimates of sensitivities hold, against quadrature and closed forms", async () => {
+  const checked = [
+    ...(await checkSensitivities({ device, count: 20, seed: 4242, only: "Heston" })),
+    ...(await checkSensitivities({ device, count: 6, seed: 4242, only: "two assets, European" })),
+  ];
+  const beyond = checked.filter((one) => excessOf(one) > 1);
+  expect(checked.filter((one) => excessOf(one) > 3)).toEqual([]);
+  expect(beyond.length).toBeLessThanOrEqual(0.03 * checked.length);
+  // A bound that says nothing would pass, too.
+  const sharp = checked.filter(({ exact, estimate }) => estimate !== null && estimate < 0.1 * Math.abs(exact) + 1e-4);
+  expect(sharp.length).toBeGreaterThan(0.7 * checked.length);
 });

@@ -129,7 +129,7 @@ const datesOf = (random: Random, expiry: number): readonly number[] => {
   const count = 1 + random.integer(8);
   return Array.from({ length: count }, (_, k) => rounded((expiry * (k + 1)) / (random.chance(0.5) ? count : count + 1)))
     .filter((time, i, all) => i === 0 || time > all[i - 1])
-    .filter((time) => time <= expiry);
+    .map((time) => Math.min(time, expiry));
 };
 
 const drawExercise = (random: Random, expiry: number): "american" | readonly number[] =>

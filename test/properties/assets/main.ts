@@ -1,9 +1,11 @@
 // npm run check:assets -- [--trades 500] [--seed 1] [--only "two assets"] [--method adi] [--accuracy 1e-4]
+//   [--sensitivities]
 import { parseArgs } from "node:util";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import type { Method } from "../../../src/pricing/index.ts";
 import { FAMILIES } from "./families.ts";
 import { checkFamily, coverageOf, ratioOf } from "./price.ts";
+import { checkSensitivities, excessOf, sensitivityTable } from "./sensitivities.ts";
 
 const { values } = parseArgs({
   options: {
@@ -12,6 +14,7 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     method: { type: "string", default: "adi" },
     accuracy: { type: "string", default: "1e-4" },
+    sensitivities: { type: "boolean", default: false },
   },
 });
 /** The share of trades whose error is within the estimate. */
@@ -20,6 +23,14 @@ const WITHIN = 0.98;
 const FAR = 3;
 
 using device = createCpuDevice();
+if (values.sensitivities) {
+  const options = { device, count: Number(values.trades), seed: Number(values.seed), only: values.only };
+  const checked = await checkSensitivities(options);
+  console.log("family | sensitivity | n | within | max error/estimate\n--- | --- | --- | --- | ---");
+  console.log(sensitivityTable(checked));
+  for (const one of checked.filter((each) => !(excessOf(each) <= FAR))) console.log(JSON.stringify(one));
+  process.exit(checked.every((one) => excessOf(one) <= FAR) ? 0 : 1);
+}
 console.log("family | n | within | max error/estimate | failed | beyond the accuracy in silence");
 console.log("--- | --- | --- | --- | --- | ---");
 const accuracy = Number(values.accuracy);

@@ -1,7 +1,7 @@
 import { type AxesSolution, type EquationProblem, solve } from "../../../fdm/index.ts";
 import type { Engine } from "../several/engine.ts";
 import { LEVELS_BELOW, lognormalEstimate } from "./estimate.ts";
-import { finenessOf, isFinest, refined } from "./fineness.ts";
+import { finenessOf, growth, isFinest, refined } from "./fineness.ts";
 import { isLognormal, lognormalProblem } from "./lognormal.ts";
 import { build } from "./problem.ts";
 
@@ -19,6 +19,7 @@ export const engine: Engine = {
   },
   isFinest,
   refined,
+  growth,
   levelsBelow: (terms) => (isLognormal(terms) ? LEVELS_BELOW : undefined),
   estimate: lognormalEstimate,
   usesGamma: true,

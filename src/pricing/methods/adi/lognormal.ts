@@ -1,5 +1,5 @@
 /** Trades on lognormal assets: on coordinates that leave as few mixed derivatives as barriers allow. */
-import type { EquationProblem } from "../../../fdm/index.ts";
+import type { AxesDerivatives, EquationProblem } from "../../../fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import { type Coordinates, coordinatesOf, driftOf, weighted } from "../several/coordinates.ts";
@@ -19,7 +19,7 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { hitText, isAtExpiry, restarts, SPLITTING } from "./conditions.ts";
+import { hitText, isAtExpiry, restarts, SPLITTING, widened } from "./conditions.ts";
 import { lognormalFineness } from "./fineness.ts";
 
 /** Standard deviations to each side of where an axis' variable is, or is expected in some asset's measure. */
@@ -127,8 +127,9 @@ export function lognormalProblem(
     read: (entry, at) => {
       const y = variablesAt(coordinates, today, at);
       const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
-      const error = (isAmerican ? SPLITTING : 1) * (point.errorEstimate ?? 0);
-      return { ...inSpots(point, names, coordinates, at), errorEstimate: error };
+      const { corrections, errorEstimate, ...rest } = widened(point, isAmerican ? SPLITTING : 1);
+      const moved = (derivatives: AxesDerivatives): AxesDerivatives => inSpots(derivatives, names, coordinates, at);
+      return { ...moved(rest), corrections: corrections.map(moved), errorEstimate };
     },
   };
 }

@@ -17,7 +17,7 @@ import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Range } from "../several/domain.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { restarts, SPLITTING } from "./conditions.ts";
+import { restarts, SPLITTING, widened } from "./conditions.ts";
 
 /** How fine a problem is solved. */
 export interface Fineness {
@@ -108,8 +108,7 @@ export function build(
     nodes: nodes.reduce((product, count) => product * count, 1),
     read: (entry, at) => {
       const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
-      const error = safety * (exercise.kind === "american" ? SPLITTING : 1) * (point.errorEstimate ?? 0);
-      return { ...point, errorEstimate: error };
+      return widened(point, safety * (exercise.kind === "american" ? SPLITTING : 1));
     },
   };
 }

@@ -109,7 +109,7 @@ class MonteCarloPlan implements Plan {
         job.failure = error;
       }
     const instances = this.#jobs.flatMap(({ cases }) => cases.flatMap((spots) => spots ?? []));
-    await simulate(this.#device, instances, { precision, seed: settings.seed, signal });
+    await simulate(this.#device, instances, { precision, seed: settings.seed, signal, budget: this.#batch.budget });
   }
 
   #addCases(job: Job): void {
@@ -118,6 +118,7 @@ class MonteCarloPlan implements Plan {
     const trade = columns.tradeOf(job.trade);
     const stream = streamOf(trade);
     const instanceOf = (terms: Terms, spots: readonly number[]): Instance => ({
+      trade: job.trade,
       terms,
       spots,
       dates: datesOf(terms),
@@ -126,6 +127,7 @@ class MonteCarloPlan implements Plan {
       sensitivities: undefined,
       estimate: exactly(terms, spots),
       failure: undefined,
+      isOutOfTime: false,
     });
     for (let k = 0; k < count; k++) {
       const { date, shift } = cases[k];
@@ -177,11 +179,11 @@ class MonteCarloPlan implements Plan {
   #readTrade(job: Job, results: ResultColumns): void {
     const { columns, settings } = this.#batch;
     const { trade } = job;
-    const { terms, estimate } = job.cases[0]![0];
+    const { terms, estimate, isOutOfTime } = job.cases[0]![0];
     const { value, error, isLimited, method, measures } = estimate!;
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
-    if (isLimited) results.warnings[trade] |= WARNING.pathsLimited;
+    if (isLimited) results.warnings[trade] |= isOutOfTime ? WARNING.outOfTime : WARNING.pathsLimited;
     const names = terms.assets.map(({ underlying }) => underlying.name);
     const found = readMeasures(names, (name) => measures?.get(name)?.value ?? Number.NaN);
     const errors = readMeasures(names, (name) => measures?.get(name)?.error ?? Number.NaN);

@@ -11,6 +11,7 @@ import {
 } from "../../../montecarlo/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
+import type { TimeBudget } from "../../time-budget.ts";
 import { payoffAt } from "../several/payoff.ts";
 import type { Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
@@ -40,6 +41,8 @@ export interface Estimate extends Measured {
 
 /** A value to be estimated: terms, spots, random numbers. */
 export interface Instance extends Path {
+  /** Its place in the batch. */
+  readonly trade: number;
   /** Instances of one stream have the same random numbers. */
   readonly stream: number;
   /** The error to be reached, in the currency. */
@@ -47,12 +50,14 @@ export interface Instance extends Path {
   readonly sensitivities: Sensitivities | undefined;
   estimate: Estimate | undefined;
   failure: unknown;
+  isOutOfTime: boolean;
 }
 
 interface Common {
   readonly precision: Precision;
   readonly seed: number;
   readonly signal: AbortSignal | undefined;
+  readonly budget: TimeBudget;
 }
 
 /** Paths to begin with: fewer would do for most values, but not for their second differences. */
@@ -193,16 +198,22 @@ const measuresOf = (
   );
 
 /**
- * Doubles the paths of each instance until its own error is small enough, then takes its sensitivities on as many: how
- * many it takes, and so its value, does not depend on which others are in the group.
+ * Doubles the paths of each instance until its own error is small enough or its time is over, then takes its
+ * sensitivities on as many. How many it takes, and so its value, does not depend on which others are in the group.
  */
 async function estimate(device: Device, group: readonly Job[], common: Common): Promise<void> {
   const [{ instance: first }] = group;
+  // Twice the paths take as long as all before them.
+  const times = 1 + (first.sensitivities === undefined ? 0 : 1 + first.sensitivities.paths.length);
   let open = group;
   for (let paths = FIRST_PATHS; open.length > 0; paths *= 2) {
-    await estimateBy(paths, device, open, common, undefined);
-    const left = open.filter(({ instance }) => instance.failure === undefined && instance.estimate!.isLimited);
     const isLast = 2 * paths > MAX_PATHS;
+    const trades = open.map(({ instance }) => instance.trade);
+    await common.budget.spend(trades, () => estimateBy(paths, device, open, common, undefined));
+    const inaccurate = open.filter(({ instance }) => instance.failure === undefined && instance.estimate!.isLimited);
+    for (const { instance } of inaccurate)
+      instance.isOutOfTime = !isLast && !common.budget.allowsTimes(instance.trade, times);
+    const left = inaccurate.filter(({ instance }) => !instance.isOutOfTime);
     if (first.sensitivities !== undefined) {
       const done = open.filter((job) => job.instance.failure === undefined && (isLast || !left.includes(job)));
       if (done.length > 0) await estimateBy(paths, device, done, common, copiesOf(done));

@@ -30,12 +30,16 @@ export interface Valuer {
   readonly solve: (instances: readonly Instance[], common: Common) => Promise<void>;
 }
 
+/** A level more takes about so many times as long. */
+const GROWTH = 4;
+
 interface Job {
   readonly trade: number;
   /** [case][spot]; undefined where the trade is settled. */
   readonly cases: (readonly Instance[] | undefined)[];
   moves: Moves | undefined;
   failure: unknown;
+  isOutOfTime: boolean;
 }
 
 /** Values first, on finer levels until they are good; then bumps and scenarios on the same levels. */
@@ -49,7 +53,13 @@ export class RightsPlan implements Plan {
     this.#batch = batch;
     this.#valuer = valuer;
     this.#accuracy = batch.settings.accuracy ?? valuer.accuracy;
-    this.#jobs = trades.map((trade) => ({ trade, cases: [], moves: undefined, failure: undefined }));
+    this.#jobs = trades.map((trade) => ({
+      trade,
+      cases: [],
+      moves: undefined,
+      failure: undefined,
+      isOutOfTime: false,
+    }));
   }
 
   /** Each trade first, on finer levels until its value is good; then its bumps and scenarios on the same level. */
@@ -58,17 +68,17 @@ export class RightsPlan implements Plan {
     const common = { precision, seed: settings.seed, signal };
     for (const job of this.#jobs) this.#collect(job, () => this.#addCases(job, 0, 1, 0));
     // Spots of scenarios follow, as finely as today's.
-    let open = this.#jobs.flatMap(({ cases }) => cases[0]?.slice(0, 1) ?? []);
+    let open = this.#jobs.flatMap((job) => job.cases[0]?.slice(0, 1).map((one) => ({ job, one })) ?? []);
     while (open.length > 0) {
-      await this.#valuer.solve(open, common);
-      open = open.filter((one) => one.level < this.#valuer.maxLevel(one) && this.#isBeyond(one));
-      for (const one of open) [one.level, one.estimate] = [one.level + 1, undefined];
+      const [trades, instances] = [open.map(({ job }) => job.trade), open.map(({ one }) => one)];
+      await this.#batch.budget.spend(trades, () => this.#valuer.solve(instances, common));
+      open = open.filter(({ job, one }) => this.#isRefined(job, one));
     }
     for (const job of this.#jobs) {
       const level = job.cases[0]?.[0].level ?? 0;
       for (const one of job.cases[0] ?? []) one.level = level;
       this.#collect(job, () => this.#addCases(job, 1, columns.cases.count, level));
-      if (settings.greeks !== "none") this.#collect(job, () => (job.moves = this.#movesOf(job)));
+      this.#collect(job, () => (job.moves = this.#movesOf(job)));
     }
     const others = this.#jobs.flatMap(({ cases, moves }) => [
       ...cases.flatMap((spots) => spots ?? []),
@@ -84,6 +94,17 @@ export class RightsPlan implements Plan {
     } catch (error) {
       job.failure = error;
     }
+  }
+
+  /** Whether a value is to be found on a finer level, which it then has. */
+  #isRefined(job: Job, one: Instance): boolean {
+    if (one.level >= this.#valuer.maxLevel(one) || !this.#isBeyond(one)) return false;
+    const { columns, budget } = this.#batch;
+    const { count, spots } = columns.cases;
+    const moves = this.#movesOf(job)?.instances.length ?? 0;
+    job.isOutOfTime = !budget.allowsTimes(job.trade, GROWTH * (1 + moves + count * spots));
+    if (!job.isOutOfTime) [one.level, one.estimate] = [one.level + 1, undefined];
+    return !job.isOutOfTime;
   }
 
   /** Whether the error is larger than it should be. */
@@ -112,7 +133,7 @@ export class RightsPlan implements Plan {
 
   #movesOf(job: Job): Moves | undefined {
     const base = job.cases[0]?.[0];
-    if (base?.estimate === undefined) return undefined;
+    if (base?.estimate === undefined || this.#batch.settings.greeks === "none") return undefined;
     const trade = this.#batch.columns.tradeOf(job.trade);
     const later = (years: number): Terms | undefined => termsOf(trade, years, { volatility: 0, rate: 0 });
     return movesOf(base, later, this.#batch.settings.greeks === "all");
@@ -134,13 +155,13 @@ export class RightsPlan implements Plan {
     );
   }
 
-  #readTrade({ trade, cases, moves }: Job, results: ResultColumns): void {
+  #readTrade({ trade, cases, moves, isOutOfTime }: Job, results: ResultColumns): void {
     const { columns, settings } = this.#batch;
     const [base] = cases[0]!;
     const { value, error, method, isSampled, memory } = base.estimate!;
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
-    if (this.#isBeyond(base)) results.warnings[trade] |= this.#valuer.limited;
+    if (this.#isBeyond(base)) results.warnings[trade] |= isOutOfTime ? WARNING.outOfTime : this.#valuer.limited;
     if (memory < this.#valuer.minMemory) results.warnings[trade] |= WARNING.treeForgets;
     if (moves !== undefined) {
       const found = sensitivitiesOf(base, moves);

@@ -122,7 +122,7 @@ function isAbsorbed(volatility: Volatility): boolean {
 }
 
 /** About the variance of ln S up to a time. */
-function totalVariance(volatility: Volatility, spot: number, expiry: number): number {
+export function totalVariance(volatility: Volatility, spot: number, expiry: number): number {
   switch (volatility.kind) {
     case "deterministic":
       return integratedVariance(volatility.sigma, expiry);

@@ -34,6 +34,8 @@ export interface Engine {
   isFinest(terms: Terms, level: number): boolean;
   /** The level at which an error that is `ratio` times too large is expected to be small enough. */
   refined(terms: Terms, level: number, ratio: number): number;
+  /** How many times as long as a solution at one level another one takes at a finer level, about. */
+  growth(terms: Terms, from: number, to: number): number;
   /** How many levels below a solution another one is made for its error estimate; undefined: none. */
   levelsBelow(terms: Terms): number | undefined;
   /**

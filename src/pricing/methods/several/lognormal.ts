@@ -1,5 +1,5 @@
 /** The equation of assets whose logarithms are normal, on the axes of some coordinates. */
-import type { AxesPoint } from "../../../fdm/index.ts";
+import type { AxesDerivatives } from "../../../fdm/index.ts";
 import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import { type Coordinates, covarianceRate, driftOf, weighted } from "./coordinates.ts";
@@ -110,11 +110,11 @@ export const variablesAt = (
 
 /** Derivatives by spots of a point whose derivatives are those by the axes' variables: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */
 export function inSpots(
-  { first, second, ...rest }: AxesPoint,
+  { value, first, second }: AxesDerivatives,
   names: readonly string[],
   { inverse, owner }: Coordinates,
   spots: readonly number[],
-): AxesPoint {
+): AxesDerivatives {
   // ∂/∂y of an own axis is S·∂/∂S.
   const scale = owner.map((asset) => (asset === undefined ? 1 : spots[asset]));
   const slope = names.map((name, j) => scale[j] * first[name]);
@@ -127,7 +127,7 @@ export function inSpots(
     bend.reduce((sum, row, j) => sum + row.reduce((part, one, k) => part + inverse[j][i] * inverse[k][l] * one, 0), 0) -
     (i === l ? slopes[i] : 0);
   return {
-    ...rest,
+    value,
     first: Object.fromEntries(axes.map((name, i) => [name, slopes[i] / spots[i]])),
     second: Object.fromEntries(
       axes.flatMap((a, i) => axes.map((b, l) => [a + b, curvature(i, l) / (spots[i] * spots[l])])),

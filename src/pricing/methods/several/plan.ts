@@ -1,6 +1,7 @@
 /** Trades in several factors on their way through a method that solves their equation. */
 import { allOf } from "../../../all-of.ts";
-import type { DriverCorrelations, SpotMove } from "../../../book/index.ts";
+import { type DriverCorrelations, SENSITIVITIES, type SpotMove } from "../../../book/index.ts";
+import type { AxesDerivatives, AxesPoint } from "../../../fdm/index.ts";
 import { type BookError, DeviceLostError } from "../../../errors.ts";
 import { type Device, isGpu } from "../../../device/index.ts";
 import { Turns } from "../../../turns.ts";
@@ -20,13 +21,16 @@ import {
   pointsOf,
   remember,
   type Row,
+  sumOf,
   type Task,
   tasksOf,
   valueAt,
 } from "./row.ts";
+import { errorsOf, noErrors, type SensitivityErrors } from "./sensitivity-errors.ts";
 import {
   bumpsOf,
   followFromGamma,
+  type Found,
   knownSensitivities,
   sensitivitiesOf,
   type Slope,
@@ -44,6 +48,7 @@ interface Job {
   readonly rows: (Row | undefined)[];
   readonly bumps: { readonly bump: Bump; readonly row: Row }[];
   failure: unknown;
+  isOutOfTime: boolean;
 }
 
 /** Entries of one call of `solve` have at most this many nodes together: their results stand in memory at once. */
@@ -66,7 +71,7 @@ export class SeveralPlan implements Plan {
     this.#batch = batch;
     this.#device = device;
     this.#accuracy = batch.precision === "f32" ? Math.max(accuracy, ACCURACY_F32) : accuracy;
-    this.#jobs = trades.map((trade) => ({ trade, rows: [], bumps: [], failure: undefined }));
+    this.#jobs = trades.map((trade) => ({ trade, rows: [], bumps: [], failure: undefined, isOutOfTime: false }));
   }
 
   /** Each trade first, until its value is good; then its bumps and scenarios as finely as it took. */
@@ -75,7 +80,7 @@ export class SeveralPlan implements Plan {
     await this.#checkCorrelations();
     const first = this.#jobs.flatMap((job) => this.#collect(job, () => this.#rowsOf(job, 0, 1, 0)));
     await this.#solveCoarser(first, signal);
-    await this.#refine(first, signal);
+    await this.#refine(signal);
     const others = this.#jobs.flatMap((job) =>
       this.#collect(job, () => this.#rowsOf(job, 1, cases.count, job.rows[0]?.level ?? 0)),
     );
@@ -124,21 +129,40 @@ export class SeveralPlan implements Plan {
     }
   }
 
-  /** Solves rows again and again, until each is as good as was asked for. */
-  async #refine(rows: readonly Row[], signal: AbortSignal | undefined): Promise<void> {
-    let open = rows;
+  /** Solves today's rows again and again, until each is as good as was asked for, or its time is over. */
+  async #refine(signal: AbortSignal | undefined): Promise<void> {
+    let open = this.#jobs.filter(({ rows, failure }) => failure === undefined && rows[0] !== undefined);
     for (let round = 0; open.length > 0; round++) {
-      await this.#solve(open, signal);
+      await this.#solve(
+        open.map(({ rows }) => rows[0]!),
+        signal,
+      );
       if (round === MAX_ROUNDS) return;
-      open = open.filter((row) => {
-        if (row.failure !== undefined || this.#engine.isFinest(row.mesh, row.level)) return false;
-        const ratio = row.error / this.#targetOf(row);
-        if (!(ratio > 1)) return false;
-        if (row.coarser !== undefined) remember(row);
-        row.level = this.#engine.refined(row.mesh, row.level, ratio);
-        return true;
-      });
+      open = open.filter((job) => this.#isRefined(job, job.rows[0]!));
     }
+  }
+
+  /** Whether a row is to be solved on a finer level, which it then has. */
+  #isRefined(job: Job, row: Row): boolean {
+    if (row.failure !== undefined || this.#engine.isFinest(row.mesh, row.level)) return false;
+    const ratio = row.error / this.#targetOf(row);
+    if (!(ratio > 1)) return false;
+    let level = this.#engine.refined(row.mesh, row.level, ratio);
+    while (level > row.level && !this.#hasTimeFor(row, level)) level--;
+    job.isOutOfTime = level === row.level;
+    if (job.isOutOfTime) return false;
+    if (row.coarser !== undefined) remember(row);
+    row.level = level;
+    return true;
+  }
+
+  /** Whether a trade's time is enough for its value on a level, and for its bumps and scenarios after that. */
+  #hasTimeFor({ trade, terms, mesh, level: now }: Row, level: number): boolean {
+    const { columns, budget } = this.#batch;
+    const bumps = this.#isBumped(terms) ? bumpsOf(terms).length : 0;
+    const after =
+      columns.cases.count - 1 + bumps * this.#engine.growth(mesh, level, this.#engine.bumpLevel(mesh, level));
+    return budget.allowsTimes(trade, this.#engine.growth(mesh, now, level) * (1 + after));
   }
 
   /** The error that is small enough, in the currency. */
@@ -159,7 +183,7 @@ export class SeveralPlan implements Plan {
       const spots = [today, ...(scenarios?.spot ?? []).map((move) => movedSpots(terms, move))];
       const known = spots.map((one) => knownAt(terms, one));
       const parts = partsOf(terms, spots, `trades[${columns.place[job.trade]}]`);
-      const row = newRow({ terms, mesh: terms, spots, known, parts, level });
+      const row = newRow({ trade: job.trade, terms, mesh: terms, spots, known, parts, level });
       job.rows[k] = row;
       made.push(row);
     }
@@ -168,13 +192,18 @@ export class SeveralPlan implements Plan {
 
   #bumpsOf({ rows: [base], bumps }: Job): readonly Row[] {
     if (base === undefined || base.failure !== undefined || base.known[0] !== undefined) return [];
-    if (this.#batch.settings.greeks !== "all" || this.#fromGamma(base.terms)) return [];
+    if (!this.#isBumped(base.terms)) return [];
     const level = this.#engine.bumpLevel(base.mesh, base.level);
     return bumpsOf(base.terms).map((bump) => {
       const row = newRow({ ...base, terms: bumped(base.terms, bump), spots: base.spots.slice(0, 1), level });
       bumps.push({ bump, row });
       return row;
     });
+  }
+
+  /** Whether sensitivities of a trade are differences of values. */
+  #isBumped(terms: Terms): boolean {
+    return this.#batch.settings.greeks === "all" && !this.#fromGamma(terms);
   }
 
   #fromGamma(terms: Terms): boolean {
@@ -232,7 +261,10 @@ export class SeveralPlan implements Plan {
     const problem = { ...built.problem, parameters, precision: this.#batch.precision };
     let entries: readonly EntryReading[];
     try {
-      entries = await this.#engine.solve(problem, { device: this.#device, signal });
+      entries = await this.#batch.budget.spend(
+        group.map(({ row }) => row.trade),
+        () => this.#engine.solve(problem, { device: this.#device, signal }),
+      );
     } catch (error) {
       if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
       for (const { row } of group) row.failure ??= error;
@@ -266,7 +298,8 @@ export class SeveralPlan implements Plan {
     );
   }
 
-  #readTrade({ rows, bumps }: Job, trade: number, results: ResultColumns): void {
+  #readTrade(job: Job, trade: number, results: ResultColumns): void {
+    const { rows, bumps, isOutOfTime } = job;
     const { columns, precision } = this.#batch;
     // A trade that is not settled has a row for today.
     const base = rows[0]!;
@@ -290,11 +323,44 @@ export class SeveralPlan implements Plan {
     results.vega[trade] = found.vega;
     results.rho[trade] = found.rho;
     results.errorEstimate[trade] = known[0] === undefined ? error : 1e-14 * Math.abs(found.value);
-    if (known[0] === undefined && error > this.#targetOf(base))
+    if (isOutOfTime) results.warnings[trade] |= WARNING.outOfTime;
+    else if (known[0] === undefined && error > this.#targetOf(base))
       results.warnings[trade] |= precision === "f32" ? WARNING.beyondF32 : WARNING.inaccurate;
-    results.setSeveral(trade, { ...found.several, assumed: correlations?.assumed ?? [] });
+    const errors = this.#batch.settings.sensitivityErrorEstimates ? this.#errorsOf(job, names, found) : undefined;
+    for (const name of SENSITIVITIES) results.sensitivityErrors[name][trade] = errors?.[name] ?? Number.NaN;
+    results.setSeveral(trade, {
+      ...found.several,
+      ...(errors === undefined ? {} : { errors: errors.several }),
+      assumed: correlations?.assumed ?? [],
+    });
     if (columns.cases.scenarios !== undefined) this.#readScenarios(rows, trade, results);
     results.priced(trade, known[0]?.method ?? this.#engine.name);
+  }
+
+  /** Undefined where the engine has no corrections. */
+  #errorsOf({ rows, bumps }: Job, names: readonly string[], found: Found): SensitivityErrors | undefined {
+    const { terms, spots, known, points, coarser, error, level } = rows[0]!;
+    if (known[0] !== undefined) return noErrors(found);
+    const [point] = points;
+    if (point.corrections.length === 0) return undefined;
+    const ofBumps = (valueOf: (point: AxesPoint) => number): readonly Slope[] =>
+      slopesOf(
+        bumps.map(({ bump, row }) => ({ bump, value: row.points[0] === undefined ? NaN : valueOf(row.points[0]) })),
+      );
+    const slopesOfMove = (moved: AxesDerivatives, valueOf: (point: AxesPoint) => number): readonly Slope[] =>
+      this.#fromGamma(terms) ? slopesFromGamma(terms, moved, spots[0]) : ofBumps(valueOf);
+    const moves = point.corrections.map((moved, c) => ({
+      moved,
+      slopes: slopesOfMove(moved, ({ corrections }) => corrections[c].value),
+    }));
+    const isCompared = coarser !== undefined && coarser.level < level;
+    if (isCompared) {
+      const moved = sumOf(point, coarser.points[0], -1);
+      moves.push({ moved, slopes: slopesOfMove(moved, () => 0) });
+    }
+    const [moved, slopes] = [moves.map((one) => one.moved), moves.map((one) => one.slopes)];
+    const signs = { moved, slopes, isCompared, error };
+    return errorsOf(terms, names, spots[0], signs, found);
   }
 
   #readScenarios(rows: Job["rows"], trade: number, results: ResultColumns): void {

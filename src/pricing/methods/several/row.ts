@@ -1,5 +1,5 @@
 /** Cases of trades in several factors: the problems that they consist of, and what those come to. */
-import type { AxesPoint } from "../../../fdm/index.ts";
+import type { AxesDerivatives, AxesPoint } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
 import type { Built, Engine, EntryReading } from "./engine.ts";
 import { isKnockedOut, type Known, type Part } from "./parts.ts";
@@ -7,6 +7,8 @@ import { payoffAt } from "./payoff.ts";
 
 /** A case of a trade, or a bump of it, on its way. */
 export interface Row {
+  /** Its place in the batch. */
+  readonly trade: number;
   readonly terms: Terms;
   /** Whose mesh it has: its own, or those of what it is a bump of. */
   readonly mesh: Terms;
@@ -27,7 +29,8 @@ export interface Row {
 }
 
 /** A row that has not been solved. */
-export const newRow = (given: Pick<Row, "terms" | "mesh" | "spots" | "known" | "parts" | "level">): Row => ({
+export const newRow = (given: Pick<Row, "trade" | "terms" | "mesh" | "spots" | "known" | "parts" | "level">): Row => ({
+  trade: given.trade,
   terms: given.terms,
   mesh: given.mesh,
   spots: given.spots,
@@ -91,17 +94,24 @@ export function addTo({ row, part, points }: Task): void {
     const point = points[k];
     if (point === undefined) return;
     largest = Math.max(largest, point.errorEstimate ?? 0);
+    const { corrections } = row.points[k];
     row.points[k] = {
-      value: row.points[k].value + part.sign * point.value,
-      first: added(row.points[k].first, point.first, part.sign),
-      second: added(row.points[k].second, point.second, part.sign),
+      ...sumOf(row.points[k], point, part.sign),
+      corrections: point.corrections.map((one, c) => sumOf(corrections[c] ?? NOTHING, one, part.sign)),
       errorEstimate: undefined,
     };
   });
   row.correction += largest;
 }
 
-const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, errorEstimate: undefined };
+const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
+
+/** to + sign·from. */
+export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, sign: number): AxesDerivatives => ({
+  value: to.value + sign * from.value,
+  first: added(to.first, from.first, sign),
+  second: added(to.second, from.second, sign),
+});
 
 const added = (
   to: Readonly<Record<string, number>>,

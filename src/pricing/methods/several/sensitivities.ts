@@ -1,6 +1,6 @@
 /** Sensitivities of a trade in several factors, from the grid where it has them, else by differences. */
 import type { AssetSensitivities, PairSensitivity } from "../../../book/index.ts";
-import type { AxesPoint } from "../../../fdm/index.ts";
+import type { AxesDerivatives } from "../../../fdm/index.ts";
 import { alphaOf, integrate, varianceOf } from "../../../market/index.ts";
 import type { Several } from "../../columns/result-columns.ts";
 import { assetName, factorEquation } from "./equation.ts";
@@ -80,7 +80,7 @@ export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms
 /** The derivatives that `followFromGamma` speaks of. */
 export function slopesFromGamma(
   { assets, correlations, expiry }: Terms,
-  { value, first, second }: AxesPoint,
+  { value, first, second }: AxesDerivatives,
   spots: readonly number[],
 ): readonly Slope[] {
   const axes = assets.map((_, i) => assetName(assets.length, i));
@@ -142,14 +142,25 @@ export interface Found {
 export function sensitivitiesOf(
   terms: Terms,
   names: readonly string[],
-  point: AxesPoint,
+  point: AxesDerivatives,
   spots: readonly number[],
   payable: boolean,
   slopes: readonly Slope[],
 ): Found {
-  const { assets } = terms;
   const paid = payable ? payoffAt(terms, spots) : Number.NEGATIVE_INFINITY;
   if (paid >= point.value * (1 - 1e-12) && paid > 0) return exercised(terms, names, spots, paid);
+  return fromGrid(terms, names, point, spots, slopes);
+}
+
+/** Sensitivities from derivatives and slopes, in both of which they are linear. */
+export function fromGrid(
+  terms: Terms,
+  names: readonly string[],
+  point: AxesDerivatives,
+  spots: readonly number[],
+  slopes: readonly Slope[],
+): Found {
+  const { assets } = terms;
   const axes = assets.map((_, i) => assetName(assets.length, i));
   const delta = axes.map((name) => point.first[name]);
   const second = (i: number, j: number): number => point.second[axes[i] + axes[j]];
@@ -178,7 +189,7 @@ export function sensitivitiesOf(
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-function vegaOf({ assets }: Terms, i: number, { first }: AxesPoint, slopes: readonly Slope[]): number {
+function vegaOf({ assets }: Terms, i: number, { first }: AxesDerivatives, slopes: readonly Slope[]): number {
   const { volatility, underlying } = assets[i];
   const suffix = assets.length === 1 ? "" : String(i + 1);
   if (volatility.kind === "heston") return 2 * Math.sqrt(varianceOf(volatility)) * first[`v${suffix}`];
@@ -194,7 +205,7 @@ const slope = (slopes: readonly Slope[], matches: (bump: Bump) => boolean): numb
   slopes.find(({ bump }) => matches(bump))?.slope ?? Number.NaN;
 
 /** From the equation at the point itself. */
-function thetaOf(terms: Terms, { value, first, second }: AxesPoint, spots: readonly number[]): number {
+function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots: readonly number[]): number {
   const p = new Parameters();
   const { factors, coefficients } = factorEquation(
     terms,

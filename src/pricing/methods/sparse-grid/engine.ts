@@ -9,6 +9,9 @@ const MAX_NODES = 1e6;
 /** A level more makes an error as many times smaller, or more. */
 const GAIN = 8;
 
+/** A level more takes about so many times as long: nodes and steps grow. */
+const GROWTH = 5;
+
 /** Sparse grids as a solver of trades in several factors. */
 export const engine: Omit<Engine, "name" | "accuracy"> = {
   build: (terms, mesh, spots, part, level) =>
@@ -26,6 +29,7 @@ export const engine: Omit<Engine, "name" | "accuracy"> = {
     return nodesOf(finenessOf(initial, level + 1)) > MAX_NODES;
   },
   refined: (_, level, ratio) => level + (ratio > GAIN ? 2 : 1),
+  growth: (_, from, to) => GROWTH ** (to - from),
   levelsBelow: () => undefined,
   estimate: (_, correction) => correction,
   usesGamma: true,

@@ -1,0 +1,93 @@
+/** Totals for people: by currency, by underlying, and of groups. */
+import type { CurrencyTotals, GroupTotals } from "../../book/index.ts";
+import { decimalsFor, fixed, incompleteSums, largestUnderlyings, magnitude, type RunEnd } from "../../formats/index.ts";
+import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
+
+/** Underlyings shown. */
+const MAX_UNDERLYINGS = 12;
+/** What a narrow terminal does without, the first to go first. */
+const DISPENSABLE = ["rho", "theta", "cash delta", "vega", "gamma"];
+
+interface TotalTable {
+  readonly columns: readonly TextColumn[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The tables of a run, as text; each is empty where it has nothing to say. */
+export function totalTables({ totals, groups = [], priced, failed }: RunEnd, room: number): string[] {
+  if (totals.length === 0) return [priced + failed === 0 ? "no trades\n" : ""];
+  return [
+    text(
+      byCurrency(totals, () => [], []),
+      room,
+    ),
+    underlyingTable(totals, room),
+    ...(groups.length === 0 ? [] : groupTables(groups, room)),
+    ...incompleteSums(totals).map((note) => `${printable(note)}\n`),
+  ];
+}
+
+/** Titles of columns that do not fit. */
+export function hiddenTotals({ totals }: RunEnd, room: number): Set<string> {
+  const { shown } = largestUnderlyings(totals, MAX_UNDERLYINGS);
+  const tables = [byCurrency(totals, () => [], []), byUnderlying(shown, () => [], [])];
+  return new Set(
+    tables.flatMap(({ columns, rows }) => [...tooMuch(columns, widthsOf(columns, rows), room, DISPENSABLE)]),
+  );
+}
+
+/** A column for each name that was grouped by stands in front. */
+function groupTables(groups: readonly GroupTotals[], room: number): string[] {
+  const names = Object.keys(groups[0].group);
+  const labels = (one: CurrencyTotals): string[] =>
+    names.map((name) => printable(String((one as GroupTotals).group[name] ?? "–")));
+  return [text(byCurrency(groups, labels, names), room), text(byUnderlying(groups, labels, names), room)];
+}
+
+function underlyingTable(totals: readonly CurrencyTotals[], room: number): string {
+  const { shown, hidden } = largestUnderlyings(totals, MAX_UNDERLYINGS);
+  const rest = hidden === 0 ? "" : `… ${hidden.toLocaleString("en-US")} more underlyings: --format json\n`;
+  return `${text(
+    byUnderlying(shown, () => [], []),
+    room,
+  )}${rest}`;
+}
+
+type Labels = (total: CurrencyTotals) => string[];
+
+function columnsOf(names: readonly string[], labels: readonly string[], numbers: readonly string[]): TextColumn[] {
+  return [
+    ...[...names.map(printable), ...labels].map((title) => ({ title, align: "left" }) as const),
+    ...["trades", ...numbers].map((title) => ({ title, align: "right" }) as const),
+  ];
+}
+
+function byCurrency(totals: readonly CurrencyTotals[], labels: Labels, names: readonly string[]): TotalTable {
+  const rows = totals.map((total) => {
+    const { currency, trades, value, cashDelta, theta, rho, errorEstimate } = total;
+    const numbers = [value, cashDelta, theta, rho].map(number);
+    return [...labels(total), printable(currency), count(trades), ...numbers, magnitude(errorEstimate)];
+  });
+  return { columns: columnsOf(names, ["total × quantity"], ["value", "cash delta", "theta", "rho", "error"]), rows };
+}
+
+function byUnderlying(totals: readonly CurrencyTotals[], labels: Labels, names: readonly string[]): TotalTable {
+  const rows = totals.flatMap((total) =>
+    total.underlyings.map(({ underlying, trades, delta, gamma, vega, cashDelta }) => {
+      const numbers = [delta, gamma, vega, cashDelta].map(number);
+      return [...labels(total), printable(underlying), printable(total.currency), count(trades), ...numbers];
+    }),
+  );
+  return { columns: columnsOf(names, ["underlying", ""], ["delta", "gamma", "vega", "cash delta"]), rows };
+}
+
+const number = (value: number | null): string => fixed(value, decimalsFor([value], 8));
+
+const count = (trades: number): string => trades.toLocaleString("en-US");
+
+function text({ columns, rows }: TotalTable, room: number): string {
+  if (rows.length === 0) return "";
+  const widths = widthsOf(columns, rows);
+  const titles = columns.map(({ title }) => title);
+  return visibleLines(columns, [titles, ...rows], widths, tooMuch(columns, widths, room, DISPENSABLE));
+}

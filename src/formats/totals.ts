@@ -1,0 +1,36 @@
+import type { CurrencyTotals } from "../book/index.ts";
+
+const NAMES = { cashDelta: "cash delta", theta: "theta", rho: "rho", delta: "delta", gamma: "gamma", vega: "vega" };
+
+/** One sentence for each sum that leaves out trades: `gamma of ACME leaves out 3 of 10 trades, which have none`. */
+export function incompleteSums(totals: readonly CurrencyTotals[]): string[] {
+  return totals.flatMap(({ currency, trades, missing, underlyings }) => [
+    ...sentences(currency, trades, missing),
+    ...underlyings.flatMap((one) => sentences(one.underlying, one.trades, one.missing)),
+  ]);
+}
+
+function sentences(of: string, trades: number, missing: Partial<Record<keyof typeof NAMES, number>> = {}): string[] {
+  return (Object.keys(missing) as (keyof typeof NAMES)[]).map((name) => {
+    const count = `${whole(missing[name] ?? 0)} of ${whole(trades)} trades`;
+    return `${NAMES[name]} of ${of} leaves out ${count}, which have none`;
+  });
+}
+
+const whole = (value: number): string => value.toLocaleString("en-US");
+
+/** The totals with at most `max` underlyings in all, those of the largest cash deltas, and how many are left out. */
+export function largestUnderlyings(
+  totals: readonly CurrencyTotals[],
+  max: number,
+): { readonly shown: readonly CurrencyTotals[]; readonly hidden: number } {
+  const sizes = totals.flatMap(({ underlyings }) => underlyings.map(({ cashDelta }) => Math.abs(cashDelta ?? 0)));
+  if (sizes.length <= max) return { shown: totals, hidden: 0 };
+  const [least] = sizes.toSorted((a, b) => b - a).slice(max - 1);
+  let left = max;
+  const shown = totals.map((total) => ({
+    ...total,
+    underlyings: total.underlyings.filter(({ cashDelta }) => Math.abs(cashDelta ?? 0) >= least && left-- > 0),
+  }));
+  return { shown, hidden: sizes.length - max };
+}

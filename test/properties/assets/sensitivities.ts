@@ -1,0 +1,231 @@
+/**
+ * Sensitivities of random trades in two factors beside known ones, and whether their error estimates hold: differences
+ * of quadrature, the closed form of Heston's model, and American options on a geometric mean, which is one asset.
+ */
+import { type PricedTrade, parseBook, SENSITIVITIES, type TradeResult } from "../../../src/book/index.ts";
+import type { Device } from "../../../src/device/index.ts";
+import { type Method, priceBook } from "../../../src/pricing/index.ts";
+import { bookOf } from "../contract.ts";
+import { contractOf, drawHeston } from "../heston-properties.ts";
+import { Random } from "../random.ts";
+import { type AssetsTrade, drawAssets, drawPayoff, FAMILIES, rounded } from "./families.ts";
+import { type AssetsMarket, europeanValue } from "./oracles.ts";
+import { assetsBook } from "./price.ts";
+
+/** A sensitivity, what it should be, and the error estimate of it. */
+export interface CheckedSensitivity {
+  readonly family: string;
+  readonly name: string;
+  readonly trade: unknown;
+  readonly value: number;
+  readonly exact: number;
+  readonly uncertainty: number;
+  readonly estimate: number | null;
+}
+
+export interface SensitivityOptions {
+  readonly device: Device;
+  readonly count: number;
+  readonly seed: number;
+  /** Families whose names begin so; all by default. */
+  readonly only?: string;
+}
+
+/** Error in units of the estimate; infinite where there is none. */
+export const excessOf = ({ value, exact, uncertainty, estimate }: CheckedSensitivity): number =>
+  estimate === null
+    ? Number.POSITIVE_INFINITY
+    : Math.max(Math.abs(value - exact) - uncertainty, 0) / Math.max(estimate, 1e-12);
+
+export async function checkSensitivities(options: SensitivityOptions): Promise<readonly CheckedSensitivity[]> {
+  const { only = "" } = options;
+  const checked: CheckedSensitivity[] = [];
+  for (const [name, check] of CHECKS) if (name.startsWith(only)) checked.push(...(await check(options)));
+  return checked;
+}
+
+const CHECKS = [
+  ["Heston, European", underHeston],
+  ["two assets, European", ofTwoAssets],
+  ["two assets, early exercise", ofGeometric],
+] as const;
+
+async function price(book: object, device: Device, method: Method, accuracy?: number): Promise<readonly PricedTrade[]> {
+  const settings = { device, method, sensitivityErrorEstimates: true, ...(accuracy === undefined ? {} : { accuracy }) };
+  const { results } = await priceBook(parseBook(JSON.stringify(book)), settings);
+  return results.map((result: TradeResult) => {
+    if (result.status === "error") throw new Error(result.error.message);
+    return result;
+  });
+}
+
+async function underHeston({ device, count, seed }: SensitivityOptions): Promise<CheckedSensitivity[]> {
+  const random = new Random(seed);
+  const contracts = Array.from({ length: count }, () => {
+    const market = drawHeston(random);
+    const strike = rounded(market.spot * Math.exp(random.uniform(-0.5, 0.5) * Math.min(market.width, 0.8)));
+    return contractOf(market, random.choice(["call", "put"] as const), strike);
+  });
+  const book = bookOf(contracts);
+  const [found, exact] = [await price(book, device, "adi"), await price(book, device, "auto")];
+  return found.flatMap((one, i) =>
+    SENSITIVITIES.map((name) => ({
+      family: "Heston, European",
+      name,
+      trade: contracts[i],
+      value: one[name]!,
+      exact: exact[i][name]!,
+      uncertainty: exact[i].sensitivityErrorEstimates?.[name] ?? 0,
+      estimate: one.sensitivityErrorEstimates?.[name] ?? null,
+    })),
+  );
+}
+
+/** A sensitivity of a trade on two assets, by its path in a result. */
+interface Wanted {
+  readonly name: string;
+  readonly of: (source: Pick<PricedTrade, "sensitivities" | "crossGamma" | "correlation" | "rho" | "theta">) => number;
+  readonly exact: { readonly value: number; readonly uncertainty: number };
+}
+
+async function ofTwoAssets({ device, count, seed }: SensitivityOptions): Promise<CheckedSensitivity[]> {
+  const random = new Random(seed);
+  const trades = Array.from({ length: count }, () => {
+    const market = drawAssets(random, 2);
+    const { payoff, strike } = drawPayoff(random, market);
+    return { market, payoff, strike, exact: 0 };
+  });
+  const found = await price(assetsBook(trades), device, "adi");
+  return found.flatMap((one, i) =>
+    wantedOf(trades[i], `U${i}x`).map(({ name, of, exact }) => ({
+      family: "two assets, European",
+      name,
+      trade: trades[i],
+      value: of(one),
+      exact: exact.value,
+      uncertainty: exact.uncertainty,
+      estimate: of(one.sensitivityErrorEstimates!),
+    })),
+  );
+}
+
+/** Differences of quadrature over a step and twice the step, extrapolated; what is left is about their distance. */
+function wantedOf({ market, payoff, strike }: AssetsTrade, prefix: string): Wanted[] {
+  const valueOf = (moved: AssetsMarket): number => europeanValue(moved, payoff as never, strike!);
+  const { assets, correlations, rate, expiry } = market;
+  const withAsset = (from: AssetsMarket, i: number, part: object): AssetsMarket => ({
+    ...from,
+    assets: from.assets.map((asset, k) => (k === i ? { ...asset, ...part } : asset)),
+  });
+  const slope = (h: number, at: (x: number) => AssetsMarket) =>
+    refined((step) => (valueOf(at(step)) - valueOf(at(-step))) / (2 * step), h);
+  const bend = (h: number, at: (x: number) => AssetsMarket) =>
+    refined((step) => (valueOf(at(step)) - 2 * valueOf(market) + valueOf(at(-step))) / step ** 2, h);
+  const spotAt = (from: AssetsMarket, i: number, x: number) => withAsset(from, i, { spot: assets[i].spot + x });
+  const steps = assets.map(({ spot, volatility }) => 0.05 * spot * Math.min(volatility * Math.sqrt(expiry), 1));
+  const ofAsset = [0, 1].flatMap((i): Wanted[] => {
+    const own = (key: "delta" | "gamma" | "vega") => (source: Parameters<Wanted["of"]>[0]) =>
+      source.sensitivities![`${prefix}${i}`][key]!;
+    const { volatility } = assets[i];
+    return [
+      { name: `delta ${i + 1}`, of: own("delta"), exact: slope(steps[i], (x) => spotAt(market, i, x)) },
+      { name: `gamma ${i + 1}`, of: own("gamma"), exact: bend(steps[i], (x) => spotAt(market, i, x)) },
+      {
+        name: `vega ${i + 1}`,
+        of: own("vega"),
+        exact: slope(0.02 * volatility, (x) => withAsset(market, i, { volatility: volatility + x })),
+      },
+    ];
+  });
+  const rho = correlations[0][1];
+  const cross = refined((part) => {
+    const at = (a: number, b: number): number =>
+      valueOf(spotAt(spotAt(market, 0, a * part * steps[0]), 1, b * part * steps[1]));
+    return (at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1)) / (4 * part ** 2 * steps[0] * steps[1]);
+  }, 1);
+  return [
+    ...ofAsset,
+    { name: "cross gamma", of: (source) => source.crossGamma![0][2], exact: cross },
+    {
+      name: "correlation",
+      of: (source) => source.correlation![0][2],
+      exact: slope(0.02 * (1 - Math.abs(rho)), (x) => ({
+        ...market,
+        correlations: [
+          [1, rho + x],
+          [rho + x, 1],
+        ],
+      })),
+    },
+    { name: "rho", of: (source) => source.rho!, exact: slope(1e-3, (x) => ({ ...market, rate: rate + x })) },
+    {
+      name: "theta",
+      of: (source) => source.theta!,
+      exact: slope(0.01 * expiry, (x) => ({ ...market, expiry: expiry - x })),
+    },
+  ];
+}
+
+function refined(difference: (step: number) => number, h: number): { value: number; uncertainty: number } {
+  const [fine, coarse] = [difference(h), difference(2 * h)];
+  return { value: (4 * fine - coarse) / 3, uncertainty: 0.2 * Math.abs(fine - coarse) + 1e-6 * Math.abs(fine) };
+}
+
+/** f(G) of G = Π Sᵢ^wᵢ: ∂V/∂Sᵢ = f′·wᵢG/Sᵢ, ∂²V/∂Sᵢ² = f″·(wᵢG/Sᵢ)² + f′·wᵢ(wᵢ − 1)G/Sᵢ². */
+async function ofGeometric({ device, count, seed }: SensitivityOptions): Promise<CheckedSensitivity[]> {
+  const family = FAMILIES.find(({ name }) => name === "two assets, early exercise")!;
+  const random = new Random(seed);
+  const trades: AssetsTrade[] = [];
+  while (trades.length < count) {
+    const one = family.draw(random);
+    if ("kind" in one.payoff) trades.push(one);
+  }
+  const contracts = trades.flatMap(({ exact }) => (typeof exact === "number" ? [] : [exact.contract]));
+  const found = await price(assetsBook(trades), device, "adi");
+  const exact = await price(bookOf(contracts), device, "auto", 1e-6);
+  return found.flatMap((one, t) => {
+    const { market, payoff } = trades[t];
+    const { weights } = payoff as { readonly weights: readonly number[] };
+    const { spot: G } = contracts[t];
+    const { delta, gamma, theta, sensitivityErrorEstimates: errors } = exact[t];
+    const checked = (name: string, value: number, is: number, uncertainty: number, estimate: number | null) => ({
+      family: "two assets, early exercise",
+      name,
+      trade: trades[t],
+      value,
+      exact: is,
+      uncertainty,
+      estimate,
+    });
+    const estimates = one.sensitivityErrorEstimates!;
+    return [
+      checked("theta", one.theta!, theta!, errors!.theta ?? 0, estimates.theta),
+      ...market.assets.flatMap(({ spot }, i) => {
+        const [own, is] = [one.sensitivities![`U${t}x${i}`], estimates.sensitivities![`U${t}x${i}`]];
+        const [first, second] = [(weights[i] * G) / spot, (weights[i] * (weights[i] - 1) * G) / spot ** 2];
+        const bend = gamma! * first ** 2 + delta! * second;
+        const unsure = (errors!.gamma ?? 0) * first ** 2 + (errors!.delta ?? 0) * Math.abs(second);
+        return [
+          checked(`delta ${i + 1}`, own.delta!, delta! * first, (errors!.delta ?? 0) * first, is.delta),
+          checked(`gamma ${i + 1}`, own.gamma!, bend, unsure, is.gamma),
+        ];
+      }),
+    ];
+  });
+}
+
+/** One line for each family and sensitivity. */
+export function sensitivityTable(all: readonly CheckedSensitivity[]): string {
+  const groups = new Map<string, CheckedSensitivity[]>();
+  for (const one of all) {
+    const key = `${one.family} | ${one.name}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups]
+    .map(([key, list]) => {
+      const ratios = list.map(excessOf);
+      const within = `${((100 * ratios.filter((ratio) => ratio <= 1).length) / list.length).toFixed(1)} %`;
+      return [key, list.length, within, Math.max(...ratios).toFixed(2)].join(" | ");
+    })
+    .join("\n");
+}
