@@ -1,6 +1,7 @@
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
 import { defineConfig } from "vitest/config";
+import { COMPILED, compiledSources } from "./test/support/compiled.ts";
 import { sources } from "./test/support/sources.ts";
 
 /** Those that take longest, begun first: the last to end then keeps nobody waiting. Their order here is their order. */
@@ -19,6 +20,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig(({ mode }) => ({
   // Examples and user programs import the package by its name: here they get its sources, not what was built of others.
   resolve: { alias: [...sources] },
+  // `vitest` alone stays, and runs the tests again whose sources change: it must know these.
+  plugins: process.argv.includes("run") ? [compiledSources()] : [],
   test: {
     // Processes, not threads: the WebGPU addon is native and the CPU device starts worker threads of its own.
     pool: "forks",
@@ -26,6 +29,7 @@ export default defineConfig(({ mode }) => ({
     env: mode === "all" ? { FEYNKAC_TESTS: "all" } : {},
     // Each test file may start a worker a core, so more processes would only compete.
     maxWorkers: 2,
+    server: { deps: { external: [COMPILED] } },
     sequence: { sequencer: LongestFirst },
     include: ["test/**/*.test.ts"],
     reporters: ["default", "./test/support/slowest.ts"],

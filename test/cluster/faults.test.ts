@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { counted } from "../support/extent.ts";
 import { programFolder } from "../support/program.ts";
 import { runFaults } from "./faults.ts";
 import { skipped } from "./redis.ts";
@@ -17,13 +18,15 @@ afterAll(() => {
   rmSync(programs, { recursive: true, force: true });
 });
 
+const RUNS = counted("FEYNKAC_FAULTS", 4, 10);
+
 // `npm run check:faults` makes 200 runs.
 test.skipIf(skipped)(
   "runs under random faults end with the bytes of a run without",
   async () => {
-    const { happened, wrong } = await runFaults({ folder, programs, runs: 10, seed: 7 });
+    const { happened, wrong } = await runFaults({ folder, programs, runs: RUNS, seed: 7 });
     expect(wrong).toEqual([]);
-    expect(Object.values(happened).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(10);
+    expect(Object.values(happened).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(RUNS);
   },
   600_000,
 );

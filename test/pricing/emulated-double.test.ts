@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { readBook } from "../../src/book/index.ts";
 import { openDevice } from "../../src/device/index.ts";
 import { priceBook } from "../../src/pricing/index.ts";
+import { dealt } from "../support/extent.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
 import { priced, referenceTrades, trade } from "./reference.ts";
 
@@ -27,7 +28,9 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
   it.each(["auto", "fdm"] as const)(
     "prices the reference cases, method %s, to 1e-9 of spot",
     async (method) => {
-      const solvable = method === "auto" ? trades : trades.filter(({ id }) => id !== "EUR-O-13");
+      // Each case by one of the two.
+      const own = dealt(trades, method === "auto" ? 0 : 1, 2);
+      const solvable = method === "auto" ? own : own.filter(({ id }) => id !== "EUR-O-13");
       // On meshes that both devices have room for: the private memory of a software adapter ends at some 170 nodes.
       const options = { precision: "f64", method, greeks: "grid", accuracy: 1e-4 } as const;
       const expected = await priced(solvable, { device: cpu, ...options });
@@ -38,7 +41,9 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
         const delta = Math.abs(got[i].delta! - expected[i].delta!);
         return got[i].method === expected[i].method ? [{ id, value, delta }] : [];
       });
-      expect(errors.length).toBeGreaterThan(0.8 * solvable.length);
+      const others = expected.filter((one, i) => one.method !== got[i].method);
+      expect(others.filter((one) => one.method !== "integral")).toEqual([]);
+      expect(errors.length).toBeGreaterThan(others.length);
       const worst = errors.reduce((a, b) => (b.value > a.value ? b : a));
       console.log(`${webgpu!.name}, ${method}: ${worst.value.toExponential(1)} of spot at ${worst.id}`);
       expect(errors.filter(({ value, delta }) => !(value <= TOLERANCE && delta <= 100 * TOLERANCE))).toEqual([]);

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { counted } from "../support/extent.ts";
 import { allProperties } from "./all.ts";
 import { KNOWN } from "./known.ts";
 import { findingText, reportText, run } from "./run.ts";
@@ -13,7 +14,7 @@ import { verdictOn, verdictText, WITHIN } from "./verdict.ts";
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
 
-const TRADES = 3000;
+const TRADES = counted("FEYNKAC_TRADES", 1200, 3000);
 
 describe(`${TRADES} random trades`, () => {
   it(

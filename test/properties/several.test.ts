@@ -4,15 +4,18 @@
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { counted } from "../support/extent.ts";
 import { findingText } from "./run.ts";
 import { familyTable, runFamily, severalFamilies } from "./several.ts";
+
+const TRADES = counted("FEYNKAC_TRADES_OF_SEVERAL", 20, 40);
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
 
 describe.each(severalFamilies)("$name", (family) => {
   it("has values within their bounds and their estimates", { timeout: 600_000 }, async () => {
-    const report = await runFamily(family, { device, trades: 40, seed: 1 });
+    const report = await runFamily(family, { device, trades: TRADES, seed: 1 });
     console.log(familyTable([report]));
     expect(report.report.failures.map(findingText)).toEqual([]);
     const far = report.worstRatio > family.worstRatio && report.worst !== undefined ? findingText(report.worst) : "";
