@@ -9,7 +9,7 @@ export const CLIENT = join(import.meta.dirname, "../examples/service/generated/s
 /** The source of the types. They are the same for every version and all limits of one schema. */
 export function clientTypes(): Promise<string> {
   const limits = { bytes: 0, trades: 0, seconds: 0, requests: 0, accuracy: 0, markets: 0 };
-  return openapiTypescript(structuredClone(openApi("0.0.0", limits)) as OpenAPI3);
+  return openapiTypescript(JSON.parse(JSON.stringify(openApi("0.0.0", limits))) as OpenAPI3);
 }
 
 if (process.argv[1] === import.meta.filename) {
