@@ -94,7 +94,10 @@ function coldCompile(): number {
     const variant = { exercise: "brennan-schwartz", shape: "lognormal", dividends: false, closed: true, capacity: 161 };
     console.log((await device.compile(solverKernel(variant), { precision: "f64" })).compileMs);
     device[Symbol.dispose]();`;
-  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", source], { encoding: "utf8" });
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", source], {
+    encoding: "utf8",
+    env: { ...process.env, FEYNKAC_CACHE: "off" },
+  });
   const milliseconds = Number(stdout);
   if (!(milliseconds > 0)) throw new Error(`cold compile: ${stderr}`);
   return milliseconds;
@@ -112,7 +115,7 @@ async function run(context: Context): Promise<void> {
     await commands(context, folder);
     await streams(context, folder);
     await formulas(context, folder);
-    await starts(context);
+    await starts(context, folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -266,13 +269,36 @@ async function formulas(context: Context, folder: string): Promise<void> {
     }
 }
 
-async function starts(context: Context): Promise<void> {
+/** Seconds of a whole command, without anything that measures inside of it. `cache`: the directory, or `off`. */
+function secondsOf(args: readonly string[], cache: string): number {
+  const start = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, [program, ...args], {
+    env: { ...process.env, FEYNKAC_CACHE: cache },
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`feynkac ${args.join(" ")}: status ${status}: ${stderr}`);
+  return (performance.now() - start) / 1e3;
+}
+
+/** Whole commands for little work. What an earlier run has compiled is on disk, or is not. */
+async function starts(context: Context, folder: string): Promise<void> {
   const times = context.quick ? 2 : 9;
   const common = { device: context.cpu, precision: "f64" } as const;
   const seconds = (path: string) => async () => (await runProgram(program, ["price", path])).seconds;
   const report = (name: string, figure: number, unit: string): void =>
     context.report({ ...common, case: name, figure, unit });
   report("the DAX book, fresh process", await repeated(times, seconds(join(root, "examples/dax/book.json"))), "s");
+  for (const exercise of ["european", "american"]) {
+    const kept = join(folder, `cache of ${exercise}`);
+    const [path, output] = [join(folder, `${exercise}.json`), join(folder, "one.json")];
+    const trade = { id: "T", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, exercise };
+    writeFileSync(path, JSON.stringify({ ...header, trades: [trade] }));
+    const one = (cache: string): number => secondsOf(["price", path, "--output", output], cache);
+    const name = `feynkac price, 1 ${exercise} trade, all Greeks, from start to exit`;
+    report(`${name}, nothing on disk`, await repeated(times, () => one("off")), "s");
+    one(kept);
+    report(`${name}, as after an earlier run`, await repeated(times, () => one(kept)), "s");
+  }
   report("pricing kernel, cold compile", await repeated(times, coldCompile), "ms");
 }
 

@@ -3,7 +3,7 @@
 // strict type check, the links of its documents, and a program that uses all of it, minified by each of today's
 // minifiers.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,6 +26,21 @@ function run(title, command, args, cwd = root) {
   if (error !== undefined || status !== 0) throw new Error(`${title}: exit ${status}`, { cause: error });
 }
 
+/** Every file is a cost to each install. */
+const MAX_FILES = 900;
+
+/** What no user has a use for must not be installed: scripts of the checkout, maps of sources that are not there. */
+function checkContents(installed) {
+  const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const maps = files.filter(({ name }) => name.endsWith(".map")).map(({ name }) => name);
+  const { scripts, devDependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+  console.log(`\n— what is in it: ${files.length} files`);
+  if (files.length > MAX_FILES) throw new Error(`${files.length} files, more than ${MAX_FILES}`);
+  if (maps.length > 0) throw new Error(`maps of sources that are not shipped: ${maps.join(", ")}`);
+  if (scripts !== undefined || devDependencies !== undefined)
+    throw new Error("package.json has the scripts or the tools of a checkout");
+}
+
 /** Where the tarball lies. */
 function pack() {
   run("npm pack", "npm", ["pack", "--silent", "--pack-destination", temporary]);
@@ -44,6 +59,7 @@ try {
     copyFileSync(join(root, ".ci/consumer", name), join(consumer, name));
   }
   run("npm install the tarball", "npm", ["install", "--no-audit", "--no-fund", "--silent", tarball], consumer);
+  checkContents(join(consumer, "node_modules/feynkac"));
   run("use it from a script", process.execPath, ["smoke.mjs"], consumer);
   run("use its command", join(consumer, "node_modules/.bin/feynkac"), ["--version"], consumer);
   run("use its types", bin("tsc"), ["-p", "tsconfig.json"], consumer);

@@ -14,5 +14,9 @@ if (!existsSync(`${root}/src/index.ts`)) {
 } else {
   rmSync(`${root}/dist`, { recursive: true, force: true }); // what a deleted source left behind must not be packed
   const run = (...args) => spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
-  process.exitCode = run(compiler, "-p", "tsconfig.build.json") || run("scripts/bundle.js") || run("scripts/web.js");
+  process.exitCode =
+    run(compiler, "-p", "tsconfig.build.json") ||
+    run("scripts/declarations.js") ||
+    run("scripts/bundle.js") ||
+    run("scripts/web.js");
 }

@@ -1,3 +1,4 @@
+import { grouped } from "./format/numbers.ts";
 import type { Sink } from "./terminal.ts";
 
 /** Nothing is shown before this, so that quick runs stay quiet; then at most ten times a second. Milliseconds. */
@@ -45,7 +46,7 @@ export class ProgressBar {
 
 export function progressLine({ done, fraction }: Advance, seconds: number): string {
   const rate = done / seconds;
-  const count = `${done.toLocaleString("en-US")} trades, ${Math.round(rate).toLocaleString("en-US")}/s`;
+  const count = `${grouped(done)} trades, ${grouped(Math.round(rate))}/s`;
   if (fraction === undefined || fraction <= 0) return count;
   const part = Math.min(fraction, 1);
   const filled = Math.round(BAR * part);

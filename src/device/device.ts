@@ -43,8 +43,13 @@ export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof 
 /**
  * How much of a kernel to run: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative
  * ones (barriers, workgroup arrays, subgroup operations).
+ *
+ * `microsecondsEach`: what an item or a workgroup takes one core, at most about. The CPU device runs a short launch on
+ * the calling thread, even where all others go to workers, and so starts none for it.
  */
-export type LaunchSize = { readonly items: number } | { readonly groups: number };
+export type LaunchSize = ({ readonly items: number } | { readonly groups: number }) & {
+  readonly microsecondsEach?: number;
+};
 
 /** A kernel compiled for one device in one precision. */
 export interface CompiledKernel<P extends Params = Params> {

@@ -13,7 +13,11 @@ export { offeredPrecision } from "./precision.ts";
 /** @internal */
 export { compileExact, uploaded } from "./exact.ts";
 /** @internal */
-export { type CacheFolder, cacheFolder } from "./cache-folder.ts";
+export { buildId } from "./cache/build.ts";
+/** @internal */
+export { KernelCache } from "./cache/kernel-cache.ts";
+/** @internal */
+export { type CacheFolder, cacheFolder } from "./cache/folder.ts";
 export type {
   CudaDevice,
   CudaDeviceInfo,

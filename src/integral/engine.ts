@@ -37,6 +37,10 @@ const OF_DELTA = 0.6;
 /** How many times the change of V counts: once is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
 
+/** What a boundary and an option take one core by the finest scheme, about. */
+const BOUNDARY_MICROSECONDS = 500;
+const OPTION_MICROSECONDS = 20;
+
 interface OpenScheme {
   readonly table: SchemeTable;
   readonly buffer: DeviceBuffer;
@@ -111,7 +115,7 @@ export class IntegralEngine implements Disposable {
           from,
           output: to,
         },
-        { items: model.length },
+        { items: model.length, microsecondsEach: BOUNDARY_MICROSECONDS },
       );
       device.launch(
         premiumCode,
@@ -128,7 +132,7 @@ export class IntegralEngine implements Disposable {
           option,
           output: into,
         },
-        { items: count },
+        { items: count, microsecondsEach: OPTION_MICROSECONDS },
       );
     };
     launch(scheme - 1, series, 0, coarseSeries, coarseOutput);

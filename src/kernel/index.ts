@@ -40,3 +40,5 @@ export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
 export { fromPairs, pairOf, toPairs } from "./pairs.ts";
 /** @internal */
 export { canonicalText } from "./canonical.ts";
+/** @internal */
+export { specificationText } from "./specification.ts";

@@ -6,11 +6,22 @@ export interface Rule {
   readonly weights: Float64Array;
 }
 
+/** Rules by their number of points. A pure function's memory: some ten of them are used. */
+const rules = new Map<number, Rule>();
+
 /**
  * The n-point rule: the zeros of the Legendre polynomial Pₙ by Newton's method from cos(π(k + ¾)/(n + ½)), and
  * 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun, 25.4.29.
  */
 export function gaussLegendre(n: number): Rule {
+  const known = rules.get(n);
+  if (known !== undefined) return known;
+  const rule = makeRule(n);
+  rules.set(n, rule);
+  return rule;
+}
+
+function makeRule(n: number): Rule {
   const nodes = new Float64Array(n);
   const weights = new Float64Array(n);
   for (let k = 0; k < n; k++) {

@@ -248,7 +248,7 @@ describe("the command as a process", () => {
 });
 
 // What `npm ci` installs; a checkout that is not built has nothing to test here.
-const built = existsSync(join(root, "dist/cli/main.js"));
+const built = existsSync(join(root, "dist/cli/main.cjs"));
 
 test.skipIf(!built)("bin/feynkac.js runs what is built", () => {
   const { status, stdout } = spawnSync(process.execPath, [join(root, "bin/feynkac.js"), "--version"], {

@@ -1,7 +1,7 @@
 /** Where the driver and NVRTC are looked for, on machines that are only described. */
 import { describe, expect, test } from "vitest";
 import { driverPlaces, mayHaveGpu } from "../../src/device/cuda/library/driver-places.ts";
-import { type Host, newestFirst } from "../../src/device/cuda/library/host.ts";
+import { type Host, newestFirst } from "../../src/device/host.ts";
 import { nvrtcPlaces } from "../../src/device/cuda/library/nvrtc-places.ts";
 
 interface Machine {

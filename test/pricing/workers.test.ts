@@ -167,7 +167,7 @@ describe("scenario values on their way", () => {
 });
 
 // What `npm ci` builds: the thread's file stands beside what starts it there, and nowhere else.
-const built = existsSync(`${root}dist/pricing/workers/worker.js`);
+const built = existsSync(`${root}dist/chunks/worker.js`);
 
 interface Case {
   readonly batchSize?: number;

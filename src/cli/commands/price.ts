@@ -11,6 +11,7 @@ import {
 } from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
+import { grouped } from "../format/numbers.ts";
 import { tableFormat } from "../format/table.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
 import {
@@ -227,8 +228,8 @@ export function formatNamed(name: OutputFormat, { rows }: Pick<PriceOptions, "ro
 }
 
 function summary({ priced, failed }: Totals, { device, precision }: Engine, seconds: number): string {
-  const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
-  const rate = priced > 0 ? ` (${Math.round(priced / seconds).toLocaleString("en-US")} a second)` : "";
+  const count = (n: number): string => `${grouped(n)} ${n === 1 ? "trade" : "trades"}`;
+  const rate = priced > 0 ? ` (${grouped(Math.round(priced / seconds))} a second)` : "";
   const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
   return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}\n`;
 }

@@ -1,3 +1,4 @@
+import { grouped } from "./numbers.ts";
 import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed } from "../../formats/index.ts";
@@ -41,7 +42,7 @@ function scenarioTable(
 function ahead(years: number): string {
   const days = Math.round(years * 365 * 1e6) / 1e6;
   if (!Number.isInteger(days)) return `+${Number(years.toPrecision(6))} years`;
-  return `+${days.toLocaleString("en-US")} ${days === 1 ? "day" : "days"}`;
+  return `+${grouped(days)} ${days === 1 ? "day" : "days"}`;
 }
 
 function signed(shift: number): string {

@@ -1,4 +1,5 @@
 /** Results as a table for people. */
+import { grouped } from "./numbers.ts";
 import type { TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed, magnitude } from "../../formats/index.ts";
@@ -149,7 +150,7 @@ function block(results: readonly TradeResult[], layout: Layout, before: Layout |
 export function more(hidden: number): string {
   if (hidden <= 0) return "";
   const rows = hidden === 1 ? "row" : "rows";
-  return `… ${hidden.toLocaleString("en-US")} more ${rows}: --rows all shows them, --output FILE writes them\n`;
+  return `… ${grouped(hidden)} more ${rows}: --rows all shows them, --output FILE writes them\n`;
 }
 
 function noRoom(layout: Layout | undefined, end: RunEnd, room: number): string {
@@ -176,7 +177,7 @@ class Warnings {
 
   block(): string {
     const shown = [...this.#seen].map(([text, { count, first }]) => {
-      const others = count > 1 ? ` and ${(count - 1).toLocaleString("en-US")} more` : "";
+      const others = count > 1 ? ` and ${grouped(count - 1)} more` : "";
       return `  ${printable(`${first}${others}: ${text}`)}\n`;
     });
     return shown.length === 0 ? "" : `warnings:\n${shown.join("")}`;
@@ -236,7 +237,7 @@ class Errors {
 }
 
 function count(number: number): string {
-  return number.toLocaleString("en-US");
+  return grouped(number);
 }
 
 /** What an error says but for which trade it is of: `strike: expected a positive number, got -5`. */

@@ -1,4 +1,5 @@
 /** Totals for people: by currency, by underlying, and of groups. */
+import { grouped } from "./numbers.ts";
 import type { CurrencyTotals, GroupTotals } from "../../book/index.ts";
 import { decimalsFor, fixed, incompleteSums, largestUnderlyings, magnitude, type RunEnd } from "../../formats/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
@@ -46,7 +47,7 @@ function groupTables(groups: readonly GroupTotals[], room: number): string[] {
 
 function underlyingTable(totals: readonly CurrencyTotals[], room: number): string {
   const { shown, hidden } = largestUnderlyings(totals, MAX_UNDERLYINGS);
-  const rest = hidden === 0 ? "" : `… ${hidden.toLocaleString("en-US")} more underlyings: --format json\n`;
+  const rest = hidden === 0 ? "" : `… ${grouped(hidden)} more underlyings: --format json\n`;
   return `${text(
     byUnderlying(shown, () => [], []),
     room,
@@ -83,7 +84,7 @@ function byUnderlying(totals: readonly CurrencyTotals[], labels: Labels, names: 
 
 const number = (value: number | null): string => fixed(value, decimalsFor([value], 8));
 
-const count = (trades: number): string => trades.toLocaleString("en-US");
+const count = (trades: number): string => grouped(trades);
 
 function text({ columns, rows }: TotalTable, room: number): string {
   if (rows.length === 0) return "";

@@ -20,12 +20,15 @@ import { checkVectors, limitsOf } from "./limits.ts";
 import { CpuMemory } from "./memory.ts";
 import { CpuKernel } from "./program.ts";
 import { type Found, Programs } from "./programs.ts";
+import type { StoredPrograms } from "./stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
 
 export interface CpuDeviceSettings extends StreamSettings {
   readonly shared: boolean;
   /** Vectors interleaved in generated code. */
   readonly vectors: number | undefined;
+  /** Programs that other processes have made. */
+  readonly stored?: StoredPrograms | undefined;
 }
 
 export class CpuDevice implements Device {
@@ -59,7 +62,7 @@ export class CpuDevice implements Device {
     this.#vectors = vectors;
     this.#memory = new CpuMemory(shared);
     this.limits = limitsOf(this.#memory.capacity);
-    this.#programs = new Programs(this.#memory, this.limits);
+    this.#programs = new Programs(this.#memory, this.limits, settings.stored);
     this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
     this.parallelism = threads * 16;
     if (threads > 1) {
@@ -114,7 +117,7 @@ export class CpuDevice implements Device {
     const { program } = kernel;
     const count = launchCount(program.signature, size);
     const { block, buffers } = argumentBlock(this, program.signature, program.layout, args, count);
-    this.#stream.launch(program, block, count, buffers);
+    this.#stream.launch({ program, args: block, count, microsecondsEach: size.microsecondsEach }, buffers);
   }
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {

@@ -2,6 +2,7 @@
 import { SpecError } from "../../errors.ts";
 import { CpuDevice } from "./device.ts";
 import { checkVectors } from "./limits.ts";
+import { type StoredPrograms, storedPrograms } from "./stored.ts";
 import { coreCount, startThread } from "./thread.ts";
 
 export { CpuDevice } from "./device.ts";
@@ -18,6 +19,8 @@ export interface CpuDeviceOptions {
   readonly share?: "when-quicker" | "always";
   /** Vectors interleaved in generated code: 1, 2, 4 or 8. */
   readonly vectors?: number;
+  /** Programs on disk; by default those of the built package, in Node. */
+  readonly stored?: StoredPrograms;
 }
 
 /** More than any machine has cores; a typing error beyond it would start thousands of workers. */
@@ -35,6 +38,7 @@ export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
     threads: shared ? threads : 1,
     shared,
     vectors,
+    stored: options.stored ?? storedPrograms(),
     startThread,
     alwaysShare: shared && options.share === "always",
   });

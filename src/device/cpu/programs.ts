@@ -1,26 +1,45 @@
 /**
  * The programs of one device: kernels are compared by their content, each is compiled once, those last used are
- * remembered.
+ * remembered. What another process has compiled is on disk.
  */
 import { LastUsed } from "../../last-used.ts";
 import { emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
-import { canonicalText, type Kernel, type KernelIR, lower, type Precision, signatureOf } from "../../kernel/index.ts";
+import {
+  canonicalText,
+  type Kernel,
+  type KernelIR,
+  lower,
+  type Precision,
+  signatureOf,
+  specificationText,
+} from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import { compileModule } from "./compile.ts";
 import { checkLimits } from "./limits.ts";
 import type { CpuMemory } from "./memory.ts";
 import { Program } from "./program.ts";
+import type { ProgramImage, StoredPrograms } from "./stored.ts";
 
 const IMPORT_PAGES = 65_536;
 
 interface Known {
-  readonly outline: string;
+  /** Of the kernel, with the options; undefined where nothing is on disk. */
+  readonly specification: string | undefined;
+  /** What tells most programs apart; undefined for one that was read from disk. */
+  readonly outline: string | undefined;
   /** Canonical, made when first compared. */
   text: string | undefined;
   /** Makes the IR once more: it is many times as large as the program, and hardly ever asked for. */
   readonly source: () => KernelIR;
   readonly program: Promise<Program>;
+}
+
+/** What a program is made with. */
+interface Setting {
+  readonly source: () => KernelIR;
+  readonly vectors: number | undefined;
+  readonly specification?: string;
 }
 
 export interface Found {
@@ -33,14 +52,16 @@ export interface Found {
 export class Programs {
   readonly #memory: CpuMemory;
   readonly #limits: DeviceLimits;
+  readonly #stored: StoredPrograms | undefined;
   readonly #known = new LastUsed<Known, Known>(MAX_PROGRAMS);
   /** By precision and vectors. */
   readonly #byKernel = new WeakMap<Kernel, Map<string, Known>>();
   #count = 0;
 
-  constructor(memory: CpuMemory, limits: DeviceLimits) {
+  constructor(memory: CpuMemory, limits: DeviceLimits, stored: StoredPrograms | undefined) {
     this.#memory = memory;
     this.#limits = limits;
+    this.#stored = stored;
   }
 
   ofKernel(kernel: Kernel, precision: Precision, vectors: number | undefined): Found {
@@ -52,35 +73,64 @@ export class Programs {
       this.#known.set(known, known); // the last used, though nobody looked it up
       return { program: known.program, source, made: false };
     }
-    const { made, found } = this.#find(source(), source, vectors);
+    const { made, found } = this.#ofSpecification(kernel, version, { source, vectors });
     this.#byKernel.set(kernel, versions.set(version, found));
     return { program: found.program, source, made };
   }
 
   ofIr(ir: KernelIR, vectors: number | undefined): Found {
     const source = (): KernelIR => ir;
-    const { made, found } = this.#find(ir, source, vectors);
+    const { made, found } = this.#ofIr(ir, { source, vectors });
     return { program: found.program, source, made };
   }
 
+  /** By the text of the kernel and of all that it calls, where programs are on disk: that costs no parsing. */
+  #ofSpecification(kernel: Kernel, version: string, setting: Setting): { made: boolean; found: Known } {
+    if (this.#stored === undefined) return this.#ofIr(setting.source(), setting);
+    const specification = `${version} ${this.#memory.shared}\n${specificationText(kernel)}`;
+    for (const known of this.#known.values())
+      if (known.specification === specification) return { made: false, found: this.#remember(known) };
+    const image = this.#stored.find(specification);
+    if (image === undefined) return this.#ofIr(setting.source(), { ...setting, specification });
+    // A module that V8 does not take is made again.
+    const program = this.#build(image, setting).catch(() => this.#make(setting.source(), setting));
+    const found = { specification, outline: undefined, text: undefined, source: setting.source, program };
+    return { made: true, found: this.#remember(found) };
+  }
+
   /** Canonical texts cost a tenth of a compilation, so they are made only for kernels that may be the same. */
-  #find(ir: KernelIR, source: () => KernelIR, vectors: number | undefined): { made: boolean; found: Known } {
+  #ofIr(ir: KernelIR, setting: Setting): { made: boolean; found: Known } {
+    const { source, vectors, specification } = setting;
     const outline = `${ir.name} ${ir.precision} ${ir.locals.length} ${vectors}`;
     const similar = [...this.#known.values()].filter((known) => known.outline === outline);
     const text = similar.length > 0 ? canonicalText(ir) : undefined;
     const known = similar.find((one) => (one.text ??= canonicalText(one.source())) === text);
-    const found = known ?? { outline, text, source, program: this.#build(ir, vectors) };
-    this.#known.set(found, found);
-    if (known === undefined) found.program.catch(() => this.#known.delete(found));
-    return { made: known === undefined, found };
+    const found = known ?? { specification, outline, text, source, program: this.#make(ir, setting) };
+    return { made: known === undefined, found: this.#remember(found) };
   }
 
-  async #build(ir: KernelIR, vectors: number | undefined): Promise<Program> {
+  #remember(found: Known): Known {
+    if (this.#known.get(found) === undefined) found.program.catch(() => this.#known.delete(found));
+    this.#known.set(found, found);
+    return found;
+  }
+
+  async #make(ir: KernelIR, setting: Setting): Promise<Program> {
     checkLimits(ir, this.#limits);
-    const memory = { shared: this.#memory.shared, maximumPages: IMPORT_PAGES };
-    const options: WasmOptions = vectors === undefined ? { memory } : { memory, vectors };
-    const { bytes, arguments: layout, chunk, scratchBytes } = emitWasm(ir, options);
+    const { bytes, arguments: layout, chunk, scratchBytes } = emitWasm(ir, this.#options(setting));
+    const image = { signature: signatureOf(ir), layout, chunk, scratchBytes, bytes };
+    const program = await this.#build(image, setting);
+    if (setting.specification !== undefined) this.#stored?.store(setting.specification, image);
+    return program;
+  }
+
+  async #build({ bytes, ...parts }: ProgramImage, setting: Setting): Promise<Program> {
     const module = await compileModule(bytes);
-    return new Program({ id: this.#count++, signature: signatureOf(ir), layout, chunk, scratchBytes, options, module });
+    return new Program({ id: this.#count++, ...parts, options: this.#options(setting), module });
+  }
+
+  #options({ vectors }: Setting): WasmOptions {
+    const memory = { shared: this.#memory.shared, maximumPages: IMPORT_PAGES };
+    return vectors === undefined ? { memory } : { memory, vectors };
   }
 }

@@ -10,6 +10,8 @@ import { Pool } from "./pool.ts";
 import type { Program } from "./program.ts";
 import type { StartThread } from "./thread.ts";
 
+/** Launches that their callers say take less, in microseconds, run on the calling thread wherever that is idle. */
+const BRIEF = 2000;
 /** Launches expected to take longer than this, in nanoseconds, go to the workers: waking them takes some 0.1 ms. */
 const SHORT = 4e5;
 /**
@@ -32,9 +34,24 @@ const RANGE = 3e5;
 /** Ranges for each worker at least, where there are items enough. */
 const RANGES_PER_THREAD = 8;
 
-type Work =
-  | { readonly kind: "launch"; readonly program: Program; readonly args: ArrayBuffer; readonly count: number }
-  | { readonly kind: "host"; readonly action: () => void };
+/** A launch, as a device records it. */
+export interface Launch {
+  readonly program: Program;
+  readonly args: ArrayBuffer;
+  readonly count: number;
+  /** Of one core, where the caller knows it. */
+  readonly microsecondsEach: number | undefined;
+}
+
+type Work = ({ readonly kind: "launch" } & Launch) | { readonly kind: "host"; readonly action: () => void };
+
+/** Items of a launch from `begin` to `count`. */
+interface Range {
+  readonly begin: number;
+  readonly count: number;
+  /** Whether they stay on the calling thread. */
+  readonly isBrief: boolean;
+}
 
 /** Something recorded, and the buffers it touches: what touches none of them may overtake it. */
 interface Command {
@@ -71,8 +88,8 @@ export class Stream {
     this.#events = events;
   }
 
-  launch(program: Program, args: ArrayBuffer, count: number, buffers: readonly CpuBuffer[]): void {
-    this.#record({ work: { kind: "launch", program, args, count }, buffers });
+  launch(launch: Launch, buffers: readonly CpuBuffer[]): void {
+    this.#record({ work: { kind: "launch", ...launch }, buffers });
   }
 
   /**
@@ -152,9 +169,11 @@ export class Stream {
     if (shared !== undefined) for (const buffer of touched) buffer.lastLaunch = shared;
   }
 
-  #startLaunch({ program, args, count }: Work & { kind: "launch" }, after: number): number | undefined {
+  #startLaunch({ program, args, count, microsecondsEach }: Launch, after: number): number | undefined {
     if (count === 0) return undefined;
-    const begin = this.#pool === undefined || this.#pool.idle ? this.#runHere(program, args, 0, count) : 0;
+    const isBrief = microsecondsEach !== undefined && count * microsecondsEach < BRIEF;
+    const isIdle = this.#pool === undefined || this.#pool.idle;
+    const begin = isIdle ? this.#runHere(program, args, { begin: 0, count, isBrief }) : 0;
     return begin < count ? this.#share(program, args, begin, count, after) : undefined;
   }
 
@@ -168,7 +187,7 @@ export class Stream {
 
   #share(program: Program, args: ArrayBuffer, begin: number, end: number, after: number): number | undefined {
     const pool = this.#startPool();
-    if (pool === undefined) return void this.#runHere(program, args, begin, end);
+    if (pool === undefined) return void this.#runHere(program, args, { begin, count: end, isBrief: false });
     const step = this.#step(program, Math.ceil((end - begin) / (pool.size * RANGES_PER_THREAD)));
     if (program.pace !== undefined) program.pace *= FORGETTING;
     return pool.launch({ after, program, args, begin, end, step });
@@ -195,8 +214,9 @@ export class Stream {
   }
 
   /** Runs items from `begin` on this thread while that is the quicker way, and returns how far it came. */
-  #runHere(program: Program, args: ArrayBuffer, begin: number, count: number): number {
-    if (this.#worthSharing(program.pace, count - begin)) return begin;
+  #runHere(program: Program, args: ArrayBuffer, { begin, count, isBrief }: Range): number {
+    const isWorthSharing = (rest: number): boolean => !isBrief && this.#worthSharing(program.pace, rest);
+    if (isWorthSharing(count - begin)) return begin;
     const address = this.#ownScratch(program.scratchBytes);
     new Uint8Array(this.#memory.memory.buffer, address, args.byteLength).set(new Uint8Array(args));
     const run = program.run(this.#memory.memory);
@@ -210,7 +230,7 @@ export class Stream {
         this.#spentHere += elapsed;
         program.measured(end - at, elapsed);
         at = end;
-      } while (at < count && !this.#worthSharing(program.pace, count - at));
+      } while (at < count && !isWorthSharing(count - at));
     } catch (error) {
       this.#events.trap(program.signature.name, String(error));
       return count;

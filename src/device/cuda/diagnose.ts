@@ -2,7 +2,7 @@
 import { type Driver, openDriver, type Version, versionText } from "./driver.ts";
 import { type Koffi, loadKoffi } from "./ffi/koffi.ts";
 import { mayHaveGpu } from "./library/driver-places.ts";
-import { type Host, thisHost } from "./library/host.ts";
+import { type Host, thisHost } from "../host.ts";
 import { type CudaDeviceInfo, listDevices } from "./list.ts";
 import { type Nvrtc, nvrtcRemedy, openNvrtc } from "./nvrtc.ts";
 import { targetOf } from "./program/target.ts";

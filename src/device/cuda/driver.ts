@@ -8,7 +8,7 @@ import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
 import { bind, type Calls } from "./ffi/signatures.ts";
 import { driverPlaces } from "./library/driver-places.ts";
-import { type Host, thisHost } from "./library/host.ts";
+import { type Host, thisHost } from "../host.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
 
 const functions = { ...driverDevices, ...driverMemory, ...driverModules, ...driverStreams };

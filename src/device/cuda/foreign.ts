@@ -5,7 +5,7 @@
 import { DeviceUnavailableError } from "../../errors.ts";
 import { addressOf, type ForeignLibrary } from "./ffi/koffi.ts";
 import { bind, type Calls, type Table } from "./ffi/signatures.ts";
-import { thisHost } from "./library/host.ts";
+import { thisHost } from "../host.ts";
 import { listRefusals, openFirst } from "./library/open.ts";
 import { type ToolkitLibrary, toolkitPlaces } from "./library/toolkit-places.ts";
 import type { Driver } from "./driver.ts";

@@ -5,7 +5,7 @@ import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { NVRTC_SUCCESS, nvrtcFunctions, nvrtcResultName } from "./ffi/nvrtc.ts";
 import { bind, type Calls } from "./ffi/signatures.ts";
 import { loadBuiltins } from "./library/builtins.ts";
-import { type Host, thisHost } from "./library/host.ts";
+import { type Host, thisHost } from "../host.ts";
 import { nvrtcPlaces } from "./library/nvrtc-places.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
 

@@ -54,6 +54,7 @@ async function createInstance(): Promise<GPU> {
       "WebGPU: this browser has no navigator.gpu here; it needs a secure page (https or localhost)",
     );
   }
+  if (!mayHaveVulkan()) throw new DeviceUnavailableError(noAdapter());
   try {
     // Not a literal, so that bundlers for browsers do not look for a package that only Node needs.
     const dawn = "webgpu";
@@ -65,6 +66,21 @@ async function createInstance(): Promise<GPU> {
       ? "needs the optional package `webgpu`: npm install webgpu"
       : `cannot load its package: ${String(cause)}`;
     throw new DeviceUnavailableError(`WebGPU in Node ${what}`, { cause });
+  }
+}
+
+/**
+ * Whether Linux's loader finds that of Vulkan, by the search that Dawn makes. Without it Dawn has no GPU to offer, and
+ * writes on standard error about a file of its own build.
+ */
+function mayHaveVulkan(): boolean {
+  if (process.platform !== "linux") return true;
+  try {
+    process.dlopen({ exports: {} }, "libvulkan.so.1");
+    return true;
+  } catch (error) {
+    // What is found is no module of Node, which is another error.
+    return !/cannot open shared object file|Error loading shared library/.test(String(error));
   }
 }
 

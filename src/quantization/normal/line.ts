@@ -111,8 +111,6 @@ function newtonStep(points: Float64Array, size: number): { readonly step: Float6
   return { step, residual };
 }
 
-const RULE = gaussLegendre(20);
-
 /**
  * E minᵢ (X − xᵢ)² of N(0, 1) for increasing points, by quadrature in bounded cells and in closed form in the others:
  *
@@ -122,13 +120,14 @@ export function lineDistortion(points: Float64Array): number {
   const size = points.length;
   const tail = (a: number, b: number): number => (1 + a * a) * normalCdf(b) - (b - 2 * a) * normalPdf(b);
   if (size === 1) return 1 + points[0] ** 2;
+  const { nodes, weights } = gaussLegendre(20);
   let sum = tail(points[0], 0.5 * (points[0] + points[1]));
   for (let i = 1; i < size - 1; i++) {
     const [left, right] = [0.5 * (points[i - 1] + points[i]), 0.5 * (points[i] + points[i + 1])];
     const [middle, half] = [0.5 * (left + right), 0.5 * (right - left)];
-    for (let k = 0; k < RULE.nodes.length; k++) {
-      const x = middle + half * RULE.nodes[k];
-      sum += half * RULE.weights[k] * (x - points[i]) ** 2 * normalPdf(x);
+    for (let k = 0; k < nodes.length; k++) {
+      const x = middle + half * nodes[k];
+      sum += half * weights[k] * (x - points[i]) ** 2 * normalPdf(x);
     }
   }
   return sum + tail(-points[size - 1], -0.5 * (points[size - 2] + points[size - 1]));

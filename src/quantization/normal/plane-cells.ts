@@ -16,7 +16,8 @@ import { gaussLegendre } from "../../linalg/index.ts";
 const REACH = 10;
 /** Longest part of an edge that the rule integrates at once, in standard deviations. */
 const PANEL = 0.75;
-const RULE = gaussLegendre(12);
+/** Points of the rule. */
+const POINTS = 12;
 /** Most edges of a cell. */
 const MAX_EDGES = 128;
 
@@ -162,12 +163,13 @@ function integrate(polygon: Polygon, k: number, cell: number): (Edge & { readonl
   const start = (dx * x + dy * y) / length;
   let [g, one, first, second] = [0, 0, 0, 0];
   const panels = Math.ceil(length / PANEL);
+  const { nodes, weights } = gaussLegendre(POINTS);
   const half = (0.5 * length) / panels;
   for (let panel = 0; panel < panels; panel++) {
-    for (let node = 0; node < RULE.nodes.length; node++) {
-      const s = start + half * (2 * panel + 1 + RULE.nodes[node]);
+    for (let node = 0; node < nodes.length; node++) {
+      const s = start + half * (2 * panel + 1 + nodes[node]);
       const u = height * height + s * s;
-      const weight = half * RULE.weights[node];
+      const weight = half * weights[node];
       const density = Math.exp(-0.5 * u) * weight;
       g += u < 1e-3 ? weight * (0.5 - u * (0.125 - u / 48)) : (weight - density) / u;
       one += density;

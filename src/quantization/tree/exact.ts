@@ -5,10 +5,12 @@ import { gaussLegendre } from "../../linalg/index.ts";
 /** Beyond so many standard deviations nothing is left in f64. */
 export const REACH = 8.5;
 const NODES = 10;
-const RULE = gaussLegendre(NODES);
 
 /** Nodes and weights of the rule for the kernel. */
-export const RULE_NUMBERS = Float64Array.from([...RULE.nodes, ...RULE.weights]);
+export function ruleNumbers(): Float64Array {
+  const { nodes, weights } = gaussLegendre(NODES);
+  return Float64Array.from([...nodes, ...weights]);
+}
 
 /**
  * Row by row, P(Yₖ₊₁ ∈ Cⱼ | Yₖ ∈ Cᵢ) of Yₖ₊₁ = a·Yₖ + b·Z, Yₖ ~ N(0, 1), for the columns from `columns` on:

@@ -5,7 +5,7 @@ import { SpecError } from "../../errors.ts";
 import { product } from "../gaussian.ts";
 import { checkWhole } from "../quantizer.ts";
 import { stepNumbers } from "./chain.ts";
-import { exactRows, REACH, RULE_NUMBERS } from "./exact.ts";
+import { exactRows, REACH, ruleNumbers } from "./exact.ts";
 import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
 import { emptyRows, RowMaker, type RowPlaces } from "./rows.ts";
@@ -265,7 +265,7 @@ async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
   const slots = widths.reduce((most, width) => Math.max(most, width), 0);
   const compiled = await compileExact(device, exactRows, precision);
   const element = hostReal(precision);
-  using rule = uploaded(device, element, RULE_NUMBERS);
+  using rule = uploaded(device, element, ruleNumbers());
   using endsBuffer = uploaded(device, element, ends);
   using parametersBuffer = uploaded(device, element, parameters);
   using firstBuffer = uploaded(device, "i32", firstColumns);

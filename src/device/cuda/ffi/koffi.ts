@@ -2,7 +2,7 @@
  * The foreign function interface: the optional package `koffi`, loaded on demand, and the little of it that is used.
  */
 import { DeviceUnavailableError } from "../../../errors.ts";
-import { nodeModule } from "../node.ts";
+import { nodeModule } from "../../node.ts";
 
 export interface ForeignFunction {
   (...args: readonly unknown[]): number;

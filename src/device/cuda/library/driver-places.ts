@@ -1,6 +1,6 @@
 /** Where the CUDA driver's library is: it comes with the driver, never with the toolkit. */
-import { inNode } from "../node.ts";
-import { distinct, type Host, pathOn, thisHost } from "./host.ts";
+import { inNode } from "../../node.ts";
+import { distinct, type Host, pathOn, thisHost } from "../../host.ts";
 
 const UNIX_DIRECTORIES = [
   "/usr/lib/wsl/lib", // Windows Subsystem for Linux: not always in the loader's cache

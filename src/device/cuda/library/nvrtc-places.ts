@@ -1,5 +1,5 @@
 /** Where NVRTC is. */
-import type { Host } from "./host.ts";
+import type { Host } from "../../host.ts";
 import { type ToolkitLibrary, toolkitPlaces } from "./toolkit-places.ts";
 
 const nvrtc: ToolkitLibrary = {

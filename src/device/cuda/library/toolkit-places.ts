@@ -2,7 +2,7 @@
  * Where the libraries of CUDA's toolkit are: distributions, NVIDIA's installers, conda and pip each have places of
  * their own.
  */
-import { distinct, type Host, newestFirst, pathOn } from "./host.ts";
+import { distinct, type Host, newestFirst, pathOn } from "../../host.ts";
 
 /** A library of the toolkit. */
 export interface ToolkitLibrary {

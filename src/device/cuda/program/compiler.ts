@@ -3,7 +3,7 @@ import { canonicalText, type KernelIR } from "../../../kernel/index.ts";
 import { type CudaModule, type CudaOptions, emitCuda } from "../../../kernel/emit/cuda/index.ts";
 import { versionText } from "../driver.ts";
 import type { Nvrtc } from "../nvrtc.ts";
-import { KernelCache } from "./cache.ts";
+import { KernelCache } from "../../cache/kernel-cache.ts";
 import { compileImage } from "./compile.ts";
 import type { Target } from "./target.ts";
 import { packageVersion } from "./version.ts";
@@ -32,10 +32,10 @@ export class Compiler {
   async compile(ir: KernelIR, fma: Contraction): Promise<Image> {
     const module = emitCuda(ir, { fma });
     const key = this.#keyOf(module, canonicalText(ir));
-    const known = await this.#cache.find(key);
+    const known = this.#cache.find(key);
     const make = async (): Promise<Uint8Array> => {
       const bytes = await compileImage(this.nvrtc, module, this.target);
-      await this.#cache.store(key, bytes);
+      this.#cache.store(key, bytes);
       return bytes;
     };
     if (known !== undefined) return { module, bytes: known, remake: make };

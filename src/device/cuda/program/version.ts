@@ -1,4 +1,4 @@
-import { nodeModule } from "../node.ts";
+import { nodeModule } from "../../node.ts";
 
 /** From this file in `src/` or `dist/`, and from a bundle of them. */
 const PLACES = ["../../../../package.json", "../package.json", "../../package.json", "../../../package.json"];

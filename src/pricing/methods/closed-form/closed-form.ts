@@ -94,18 +94,22 @@ class Session implements MethodSession {
 
   [Symbol.dispose](): void {}
 
+  /** One vector at a time: a program of four is four times as long, and a formula takes less than reading its trade. */
+  #compile({ kernel }: Formula): Promise<CompiledKernel> {
+    return this.#device.compile(kernel, { precision: this.#precision, vectors: 1 });
+  }
+
   /** The formula's outputs for its inputs, both a column for each item. */
   async launch(formula: Formula, values: Float64Array, items: number): Promise<Float64Array | Float32Array> {
     const device = this.#device;
     let compiled = this.#kernels.get(formula);
-    if (compiled === undefined)
-      this.#kernels.set(formula, (compiled = device.compile(formula.kernel, { precision: this.#precision })));
+    if (compiled === undefined) this.#kernels.set(formula, (compiled = this.#compile(formula)));
     const kernel = await compiled;
     const element = hostReal(this.#precision);
     using input = device.createBuffer(element, values.length);
     using output = device.createBuffer(element, items * formula.outputs);
     device.write(input, values);
-    device.launch(kernel, { items, input, output }, { items });
+    device.launch(kernel, { items, input, output }, { items, microsecondsEach: COST[formula.method] });
     // Awaited here: `using` frees the buffers when the function returns.
     return await device.read(output);
   }

@@ -1,7 +1,7 @@
 /** Files that other folders of the package keep between processes, in the directory of the compiled kernels. */
-import { inNode, nodeModule } from "./cuda/node.ts";
-import { thisHost } from "./cuda/library/host.ts";
-import { cacheDirectory } from "./cuda/program/cache-directory.ts";
+import { inNode, nodeModule } from "../node.ts";
+import { thisHost } from "../host.ts";
+import { cacheDirectory } from "./directory.ts";
 
 /** Small text files by name. */
 export interface CacheFolder {

@@ -22,14 +22,14 @@ export function encodeEntry(key: string, image: Uint8Array): Uint8Array {
 }
 
 /** The image, or undefined if the entry is damaged or of another key. */
-export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array | undefined {
+export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array<ArrayBuffer> | undefined {
   if (bytes.length < HEAD + DIGEST || !startsWith(bytes, MAGIC)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const [keyLength, imageLength] = [view.getUint32(MAGIC.length, true), view.getUint32(MAGIC.length + 4, true)];
   if (bytes.length !== HEAD + keyLength + imageLength + DIGEST) return undefined;
   if (!startsWith(bytes.subarray(-DIGEST), digest(bytes.subarray(0, -DIGEST)))) return undefined;
   const image = HEAD + keyLength;
-  if (!startsWith(bytes.subarray(HEAD, image), new TextEncoder().encode(key))) return undefined;
+  if (Buffer.compare(bytes.subarray(HEAD, image), new TextEncoder().encode(key)) !== 0) return undefined;
   return new Uint8Array(bytes.subarray(image, image + imageLength)); // a copy, of a plain array
 }
 
@@ -38,5 +38,5 @@ export const nameOf = (key: string): string => nodeModule("node:crypto").createH
 
 const digest = (bytes: Uint8Array): Uint8Array => nodeModule("node:crypto").createHash("sha256").update(bytes).digest();
 
-/** Equal, where both are of one length. */
-const startsWith = (bytes: Uint8Array, start: Uint8Array): boolean => start.every((byte, i) => bytes[i] === byte);
+const startsWith = (bytes: Uint8Array, start: Uint8Array): boolean =>
+  Buffer.compare(bytes.subarray(0, start.length), start) === 0;

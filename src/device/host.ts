@@ -1,5 +1,5 @@
 /** What the search for libraries asks of the machine; a test gives one of its own. */
-import { nodeModule } from "../node.ts";
+import { nodeModule } from "./node.ts";
 
 export interface Host {
   readonly platform: string;

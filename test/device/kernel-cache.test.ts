@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Host } from "../../src/device/cuda/library/host.ts";
-import { KernelCache } from "../../src/device/cuda/program/cache.ts";
-import { cacheDirectory } from "../../src/device/cuda/program/cache-directory.ts";
+import type { Host } from "../../src/device/host.ts";
+import { KernelCache } from "../../src/device/cache/kernel-cache.ts";
+import { cacheDirectory } from "../../src/device/cache/directory.ts";
 
 let directory: string;
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), "feynkac-cache-"))));
@@ -31,17 +31,17 @@ const image = (seed: number, bytes = 1000): Uint8Array => Uint8Array.from({ leng
 const onlyFile = (): string => join(directory, readdirSync(directory)[0]);
 
 describe("an entry", () => {
-  test("is found by its key, in another process's cache too", async () => {
-    await cacheIn(directory).store("key π", image(1));
-    expect(await cacheIn(directory).find("key π")).toEqual(image(1));
-    expect(await cacheIn(directory).find("key e")).toBeUndefined();
+  test("is found by its key, in another process's cache too", () => {
+    cacheIn(directory).store("key π", image(1));
+    expect(cacheIn(directory).find("key π")).toEqual(image(1));
+    expect(cacheIn(directory).find("key e")).toBeUndefined();
   });
 
-  test("is replaced by a later one", async () => {
+  test("is replaced by a later one", () => {
     const cache = cacheIn(directory);
-    await cache.store("key", image(1));
-    await cache.store("key", image(2));
-    expect(await cache.find("key")).toEqual(image(2));
+    cache.store("key", image(1));
+    cache.store("key", image(2));
+    expect(cache.find("key")).toEqual(image(2));
     expect(readdirSync(directory)).toHaveLength(1);
   });
 
@@ -50,56 +50,56 @@ describe("an entry", () => {
     ["empty", () => Buffer.alloc(0)],
     ["of one flipped bit", (bytes: Buffer) => Buffer.from(bytes.map((byte, i) => (i === 500 ? byte ^ 1 : byte)))],
     ["of something else", () => Buffer.from("feynkac kernel 1\nnot really")],
-  ])("%s is not believed, and is written anew", async (_, damage) => {
+  ])("%s is not believed, and is written anew", (_, damage) => {
     const cache = cacheIn(directory);
-    await cache.store("key", image(1));
+    cache.store("key", image(1));
     writeFileSync(onlyFile(), damage(readFileSync(onlyFile())));
-    expect(await cache.find("key")).toBeUndefined();
-    await cache.store("key", image(1));
-    expect(await cache.find("key")).toEqual(image(1));
+    expect(cache.find("key")).toBeUndefined();
+    cache.store("key", image(1));
+    expect(cache.find("key")).toEqual(image(1));
   });
 
-  test("of another key under the same name, as if hashes collided, is not believed", async () => {
+  test("of another key under the same name, as if hashes collided, is not believed", () => {
     const cache = cacheIn(directory);
-    await cache.store("one key", image(1));
+    cache.store("one key", image(1));
     const bytes = readFileSync(onlyFile());
     rmSync(onlyFile());
-    await cache.store("two key", image(2));
+    cache.store("two key", image(2));
     writeFileSync(onlyFile(), bytes);
-    expect(await cache.find("two key")).toBeUndefined();
+    expect(cache.find("two key")).toBeUndefined();
   });
 });
 
 describe("a directory", () => {
-  test("that cannot be made or written is no failure", async () => {
+  test("that cannot be made or written is no failure", () => {
     writeFileSync(join(directory, "file"), "");
     const cache = cacheIn(join(directory, "file", "cache"));
-    await cache.store("key", image(1));
-    expect(await cache.find("key")).toBeUndefined();
+    cache.store("key", image(1));
+    expect(cache.find("key")).toBeUndefined();
   });
 
-  test.skipIf(process.getuid?.() === 0)("that is read-only is no failure", async () => {
+  test.skipIf(process.getuid?.() === 0)("that is read-only is no failure", () => {
     chmodSync(directory, 0o500);
     const cache = cacheIn(directory);
-    await cache.store("key", image(1));
-    expect(await cache.find("key")).toBeUndefined();
+    cache.store("key", image(1));
+    expect(cache.find("key")).toBeUndefined();
     chmodSync(directory, 0o700);
   });
 
-  test("holds the latest used entries up to its bound, and other people's files", async () => {
+  test("holds the latest used entries up to its bound, and other people's files", () => {
     const cache = cacheIn(directory, 3500);
     writeFileSync(join(directory, "notes.txt"), "mine");
     writeFileSync(join(directory, "old.tmp"), "left by a crash");
     utimesSync(join(directory, "old.tmp"), 0, 0);
     for (const [i, key] of ["a", "b", "c", "d"].entries()) {
-      await cacheIn(directory, Infinity).store(key, image(i));
+      cacheIn(directory, Infinity).store(key, image(i));
       for (const name of readdirSync(directory).filter((file) => file.endsWith(".kernel")))
         utimesSync(join(directory, name), Date.now() / 1000 - 10, Date.now() / 1000 - 10);
     }
-    expect(await cache.find("a")).toEqual(image(0)); // used just now
-    await cache.store("e", image(5));
-    expect(await cache.find("a")).toEqual(image(0));
-    expect(await cache.find("e")).toEqual(image(5));
+    expect(cache.find("a")).toEqual(image(0)); // used just now
+    cache.store("e", image(5));
+    expect(cache.find("a")).toEqual(image(0));
+    expect(cache.find("e")).toEqual(image(5));
     const left = readdirSync(directory).sort();
     expect(left).toContain("notes.txt");
     expect(left).not.toContain("old.tmp");
@@ -107,7 +107,7 @@ describe("a directory", () => {
   });
 
   test("is shared by processes that store and find at once", async () => {
-    const module = pathToFileURL(join(import.meta.dirname, "../../src/device/cuda/program/cache.ts")).href;
+    const module = pathToFileURL(join(import.meta.dirname, "../../src/device/cache/kernel-cache.ts")).href;
     const script = join(directory, "writer.mts");
     writeFileSync(
       script,
@@ -116,8 +116,8 @@ describe("a directory", () => {
        const image = new Uint8Array(50_000).fill(7);
        let bad = 0;
        for (let i = 0; i < 40; i++) {
-         await cache.store("shared " + (i % 4), image);
-         const found = await cache.find("shared " + ((i + 1) % 4));
+         cache.store("shared " + (i % 4), image);
+         const found = cache.find("shared " + ((i + 1) % 4));
          if (found !== undefined && (found.length !== 50_000 || found.some((byte) => byte !== 7))) bad++;
        }
        console.log("bad " + bad);`,
@@ -129,16 +129,16 @@ describe("a directory", () => {
     const results = await Promise.all([1, 2, 3].map(() => run(tsx, [script], { env: environment })));
     expect(results.map(({ stdout }) => stdout.trim())).toEqual(["bad 0", "bad 0", "bad 0"]);
     const cache = cacheIn(shared);
-    for (let i = 0; i < 4; i++) expect((await cache.find(`shared ${i}`))?.length).toBe(50_000);
+    for (let i = 0; i < 4; i++) expect(cache.find(`shared ${i}`)?.length).toBe(50_000);
     expect(readdirSync(shared).filter((name) => !name.endsWith(".kernel"))).toEqual([]);
   });
 });
 
-test("FEYNKAC_CACHE=off keeps nothing", async () => {
+test("FEYNKAC_CACHE=off keeps nothing", () => {
   const cache = cacheIn("off");
   expect(cache.directory).toBeUndefined();
-  await cache.store("key", image(1));
-  expect(await cache.find("key")).toBeUndefined();
+  cache.store("key", image(1));
+  expect(cache.find("key")).toBeUndefined();
 });
 
 test.each([

@@ -1,5 +1,5 @@
 /** Where compiled kernels are kept between processes. */
-import { type Host, pathOn } from "../library/host.ts";
+import { type Host, pathOn } from "../host.ts";
 
 /** FEYNKAC_CACHE names a directory, or turns the cache `off`; otherwise the platform's own place for caches. */
 export function cacheDirectory(host: Host): string | undefined {

@@ -1,0 +1,124 @@
+/**
+ * Compiled kernels, and other code, on disk, shared by all processes: an entry is written under a name of its own and
+ * renamed into place, so that nobody ever reads half of one. Whatever goes wrong with the disk, a kernel is compiled as
+ * if there were no cache. Files are read and written at once: a visit to Node's threads takes longer than the disk.
+ */
+import { type Host, thisHost } from "../host.ts";
+import { nodeModule } from "../node.ts";
+import { cacheDirectory } from "./directory.ts";
+import { decodeEntry, encodeEntry, nameOf } from "./entry.ts";
+
+const SUFFIX = ".kernel";
+const TEMPORARY = ".tmp";
+const MAX_BYTES = 256 * 2 ** 20;
+/**
+ * Looking through the directory takes milliseconds, so it is done for the first entry that is stored and for every
+ * 64th.
+ */
+const STORES_A_PRUNE = 64;
+const HOUR = 3_600_000;
+/** How old the mark of the last use gets before it is renewed, in milliseconds. */
+const MARKING = 5_000;
+
+export class KernelCache {
+  readonly directory: string | undefined;
+  readonly #maxBytes: number;
+  #stores = 0;
+
+  constructor(host: Host = thisHost(), maxBytes = MAX_BYTES) {
+    this.directory = cacheDirectory(host);
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Undefined if there is none, or if it is damaged, somebody else's, or of another key. */
+  find(key: string): Uint8Array<ArrayBuffer> | undefined {
+    if (this.directory === undefined) return undefined;
+    const fs = nodeModule("node:fs");
+    try {
+      const file = fs.openSync(this.#pathOf(this.directory, key), "r");
+      try {
+        const { uid, mtimeMs } = fs.fstatSync(file);
+        if (!isTrusted(uid)) return undefined;
+        const image = decodeEntry(fs.readFileSync(file), key);
+        if (image !== undefined) markUsed(file, mtimeMs);
+        return image;
+      } finally {
+        fs.closeSync(file);
+      }
+    } catch {
+      return undefined; // none yet, or unreadable
+    }
+  }
+
+  store(key: string, image: Uint8Array): void {
+    const { directory } = this;
+    if (directory === undefined) return;
+    const fs = nodeModule("node:fs");
+    const path = this.#pathOf(directory, key);
+    const temporary = `${path}.${process.pid}.${nodeModule("node:crypto").randomUUID()}${TEMPORARY}`;
+    try {
+      fs.mkdirSync(directory, { recursive: true });
+      fs.writeFileSync(temporary, encodeEntry(key, image));
+      fs.renameSync(temporary, path);
+      if (this.#stores++ % STORES_A_PRUNE === 0) this.#prune(directory);
+    } catch {
+      remove(temporary); // read-only, full, or in use elsewhere (Windows)
+    }
+  }
+
+  #pathOf(directory: string, key: string): string {
+    return nodeModule("node:path").join(directory, nameOf(key) + SUFFIX);
+  }
+
+  /** Deletes the longest unused entries beyond the bound, and what a crashed process left. Other files are not ours. */
+  #prune(directory: string): void {
+    let total = 0;
+    for (const { path, bytes, age } of filesOf(directory)) {
+      if (path.endsWith(SUFFIX)) total += bytes;
+      const abandoned = path.endsWith(TEMPORARY) && age > HOUR;
+      if (abandoned || (path.endsWith(SUFFIX) && total > this.#maxBytes)) remove(path);
+    }
+  }
+}
+
+/** Code that other users have put there is not run. The administrator's is: images of containers are made so. */
+const isTrusted = (uid: number): boolean => process.getuid === undefined || uid === process.getuid() || uid === 0;
+
+/** Pruning takes the longest unused. */
+function markUsed(file: number, last: number): void {
+  const now = Date.now();
+  if (now - last < MARKING) return;
+  try {
+    nodeModule("node:fs").futimesSync(file, now / 1000, now / 1000);
+  } catch {
+    // It may be read, and not marked.
+  }
+}
+
+function remove(path: string): void {
+  try {
+    nodeModule("node:fs").rmSync(path, { force: true });
+  } catch {
+    // A directory that has become read-only, or is none.
+  }
+}
+
+interface CacheFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly age: number;
+}
+
+/** The cache's files, the latest used first. */
+function filesOf(directory: string): CacheFile[] {
+  const fs = nodeModule("node:fs");
+  const now = Date.now();
+  const names = fs.readdirSync(directory).filter((name) => name.endsWith(SUFFIX) || name.endsWith(TEMPORARY));
+  const found: CacheFile[] = [];
+  for (const name of names) {
+    const path = nodeModule("node:path").join(directory, name);
+    const stat = fs.statSync(path, { throwIfNoEntry: false }); // deleted meanwhile
+    if (stat !== undefined) found.push({ path, bytes: stat.size, age: now - stat.mtimeMs });
+  }
+  return found.sort((a, b) => a.age - b.age);
+}
