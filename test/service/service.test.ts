@@ -232,7 +232,8 @@ test("answers are as the OpenAPI document says, and requests are accepted by it"
   const ajv = new Ajv2020({ strict: false, schemas: [{ ...document, $id: "service" }] });
   const check = (name: string, value: unknown): void => {
     const validate = ajv.getSchema(`service#/components/schemas/${name}`);
-    expect(validate?.(value), JSON.stringify(validate?.errors)).toBe(true);
+    validate?.(value);
+    expect([name, validate?.errors]).toEqual([name, null]);
   };
   const price = { ...header, trades: [trade("A"), { ...trade("B"), strike: -1 }], options: { greeks: "all" } };
   const explain = {
@@ -268,6 +269,16 @@ const hasRequests = await promisify(execFile)("python3", ["-c", "import requests
 test.skipIf(!hasRequests)("the example in Python", async () => {
   const { stdout } = await promisify(execFile)("python3", [python, service.url]);
   const lines = stdout.trim().split("\n");
-  expect(lines.map((line) => line.split(" ")[0])).toEqual(Array(3).fill(["K90", "K100", "K110"]).flat());
+  expect(lines.map((line) => line.split(" ")[0])).toEqual([
+    "K90",
+    "K100",
+    "K110",
+    "K90",
+    "K100",
+    "K110",
+    "K90",
+    "K100",
+    "K110",
+  ]);
   expect(lines[1]).toMatch(/^K100 5\.\d{4} -0\.\d{4}$/);
 });
