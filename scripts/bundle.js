@@ -31,8 +31,14 @@ function entries() {
   const targets = Object.values(exports).map((target) => target.default);
   const names = targets.filter(Boolean).map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, "$1"));
   const own = names.map((name) => [name, `src/${name}.ts`]);
-  return Object.fromEntries([...own, ["chunks/worker", "src/pricing/workers/worker.ts"], ...DATA]);
+  return Object.fromEntries([...own, ...WORKERS, ...DATA]);
 }
+
+/** The pool looks for its thread's file beside its own, which is a file of chunks/ because it is an entry, too. */
+const WORKERS = [
+  ["chunks/worker", "src/pricing/workers/worker.ts"],
+  ["chunks/worker-pool", "src/pricing/workers/worker-pool.ts"],
+];
 
 /** Modules of nothing but data, which few commands need: large, and files of their own. */
 const DATA = [

@@ -1,7 +1,7 @@
 // Packs the package as it would be published, unless a tarball is given, and looks at the tarball the way its users
 // meet it: publint and are-the-types-wrong, then an install into an empty folder, a script that prices with it, a
-// strict type check, the links of its documents, and a program that uses all of it, minified by each of today's
-// minifiers.
+// strict type check, README.md as a newcomer follows it, the links of its documents, and a program that uses all of it,
+// minified by each of today's minifiers.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,6 +47,32 @@ function pack() {
   return join(temporary, readdirSync(temporary).find((name) => name.endsWith(".tgz")) ?? "");
 }
 
+/**
+ * Follows README.md in an empty folder: its `npm init`, its snippet by the compiler's settings that it names, with
+ * declarations checked, then the program. The value is the American put of every textbook.
+ */
+function tryReadme(tarball) {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [, init] = /`(npm init -y && npm pkg set type=\w+)`/.exec(readme);
+  const [, snippet] = /^```ts\n(.*?)^```$/ms.exec(readme);
+  const newcomer = join(temporary, "newcomer");
+  mkdirSync(newcomer);
+  run(`README: ${init}`, "sh", ["-c", `${init} --silent`], newcomer);
+  run("README: npm install", "npm", ["install", "--no-audit", "--no-fund", "--silent", tarball], newcomer);
+  writeFileSync(join(newcomer, "price.ts"), snippet);
+  const compilerOptions = { target: "es2022", module: "nodenext", strict: true, skipLibCheck: false, types: ["node"] };
+  const typeRoots = [join(root, "node_modules/@types")];
+  writeFileSync(
+    join(newcomer, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, typeRoots }, files: ["price.ts"] }),
+  );
+  run("README: compile its snippet", bin("tsc"), ["-p", "tsconfig.json"], newcomer);
+  const { stdout, stderr } = spawnSync(process.execPath, ["price.js"], { cwd: newcomer, encoding: "utf8" });
+  console.log(stdout, stderr);
+  const value = Number.parseFloat(stdout);
+  if (!(Math.abs(value - 6.090371) < 1e-3)) throw new Error(`README: its snippet printed ${stdout}, expected 6.0904`);
+}
+
 try {
   const tarball = process.argv[2] ?? pack();
   run("publint", bin("publint"), ["run", tarball, "--strict"]);
@@ -65,6 +91,7 @@ try {
   run("use its types", bin("tsc"), ["-p", "tsconfig.json"], consumer);
   const types = join(root, "node_modules/@types");
   run("compile its examples", bin("tsc"), ["-p", layOutExamples(consumer), "--typeRoots", types], consumer);
+  tryReadme(tarball);
   console.log("\n— follow its links");
   const broken = brokenLinks(join(consumer, "node_modules/feynkac"));
   if (broken.length > 0) throw new Error(`links to what is not in the package:\n${broken.join("\n")}`);

@@ -21,7 +21,13 @@ export { didYouMean } from "./names.ts";
 export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
-export { type BookInput, bookJsonSchema } from "./schema/index.ts";
+export {
+  type BookInput,
+  bookJsonSchema,
+  type MarketInput,
+  type ScenariosInput,
+  type TradeInput,
+} from "./schema/index.ts";
 export { failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";

@@ -1,3 +1,5 @@
+// So that declarations of the package compile with any `target` and `lib`: whatever a program imports comes by here.
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The one page that defines a back end. A `Device` owns buffers and compiled kernels; recording work (`launch`,
  * `write`) is synchronous and in order, only `read` and `finish` wait.

@@ -124,7 +124,7 @@ export { type GivenCondition, givenConditions } from "./problem/conditions.ts";
 /** @internal */
 export type { AnyProblem, KernelCode } from "./problem/equation.ts";
 /** @internal */
-export { COORDINATES, type Given, givenEquation, givenNumber, type State } from "./problem/functions.ts";
+export { COORDINATES, type Given, givenEquation, givenNumber, stateOf } from "./problem/functions.ts";
 /** @internal */
 export { adapterOf, LOOP_BUDGET } from "./problem/lowered.ts";
 /** @internal */

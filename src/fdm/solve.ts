@@ -1,5 +1,5 @@
 import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
-import type { Precision } from "../kernel/index.ts";
+import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { type PaceOptions } from "./execute/pace.ts";
 import { axesModelOf } from "./problem/axes-model.ts";
 import { isObject, knownKeys } from "./problem/checks.ts";
@@ -59,10 +59,12 @@ export interface SolveOptions extends PaceOptions {
  * for (const entry of entries) console.log(entry.parameters["sigma"], entry.at(100).value.toFixed(2));
  * // 0.2 6.09; then 0.3 9.87
  */
-export async function solve<const A extends string, const P extends string = never, C extends string = never>(
-  problem: EquationProblem<A, P, C>,
-  on: Device | SolveOptions = {},
-): Promise<SolutionOn<A>> {
+export async function solve<
+  const A extends string,
+  const P extends string = never,
+  C extends string = never,
+  F extends UserFunctions = Record<never, never>,
+>(problem: EquationProblem<A, P, C, F>, on: Device | SolveOptions = {}): Promise<SolutionOn<A>> {
   const called = new Error("solve");
   try {
     isObject("solve's second argument", on, "a device, or an object with device, signal, onProgress");

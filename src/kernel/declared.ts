@@ -84,13 +84,14 @@ export interface DeclaredFunction<P extends FunctionParams> {
   readonly source: string;
   readonly argumentNames?: readonly string[] | undefined;
   readonly lifted?: LiftedLiterals | undefined;
+  readonly userWritten?: FunctionSpec["userWritten"];
   readonly entry: Entry;
 }
 
 export function declareFunction<P extends FunctionParams, R extends FunctionResult>(
   declared: DeclaredFunction<P>,
 ): KernelFunction<P, R> {
-  const { run, functionName, params, env, source, argumentNames, lifted, entry } = declared;
+  const { run, functionName, params, env, source, argumentNames, lifted, userWritten, entry } = declared;
   const owner = `function "${functionName}"`;
   checkEnvironment(owner, env);
   if (!isTuple(params)) checkFieldNames(owner, params);
@@ -102,6 +103,7 @@ export function declareFunction<P extends FunctionParams, R extends FunctionResu
     env: Object.freeze({ ...env }),
     source,
     lifted,
+    userWritten,
   });
   return Object.freeze(recordDeclaration(result, entry)) as unknown as KernelFunction<P, R>;
 }

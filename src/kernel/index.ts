@@ -18,6 +18,7 @@ export {
   type UserFunction,
 } from "./frontend/declare.ts";
 export { formula } from "./frontend/formula.ts";
+export type { UserFunctions } from "./frontend/user-functions.ts";
 
 // What follows serves other folders, not users of the package.
 /** @internal */
@@ -34,6 +35,8 @@ export { runWithin } from "./evaluate.ts";
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
 /** @internal */
 export { type Lifted, liftLiterals, shapeOf } from "./frontend/lift.ts";
+/** @internal */
+export { type DeclaredFunctions, declaredFunctions } from "./frontend/user-functions.ts";
 /** @internal */
 export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
 /** @internal */

@@ -208,6 +208,11 @@ export interface FunctionSpec {
   readonly source: string;
   /** Which of its literals its last parameters stand for (`liftLiterals`), else undefined. */
   readonly lifted?: LiftedLiterals | undefined;
+  /**
+   * Of a function that the user of a solver named in `functions`: whether it is a plain one, `(S, t) => …`, whose
+   * arguments are those of the text by position, or was declared with `fn`.
+   */
+  readonly userWritten?: "plain" | "declared" | undefined;
 }
 
 /** The literals of a function that have become parameters of it. */

@@ -13,7 +13,7 @@ import {
   timeProgram,
   type Timeline,
 } from "../fdm/index.ts";
-import type { Precision } from "../kernel/index.ts";
+import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { adaptiveGrids } from "./adaptive.ts";
 import { combinationGrids, type CombinationGrid } from "./combination.ts";
 import { GridSolver } from "./grids.ts";
@@ -71,7 +71,8 @@ export async function solveOnSparseGrid<
   const A extends string,
   const P extends string = never,
   C extends string = CoefficientName<A>,
->(problem: SparseGridProblem<A, P, C>, on: Device | SparseOptions = {}): Promise<SparseSolution<A>> {
+  F extends UserFunctions = Record<never, never>,
+>(problem: SparseGridProblem<A, P, C, F>, on: Device | SparseOptions = {}): Promise<SparseSolution<A>> {
   const called = new Error("solve");
   try {
     isObject(

@@ -3,7 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { bookJsonSchema, type BookInput, parseBook } from "../../src/book/index.ts";
+import type * as z from "zod";
+import { bookJsonSchema, type BookInput, parseBook, type TradeInput } from "../../src/book/index.ts";
+import type { bookSchema } from "../../src/book/schema/index.ts";
 import { asOf, book, trade } from "./books.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -51,9 +53,10 @@ describe("a book as a plain object", () => {
   });
 
   test("has errors that name the place in it", () => {
-    const wrong = { ...RICH, trades: [RICH.trades[0], { ...RICH.trades[1], strike: Number.NaN }] };
-    const [, second] = parseBook(wrong).trades;
-    expect(second.ok ? "" : second.error.message).toBe("trades[1].strike: expected a positive number, got NaN");
+    const second = { ...RICH.trades[1], strike: Number.NaN } as TradeInput;
+    const wrong = { ...RICH, trades: [RICH.trades[0], second] };
+    const [, given] = parseBook(wrong).trades;
+    expect(given.ok ? "" : given.error.message).toBe("trades[1].strike: expected a positive number, got NaN");
     // @ts-expect-error -- no rates
     expect(() => parseBook({ asOf, market: { underlyings: {} }, trades: [] })).toThrow(/^market.rates: expected/);
   });
@@ -66,6 +69,23 @@ describe("a book as a plain object", () => {
     // @ts-expect-error -- a field that there is not
     const volatility: BookInput["trades"][number]["volatility"] = { cev: { sigma: 0.2, betta: 1 } };
     expect([payoff, strike, volatility]).toHaveLength(3);
+  });
+
+  test("has a type whose fields and forms are those of the schema", () => {
+    type Written = z.input<typeof bookSchema>;
+    type Keys<T> = T extends unknown ? keyof T : never;
+    type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+    type Trades<B extends { readonly trades: readonly unknown[] }> = B["trades"][number];
+    const written: Written = RICH;
+    const same: Same<Keys<Trades<Written>>, Keys<Trades<BookInput>>> = true;
+    const all: Same<keyof Written, keyof BookInput> = true;
+    const market: Same<Written["market"], BookInput["market"]> = true;
+    const scenarios: Same<Written["scenarios"], BookInput["scenarios"]> = true;
+    type Terms = "exercise" | "barriers" | "expiry";
+    const terms: Same<Pick<Trades<Written>, Terms>, Pick<Trades<BookInput>, Terms>> = true;
+    const payoff: Same<Trades<Written>["payoff"], Trades<BookInput>["payoff"]> = true;
+    expect([same, all, market, scenarios, terms, payoff]).toEqual(Array(6).fill(true));
+    expect(written).toBe(RICH);
   });
 
   test("has a type that the example books are of", () => {

@@ -10,6 +10,7 @@ import {
   hullWhite,
   hullWhiteBond,
   localVolatility,
+  terminalPayoff,
   modelParams,
   monteCarlo,
   type MonteCarloSettings,
@@ -87,7 +88,23 @@ describe("local volatility", () => {
     }
     const other = localVolatility({ ...settings, volatility: ({ t }) => 0.1 + 0.4 * t });
     const few = { product, dates: [1], substeps: 2, paths: 1024 };
-    expect((await price({ ...few, model: other })).value).toEqual((await price({ ...few, model })).value);
+    const { value } = await price({ ...few, model });
+    expect((await price({ ...few, model: other })).value).toEqual(value);
+    // By functions of your own, in a formula, in a function, and in a payoff.
+    const functions = { lineOf: (t: number, at: number) => at + 0.4 * t, positive: (x: number) => Math.max(x, 0) };
+    const byFormula = localVolatility({ ...settings, functions, volatility: "lineOf(t, 0.1)" });
+    const byFunction = localVolatility({
+      ...settings,
+      functions,
+      volatility: ({ t }, _, { lineOf }) => lineOf(t, 0.1),
+    });
+    expect((await price({ ...few, model: byFormula })).value).toEqual(value);
+    expect((await price({ ...few, model: byFunction })).value).toEqual(value);
+    const payoffs = ["max(S1 - 100, 0)", "positive(S1 - 100)"].map((payoff) =>
+      terminalPayoff({ payoff, functions, assets: 1 }),
+    );
+    const [plain, own] = await Promise.all(payoffs.map((of) => price({ ...few, product: of, model })));
+    expect(own.value).toEqual(plain.value);
   });
 });
 
@@ -194,7 +211,7 @@ describe("Hull and White", () => {
   });
 });
 
-test("a model of one's own: the spot of Bachelier, LVL-O-10", async () => {
+test("a model of your own: the spot of Bachelier, LVL-O-10", async () => {
   const one = casesOf("local-volatility").find(({ id }) => id === "LVL-O-10")!;
   const { params: p } = one;
   const model = pathModel({

@@ -2,7 +2,7 @@
  * Mistakes that the TypeScript compiler finds: after each `// error:` the line and what the compiler says about it
  * there; nothing else is wrong. Compiled by mistakes.test.ts, and by nothing else.
  */
-import { openDevice, parseBook, priceBook, solve } from "feynkac";
+import { type Book, type MarketInput, openDevice, parseBook, priceBook, solve, type TradeInput } from "feynkac";
 import {
   bool,
   fn,
@@ -112,6 +112,42 @@ await openDevice({ backend: "cpu", thread: 2 });
 await priceBook(parseBook("{}"), { device, greek: "all" });
 // error: Property 'device' is missing
 await priceBook(parseBook("{}"), {});
+
+// Books: right …
+const market: MarketInput = {
+  rates: { EUR: 0.05 },
+  underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } },
+};
+const trade = { id: "T1", underlying: "ACME", expiry: "1Y" } as const;
+const basket = { id: "T2", underlyings: ["ACME", "BETA"], expiry: 1, exercise: "american" } as const;
+const bookOf = (...trades: TradeInput[]): Book => parseBook({ asOf: "2026-11-20T16:00:00Z", market, trades });
+bookOf(
+  { ...trade, payoff: "put", strike: 100 },
+  { ...trade, payoff: "call", lookback: { strike: "floating", monitoring: "continuous" } },
+  { ...trade, payoff: { expression: "max(S - 100, 0)" } },
+  { ...basket, payoff: { spread: "call" }, strike: 0 },
+  { ...basket, payoff: { expression: "max(S1 - S2, 0)" } },
+);
+
+// … and wrong.
+// error: Property 'strike' is missing in type
+bookOf({ ...trade, payoff: "put" });
+// error: Property 'strike' is missing in type
+bookOf({ ...trade, payoff: { digital: "put" } });
+// error: Property 'strike' is missing in type
+bookOf({ ...basket, payoff: { worstOf: "put" } });
+// error: Property 'strike' is missing in type
+bookOf({ ...trade, payoff: "call", average: { kind: "arithmetic", dates: "continuous" } });
+// error: Type 'string' is not assignable to type 'number'
+bookOf({ ...trade, payoff: "put", strike: "100" });
+// error: Did you mean '"put"'?
+bookOf({ ...trade, payoff: "putt", strike: 100 });
+// error: Did you mean to write 'quantity'?
+bookOf({ ...trade, payoff: "put", strike: 100, quantiy: 2 });
+// error: missing the following properties from type 'HestonInput': kappa, theta, sigma, rho
+bookOf({ ...trade, payoff: "put", strike: 100, volatility: { heston: { v0: 0.04 } } });
+// error: Type 'string' is not assignable to type 'RateInput'
+export const wrongMarket: MarketInput = { ...market, rates: { EUR: "0.05" } };
 
 // Launches: right …
 const scale = kernel({

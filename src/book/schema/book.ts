@@ -17,9 +17,6 @@ export const bookSchema = object({
   seed: wholeNumber.optional(),
 });
 
-/** A book as plain data: what `parseBook` accepts, and what its JSON text would say. */
-export type BookInput = z.input<typeof bookSchema>;
-
 type Json = z.core.JSONSchema.BaseSchema;
 
 /** The format's JSON Schema (draft 2020-12). The parser checks more: the calendar, names, orders, formulas. */

@@ -1,4 +1,24 @@
-export { type BookInput, bookJsonSchema, bookSchema } from "./book.ts";
+export { bookJsonSchema, bookSchema } from "./book.ts";
+export type {
+  BarrierInput,
+  BasketExpressionInput,
+  BasketTradeInput,
+  BookInput,
+  DigitalInput,
+  ExpressionInput,
+  ExpressionTradeInput,
+  FloatingLookbackInput,
+  HestonInput,
+  MarketInput,
+  RateInput,
+  ScenariosInput,
+  StrikeTradeInput,
+  TimeInput,
+  TradeInput,
+  TradeInputTerms,
+  UnderlyingInput,
+  VolatilityInput,
+} from "./input.ts";
 export { type MarketSpec, marketSchema, type RateSpec, type UnderlyingSpec, type VolatilitySpec } from "./market.ts";
 export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
 export {

@@ -15,7 +15,7 @@ import { axisOf } from "./axis.ts";
 import { boundariesOf, type GivenBoundary, type GivenEnds } from "./boundaries.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
 import type { AnyProblem } from "./equation.ts";
-import { type Given, givenEquation, givenNumber, type State } from "./functions.ts";
+import { type Given, givenEquation, givenNumber, stateOf } from "./functions.ts";
 import { type Batch, batchOf, type ParameterValues, quantityOf } from "./quantity.ts";
 import {
   type Accuracy,
@@ -56,8 +56,8 @@ const DEFAULT_NODES = { 2: 101, 3: 41 };
 export function axesModelOf(problem: AnyProblem): AxesModel {
   const names = axesOf(problem);
   const batch = batchOf(problem.parameters ?? {});
-  const state: State = { names: ["t", ...names, ...batch.names], axes: names.length, literals: [] };
   checkNames(names, batch.names);
+  const state = stateOf(names, batch.names, problem.functions);
   const accuracy = accuracyOf(problem);
   const equation: AxesEquation = givenEquation(problem.equation, labelsOnAxes(names) as Record<string, string>, state);
   const terminal = givenNumber("terminal", problem.terminal, state);

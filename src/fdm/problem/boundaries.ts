@@ -29,7 +29,7 @@ export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: St
   return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
 }
 
-function givenBoundary(path: string, boundary: Boundary<string>, state: State): GivenBoundary {
+function givenBoundary(path: string, boundary: Boundary<string, never>, state: State): GivenBoundary {
   isObject(path, boundary, "an object with its kind");
   switch (boundary.kind) {
     case "dirichlet":

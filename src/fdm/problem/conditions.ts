@@ -35,7 +35,7 @@ const MAX_REGIONS = 8;
 
 /** @throws SpecError | KernelError with the place, `conditions[1].to` */
 export function givenConditions(
-  conditions: readonly Condition<string>[],
+  conditions: readonly Condition<string, never>[],
   state: State,
   names: readonly string[],
 ): GivenCondition[] {
@@ -53,7 +53,7 @@ export function givenConditions(
 
 function givenCondition(
   path: string,
-  condition: Condition<string>,
+  condition: Condition<string, never>,
   state: State,
   names: readonly string[],
 ): GivenCondition {

@@ -1,4 +1,4 @@
-import type { Gpu, Precision } from "../../kernel/index.ts";
+import type { Gpu, Precision, UserFunctions } from "../../kernel/index.ts";
 import type { Alignment } from "../mesh/align.ts";
 import type { DensityKind } from "../mesh/density.ts";
 import type { CoordinateName } from "../mesh/axis-mesh.ts";
@@ -7,15 +7,20 @@ import type { CoordinateName } from "../mesh/axis-mesh.ts";
 export type Quantity = number | string;
 
 /**
- * A function in the kernel language: it may use `Math`, `gpu` and its arguments, and nothing from the surrounding code.
+ * A function in the kernel language: it may use `Math`, `gpu`, its arguments and the problem's `functions`, and nothing
+ * from the surrounding code.
  */
-export type KernelCode<N extends string, R> = (state: Readonly<Record<N, number>>, gpu: Gpu) => R;
+export type KernelCode<N extends string, R, F = unknown> = (
+  state: Readonly<Record<N, number>>,
+  gpu: Gpu,
+  functions: F,
+) => R;
 
 /**
  * A number in every state: a function of the state in the kernel language, a formula, or a constant. The state is t
  * (years from today), the axis and the parameters, by name.
  */
-export type StateFunction<N extends string> = KernelCode<N, number> | string | number;
+export type StateFunction<N extends string, F = unknown> = KernelCode<N, number, F> | string | number;
 
 /**
  * Names of the coefficients: on one axis S they are SS, S, V and source; on two axes S and v also vv, v and the mixed
@@ -44,9 +49,12 @@ export type Coefficients<A extends string, C extends string> = {
  * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name, on several axes those of all second and
  * first derivatives: one function that returns them, or a formula for each.
  */
-export type EquationCoefficients<A extends string, N extends string, C extends string = CoefficientName<A>> =
-  | KernelCode<N, Coefficients<A, C>>
-  | { readonly [K in CoefficientName<A>]?: StateFunction<N> };
+export type EquationCoefficients<
+  A extends string,
+  N extends string,
+  C extends string = CoefficientName<A>,
+  F = unknown,
+> = KernelCode<N, Coefficients<A, C>, F> | { readonly [K in CoefficientName<A>]?: StateFunction<N, F> };
 
 /** A point of the axis near which nodes are dense or aligned. */
 export interface AxisPoint {
@@ -91,11 +99,11 @@ export interface Axis {
  * * `dirichlet`: V = value.
  * * `neumann`: ∂V/∂S = slope.
  */
-export type Boundary<N extends string> =
+export type Boundary<N extends string, F = unknown> =
   | { readonly kind: "linear" }
   | { readonly kind: "zero-curvature" }
-  | { readonly kind: "dirichlet"; readonly value: StateFunction<N> }
-  | { readonly kind: "neumann"; readonly slope: StateFunction<N> };
+  | { readonly kind: "dirichlet"; readonly value: StateFunction<N, F> }
+  | { readonly kind: "neumann"; readonly slope: StateFunction<N, F> };
 
 /**
  * How V ≥ payoff is solved for in each stage.
@@ -111,11 +119,11 @@ export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splittin
 /**
  * What holds on dates or over time. Conditions on one date are applied backward in time, in the order they are listed.
  */
-export type Condition<N extends string> =
+export type Condition<N extends string, F = unknown> =
   | {
       /** V ≥ payoff: at all times, or on the dates `at`. At most one. */
       readonly kind: "exercise";
-      readonly payoff: StateFunction<N>;
+      readonly payoff: StateFunction<N, F>;
       readonly at?: readonly Quantity[];
       readonly method?: ExerciseMethod;
       /** Which end of the axis the exercise region is at; by default where payoff is larger at expiry. */
@@ -126,7 +134,7 @@ export type Condition<N extends string> =
       readonly kind: "jump";
       readonly axis?: string;
       readonly at: readonly Quantity[];
-      readonly to: StateFunction<N>;
+      readonly to: StateFunction<N, F>;
     }
   | {
       /**
@@ -136,10 +144,10 @@ export type Condition<N extends string> =
        */
       readonly kind: "knock-out";
       readonly axis?: string;
-      readonly where?: StateFunction<N>;
-      readonly below?: StateFunction<N>;
-      readonly above?: StateFunction<N>;
-      readonly value?: StateFunction<N>;
+      readonly where?: StateFunction<N, F>;
+      readonly below?: StateFunction<N, F>;
+      readonly above?: StateFunction<N, F>;
+      readonly value?: StateFunction<N, F>;
       readonly at?: readonly Quantity[];
       readonly from?: Quantity;
       readonly until?: Quantity;
@@ -177,28 +185,38 @@ export type OneAxisScheme =
  *
  * For an axis named S the coefficients are SS = a, S = b, V = c, source = d. With a second axis v there are vv, v and
  * Sv, the coefficient of ∂²V/∂S∂v, once. It is a specification: plain data and functions, without a device. `A` are
- * the names of the axes, `P` those of the parameters, `C` those of what the equation returns.
+ * the names of the axes, `P` those of the parameters, `C` those of what the equation returns, `F` your functions.
  */
-export interface EquationProblem<A extends string, P extends string = never, C extends string = CoefficientName<A>> {
+export interface EquationProblem<
+  A extends string,
+  P extends string = never,
+  C extends string = CoefficientName<A>,
+  F extends UserFunctions = Record<never, never>,
+> {
   /** One to three axes, by name. The first one is the fastest in memory. */
   readonly axes: Readonly<Record<A, Axis>>;
   /** Run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
   readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
+  /**
+   * Functions of your own that the functions and formulas below may call by name, `(S, t) => …` or kernel functions of
+   * reals (`fn`). They are the third argument: `({ S, t }, gpu, { sigmaOf }) => …`; in formulas, `"sigmaOf(S, t)"`.
+   */
+  readonly functions?: F;
   /** The coefficients, as one function or as a formula for each. Those left out are zero. */
-  readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>, C>;
+  readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>, C, NoInfer<F>>;
   /** V at expiry. */
-  readonly terminal: StateFunction<NoInfer<"t" | A | P>>;
+  readonly terminal: StateFunction<NoInfer<"t" | A | P>, NoInfer<F>>;
   /** Years, > 0. */
   readonly expiry: Quantity;
   /** The conditions at the ends of each axis; `{ kind: "linear" }` by default. */
   readonly boundaries?: {
     readonly [K in NoInfer<A>]?: {
-      readonly low?: Boundary<NoInfer<"t" | A | P>>;
-      readonly high?: Boundary<NoInfer<"t" | A | P>>;
+      readonly low?: Boundary<NoInfer<"t" | A | P>, NoInfer<F>>;
+      readonly high?: Boundary<NoInfer<"t" | A | P>, NoInfer<F>>;
     };
   };
   /** Exercise, jumps and knock-outs. */
-  readonly conditions?: readonly Condition<NoInfer<"t" | A | P>>[];
+  readonly conditions?: readonly Condition<NoInfer<"t" | A | P>, NoInfer<F>>[];
   /** Crank–Nicolson with two Rannacher steps by default; of several axes the modified Craig–Sneyd scheme, too. */
   readonly scheme?: SchemeChoice;
   /** Time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
@@ -226,4 +244,4 @@ export interface EquationProblem<A extends string, P extends string = never, C e
 }
 
 /** A problem of any names, as the solver handles it inside. */
-export type AnyProblem = EquationProblem<string, string>;
+export type AnyProblem = EquationProblem<string, string, string, UserFunctions>;

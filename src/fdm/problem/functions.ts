@@ -1,6 +1,8 @@
 /** What a user writes, functions, formulas and numbers, as kernel functions of (t, S, parameters of the instance). */
 import { type KernelError, SpecError } from "../../errors.ts";
 import {
+  type DeclaredFunctions,
+  declaredFunctions,
   errorInFunction,
   formula,
   functionFromSource,
@@ -13,6 +15,7 @@ import {
   type ResultKind,
   resultOf,
   runWithin,
+  shapeOf,
   type RealFunction,
   userFunction,
 } from "../../kernel/index.ts";
@@ -26,8 +29,22 @@ export interface State {
   readonly names: readonly string[];
   /** How many of them are axes. */
   readonly axes: number;
+  /** What they may call. */
+  readonly functions: DeclaredFunctions;
+  /** A text by which names and functions differ. */
+  readonly key: string;
   /** Those of all functions so far, by which problems with the same kernels differ. */
   readonly literals: number[];
+}
+
+/** @throws SpecError functions that cannot be called, or a name that is there twice */
+export function stateOf(axes: readonly string[], parameters: readonly string[], given: unknown): State {
+  const names = ["t", ...axes, ...parameters];
+  const functions = declaredFunctions(given);
+  const twice = Object.keys(functions).find((name) => names.includes(name));
+  if (twice !== undefined) throw new SpecError(`functions.${twice}: an axis or a parameter has this name; rename it`);
+  const own = Object.entries(functions).map(([name, one]) => `${name} ${shapeOf(one)}`);
+  return { names, axes: axes.length, functions, key: [names.join(), ...own].join("\n"), literals: [] };
 }
 
 /** A function of numbers of the state, then of literals. */
@@ -68,8 +85,8 @@ function argumentsText({ names, axes, literals }: State, own: number): string {
 /** @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function */
 export function givenNumber(path: string, value: unknown, state: State): Given {
   const { names } = state;
-  const make = lazily(() => numberFunction(path, value, names));
-  const lowered = remembered("number", path, value, names, () => {
+  const make = lazily(() => numberFunction(path, value, state));
+  const lowered = remembered("number", path, value, state.key, () => {
     const kind = resultOf(make(), "f64");
     if (kind !== "number") throw wrongResult(path, value, kind, "a number", names);
     return loweredAlone(make(), ["k"]);
@@ -112,13 +129,13 @@ function remedyFor(kind: ResultKind, expected: string, names: readonly string[])
     : `return ${expected}`;
 }
 
-function numberFunction(path: string, value: unknown, names: readonly string[]): StateFunction {
+function numberFunction(path: string, value: unknown, { names, functions }: State): StateFunction {
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new SpecError(`${path}: got ${value}, expected a finite number`);
     return formula(String(value), names);
   }
-  if (typeof value === "string") return formula(value, names, path);
-  if (typeof value === "function") return userFunction(names, value as never, path);
+  if (typeof value === "string") return formula(value, names, path, functions);
+  if (typeof value === "function") return userFunction(names, value as never, path, functions);
   throw new SpecError(`${path}: got ${shownType(value)}, expected a function of the state, a formula or a number`);
 }
 
@@ -166,10 +183,10 @@ export function givenEquation<K extends string>(
   const path = "equation";
   const { names } = state;
   const known = Object.values<string>(named).flatMap((name) => name.split("|"));
-  const makeParts = lazily(() => partsOf(equation, known, names));
-  const make = lazily((): StateFunction => userFunction(names, equation as never, path));
+  const makeParts = lazily(() => partsOf(equation, known, state));
+  const make = lazily((): StateFunction => userFunction(names, equation as never, path, state.functions));
   const isFunction = typeof equation === "function";
-  const found = remembered("equation", `${path} ${known.join()} ${state.axes}`, equation, names, () => {
+  const found = remembered("equation", `${path} ${known.join()} ${state.axes}`, equation, state.key, () => {
     const kind = coefficientsOf(isFunction ? make() : composed(makeParts(), names.length), equation, known, state);
     return isFunction ? knownFunction(make(), kind, named) : knownParts(makeParts(), kind, named, names.length);
   });
@@ -286,14 +303,14 @@ function oneName(names: readonly string[], kind: ReadonlyMap<string, unknown>): 
 /** Functions by the names of the coefficients. */
 type Parts = readonly (readonly [name: string, call: StateFunction])[];
 
-function partsOf(equation: unknown, known: readonly string[], names: readonly string[]): Parts {
+function partsOf(equation: unknown, known: readonly string[], state: State): Parts {
   if (typeof equation !== "object" || equation === null)
     throw new SpecError(`equation: got ${shownType(equation)}, expected a function of the state or formulas by name`);
   const unknown = Object.keys(equation).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw new SpecError(`equation.${unknown}: unknown; the coefficients are ${known.join(", ")}`);
   return Object.entries(equation).map(
-    ([key, value]) => [key, numberFunction(`equation.${key}`, value, names)] as const,
+    ([key, value]) => [key, numberFunction(`equation.${key}`, value, state)] as const,
   );
 }
 

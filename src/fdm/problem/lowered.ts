@@ -62,15 +62,15 @@ const MAX_TEXT = 2 ** 16;
 const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
 
 /**
- * What `make` finds out about what a user gave at `path`. It is the same for the same text, since functions of the
- * kernel language know nothing of the code around them. A pure function's memory; failures are not kept.
+ * What `make` finds out about what a user gave at `path`. It is the same for the same text and state, since functions
+ * of the kernel language know nothing else of the code around them. A pure function's memory; failures are not kept.
  *
- * @param names what the function is given
+ * @param state what the function is given and may call, as a text
  */
-export function remembered<T>(what: string, path: string, given: unknown, names: readonly string[], make: () => T): T {
+export function remembered<T>(what: string, path: string, given: unknown, state: string, make: () => T): T {
   const text = textOf(given);
   if (text === undefined || text.length > MAX_TEXT) return make();
-  return functions.getOrMake(`${what} ${path}\n${names.join()}\n${text}`, make) as T;
+  return functions.getOrMake(`${what} ${path}\n${state}\n${text}`, make) as T;
 }
 
 /** A text by which functions, formulas, numbers and records of them differ; undefined for anything else. */

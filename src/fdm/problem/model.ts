@@ -11,7 +11,7 @@ import {
   givenNumber,
   labelsOnAxis,
   numberAdapter,
-  type State,
+  stateOf,
 } from "./functions.ts";
 import { jumpFunctions, pointwiseFunction, regionFunctions } from "../conditions/by-number.ts";
 import type { EquationVariant } from "../operator/equation-variant.ts";
@@ -57,8 +57,8 @@ export interface Model {
 export function modelOf(problem: AnyProblem): Model {
   const [axisName] = axesOf(problem);
   const batch = batchOf(problem.parameters ?? {});
-  const state: State = { names: ["t", axisName, ...batch.names], axes: 1, literals: [] };
   checkNames([axisName], batch.names);
+  const state = stateOf([axisName], batch.names, problem.functions);
   const accuracy = accuracyOf(problem);
   const equation = givenEquation(problem.equation, labelsOnAxis(axisName), state);
   const terminal = givenNumber("terminal", problem.terminal, state);

@@ -16,6 +16,7 @@ export interface Accuracy {
 const PROBLEM_KEYS = [
   "axes",
   "parameters",
+  "functions",
   "equation",
   "terminal",
   "expiry",

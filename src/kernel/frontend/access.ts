@@ -1,6 +1,8 @@
 /** Names, literals, members and elements of arrays. */
 import type { Expression, MemberExpression, Node } from "acorn";
-import { type ArrayValue, type Context, i32Type, isUsers, type Scope, type Value } from "./context.ts";
+import type { KernelError } from "../../errors.ts";
+import type { FunctionSpec } from "../language.ts";
+import { type ArrayValue, type Context, i32Type, type Scope, takesState, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerScalar, lowerValue, scalar } from "./expressions.ts";
 import { INTEGER, typeVariable } from "./types.ts";
@@ -15,13 +17,24 @@ export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: S
   if (name === "Infinity") return { kind: "constant", value: Infinity };
   if (name === "NaN") return { kind: "constant", value: NaN };
   if (name === "undefined") return { kind: "nothing" };
-  if (isUsers(ctx.frame))
-    throw ctx.fail(
+  throw notDeclared(ctx, node, name);
+}
+
+/** @param isCalled whether it stands for a function */
+export function notDeclared(ctx: Context, node: Node, name: string, isCalled = false): KernelError {
+  if (takesState(ctx.frame)) {
+    const remedy = isCalled
+      ? `name it in functions: { ${name} }, and take it by name from the third argument: (state, gpu, { ${name} }) => …`
+      : `list it among the parameters, and take it by name: ({ …, ${name} }) => …`;
+    return ctx.fail(node, `${name} is not declared: the function cannot use variables of the code around it`, remedy);
+  }
+  if ((ctx.frame.declared as Partial<FunctionSpec>).userWritten === "plain")
+    return ctx.fail(
       node,
       `${name} is not declared: the function cannot use variables of the code around it`,
-      `list it among the parameters, and take it by name: ({ …, ${name} }) => …`,
+      isCalled ? "declare the function that calls it with fn({ env: { … } })" : "pass it as an argument",
     );
-  throw ctx.fail(
+  return ctx.fail(
     node,
     `${name} is not declared: a kernel's body cannot use variables of the code around it`,
     `declare it: a run-time value in params, a constant or a kernel function in env, and destructure it in the body's arguments`,
@@ -91,7 +104,7 @@ export function memberOf(ctx: Context, node: Node, object: Value, name: string):
       throw ctx.fail(
         node,
         `there is no ${name} here`,
-        `${isUsers(ctx.frame) ? "list it among the parameters" : "declare it"}; there are: ${[...object.fields.keys()].join(", ")}`,
+        `${takesState(ctx.frame) ? "list it among the parameters" : "declare it"}; there are: ${[...object.fields.keys()].join(", ")}`,
       );
     }
     case "array":

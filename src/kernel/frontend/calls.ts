@@ -1,6 +1,7 @@
 /** Calls: which function is meant, and what it becomes. */
 import type { CallExpression, ConditionalExpression, Expression, Node } from "acorn";
 import type { IndexOp } from "../ir.ts";
+import { notDeclared } from "./access.ts";
 import { lateOf } from "./arithmetic.ts";
 import { ARRAYS, ATOMICS, declareArray, lowerAtomic, lowerPart } from "./arrays.ts";
 import { isCollective } from "./collectives.ts";
@@ -28,7 +29,14 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
   if (node.callee.type === "Super") throw ctx.fail(node, "super is not part of the kernel language");
   const branches = callForEachArray(ctx, node, scope);
   if (branches !== null) return lowerConditional(ctx, branches, scope, out);
-  const callee = lowerValue(ctx, node.callee, scope, out);
+  const { callee: called } = node;
+  if (
+    called.type === "Identifier" &&
+    scope.find(called.name) === undefined &&
+    !["Math", "Number"].includes(called.name)
+  )
+    throw notDeclared(ctx, called, called.name, true);
+  const callee = lowerValue(ctx, called, scope, out);
   if (callee.kind === "undefined" && node.optional) return callee;
   if (callee.kind === "undefined")
     throw ctx.fail(node, "this function is undefined in `env`", "test it first: if (f !== undefined) …");

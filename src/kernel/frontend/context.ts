@@ -123,8 +123,14 @@ export interface Frame {
   literals: FunctionLiterals | undefined;
 }
 
-/** Whether a user wrote the function, who is told about its state and not about declarations. */
-export const isUsers = ({ declared }: Frame): boolean =>
+/** Whether a user of a solver wrote the function, whose loops are counted. */
+export const isUsers = ({ declared }: Frame): boolean => {
+  const { argumentNames, userWritten } = declared as Partial<FunctionSpec>;
+  return argumentNames !== undefined || userWritten !== undefined;
+};
+
+/** Whether that function takes a state by name: its author is told about it and not about declarations. */
+export const takesState = ({ declared }: Frame): boolean =>
   (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 
 /** A frame for the body of `unit`; without a caller it is the kernel's own. */

@@ -6,6 +6,7 @@ import { SpecError } from "../../errors.ts";
 import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";
 import { real } from "../language.ts";
+import { declaredFunctions, type UserFunctions } from "./user-functions.ts";
 import type { Gpu } from "../gpu.ts";
 import type {
   Environment,
@@ -208,10 +209,14 @@ export function functionFromSource<const P extends FunctionParams, R extends Fun
   return declareFunction({ run: run ?? refuse, functionName: name, params, env, source, entry: functionFromSource });
 }
 
-/** A user's function of named reals: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`, or one that returns a number. */
-export type UserFunction<N extends string, R extends FunctionResult> = (
+/**
+ * A user's function of named reals: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`, or one that returns a number. Its
+ * third argument has the functions that it may call, by name.
+ */
+export type UserFunction<N extends string, R extends FunctionResult, F = unknown> = (
   state: Readonly<Record<N, number>>,
   gpu: Gpu,
+  functions: F,
 ) => R;
 
 /**
@@ -222,29 +227,32 @@ export type UserFunction<N extends string, R extends FunctionResult> = (
  * @param names of the values that the function takes.
  * @param body the function.
  * @param name what errors call it.
- * @throws SpecError if a name is not an identifier.
+ * @param functions that it may call, by name: plain functions of numbers, or kernel functions of reals.
+ * @throws SpecError if a name is not an identifier, or for a function that cannot be called.
  * @example
  * import { userFunction } from "feynkac/kernel";
  *
  * const drift = userFunction(["S", "t"], ({ S, t }) => 0.05 * S * Math.exp(-t));
  * console.log(drift(100, 0)); // 5
  */
-export function userFunction<const N extends string, R extends FunctionResult>(
+export function userFunction<const N extends string, R extends FunctionResult, F extends UserFunctions = UserFunctions>(
   names: readonly N[],
-  body: UserFunction<N, R>,
+  body: UserFunction<N, R, F>,
   name = body.name || "user function",
+  functions?: F,
 ): KernelFunction<readonly ScalarDeclaration<"real">[], R> {
   const bad = names.find((name) => !/^[A-Za-z_$][\w$]*$/.test(name));
   if (bad !== undefined) throw new SpecError(`user function: "${bad}" is not an identifier; rename it`);
+  const env = declaredFunctions(functions);
   const run = (...args: number[]): R =>
-    body(Object.fromEntries(names.map((name, k) => [name, args[k]])) as Record<N, number>, hostGpu);
+    body(Object.fromEntries(names.map((name, k) => [name, args[k]])) as Record<N, number>, hostGpu, env as never);
   const params = names.map(() => real);
   const source = body.toString();
   return declareFunction({
     run,
     functionName: name,
     params,
-    env: {},
+    env,
     source,
     argumentNames: names,
     entry: userFunction,

@@ -1,5 +1,6 @@
 /** Evaluation of formulas in f64, for hosts: no code is generated, so it runs under any content security policy. */
 import { mathFunctions } from "../math/index.ts";
+import type { UserFunctions } from "./user-functions.ts";
 
 /** Functions that Math has and that a formula calls by their bare names. */
 export const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
@@ -49,6 +50,7 @@ const NONE: Columns = { xs: new Float64Array(0), other: 0, known: [], buffers: [
 /** What a formula is worth: its syntax tree, whose names and functions are known to be in order, as functions. */
 export class FormulaEvaluator {
   private readonly variables: readonly string[];
+  private readonly functions: UserFunctions;
   private readonly root: Part;
   /** Numbers given to parts and to their arguments. */
   private parts = 0;
@@ -57,8 +59,9 @@ export class FormulaEvaluator {
   /** To `==` the truth `S < 100` is not the number 1, which it is in a column. */
   private compares = false;
 
-  constructor(root: any, variables: readonly string[]) {
+  constructor(root: any, variables: readonly string[], functions: UserFunctions = {}) {
     this.variables = variables;
+    this.functions = functions;
     this.root = this.part(root);
   }
 
@@ -133,11 +136,28 @@ export class FormulaEvaluator {
     let { callee } = node;
     while (callee.type === "ParenthesizedExpression") callee = callee.expression;
     const name: string = callee.property?.name ?? callee.name;
+    if (Object.hasOwn(this.functions, name)) return this.own(this.functions[name], node.arguments);
     const f: (...args: any[]) => number = MATH.includes(name) ? (Math as any)[name] : mathFunctions[name];
     const [first, ...rest]: Part[] = node.arguments.map((arg: any) => this.part(arg));
     if (rest.length === 0) return this.function(f, [first], (values) => f(first.at(values)));
     // max and min of more than two are those of two, one after the other.
     return rest.reduce((a, b) => this.function(f, [a, b], (values) => f(a.at(values), b.at(values))), first);
+  }
+
+  /** A function of the user's, of any number of arguments, element by element. */
+  private own(f: (...args: never) => unknown, nodes: readonly any[]): Part {
+    const call = f as (...args: readonly Scalar[]) => Scalar;
+    const args = nodes.map((node) => this.part(node));
+    const column = (): Column => {
+      const given = args.map((arg) => arg.column());
+      const at = (i: number): Scalar => call(...given.map((one) => (typeof one === "object" ? one[i] : one)));
+      return given.some((one) => typeof one === "object") ? this.columns.xs.map((_, i) => Number(at(i))) : at(0);
+    };
+    return {
+      at: (values) => call(...args.map((arg) => arg.at(values))),
+      column,
+      moves: args.some(({ moves }) => moves),
+    };
   }
 
   private binary(operator: string, a: Part, b: Part): Part {

@@ -6,12 +6,15 @@ import { type FunctionOf, type FunctionSpec, type KernelFunction, real, type Sca
 import { mathFunctions } from "../math/index.ts";
 import { declareFunction, type Entry } from "../declared.ts";
 import { CONSTANTS, FormulaEvaluator, MATH } from "./formula-evaluate.ts";
+import { type DeclaredFunctions, declaredFunctions, type UserFunctions } from "./user-functions.ts";
 import { liftNumbers } from "./formula-shape.ts";
 import { errorWithCaret } from "./source.ts";
 import { inWords } from "./syntax.ts";
 
 /** Functions that take two arguments or more; of one, they are what somebody has forgotten a 0 in. */
 const VARIADIC = ["max", "min"];
+/** What arguments are called in remedies. */
+const LETTERS = "abcdefghijklmnop".split("");
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 200;
 
@@ -28,6 +31,7 @@ const UNARY = new Set(["-", "+", "!"]);
  * @param text the expression, of at most 10,000 characters.
  * @param variables the names that it may use.
  * @param name what errors call it.
+ * @param functions of your own that it may call, by name.
  * @throws KernelError with the place in the formula, a caret and a remedy.
  * @example
  * import { formula } from "feynkac/kernel";
@@ -38,8 +42,9 @@ export function formula(
   text: string,
   variables: readonly string[],
   name = "formula",
+  functions?: UserFunctions,
 ): KernelFunction<readonly ScalarDeclaration<"real">[], number> {
-  return new FormulaWriter(text, variables, name).declare(formula);
+  return new FormulaWriter(text, variables, name, declaredFunctions(functions)).declare(formula);
 }
 
 /** What is behind each formula. */
@@ -103,11 +108,19 @@ class FormulaWriter {
   private readonly variables: readonly string[];
   private readonly formulaName: string;
   private readonly root: any;
+  private readonly functions: DeclaredFunctions;
   private made: FormulaEvaluator | undefined;
 
   /** @param root the syntax tree, where it is not that of the text */
-  constructor(text: string, variables: readonly string[], name = "formula", root?: unknown) {
+  constructor(
+    text: string,
+    variables: readonly string[],
+    name = "formula",
+    functions: DeclaredFunctions = {},
+    root?: unknown,
+  ) {
     this.text = text;
+    this.functions = functions;
     this.variables = variables;
     this.formulaName = name;
     if (text.length > MAX_LENGTH)
@@ -120,7 +133,9 @@ class FormulaWriter {
   }
 
   declare(entry: Entry): FormulaShape["call"] {
-    const source = `([${this.variables.join(", ")}], gpu) => ${this.write()}`;
+    const written = this.write();
+    const own = Object.keys(this.functions);
+    const source = `([${this.variables.join(", ")}], gpu${own.length > 0 ? `, { ${own.join(", ")} }` : ""}) => ${written}`;
     const { evaluator } = this;
     const run = (...args: number[]): number => evaluator.at(args);
     const params = this.variables.map(() => real);
@@ -128,7 +143,7 @@ class FormulaWriter {
       run,
       functionName: this.text,
       params,
-      env: {},
+      env: this.functions,
       source,
       entry,
     });
@@ -137,13 +152,14 @@ class FormulaWriter {
   }
 
   get evaluator(): FormulaEvaluator {
-    return (this.made ??= new FormulaEvaluator(this.root, this.variables));
+    return (this.made ??= new FormulaEvaluator(this.root, this.variables, this.functions));
   }
 
   shape(): FormulaShape {
     const { root, values } = liftNumbers(this.root, this.variables);
     const variables = [...this.variables, ...values.map((_, k) => `$${k}`)];
-    return { call: new FormulaWriter(this.text, variables, this.formulaName, root).declare(formulaShape), values };
+    const writer = new FormulaWriter(this.text, variables, this.formulaName, this.functions, root);
+    return { call: writer.declare(formulaShape), values };
   }
 
   private parse(): Node {
@@ -233,10 +249,11 @@ class FormulaWriter {
     const name = callee.replace(/^\w+\./, "");
     const got = node.arguments.length;
     const more = VARIADIC.includes(name);
-    const wanted = more ? 2 : MATH.includes(name) ? 1 : mathFunctions[name].params.length;
+    const own = Object.hasOwn(this.functions, name) ? this.functions[name] : mathFunctions[name];
+    const wanted = more ? 2 : MATH.includes(name) ? 1 : (own.params as readonly unknown[]).length;
     if (more ? got < wanted : got !== wanted) {
       const what = `${name} takes ${wanted} ${more ? "arguments or more" : wanted === 1 ? "argument" : "arguments"}`;
-      const remedy = `write ${name}(${wanted === 1 ? "a" : "a, b"})`;
+      const remedy = `write ${name}(${wanted === 2 ? "a, b" : LETTERS.slice(0, wanted).join(", ")})`;
       throw this.error(node.start, `${what}, got ${got}`, remedy);
     }
     return `${callee}(${node.arguments.map(inner).join(", ")})`;
@@ -248,7 +265,8 @@ class FormulaWriter {
     const name: string = isMath ? node.property.name : node.type === "Identifier" ? node.name : "";
     if (MATH.includes(name)) return `Math.${name}`;
     if (Object.hasOwn(mathFunctions, name)) return name in Math ? `Math.${name}` : `gpu.${name}`;
-    const known = [...MATH, ...Object.keys(mathFunctions)].toSorted().join(", ");
+    if (name !== "" && Object.hasOwn(this.functions, name)) return name;
+    const known = [...MATH, ...Object.keys(mathFunctions), ...Object.keys(this.functions)].toSorted().join(", ");
     throw this.error(
       node.start,
       `${name || "what is called here"} is an unknown function`,

@@ -1,5 +1,5 @@
 /** Kernel functions are inlined where they are called: back ends never see a call. */
-import type { Expression, Node, Property } from "acorn";
+import type { Expression, Node, Pattern, Property } from "acorn";
 
 import { isTuple } from "../language.ts";
 import type {
@@ -198,10 +198,9 @@ export function inlineValues(
   if (fn.lifted !== undefined) ctx.repetitions = 1;
   ctx.frame = newFrame(unit, fn, scope, caller, out);
   ctx.frame.literals = ctx.literalsOf?.(fn) ?? literalArguments(fn, bound);
-  const [argPattern, gpuPattern, envPattern] = unit.syntax.params;
-  if (argPattern) bindPattern(ctx, argPattern, argumentsOf(fn, bound), scope, out);
-  if (gpuPattern) bindPattern(ctx, gpuPattern, { kind: "namespace", name: "gpu" }, scope, out);
-  if (envPattern) bindPattern(ctx, envPattern, environmentValue(fn.env), scope, out);
+  const { params } = unit.syntax;
+  if (fn.userWritten === "plain") params.forEach((pattern, k) => bindPattern(ctx, pattern, bound[k], scope, out));
+  else bindParameters(ctx, params, fn, bound, scope, out);
   const result = lowerBody(ctx, unit.syntax, scope, out);
   startRounds(ctx, node);
   const { literals } = ctx.frame;
@@ -231,6 +230,20 @@ function withoutLiterals(ctx: Context, node: Node, value: Value, out: DraftState
 function settled(ctx: Context, node: Node, arg: Value, out: DraftStatement[]): Value {
   if (arg.kind !== "scalar" || arg.draft.kind !== "const") return arg;
   return { kind: "scalar", draft: ctx.settle(node, arg.draft, out, "a") };
+}
+
+/** The arguments, `gpu` and the environment of a function's text. */
+function bindParameters(
+  ctx: Context,
+  [args, gpu, env]: readonly Pattern[],
+  fn: FunctionSpec,
+  bound: readonly Value[],
+  scope: Scope,
+  out: DraftStatement[],
+): void {
+  if (args) bindPattern(ctx, args, argumentsOf(fn, bound), scope, out);
+  if (gpu) bindPattern(ctx, gpu, { kind: "namespace", name: "gpu" }, scope, out);
+  if (env) bindPattern(ctx, env, environmentValue(fn.env), scope, out);
 }
 
 /** A tuple; the record that a call passes; or one by names for a user's function. */

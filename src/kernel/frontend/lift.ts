@@ -44,7 +44,7 @@ export function liftLiterals<R extends FunctionResult = number>(
   reads: readonly string[] = ["k"],
   loopBudget?: number,
 ): Lifted<R> {
-  const { functionName, params, env, source, argumentNames } = fn;
+  const { functionName, params, env, source, argumentNames, userWritten } = fn;
   const args = (params as ParamTuple).map((_, k) => `x${k}`);
   const stores = reads.map((text, k) => `out[${k}] = ${text};`).join(" ");
   const alone = kernelFromSource({
@@ -75,6 +75,7 @@ export function liftLiterals<R extends FunctionResult = number>(
     env,
     source,
     argumentNames,
+    userWritten,
     lifted: { places: found.numbers, shape },
     entry: liftLiterals,
   });

@@ -1,14 +1,25 @@
 /** Local volatility σ(S, t) of a formula or a function. */
-import { fn, formula, type RealFunction, type UserFunction, userFunction } from "../../kernel/index.ts";
+import {
+  type DeclaredFunctions,
+  declaredFunctions,
+  fn,
+  formula,
+  type RealFunction,
+  type UserFunction,
+  userFunction,
+  type UserFunctions,
+} from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { remembered } from "../remembered.ts";
+import { rememberedBy } from "../remembered.ts";
 import type { Column } from "../parameters.ts";
 import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from "./gbm.ts";
 
 /** What `localVolatility` takes. */
-export interface LocalVolatilitySettings extends SpotSettings {
+export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
   /** σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
-  readonly volatility: string | UserFunction<"S" | "t", number>;
+  readonly volatility: string | UserFunction<"S" | "t", number, NoInfer<F>>;
+  /** Functions of your own that it may call, by name; the third argument of a function. */
+  readonly functions?: F;
   /** Added to σ, which is nowhere below 0; 0 by default. */
   readonly added?: Column;
   /** Added to t; 0 by default. */
@@ -31,8 +42,11 @@ export interface LocalVolatilitySettings extends SpotSettings {
  *
  * console.log(localVolatility({ spot: 100, volatility: "0.2 + 0.1*exp(-S/100)" }).name); // local volatility
  */
-export function localVolatility(settings: LocalVolatilitySettings): PathModel {
+export function localVolatility<F extends UserFunctions = Record<never, never>>(
+  settings: LocalVolatilitySettings<F>,
+): PathModel {
   const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0 } = settings;
+  const functions = declaredFunctions(settings.functions);
   checkSpot("localVolatility: spot", spot);
   return {
     name: "local volatility",
@@ -41,16 +55,21 @@ export function localVolatility(settings: LocalVolatilitySettings): PathModel {
     normals: 1,
     uniforms: 0,
     parameters: { spot, yield: carry, rate, added, start },
-    ...functionsOf(volatility),
+    ...functionsOf([volatility, ...Object.entries(functions).flat()], { volatility, functions }),
     greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
 
-const functionsOf = remembered((volatility: LocalVolatilitySettings["volatility"]) => {
+interface Volatility {
+  readonly volatility: string | UserFunction<"S" | "t", number, never>;
+  readonly functions: DeclaredFunctions;
+}
+
+const functionsOf = rememberedBy(({ volatility, functions }: Volatility) => {
   const sigma: RealFunction =
     typeof volatility === "string"
-      ? formula(volatility, ["S", "t"], "volatility")
-      : userFunction(["S", "t"], volatility, "volatility");
+      ? formula(volatility, ["S", "t"], "volatility", functions)
+      : userFunction(["S", "t"], volatility as UserFunction<"S" | "t", number>, "volatility", functions);
   return {
     // (r − q)·dt, √dt, t of σ, what is added to σ
     coefficients: {

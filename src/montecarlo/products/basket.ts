@@ -1,16 +1,19 @@
 /** Payoffs of several spots at the last date. */
 import { ShapeError, SpecError } from "../../errors.ts";
 import {
+  type DeclaredFunctions,
+  declaredFunctions,
   fn,
   formula,
   functionFromSource,
   type RealFunction,
   type UserFunction,
   userFunction,
+  type UserFunctions,
 } from "../../kernel/index.ts";
 import { checkParameter, type Column, type Parameters } from "../parameters.ts";
 import { type PathProduct, type PayoffFunction, productParams } from "../product.ts";
-import { remembered } from "../remembered.ts";
+import { remembered, rememberedBy } from "../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
 /** How the spots become one number. */
@@ -93,9 +96,11 @@ const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number)
 );
 
 /** What `terminalPayoff` takes. */
-export interface TerminalSettings {
+export interface TerminalSettings<F extends UserFunctions = Record<never, never>> {
   /** Of the spots at the last date: a formula in S1, S2, …, or a function of { S1, S2, … }. */
-  readonly payoff: string | UserFunction<string, number>;
+  readonly payoff: string | UserFunction<string, number, NoInfer<F>>;
+  /** Functions of your own that it may call, by name; the third argument of a function. */
+  readonly functions?: F;
   readonly assets: number;
   /** Whether it jumps; false by default. */
   readonly isDiscontinuous?: boolean;
@@ -111,8 +116,11 @@ export interface TerminalSettings {
  *
  * console.log(terminalPayoff({ payoff: "max(S1 - S2, 0)", assets: 2 }).assets); // 2
  */
-export function terminalPayoff(settings: TerminalSettings): PathProduct {
+export function terminalPayoff<F extends UserFunctions = Record<never, never>>(
+  settings: TerminalSettings<F>,
+): PathProduct {
   const { payoff, assets, isDiscontinuous = false } = settings;
+  const functions = declaredFunctions(settings.functions);
   if (!Number.isInteger(assets) || assets < 1)
     throw new SpecError(`terminalPayoff: assets: got ${assets}, expected a whole number from 1 on`);
   return {
@@ -120,15 +128,23 @@ export function terminalPayoff(settings: TerminalSettings): PathProduct {
     assets,
     running: 0,
     parameters: {},
-    payoff: terminalFunction(payoff, assets),
+    payoff: terminalFunction([payoff, assets, ...Object.entries(functions).flat()], { payoff, assets, functions }),
     isDiscontinuous,
   };
 }
 
-const terminalFunction = remembered((payoff: TerminalSettings["payoff"], assets: number): PayoffFunction => {
+interface Terminal {
+  readonly payoff: string | UserFunction<string, number, never>;
+  readonly assets: number;
+  readonly functions: DeclaredFunctions;
+}
+
+const terminalFunction = rememberedBy(({ payoff, assets, functions }: Terminal): PayoffFunction => {
   const names = Array.from({ length: assets }, (_, i) => `S${i + 1}`);
   const f: RealFunction =
-    typeof payoff === "string" ? formula(payoff, names, "payoff") : userFunction(names, payoff, "payoff");
+    typeof payoff === "string"
+      ? formula(payoff, names, "payoff", functions)
+      : userFunction(names, payoff as UserFunction<string, number>, "payoff", functions);
   return functionFromSource<typeof productParams.payoff, number>({
     name: "terminalPayoff",
     params: productParams.payoff,

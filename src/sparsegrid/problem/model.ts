@@ -22,7 +22,7 @@ import {
   type ProgramSpec,
   quantityOf,
   shown,
-  type State,
+  stateOf,
   type Timeline,
   timelineOf,
 } from "../../fdm/index.ts";
@@ -35,6 +35,7 @@ import type { AnySparseProblem, GridSolver, SparseAccuracy, SparseAxis } from ".
 const PROBLEM_KEYS = [
   "axes",
   "parameters",
+  "functions",
   "equation",
   "terminal",
   "expiry",
@@ -87,8 +88,8 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const given = problem as unknown as AnyProblem;
   const names = axesOf(given, PROBLEM_KEYS, MAX_AXES);
   const batch = batchOf(problem.parameters ?? {});
-  const state: State = { names: ["t", ...names, ...batch.names], axes: names.length, literals: [] };
   checkNames(names, batch.names);
+  const state = stateOf(names, batch.names, problem.functions);
   const labels = labelsOn(names);
   const equation = givenEquation(problem.equation, labels, state);
   const terminal = givenNumber("terminal", problem.terminal, state);

@@ -1,4 +1,5 @@
 import type { Axis, AxisPoint, CoefficientName, EquationProblem, OneAxisScheme, Quantity } from "../../fdm/index.ts";
+import type { UserFunctions } from "../../kernel/index.ts";
 
 /** An axis of a sparse grid: that of `solve`, with levels in place of a number of nodes. */
 export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
@@ -52,7 +53,8 @@ export interface SparseGridProblem<
   A extends string,
   P extends string = never,
   C extends string = CoefficientName<A>,
-> extends Omit<EquationProblem<A, P, C>, "axes" | "scheme" | "extrapolate"> {
+  F extends UserFunctions = Record<never, never>,
+> extends Omit<EquationProblem<A, P, C, F>, "axes" | "scheme" | "extrapolate"> {
   /** One to ten axes, by name. */
   readonly axes: Readonly<Record<A, SparseAxis>>;
   /** Refinements above the initial levels, summed over the axes; 3 by default. */
@@ -73,4 +75,4 @@ export interface SparseGridProblem<
 }
 
 /** A problem of any names, as the solver handles it inside. */
-export type AnySparseProblem = SparseGridProblem<string, string>;
+export type AnySparseProblem = SparseGridProblem<string, string, string, UserFunctions>;

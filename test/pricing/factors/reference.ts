@@ -171,7 +171,7 @@ function basketTrade(one: Case): ReferenceTrade | undefined {
       expiry: p.maturity,
       exercise,
       ...("expression" in payoff ? {} : { strike: p.strike ?? 0 }),
-    },
+    } as WithoutId,
     one.expected.price!,
     count,
   );

@@ -1,0 +1,238 @@
+/**
+ * The book as it is written, for the TypeScript compiler: what `parseBook` takes and what its JSON text says. The
+ * schemas beside this file check the same at run time; `test/types` holds that the two agree.
+ */
+import type { MethodName } from "../methods.ts";
+import type { BarrierType, Tags } from "../types.ts";
+
+/** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
+export type TimeInput = string | number;
+
+/** A continuously compounded rate per year, zero rates by date, or Hull's and White's short rate around either. */
+export type RateInput =
+  | CurveInput
+  | {
+      readonly hullWhite: {
+        readonly meanReversion: number;
+        readonly volatility: number;
+        readonly curve: CurveInput;
+      };
+    };
+
+type CurveInput = number | readonly { readonly date: TimeInput; readonly zero: number }[];
+
+/** The parameters of Heston's model, as written. */
+export interface HestonInput {
+  readonly v0: number;
+  readonly kappa: number;
+  readonly theta: number;
+  readonly sigma: number;
+  readonly rho: number;
+}
+
+/** A volatility per √year, or a model of it by its name. */
+export type VolatilityInput =
+  | number
+  | { readonly termStructure: readonly { readonly date: TimeInput; readonly volatility: number }[] }
+  | { readonly cev: { readonly sigma: number; readonly beta: number } }
+  | { readonly displaced: { readonly sigma: number; readonly shift: number } }
+  | {
+      readonly surface: {
+        readonly times: readonly TimeInput[];
+        readonly spots: readonly number[];
+        /** By time, then by spot. */
+        readonly volatility: readonly (readonly number[])[];
+      };
+    }
+  | { readonly heston: HestonInput }
+  | {
+      readonly sabr: {
+        readonly alpha: number;
+        readonly beta: number;
+        readonly nu: number;
+        readonly rho: number;
+      };
+    }
+  | {
+      readonly gaussianFactors: {
+        readonly alpha: readonly number[];
+        readonly sigma: readonly number[];
+        readonly rho?: number | undefined;
+      };
+    }
+  /** A formula of S and t. */
+  | { readonly local: string }
+  | {
+      readonly quotes: {
+        readonly expiries: readonly TimeInput[];
+        readonly strikes: readonly number[];
+        /** By expiry, then by strike. */
+        readonly implied: readonly (readonly number[])[];
+      };
+    };
+
+/** An underlying of a market, as written. */
+export interface UnderlyingInput {
+  readonly spot: number;
+  readonly currency: string;
+  readonly dividends?:
+    | {
+        readonly yield?: number | undefined;
+        readonly discrete?:
+          | readonly {
+              readonly date: TimeInput;
+              readonly cash?: number | undefined;
+              readonly proportional?: number | undefined;
+            }[]
+          | undefined;
+      }
+    | undefined;
+  readonly volatility?: VolatilityInput | undefined;
+}
+
+/** The market of a book, as written: rates by currency, underlyings and correlations by name. */
+export interface MarketInput {
+  readonly rates: { readonly [currency: string]: RateInput };
+  readonly underlyings: { readonly [name: string]: UnderlyingInput };
+  readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
+}
+
+/** Dates on which a spot is looked at, or all the time. */
+type MonitoringInput = "continuous" | readonly TimeInput[];
+
+/** A barrier of a trade, as written. */
+export interface BarrierInput {
+  /** Of a trade on several underlyings: which of them; all of them by default. */
+  readonly underlying?: string | undefined;
+  readonly type: BarrierType;
+  readonly level: number;
+  readonly rebate?: number | undefined;
+  readonly rebateAt?: "hit" | "expiry" | undefined;
+  readonly monitoring?: MonitoringInput | undefined;
+  readonly from?: TimeInput | undefined;
+  readonly to?: TimeInput | undefined;
+}
+
+/** What every trade has, as written. */
+export interface TradeInputTerms {
+  readonly id: string;
+  readonly expiry: TimeInput;
+  /** "european" by default. */
+  readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
+  /** 1 by default. */
+  readonly quantity?: number | undefined;
+  readonly barriers?: readonly BarrierInput[] | undefined;
+  readonly tags?: Tags | undefined;
+}
+
+interface OnOneUnderlying extends TradeInputTerms {
+  readonly underlying: string;
+  /** The underlying's by default. */
+  readonly volatility?: VolatilityInput | undefined;
+}
+
+/** A lookback whose strike is the extreme spot, as written. */
+export interface FloatingLookbackInput extends OnOneUnderlying {
+  readonly payoff: "call" | "put";
+  readonly lookback: LookbackInput & { readonly strike: "floating" };
+}
+
+interface LookbackInput {
+  readonly from?: TimeInput | undefined;
+  readonly extremum?: number | undefined;
+  readonly monitoring: MonitoringInput;
+}
+
+/** A call or put with a strike, on the last spot or, by one of the last three fields, on its path; as written. */
+export interface StrikeTradeInput extends OnOneUnderlying {
+  readonly payoff: "call" | "put";
+  readonly strike: number;
+  readonly average?:
+    | {
+        readonly kind: "arithmetic" | "geometric";
+        readonly dates: MonitoringInput;
+        readonly past?: { readonly count: number; readonly mean: number } | undefined;
+      }
+    | undefined;
+  readonly lookback?: (LookbackInput & { readonly strike: "fixed" }) | undefined;
+  readonly swing?:
+    | {
+        readonly dates: readonly TimeInput[];
+        readonly min?: number | undefined;
+        readonly max?: number | undefined;
+      }
+    | undefined;
+}
+
+/** A digital, as written. */
+export interface DigitalInput extends OnOneUnderlying {
+  readonly payoff: { readonly digital: "call" | "put"; readonly cash?: number | undefined };
+  readonly strike: number;
+}
+
+/** A payoff by a formula: of S, and of several underlyings of S1, S2 and so on. */
+export interface ExpressionInput {
+  readonly expression: string;
+  readonly kinks?: readonly number[] | undefined;
+}
+
+/** A trade that pays by a formula, as written; a strike is one more kink. */
+export interface ExpressionTradeInput extends OnOneUnderlying {
+  readonly payoff: ExpressionInput;
+  readonly strike?: number | undefined;
+}
+
+interface OnSeveralUnderlyings extends TradeInputTerms {
+  /** Two names or more. */
+  readonly underlyings: readonly string[];
+}
+
+/** A basket, a best-of or worst-of, or a spread, as written. */
+export interface BasketTradeInput extends OnSeveralUnderlyings {
+  readonly payoff:
+    | {
+        readonly basket: "call" | "put";
+        readonly weights: readonly number[];
+        readonly kind?: "arithmetic" | "geometric" | undefined;
+      }
+    | { readonly bestOf: "call" | "put" }
+    | { readonly worstOf: "call" | "put" }
+    | { readonly spread: "call" | "put" };
+  readonly strike: number;
+}
+
+/** A trade on several underlyings that pays by a formula, as written. */
+export interface BasketExpressionInput extends OnSeveralUnderlyings {
+  readonly payoff: ExpressionInput;
+  readonly strike?: number | undefined;
+}
+
+/** One trade, as written: the compiler asks for a strike where its payoff has one. */
+export type TradeInput =
+  | FloatingLookbackInput
+  | StrikeTradeInput
+  | DigitalInput
+  | ExpressionTradeInput
+  | BasketTradeInput
+  | BasketExpressionInput;
+
+/** The scenarios of a book, as written: their full product is priced. */
+export interface ScenariosInput {
+  readonly time?: readonly TimeInput[] | undefined;
+  /** Relative moves, of all underlyings or by underlying. */
+  readonly spot?: readonly number[] | { readonly [underlying: string]: readonly number[] } | undefined;
+  readonly volatility?: readonly number[] | undefined;
+  readonly rate?: readonly number[] | undefined;
+}
+
+/** A book as plain data: what `parseBook` accepts, and what its JSON text says. */
+export interface BookInput {
+  readonly $schema?: string | undefined;
+  /** An ISO date or instant. */
+  readonly asOf: string;
+  readonly market: MarketInput;
+  readonly trades: readonly TradeInput[];
+  readonly scenarios?: ScenariosInput | undefined;
+  readonly method?: MethodName | undefined;
+  readonly seed?: number | undefined;
+}

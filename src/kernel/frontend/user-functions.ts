@@ -1,0 +1,91 @@
+/** Functions that a user of a solver names in `functions`, beside the equation, payoff or formula that calls them. */
+import { SpecError } from "../../errors.ts";
+import { declareFunction } from "../declared.ts";
+import { type FunctionResult, type FunctionSpec, isTuple, type RealFunction, real } from "../language.ts";
+import { mathFunctions } from "../math/index.ts";
+import { CONSTANTS, MATH } from "./formula-evaluate.ts";
+
+/**
+ * Functions by name, each a plain function of numbers, `(S, t) => …`, which uses nothing but its arguments and `Math`,
+ * or a kernel function of reals (`fn`). The code of a user takes them from its third argument, by name. Formulas call
+ * them by name.
+ */
+export type UserFunctions = { readonly [name: string]: (...args: never) => FunctionResult };
+
+/** The same as kernel functions. */
+export type DeclaredFunctions = Readonly<Record<string, RealFunction<FunctionResult>>>;
+
+/** By what was given, so that kernels of the same functions are known by identity. */
+const declared = new WeakMap<object, RealFunction<FunctionResult>>();
+
+/**
+ * The functions of a user as kernel functions.
+ *
+ * @param path what errors call the record.
+ * @throws SpecError what is no function, a name that formulas or kernels give another meaning, or a kernel function of
+ *   other things than reals.
+ */
+export function declaredFunctions(given: unknown, path = "functions"): DeclaredFunctions {
+  if (given === undefined) return {};
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new SpecError(`${path}: got ${shown(given)}, expected functions by name: { sigmaOf }`);
+  return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, declaredAs(name, one, path)]));
+}
+
+function declaredAs(name: string, given: unknown, path: string): RealFunction<FunctionResult> {
+  const at = `${path}.${name}`;
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) throw new SpecError(`${at}: not an identifier; rename it`);
+  if ([...MATH, ...Object.keys(mathFunctions), ...Object.keys(CONSTANTS), "Math", "Number", "gpu", "t"].includes(name))
+    throw new SpecError(`${at}: formulas know another ${name}; rename it`);
+  if (typeof given !== "function")
+    throw new SpecError(`${at}: got ${shown(given)}, expected a function of numbers, (S, t) => …`);
+  const known = declared.get(given);
+  if (known !== undefined) return known;
+  const spec = given as RealFunction<FunctionResult>;
+  if (spec.userWritten !== undefined) return spec;
+  if (spec.kind === "function" && !(isTuple(spec.params) && spec.params.every(isReal)))
+    throw new SpecError(`${at}: a kernel function of other things than numbers; expected params: [real, …]`);
+  const made = spec.kind === "function" ? usersOwn(spec) : plainFunction(name, spec);
+  declared.set(given, made);
+  return made;
+}
+
+const isReal = (one: { readonly kind: string; readonly type?: unknown }): boolean =>
+  one.kind === "scalar" && one.type === "real";
+
+function plainFunction(name: string, run: (...args: never[]) => unknown): RealFunction<FunctionResult> {
+  return declareFunction({
+    run: (...args: never[]) => run(...args),
+    functionName: name,
+    params: Array.from({ length: run.length }, () => real),
+    env: {},
+    source: Function.prototype.toString.call(run),
+    userWritten: "plain",
+    entry: declaredFunctions,
+  });
+}
+
+/** A kernel function as its user's code, whose loops are counted as those of all such code, and what it calls, too. */
+function usersOwn(spec: FunctionSpec): RealFunction<FunctionResult> {
+  const { functionName, params, env, source, argumentNames, lifted } = spec;
+  const call = spec as FunctionSpec & ((...args: never[]) => unknown);
+  const inner = Object.entries(env).map(([name, value]) => [
+    name,
+    typeof value === "function" ? (usersOwn(value) as FunctionSpec) : value,
+  ]);
+  return declareFunction({
+    run: (...args: never[]) => call(...args),
+    functionName,
+    params,
+    env: Object.fromEntries(inner) as typeof env,
+    source,
+    argumentNames,
+    lifted,
+    userWritten: "declared",
+    entry: declaredFunctions,
+  }) as unknown as RealFunction<FunctionResult>;
+}
+
+function shown(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "an array" : typeof value;
+}
