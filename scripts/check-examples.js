@@ -2,12 +2,18 @@
 // may.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 
 /** In a folder beside `node_modules`, with the examples' own tsconfig.json; where it lies. */
 export function layOutExamples(consumer) {
   const installed = join(consumer, "node_modules/feynkac");
   const folder = join(consumer, "examples");
   cpSync(join(installed, "examples"), folder, { recursive: true });
+  // The client of the service needs them; users install them beside Feynkac.
+  for (const name of ["openapi-fetch", "openapi-typescript-helpers"])
+    cpSync(join(modules, name), join(folder, "node_modules", name), { recursive: true });
   mkdirSync(join(folder, "documents"));
   for (const file of documents(installed))
     for (const [k, code] of snippets(join(installed, file)).entries())

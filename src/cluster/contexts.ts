@@ -26,7 +26,7 @@ export class Contexts implements AsyncDisposable {
 
   /** @throws RunError another run than was submitted; StorageError */
   async get(job: RunJob): Promise<RunContext> {
-    const key = JSON.stringify([job.output, job.plan]);
+    const key = `${job.plan} ${job.output}`; // a plan is a hash, of one length
     let context = this.#known.get(key);
     if (context === undefined) {
       context = open(job);

@@ -15,7 +15,7 @@ export async function finishRun(store: Store, manifest: Manifest, known: Known):
     if (receipt === undefined) throw new RunError(`${store.url}: chunk ${i} is not priced`);
     outcomes.push(receipt.outcome);
   }
-  const devices = new Map(outcomes.map(({ device }) => [JSON.stringify(device), device]));
+  const devices = new Map(outcomes.map(({ device }) => [`${device.backend} ${device.name}`, device]));
   const { chunks, timings, ...rest } = manifest;
   const complete: Manifest = {
     ...rest,

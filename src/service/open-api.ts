@@ -1,74 +1,104 @@
 /** The service as OpenAPI describes it, from the schema by which books are read. */
 import * as z from "zod";
 import { bookJsonSchema } from "../book/index.ts";
-import { optionsSchema } from "./requests.ts";
+import { answerSchemas } from "./answers.ts";
+import { explainOptionsSchema, optionsSchema } from "./requests.ts";
 import type { ServiceLimits } from "./server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const answer = (description: string, schema: Json): Json => ({
+const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+const answer = (description: string, name: string): Json => ({
   description,
-  content: { "application/json": { schema } },
+  content: { "application/json": { schema: reference(name) } },
 });
 
 /** The document of /openapi.json. */
-export function openApi(version: string, { bytes, trades, seconds, requests }: ServiceLimits): Json {
-  const { $schema: _, properties, ...book } = bookJsonSchema();
-  const { market, trades: list, ...others } = properties as Readonly<Record<string, Json>>;
-  const options = z.toJSONSchema(optionsSchema, { io: "input" });
-  const hash = { type: "string", description: "the hash of a market that PUT /market has kept" };
-  const failed = answer("what is wrong", { $ref: "#/components/schemas/Error" });
-  const errors = { "400": failed, "401": failed, "404": failed, "408": failed, "413": failed, "429": failed };
-  const body = (name: string): Json => ({
-    required: true,
-    content: { "application/json": { schema: { $ref: `#/components/schemas/${name}` } } },
-  });
+export function openApi(version: string, limits: ServiceLimits): Json {
+  const { bytes, trades, seconds, requests } = limits;
+  const { "application/json": result } = answer("results", "PriceResponse")["content"] as Record<string, Json>;
+  const lines = { "application/x-ndjson": { schema: reference("Result") } };
   const about = `A request has at most ${trades} trades and ${bytes} bytes and may take ${seconds} s; ${requests} at once.`;
   return {
     openapi: "3.1.0",
     info: { title: "Feynkac", version, description: about },
+    security: [{ token: [] }, {}],
     paths: {
       "/price": {
-        post: {
-          operationId: "price",
-          requestBody: body("PriceRequest"),
-          responses: { "200": answer("results, or NDJSON of them with stream: true", { type: "object" }), ...errors },
-        },
+        post: operation("price", "PriceRequest", {
+          description: "results; with stream: true one result a line, as they come",
+          content: { "application/json": result, ...lines },
+        }),
       },
-      "/market": {
-        put: {
-          operationId: "keepMarket",
-          requestBody: body("MarketRequest"),
-          responses: {
-            "200": answer("its hash", { type: "object", properties: { market: hash }, required: ["market"] }),
-            ...errors,
-          },
-        },
+      "/explain": {
+        post: operation("explain", "ExplainRequest", answer("why values have changed", "ExplainResponse")),
+      },
+      "/market": { put: operation("keepMarket", "MarketRequest", answer("its hash", "MarketResponse")) },
+      "/health": {
+        get: { operationId: "health", security: [{}], responses: { "200": answer("it answers", "Health") } },
       },
     },
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: {
-        PriceRequest: {
-          ...book,
-          title: "A book, or a market that is kept and trades",
-          required: ["trades", "market"],
-          properties: {
-            ...others,
-            market: { anyOf: [market, hash] },
-            trades: list,
-            options,
-            stream: { type: "boolean" },
-          },
-        },
-        MarketRequest: { ...book, required: ["asOf", "market"], properties: { ...others, market } },
-        Error: {
-          type: "object",
-          properties: {
-            error: { type: "object", properties: { code: { type: "string" }, message: { type: "string" } } },
-          },
-        },
+      schemas: { ...requestSchemas(), ...answerSchemas() },
+    },
+  };
+}
+
+function operation(operationId: string, request: string, response: Json): Json {
+  const failed = answer("what is wrong", "Error");
+  const errors = Object.fromEntries(["400", "401", "404", "408", "413", "429"].map((status) => [status, failed]));
+  const requestBody = { required: true, content: { "application/json": { schema: reference(request) } } };
+  return { operationId, requestBody, responses: { "200": response, ...errors } };
+}
+
+function requestSchemas(): Record<string, Json> {
+  const { $schema: _, properties, ...book } = bookJsonSchema();
+  const { $schema: __, market, trades, ...others } = properties as Readonly<Record<string, Json>>;
+  const hash = { type: "string", description: "the hash of a market that PUT /market has kept" };
+  const either = { anyOf: [market, hash] };
+  const { asOf, scenarios, method, seed } = others;
+  const options = (schema: z.ZodType): Json => {
+    const { $schema: ___, ...plain } = z.toJSONSchema(schema, { io: "input" });
+    return plain;
+  };
+  const written = { asOf, scenarios, method, seed, market: either };
+  return {
+    Trade: (trades as { readonly items: Json }).items,
+    PriceRequest: {
+      ...book,
+      title: "A book, or a market that is kept and trades",
+      required: ["market", "trades"],
+      properties: {
+        ...written,
+        trades: { type: "array", items: reference("Trade") },
+        options: options(optionsSchema),
+        stream: { type: "boolean" },
       },
+    },
+    MarketRequest: {
+      ...book,
+      title: "A book without trades",
+      required: ["asOf", "market"],
+      properties: { ...others, market },
+    },
+    ExplainRequest: {
+      type: "object",
+      title: "Two books; the later one may leave out its trades, if they are those of the earlier one",
+      additionalProperties: false,
+      required: ["before", "after"],
+      properties: {
+        before: reference("WrittenBook"),
+        after: reference("WrittenBook"),
+        options: options(explainOptionsSchema),
+      },
+    },
+    WrittenBook: {
+      ...book,
+      title: "A book, or a market that is kept and trades",
+      required: ["market"],
+      properties: { ...written, trades: { type: "array", items: reference("Trade") } },
     },
   };
 }

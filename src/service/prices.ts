@@ -1,7 +1,14 @@
 /** Requests that arrive together are priced in one launch. */
-import type { ParsedTrade, Scenarios, TradeResult } from "../book/index.ts";
+import type { Book, ParsedTrade, Scenarios, TradeResult } from "../book/index.ts";
 import { type Device, offeredPrecision } from "../device/index.ts";
-import { type PricingOptions, priceTrades } from "../pricing/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import {
+  explainBook,
+  type ExplainOptions,
+  type ExplainReport,
+  type PricingOptions,
+  priceTrades,
+} from "../pricing/index.ts";
 
 /** What requests must share to be priced together. */
 export type PriceSettings = Pick<PricingOptions, "greeks" | "accuracy" | "method">;
@@ -24,11 +31,20 @@ interface Waiting {
 /** Trades of small requests that go into one launch, at most. */
 const MAX_TOGETHER = 4096;
 
+/** A launch that takes longer does not hold up the next one. Milliseconds. */
+const PATIENCE = 20;
+
+/** Launches under way at once. */
+const MAX_LAUNCHES = 8;
+
 /** Prices on one device. Small requests that come while the device works wait, and go together when it is free. */
 export class Prices {
   readonly #device: Device;
-  readonly #waiting = new Map<string, Waiting[]>();
+  #precision: Precision | undefined;
+  #waiting: Waiting[] = [];
   #isWorking = false;
+  #underWay = 0;
+  #launches = 0;
 
   constructor(device: Device) {
     this.#device = device;
@@ -36,21 +52,24 @@ export class Prices {
 
   /** Requests that wait for a launch. */
   get waiting(): number {
-    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    return this.#waiting.length;
   }
 
-  /** Results in the order of the trades. @throws as `priceTrades`; the signal's reason */
+  /** Launches so far. */
+  get launches(): number {
+    return this.#launches;
+  }
+
+  /** Results in the order of the trades. @throws as `priceTrades`; the signal's reason, as soon as it comes */
   price(request: Request): Promise<readonly TradeResult[]> {
-    const { greeks, accuracy, method, scenarios, seed, asOf } = request;
-    const key = JSON.stringify([greeks, accuracy, method, scenarios, seed, scenarios === undefined ? "" : asOf]);
+    const { signal } = request;
     return new Promise((resolve, reject) => {
-      const group = this.#waiting.get(key);
-      if (group === undefined) this.#waiting.set(key, [{ request, resolve, reject }]);
-      else group.push({ request, resolve, reject });
-      if (!this.#isWorking) {
-        this.#isWorking = true;
-        setImmediate(() => void this.#work()); // those of this turn of the event loop go together
-      }
+      if (signal.aborted) return reject(signal.reason as Error);
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      this.#waiting.push({ request, resolve, reject });
+      if (this.#isWorking) return;
+      this.#isWorking = true;
+      setImmediate(() => void this.#work()); // those of this turn of the event loop go together
     });
   }
 
@@ -63,35 +82,47 @@ export class Prices {
     seed,
     ...settings
   }: Request): AsyncGenerator<readonly TradeResult[]> {
-    const precision = await offeredPrecision(this.#device, "f64");
-    const options = { ...settings, device: this.#device, precision, signal };
+    this.#precision ??= await offeredPrecision(this.#device, "f64");
+    const options = { ...settings, device: this.#device, precision: this.#precision, signal };
     yield* priceTrades(trades, { asOf, scenarios, seed }, options);
   }
 
+  /** @throws as `explainBook`; the signal's reason */
+  async explain(before: Book, after: Book, options: Omit<ExplainOptions, "device">): Promise<ExplainReport> {
+    this.#precision ??= await offeredPrecision(this.#device, "f64");
+    return explainBook(before, after, { ...options, device: this.#device, precision: this.#precision });
+  }
+
   async #work(): Promise<void> {
-    for (let next = this.#take(); next.length > 0; next = this.#take()) await this.#launch(next);
+    for (let next = this.#take(); next.length > 0; next = this.#take()) {
+      this.#underWay++;
+      const launch = this.#launch(next).finally(() => void this.#underWay--);
+      // Where many are under way, the next one waits for this one, however long it takes.
+      await (this.#underWay < MAX_LAUNCHES ? within(PATIENCE, launch) : launch);
+    }
     this.#isWorking = false;
   }
 
-  /** Some requests of one group, the one that has waited longest among them. */
+  /** The request that has waited longest, and those that can be priced with it. */
   #take(): readonly Waiting[] {
-    for (const [key, group] of this.#waiting) {
-      const taken: Waiting[] = [];
-      let trades = 0;
-      while (group.length > 0 && (taken.length === 0 || trades + group[0].request.trades.length <= MAX_TOGETHER)) {
-        const one = group.shift() as Waiting;
-        if (one.request.signal.aborted) one.reject(one.request.signal.reason);
-        else taken.push(one);
-        trades += one.request.trades.length;
-      }
-      if (group.length === 0) this.#waiting.delete(key);
-      if (taken.length > 0) return taken;
+    const live = this.#waiting.filter(({ request }) => !request.signal.aborted);
+    this.#waiting = [];
+    const taken: Waiting[] = [];
+    let trades = 0;
+    for (const one of live) {
+      const { request } = one;
+      const fits = taken.length === 0 || trades + request.trades.length <= MAX_TOGETHER;
+      if (fits && isAlike(request, live[0].request)) {
+        taken.push(one);
+        trades += request.trades.length;
+      } else this.#waiting.push(one);
     }
-    return [];
+    return taken;
   }
 
   /** The run ends early only when nobody waits for it any more. */
   async #launch(all: readonly Waiting[]): Promise<void> {
+    this.#launches++;
     const ending = new AbortController();
     const look = (): void => {
       if (all.every(({ request }) => request.signal.aborted)) ending.abort(all[0].request.signal.reason);
@@ -110,4 +141,27 @@ export class Prices {
       for (const { request } of all) request.signal.removeEventListener("abort", look);
     }
   }
+}
+
+/** Whether two requests can be priced in one launch. Scenarios are those of one market that is kept, or none. */
+function isAlike(a: Request, b: Request): boolean {
+  return (
+    a.greeks === b.greeks &&
+    a.accuracy === b.accuracy &&
+    a.method === b.method &&
+    a.seed === b.seed &&
+    a.scenarios === b.scenarios &&
+    (a.scenarios === undefined || a.asOf === b.asOf)
+  );
+}
+
+/** Waits for a promise that never rejects, but not longer than so many milliseconds. */
+function within(patience: number, promise: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, patience);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

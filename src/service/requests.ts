@@ -3,42 +3,108 @@ import * as z from "zod";
 import { METHOD_NAMES } from "../book/index.ts";
 import { BookError } from "../errors.ts";
 
+const accuracy = z.number().min(1e-8).max(1e-3).optional();
+
 export const optionsSchema = z.strictObject({
   greeks: z.enum(["all", "grid", "none"]).optional(),
-  accuracy: z.number().min(1e-8).max(1e-3).optional(),
+  accuracy,
   method: z.enum(METHOD_NAMES).optional(),
 });
 
-/** A request that has been read as far as it is the same for every book. */
-export interface ReadBody {
-  /** The book without trades and options. */
+export const explainOptionsSchema = z.strictObject({
+  method: z.enum(["taylor", "revaluation"]).optional(),
+  accuracy,
+});
+
+/** A book, or a market that is kept and trades, as a request writes it. */
+export interface WrittenBook {
+  /** The book without its trades. */
   readonly header: Readonly<Record<string, unknown>>;
   /** The hash of a market that is kept. */
   readonly market: string | undefined;
-  readonly trades: readonly unknown[];
-  readonly options: { greeks?: "all" | "grid" | "none"; accuracy?: number; method?: (typeof METHOD_NAMES)[number] };
+  /** Undefined where there are none. */
+  readonly trades: readonly unknown[] | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Options without those that were left out. */
+type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The body of POST /price. */
+export interface PriceBody extends WrittenBook {
+  readonly options: Given<z.infer<typeof optionsSchema>>;
   /** Results as NDJSON. */
   readonly streams: boolean;
 }
 
 /** @throws BookError what is no request */
-export function readRequest(body: unknown, kind: "price" | "market"): ReadBody {
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw new BookError("", "expected a book as JSON, an object with asOf, market and trades");
-  const { options = {}, stream = false, trades, ...header } = body as Readonly<Record<string, unknown>>;
-  const { data, error } = optionsSchema.safeParse(options);
-  if (error !== undefined) throw new BookError(["options", ...error.issues[0].path].join("."), error.issues[0].message);
+export function readPriceBody(body: unknown): PriceBody & { readonly trades: readonly unknown[] } {
+  const { options, stream = false, ...book } = fieldsOf(body, "");
   if (typeof stream !== "boolean") throw new BookError("stream", "expected true or false");
+  const written = readWritten(book, "");
+  return { ...written, trades: needTrades(written, ""), options: readOptions(options, optionsSchema), streams: stream };
+}
+
+/** The body of PUT /market: a book without trades. @throws BookError what is none */
+export function readMarketBody(body: unknown): Fields {
+  const { header, market } = readWritten(fieldsOf(body, ""), "");
+  if (market !== undefined) throw new BookError("market", "expected a market, got the hash of one");
+  return header;
+}
+
+/** The body of POST /explain. */
+export interface ExplainBody {
+  readonly before: WrittenBook & { readonly trades: readonly unknown[] };
+  readonly after: WrittenBook & { readonly trades: readonly unknown[] };
+  readonly options: Given<z.infer<typeof explainOptionsSchema>>;
+}
+
+/** The later book may leave out its trades: then they are those of the earlier one. @throws BookError */
+export function readExplainBody(body: unknown): ExplainBody {
+  const { before, after, options, ...others } = fieldsOf(body, "");
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new BookError(unknown, "unknown field; expected before, after and options");
+  const first = readWritten(fieldsOf(before, "before"), "before.");
+  const second = readWritten(fieldsOf(after, "after"), "after.");
+  const trades = needTrades(first, "before.");
+  return {
+    before: { ...first, trades },
+    after: { ...second, trades: second.trades ?? trades },
+    options: readOptions(options, explainOptionsSchema),
+  };
+}
+
+function fieldsOf(value: unknown, path: string): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new BookError(
+      path,
+      path === ""
+        ? "expected a request as JSON, an object"
+        : "expected a book: an object with asOf, market and trades, or with the hash of a market and trades",
+    );
+  return value as Fields;
+}
+
+function readWritten({ trades, ...header }: Fields, path: string): WrittenBook {
   const kept = header["market"];
   const market = typeof kept === "string" ? kept : undefined;
-  if (kind === "market" && market !== undefined)
-    throw new BookError("market", "expected a market, got the hash of one");
-  if (kind === "price" && !Array.isArray(trades)) throw new BookError("trades", "expected a list of trades");
   if (market !== undefined && Object.keys(header).length > 1)
     throw new BookError(
-      "market",
+      `${path}market`,
       "a market that is kept comes with its asOf and scenarios: send the hash and trades alone",
     );
-  const plain = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
-  return { header, market, trades: Array.isArray(trades) ? trades : [], options: plain, streams: stream };
+  if (trades !== undefined && !Array.isArray(trades)) throw new BookError(`${path}trades`, "expected a list of trades");
+  return { header, market, trades };
+}
+
+function needTrades({ trades }: WrittenBook, path: string): readonly unknown[] {
+  if (trades === undefined) throw new BookError(`${path}trades`, "expected a list of trades");
+  return trades;
+}
+
+function readOptions<T extends object>(options: unknown, schema: z.ZodType<T>): Given<T> {
+  const { data, error } = schema.safeParse(options ?? {});
+  if (error !== undefined) throw new BookError(["options", ...error.issues[0].path].join("."), error.issues[0].message);
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined)) as Given<T>;
 }

@@ -1,14 +1,14 @@
 /** An HTTP service that prices: Fastify, which is loaded when it is asked for. */
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type BookHeader, type ParsedTrade, Totals, type TradeResult } from "../book/index.ts";
+import { type Book, type BookHeader, contextOf, type ParsedTrade, Totals, type TradeResult } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
-import { FeynkacError } from "../errors.ts";
+import { BookError, FeynkacError } from "../errors.ts";
 import { Metrics, METRICS_TYPE } from "../serving/index.ts";
-import { Markets } from "./markets.ts";
+import { type KeptMarket, Markets } from "./markets.ts";
 import { openApi } from "./open-api.ts";
 import { Prices, type Request as PriceRequest } from "./prices.ts";
-import { readRequest } from "./requests.ts";
+import { readExplainBody, readMarketBody, readPriceBody, type WrittenBook } from "./requests.ts";
 
 export interface ServiceRequest {
   readonly device: Device;
@@ -54,7 +54,13 @@ class StatusError extends Error {
 export async function startService(request: ServiceRequest): Promise<Service> {
   const { fastify } = await import("fastify");
   const { host, port, limits } = request;
-  const app = fastify({ bodyLimit: limits.bytes, forceCloseConnections: true, logger: false });
+  const app = fastify({
+    bodyLimit: limits.bytes,
+    // Node answers 408 to a client that takes longer to send its request.
+    requestTimeout: 1000 * limits.seconds,
+    forceCloseConnections: true,
+    logger: false,
+  });
   describeRoutes(app, request);
   const url = await app.listen({ host, port });
   return { url, [Symbol.asyncDispose]: () => app.close() };
@@ -71,16 +77,16 @@ function describeRoutes(app: FastifyInstance, { device, token, version, limits }
     "Time of a request.",
     [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
   );
-  let underWay = 0;
   metrics.gauge("feynkac_requests_waiting", "Requests that wait for a launch.", () => prices.waiting);
   metrics.gauge("feynkac_markets", "Markets kept.", () => markets.count);
+  metrics.gauge("feynkac_launches", "Launches so far, each of one request or more.", () => prices.launches);
 
   app.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
     const { status, code } = statusOf(error);
     void reply.code(status).send({ error: { code, message: status === 500 ? "internal error" : error.message } });
   });
   app.setNotFoundHandler((_, reply) => {
-    const message = "expected POST /price, PUT /market, GET /health, /metrics or /openapi.json";
+    const message = "expected POST /price or /explain, PUT /market, GET /health, /metrics or /openapi.json";
     void reply.code(404).send({ error: { code: "NOT_FOUND", message } });
   });
   app.addHook("onRequest", async ({ headers, url }) => {
@@ -94,23 +100,49 @@ function describeRoutes(app: FastifyInstance, { device, token, version, limits }
   app.get("/health", async () => ({ status: "ok" }));
   app.get("/metrics", async (_, reply) => reply.type(METRICS_TYPE).send(await metrics.text()));
   app.get("/openapi.json", async () => openApi(version, limits));
-  app.put("/market", async ({ body }) => ({ market: markets.keep(readRequest(body, "market").header).hash }));
-  app.post("/price", async (request, reply) => {
-    if (underWay >= limits.requests)
-      throw new StatusError(429, "BUSY", `${limits.requests} requests are under way; try again later`);
-    underWay++;
-    const ending = endingOf(request, reply, limits.seconds);
-    try {
-      const read = readPriceRequest(request.body, markets, limits, ending.signal);
+  app.put("/market", async ({ body }) => ({ market: markets.keep(readMarketBody(body)).hash }));
+  const limited = limiter(limits);
+  app.post("/price", (request, reply) =>
+    limited(request, reply, async (signal) => {
+      const read = readPriceRequest(request.body, markets, limits, signal);
       trades.add(read.request.trades.length);
-      return await answer(reply, read, prices, device);
+      return answer(reply, read, prices, device);
+    }),
+  );
+  app.post("/explain", (request, reply) =>
+    limited(request, reply, async (signal) => {
+      const { before, after, options } = readExplainBody(request.body);
+      checkLimits(options.accuracy, before.trades.length + after.trades.length, limits);
+      const books = [readBook(before, markets, "before"), readBook(after, markets, "after")] as const;
+      trades.add(before.trades.length + after.trades.length);
+      return prices.explain(...books, { ...options, signal });
+    }),
+  );
+}
+
+/** What an answer takes, and how it ends early. */
+type Limited = <T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (signal: AbortSignal) => Promise<T>,
+) => Promise<T>;
+
+/** Lets so many requests work at once, each for so long. */
+function limiter({ requests, seconds }: ServiceLimits): Limited {
+  let underWay = 0;
+  return async (request, reply, work) => {
+    if (underWay >= requests) throw new StatusError(429, "BUSY", `${requests} requests are under way; try again later`);
+    underWay++;
+    const ending = endingOf(request, reply, seconds);
+    try {
+      return await work(ending.signal);
     } catch (error) {
       throw ending.signal.aborted ? (ending.signal.reason as Error) : error;
     } finally {
       underWay--;
       ending.settle();
     }
-  });
+  };
 }
 
 /** Compared in a time that tells nothing of the token. */
@@ -138,8 +170,8 @@ function endingOf(
     if (!reply.raw.writableFinished) ending.abort(new StatusError(499, "GONE", "the client has gone"));
   };
   reply.raw.once("close", gone);
-  const late = new StatusError(408, "TIME", `the request took longer than ${seconds} s`);
-  const timer = setTimeout(() => ending.abort(late), 1000 * seconds);
+  const late = (): void => ending.abort(new StatusError(408, "TIME", `the request took longer than ${seconds} s`));
+  const timer = setTimeout(late, 1000 * seconds);
   return {
     signal: ending.signal,
     settle: () => {
@@ -150,37 +182,53 @@ function endingOf(
 }
 
 interface ReadRequest {
-  readonly header: BookHeader;
-  readonly market: string | undefined;
+  readonly market: string;
   readonly streams: boolean;
   readonly request: PriceRequest;
 }
 
 function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits, signal: AbortSignal): ReadRequest {
-  const { header: written, market: hash, trades: list, options, streams } = readRequest(body, "price");
-  const { accuracy } = options;
-  if (accuracy !== undefined && accuracy < limits.accuracy)
-    throw new StatusError(400, "ACCURACY", `accuracy: expected ${limits.accuracy} or more here, got ${accuracy}`);
-  if (list.length > limits.trades)
-    throw new StatusError(
-      413,
-      "TOO_LARGE",
-      `trades: expected at most ${limits.trades} in a request, got ${list.length}`,
-    );
-  const kept = hash === undefined ? markets.keep(written) : markets.get(hash);
-  if (kept === undefined)
-    throw new StatusError(404, "MARKET", `market: ${JSON.stringify(hash)} is not kept here; put it: PUT /market`);
-  const { asOf, scenarios, seed, method } = kept.header;
+  const { options, streams, ...written } = readPriceBody(body);
+  checkLimits(options.accuracy, written.trades.length, limits);
+  const { header, hash } = marketOf(written, markets);
+  const { asOf, scenarios, seed, method } = header;
   const request = {
     ...options,
     method: options.method ?? method,
-    trades: readAll(kept.header, list),
+    trades: readAll(header, written.trades),
     asOf,
     scenarios,
     seed,
     signal,
   };
-  return { header: kept.header, market: kept.hash, streams, request };
+  return { market: hash, streams, request };
+}
+
+/** @throws StatusError */
+function checkLimits(accuracy: number | undefined, trades: number, limits: ServiceLimits): void {
+  if (accuracy !== undefined && accuracy < limits.accuracy)
+    throw new StatusError(400, "ACCURACY", `accuracy: expected ${limits.accuracy} or more here, got ${accuracy}`);
+  if (trades > limits.trades)
+    throw new StatusError(413, "TOO_LARGE", `trades: expected at most ${limits.trades} in a request, got ${trades}`);
+}
+
+/** @throws BookError | StatusError */
+function marketOf({ header, market }: WrittenBook, markets: Markets): KeptMarket {
+  const kept = market === undefined ? markets.keep(header) : markets.get(market);
+  if (kept === undefined)
+    throw new StatusError(404, "MARKET", `market: ${JSON.stringify(market)} is not kept here; put it: PUT /market`);
+  return kept;
+}
+
+/** One of two books. @throws BookError | StatusError with its name */
+function readBook(written: ReturnType<typeof readExplainBody>["before"], markets: Markets, name: string): Book {
+  try {
+    const { header } = marketOf(written, markets);
+    return { ...contextOf(header), trades: readAll(header, written.trades) };
+  } catch (error) {
+    if (error instanceof BookError) throw new BookError(name, error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** Reads trades against a header that other requests use, too: ids are of one request. */

@@ -1,7 +1,16 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import createClient from "openapi-fetch";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
-import { parseBook, priceBook } from "../../src/index.ts";
+import type { paths } from "../../examples/service/generated/service.ts";
+import { explainBook, parseBook, priceBook, readHeader } from "../../src/index.ts";
+import { CLIENT, clientTypes } from "../../scripts/client.ts";
+import { Prices } from "../../src/service/prices.ts";
 import { type Service, startService } from "../../src/service/index.ts";
 import { feynkac } from "../cli/in-process.ts";
 import { random } from "../runs/killed.ts";
@@ -16,7 +25,7 @@ const limits = { bytes: 100_000, trades: 50, seconds: 20, requests: 100, accurac
 let device: Device;
 let service: Service;
 beforeAll(async () => {
-  device = createCpuDevice({ threads: 1 });
+  device = createCpuDevice({ threads: 1, share: "always" }); // as the command does on one core
   service = await startService({ device, host: "127.0.0.1", port: 0, token: undefined, version: "0.1.0", limits });
 });
 afterAll(async () => {
@@ -34,6 +43,56 @@ async function ask(path: string, body: unknown, method: "POST" | "PUT" = "POST")
   return { status: response.status, text: await response.text() };
 }
 const results = (text: string): unknown[] => (JSON.parse(text) as { results: unknown[] }).results;
+
+const later = {
+  asOf: "2026-11-23T16:00:00Z",
+  market: { rates: { EUR: 0.051 }, underlyings: { ACME: { ...header.market.underlyings.ACME, spot: 101 } } },
+};
+const dated = (id: string) => ({ ...trade(id), expiry: "2027-11-22" });
+
+describe("POST /explain", () => {
+  test.each(["taylor", "revaluation"] as const)("gives what explainBook gives, by %s", async (method) => {
+    const [before, after] = [
+      { ...header, trades: [dated("A"), { ...dated("B"), strike: -1 }] },
+      { ...later, trades: [dated("A"), dated("C")] },
+    ];
+    const { status, text } = await ask("/explain", { before, after, options: { method } });
+    expect(status).toBe(200);
+    const expected = await explainBook(parseBook(before), parseBook(after), { device, method });
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(expected)));
+  });
+
+  test("takes markets that are kept, and the same trades in both", async () => {
+    const keep = async (book: object) => JSON.parse((await ask("/market", book, "PUT")).text) as { market: string };
+    const [first, second] = [await keep(header), await keep(later)];
+    const asked = { before: { ...first, trades: [dated("A")] }, after: second };
+    const whole = { before: { ...header, trades: [dated("A")] }, after: { ...later, trades: [dated("A")] } };
+    expect((await ask("/explain", asked)).text).toBe((await ask("/explain", whole)).text);
+  });
+
+  test.each<[string, object, number, string]>([
+    ["no later book", { before: { ...header, trades: [] } }, 400, "after: expected a book"],
+    [
+      "books in the wrong order",
+      { before: { ...later, trades: [] }, after: header },
+      400,
+      "not before the first book's",
+    ],
+    [
+      "a market without rates",
+      { before: { ...header, trades: [] }, after: { ...header, market: {} } },
+      400,
+      "after: market",
+    ],
+    ["a hash of nothing", { before: { market: "0", trades: [] }, after: header }, 404, "is not kept here"],
+    ["no trades", { before: header, after: later }, 400, "before.trades: expected a list"],
+    ["too many trades", { before: { ...header, trades: Array(26).fill(dated("A")) }, after: later }, 413, "at most 50"],
+    ["an unknown field", { before: header, after: later, stream: true }, 400, "stream: unknown field"],
+  ])("refuses %s", async (_, body, status, message) => {
+    const answer = await ask("/explain", body);
+    expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
+  });
+});
 
 describe("POST /price", () => {
   test("gives what priceBook gives, to the bit", async () => {
@@ -69,10 +128,45 @@ describe("POST /price", () => {
     expect(new Set(together.map(({ text }) => text)).size).toBe(strikes.length);
   });
 
+  test("prices those of one turn of the event loop in one launch, and other options in another", async () => {
+    const prices = new Prices(device);
+    const { asOf, scenarios, seed, readEntry } = readHeader(header);
+    const parsed = readEntry(trade("A"), 0, false);
+    const request = { trades: [parsed], asOf, scenarios, seed, signal: new AbortController().signal };
+    const all = await Promise.all([
+      ...Array.from({ length: 20 }, () => prices.price(request)),
+      prices.price({ ...request, greeks: "none" }),
+    ]);
+    expect(all.every(([result]) => result.value === all[0][0].value)).toBe(true);
+    expect([prices.launches, prices.waiting]).toEqual([2, 0]);
+  });
+
   test("streams NDJSON", async () => {
     const { text } = await ask("/price", { ...header, trades: [trade("A"), trade("B")], stream: true });
     const lines = text.trim().split("\n");
     expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(["A", "B"]);
+  });
+
+  test("answers at once when a request's time is over or its client goes, and prices the next one", async () => {
+    const hasty = { ...limits, seconds: 0.05 };
+    await using other = await startService({
+      device,
+      host: "127.0.0.1",
+      port: 0,
+      token: undefined,
+      version: "",
+      limits: hasty,
+    });
+    const book = { ...header, trades: ["A", "B", "C", "D"].map((id) => trade(id)) };
+    const body = JSON.stringify({ ...book, options: { accuracy: 1e-6, method: "montecarlo" } });
+    const request = { method: "POST", body, headers: { "content-type": "application/json" } };
+    const late = await fetch(`${other.url}/price`, request);
+    expect([late.status, await late.text()]).toEqual([408, expect.stringContaining("longer than 0.05 s")]);
+    const going = new AbortController();
+    const gone = fetch(`${service.url}/price`, { ...request, signal: going.signal });
+    setTimeout(() => going.abort(), 50);
+    await expect(gone).rejects.toThrow("abort");
+    expect(results((await ask("/price", { ...header, trades: [trade("A")] })).text)).toHaveLength(1);
   });
 
   test.each<[string, unknown, number, string]>([
@@ -111,7 +205,7 @@ test("health, metrics and OpenAPI", async () => {
   expect(await get("/metrics")).toMatch(/feynkac_requests_total\{status="200"\} \d+/);
   const document = JSON.parse(await get("/openapi.json")) as { paths: object; openapi: string };
   expect(document.openapi).toBe("3.1.0");
-  expect(Object.keys(document.paths)).toEqual(["/price", "/market"]);
+  expect(Object.keys(document.paths)).toEqual(["/price", "/explain", "/market", "/health"]);
   expect((await fetch(`${service.url}/else`)).status).toBe(404);
 });
 
@@ -131,4 +225,60 @@ test.each(["0.0.0.0", "::", "192.0.2.1", "example.com"])("serve refuses %s witho
   const { status, stderr } = await feynkac(["serve", "--host", host, "--port", "0"]);
   expect(stderr).toContain("give a token, --token-file FILE");
   expect(status).toBe(2);
+});
+
+test("answers are as the OpenAPI document says, and requests are accepted by it", async () => {
+  const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text()) as object;
+  const ajv = new Ajv2020({ strict: false, schemas: [{ ...document, $id: "service" }] });
+  const check = (name: string, value: unknown): void => {
+    const validate = ajv.getSchema(`service#/components/schemas/${name}`);
+    const isValid = validate?.(value);
+    expect([name, isValid, validate?.errors]).toEqual([name, true, null]);
+  };
+  const price = { ...header, trades: [trade("A"), { ...trade("B"), strike: -1 }], options: { greeks: "all" } };
+  const explain = {
+    before: { ...header, trades: [dated("A"), dated("B")] },
+    after: { ...later, trades: [dated("A")] },
+  };
+  check("PriceRequest", { ...price, trades: [trade("A")] });
+  check("ExplainRequest", explain);
+  check("MarketRequest", header);
+  check("PriceResponse", JSON.parse((await ask("/price", price)).text));
+  check("ExplainResponse", JSON.parse((await ask("/explain", explain)).text));
+  check("MarketResponse", JSON.parse((await ask("/market", header, "PUT")).text));
+  check("Error", JSON.parse((await ask("/price", {})).text));
+  expect(ajv.getSchema("service#/components/schemas/PriceRequest")?.({ ...price, trades: [{}] })).toBe(false);
+});
+
+test("the generated client is that of the document, and works", async () => {
+  expect(readFileSync(CLIENT, "utf8"), "npm run client").toBe(await clientTypes());
+  const client = createClient<paths>({ baseUrl: service.url });
+  const { data } = await client.PUT("/market", { body: header });
+  const body = { market: data?.market ?? "", trades: [trade("A")] };
+  const priced = await client.POST("/price", { body });
+  const found = priced.data !== undefined && "results" in priced.data ? priced.data.results : [];
+  expect(found.map(({ id, value }) => [id, value?.toFixed(4)])).toEqual([["A", "5.5735"]]);
+  expect((await client.POST("/price", { body: { ...body, market: "0" } })).error?.error.code).toBe("MARKET");
+});
+
+const python = join(import.meta.dirname, "../../examples/service/prices.py");
+const hasRequests = await promisify(execFile)("python3", ["-c", "import requests"]).then(
+  () => true,
+  () => false,
+);
+test.skipIf(!hasRequests)("the example in Python", async () => {
+  const { stdout } = await promisify(execFile)("python3", [python, service.url]);
+  const lines = stdout.trim().split("\n");
+  expect(lines.map((line) => line.split(" ")[0])).toEqual([
+    "K90",
+    "K100",
+    "K110",
+    "K90",
+    "K100",
+    "K110",
+    "K90",
+    "K100",
+    "K110",
+  ]);
+  expect(lines[1]).toMatch(/^K100 5\.\d{4} -0\.\d{4}$/);
 });

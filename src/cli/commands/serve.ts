@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { packageVersion } from "../../formats/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
@@ -34,7 +35,10 @@ export async function serve(options: ServeOptions, terminal: Terminal, signal: A
     import("../../device/index.ts"),
     import("../../service/index.ts"),
   ]);
-  using device = await openDevice({ backend: "cpu", share: "always", ...(threads === undefined ? {} : { threads }) });
+  const cores = threads ?? availableParallelism();
+  // A short launch is quicker on this thread than on another one. A long one leaves it free to answer.
+  const share = cores === 1 ? "always" : "when-quicker";
+  using device = await openDevice({ backend: "cpu", threads: cores, share });
   const limits = {
     bytes: options.maxBytes,
     trades: options.maxTrades,

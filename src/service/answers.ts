@@ -1,0 +1,95 @@
+/** What the service answers, as JSON Schema: the fields that a client reads. Others may come with them. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const text = { type: "string" };
+const number = { type: "number" };
+const nullable = { type: ["number", "null"] };
+const count = { type: "integer", minimum: 0 };
+const sensitivities = { delta: nullable, gamma: nullable, theta: nullable, vega: nullable, rho: nullable };
+
+/** An object whose fields are all there, except the optional ones. */
+function object(properties: Json, optional: Json = {}): Json {
+  return { type: "object", required: Object.keys(properties), properties: { ...properties, ...optional } };
+}
+
+const list = (items: Json): Json => ({ type: "array", items });
+const device = object({ backend: { enum: ["cpu", "webgpu", "cuda"] }, name: text });
+const error = object({ code: text, message: text });
+const numbers: Json = { type: "object", additionalProperties: number };
+
+/** By their names in the OpenAPI document. */
+export function answerSchemas(): Record<string, Json> {
+  const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+  return {
+    Result: object(
+      {
+        id: { type: ["string", "null"] },
+        status: { enum: ["ok", "error"] },
+        value: nullable,
+        ...sensitivities,
+        errorEstimate: nullable,
+        method: { type: ["string", "null"] },
+        warnings: list(text),
+      },
+      {
+        underlying: { type: ["string", "null"] },
+        currency: { type: ["string", "null"] },
+        quantity: nullable,
+        precision: { type: ["string", "null"] },
+        backend: { type: ["string", "null"] },
+        error,
+      },
+    ),
+    Totals: object({ currency: text, trades: count, value: number, ...sensitivities, errorEstimate: number }),
+    PriceResponse: object({
+      asOf: text,
+      market: { ...text, description: "its hash: send it instead of the market while it is kept" },
+      device,
+      priced: count,
+      failed: count,
+      totals: list(reference("Totals")),
+      results: list(reference("Result")),
+    }),
+    ExplainedTrade: object(
+      {
+        id: { type: ["string", "null"] },
+        status: { enum: ["explained", "matured", "new", "gone", "changed", "error"] },
+        before: nullable,
+        after: nullable,
+        cash: nullable,
+        change: nullable,
+        terms: { anyOf: [numbers, { type: "null" }] },
+        unexplained: nullable,
+        errorEstimate: nullable,
+        warnings: list(text),
+      },
+      { reason: text, error },
+    ),
+    ExplainTotals: object({
+      currency: text,
+      trades: count,
+      before: number,
+      after: number,
+      cash: number,
+      change: number,
+      terms: numbers,
+      unexplained: number,
+      trading: number,
+      errorEstimate: number,
+    }),
+    ExplainResponse: object({
+      method: { enum: ["taylor", "revaluation"] },
+      asOf: object({ before: text, after: text }),
+      years: number,
+      device,
+      explained: count,
+      failed: count,
+      totals: list(reference("ExplainTotals")),
+      results: list(reference("ExplainedTrade")),
+    }),
+    MarketResponse: object({ market: text }),
+    Health: object({ status: text }),
+    Error: object({ error }),
+  };
+}
