@@ -41,7 +41,23 @@ export function answerSchemas(): Record<string, Json> {
         error,
       },
     ),
-    Totals: object({ currency: text, trades: count, value: number, ...sensitivities, errorEstimate: number }),
+    Totals: object(
+      {
+        currency: text,
+        trades: count,
+        value: number,
+        cashDelta: nullable,
+        theta: nullable,
+        rho: nullable,
+        errorEstimate: number,
+        underlyings: list(reference("UnderlyingTotals")),
+      },
+      { missing: { ...numbers, description: "how many trades each sum leaves out" } },
+    ),
+    UnderlyingTotals: object(
+      { underlying: text, trades: count, delta: nullable, gamma: nullable, vega: nullable, cashDelta: nullable },
+      { missing: numbers },
+    ),
     PriceResponse: object({
       asOf: text,
       market: { ...text, description: "its hash: send it instead of the market while it is kept" },

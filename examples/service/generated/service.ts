@@ -731,12 +731,26 @@ export interface components {
       currency: string;
       trades: number;
       value: number;
-      delta: number | null;
-      gamma: number | null;
+      cashDelta: number | null;
       theta: number | null;
-      vega: number | null;
       rho: number | null;
       errorEstimate: number;
+      underlyings: components["schemas"]["UnderlyingTotals"][];
+      /** @description how many trades each sum leaves out */
+      missing?: {
+        [key: string]: number;
+      };
+    };
+    UnderlyingTotals: {
+      underlying: string;
+      trades: number;
+      delta: number | null;
+      gamma: number | null;
+      vega: number | null;
+      cashDelta: number | null;
+      missing?: {
+        [key: string]: number;
+      };
     };
     PriceResponse: {
       asOf: string;
