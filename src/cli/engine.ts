@@ -43,7 +43,7 @@ export interface Engine extends AsyncDisposable {
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
   explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
-  /** Threads for a long file; absent where there are none to be had. */
+  /** For a long file, on the CPU; absent on GPUs. */
   readonly startPipeline?: () => Promise<Pipeline>;
 }
 
@@ -67,7 +67,8 @@ export async function openEngine({ backend, device: index, threads, precision }:
     precision: await offeredPrecision(device, precision),
     priceTrades: (trades, context, options) => priceTrades(trades, context, { ...options, device }),
     explainBook: (before, after, options) => explainBook(before, after, { ...options, device }),
-    ...(device.parts === undefined
+    // A GPU wants larger batches, which one thread prepares.
+    ...(device.backend !== "cpu"
       ? {}
       : {
           startPipeline: async () => {
