@@ -27,7 +27,7 @@ export class SeenIds {
     return this.seenHashBefore(...hashOfId(id));
   }
 
-  /** The same of an id by its hash. */
+  /** As `seenBefore`, of an id whose hash (`hashOfId`) is known. */
   seenHashBefore(first: number, second: number): boolean {
     const slot = this.#find(first, second);
     if (this.#slots[slot + 1] !== 0) return true;

@@ -5,7 +5,7 @@ import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
 /** Boundaries kept, unless a batch has more: 3 MB a scheme. */
 const USUAL = 4096;
 
-/** What a boundary takes one core by the finest scheme, about. */
+/** The time that a boundary takes one core by the finest scheme, about. */
 const BOUNDARY_MICROSECONDS = 500;
 
 /** A scheme on the device, with the boundaries that it has solved. */

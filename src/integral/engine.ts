@@ -37,7 +37,7 @@ const OF_DELTA = 0.6;
 /** How many times the change of V counts: once is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
 
-/** What an option takes one core by the finest scheme, about. */
+/** The time that an option takes one core by the finest scheme, about. */
 const OPTION_MICROSECONDS = 20;
 
 /** What a device needs to price American options by the integral equation. */
@@ -107,7 +107,7 @@ export class IntegralEngine implements Disposable {
     store(values.all, open, after);
   }
 
-  /** What `premiumKernel` gives of options by one scheme. */
+  /** The outputs of `premiumKernel` for options by one scheme. */
   async #valuesBy(scheme: number, { count, boundary, option }: Options): Promise<Float64Array> {
     const device = this.#device;
     const boundaries = this.#boundaries;

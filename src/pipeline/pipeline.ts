@@ -32,7 +32,7 @@ export interface PipelineRequest {
   readonly onProgress: (progress: { readonly done: number; readonly fraction: number }) => void;
 }
 
-/** What is known when all has been written. */
+/** The counts and totals of a book whose results have all been written. */
 export type PipelineEnd = Pick<Totals, "priced" | "failed" | "totals">;
 
 /**

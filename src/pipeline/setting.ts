@@ -9,7 +9,7 @@ import type { BookPlace } from "../runs/index.ts";
 export const TEXT_FORMATS = { json: ",", ndjson: "", csv: "" } as const;
 export type TextFormat = keyof typeof TEXT_FORMATS;
 
-/** How the chunks of a book are priced and written. */
+/** The settings by which the chunks of a book are priced and written. */
 export interface ChunkSetting {
   readonly format: TextFormat;
   readonly start: RunStart;
@@ -20,10 +20,10 @@ export interface ChunkSetting {
   >;
 }
 
-/** What a worker is started with. */
+/** The part of a device that a worker opens. */
 export type WorkerData = DeviceParts["options"];
 
-/** What a worker is told of the book, before it is given chunks. */
+/** The book and the settings that a worker is told of before it gets chunks. */
 export interface PipelineSetup {
   readonly place: BookPlace;
   /** `ChunkedBook.header`. */

@@ -18,7 +18,7 @@ import type { PriceOptions } from "./price.ts";
  */
 const LONG = 1 << 20;
 
-/** A file that is priced so: long, of a known format, whose results are text and are not needed for anything else. */
+/** The place of a file to be priced by `priceLong`: long, of a known format, with results that are only written. */
 export function longFile(
   path: string,
   format: OutputFormat,
@@ -90,7 +90,7 @@ export async function priceLong({ place, engine, output, format, ...run }: LongR
   }
 }
 
-/** What a stream can hold and a file in parts cannot is left to who reads streams, and so are books that are none. */
+/** The book of a file; undefined where only a reader of streams can take it, or can say what is wrong with it. */
 async function openFile(place: BookPlace): Promise<OpenBook | undefined> {
   const { openBook } = await import("../../runs/index.ts");
   try {

@@ -4,7 +4,7 @@ import type { Device, DeviceParts } from "../../device/index.ts";
 import { startFrom, type StartWorker, WorkerPool } from "../../threads/index.ts";
 import { type Job, type PackedResults, unpackResults } from "./messages.ts";
 
-/** What a pricing pool is told about a batch. */
+/** A batch and its settings, as a pricing pool takes it. */
 export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T };
 
 /**
