@@ -17,8 +17,8 @@ const DAY = 86_400_000;
 /** Matches what this folder holds: the test runner leaves it to Node. */
 export const COMPILED = /\/\.cache\/sources\//;
 
-/** A program of its own, which does its work when it is loaded: no module that a test imports. */
-const isProgram = (path: string): boolean => path === "pricing/workers/worker.ts";
+/** Programs of their own, which do their work when they are loaded: no modules that a test imports. */
+const PROGRAMS: readonly string[] = ["pricing/workers/worker.ts", "pipeline/pipeline-worker.ts"];
 
 /** Has each import of a file of `src` find the compiled one. */
 export function compiledSources(): Plugin {
@@ -32,7 +32,7 @@ export function compiledSources(): Plugin {
     resolveId(id, importer) {
       if (!id.endsWith(".ts") || (!id.startsWith(".") && !id.startsWith("/"))) return undefined;
       const path = relative(source, join(id.startsWith("/") ? "/" : dirname(importer ?? ""), id));
-      return path.startsWith("..") || isProgram(path) ? undefined : join(folder, path.replace(/ts$/, "js"));
+      return path.startsWith("..") || PROGRAMS.includes(path) ? undefined : join(folder, path.replace(/ts$/, "js"));
     },
   };
 }
@@ -40,7 +40,7 @@ export function compiledSources(): Plugin {
 /** Compiles the sources unless they have been; where they lie. */
 async function compile(): Promise<string> {
   const paths = readdirSync(source, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !isProgram(path))
+    .filter((path) => path.endsWith(".ts") && !PROGRAMS.includes(path))
     .sort();
   const hash = createHash("sha256")
     .update(version)
